@@ -2,13 +2,15 @@
 
     python -m benchmarks.judge [--pairs 2000] [--in-flight 32] [--latency 4] [--faults 0.1]
                                [--kills 3] [--frames 16] [--height 360]
+                               [--shards 1] [--workers 0] [--engine local]
 
 Real clips of 4 to 14 s (480p, 24 frames a second, H.264), each asked for two queries; the
 stand-in server looks at the pictures it is sent and answers after `latency` seconds, a
 realistic time of a large model for 16 pictures. First with faults: every pair must end with the
 right level or with none, though the run is killed (-9) and started again `kills` times, and
-nothing that arrived may be bought twice. Then without: pairs a second beside the ideal of
-`in-flight` / `latency`; pictures are taken and looked at on the same cores.
+nothing that arrived may be bought twice. With several shards every other kill is that of a shard's
+process. Then without: pairs a second beside the ideal of `in-flight` / `latency`; pictures are
+taken and looked at on the same cores.
 """
 
 import json
@@ -27,14 +29,17 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urlsplit
 
+import psutil
+
 from benchmarks.numbered_clips import Plan, World, make_world
 from benchmarks.script import parse_arguments
 from pipeline.campaign.guideline import split_guideline
 from pipeline.core.parallel import cores
-from pipeline.core.sections import LanguageModel
+from pipeline.core.sections import Engine, LanguageModel
 from pipeline.judges.base import Answer, Pair
 from pipeline.judges.clip_pictures import Look
 from pipeline.judges.judge_prompt import JudgePrompt
+from pipeline.judges.sharded_vision import ShardedVisionJudge
 from pipeline.judges.vision import Options, VisionJudge
 from pipeline.llm.asker import Access
 from pipeline.llm.client import Endpoint
@@ -69,8 +74,10 @@ def read_stats(url: str) -> dict[str, Any]:
     return stats
 
 
-def make_judge(url: str, cache: str, in_flight: int, look: Look) -> VisionJudge:
-    """Return a judge without effective limits."""
+def make_judge(
+    url: str, cache: str, in_flight: int, look: Look, engine: dict[str, Any]
+) -> VisionJudge:
+    """Return a judge without effective limits, in shards if the engine has several."""
     settings = LanguageModel(
         model="stand-in",
         mode="online",
@@ -88,13 +95,26 @@ def make_judge(url: str, cache: str, in_flight: int, look: Look) -> VisionJudge:
     )
     prompt = load_prompt(JudgePrompt, Path("prompts/judge-v1.yaml"))
     guideline = split_guideline(GUIDELINE.read_text(encoding="utf-8"), GUIDELINE)
+    if engine["shards"] > 1:
+        os.environ |= {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "none"}
+        return ShardedVisionJudge(settings, prompt, guideline, Options(look), Engine(**engine))
     access = Access(Endpoint(url, "none"), Policy(tries=8, first=0.1, longest=2.0))
     return VisionJudge(settings, prompt, guideline, Options(look), access)
 
 
+def describe_engine(options: Namespace, folder: Path) -> dict[str, Any]:
+    """Return what `Engine` has of a benchmark's options."""
+    parts = {"folder": str(folder / "parts"), "address": None, "table_memory": 4.0}
+    return {
+        "kind": options.engine, "shards": options.shards, "workers": options.workers, **parts
+    }  # fmt: skip
+
+
 def run_judge(told: dict[str, Any]) -> None:
     """Judge in a process of its own, which may be killed; print the answers as JSON."""
-    judge = make_judge(told["url"], told["cache"], told["in_flight"], Look(*told["look"]))
+    judge = make_judge(
+        told["url"], told["cache"], told["in_flight"], Look(*told["look"]), told["engine"]
+    )
     pairs = [Pair(**pair | {"clip": Path(pair["clip"])}) for pair in told["pairs"]]
     json.dump(list(judge.judge(pairs)), sys.stdout)
 
@@ -106,6 +126,7 @@ def judge_and_kill(world: World, options: Namespace, folder: Path, url: str) -> 
         "cache": str(folder / "faulty"),
         "in_flight": options.in_flight,
         "look": [options.frames, options.height],
+        "engine": describe_engine(options, folder),
         "pairs": [pair._asdict() | {"clip": str(pair.clip)} for pair in world.pairs()],
     }
     task = folder / "told.json"
@@ -116,9 +137,15 @@ def judge_and_kill(world: World, options: Namespace, folder: Path, url: str) -> 
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
             while read_stats(url)["answers"] < share * options.pairs:
                 time.sleep(0.05)
-            os.kill(run.pid, signal.SIGKILL)
+            os.kill(_find_shard(run.pid) if kill % 2 else run.pid, signal.SIGKILL)
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return [Answer(*row) for row in json.loads(done.stdout)]
+
+
+def _find_shard(lead: int) -> int:
+    """Return a process of the lead's that asks, or else the lead itself."""
+    children = psutil.Process(lead).children()
+    return next((one.pid for one in children if "spawn_main" in " ".join(one.cmdline())), lead)
 
 
 def count_ends(world: World, answers: list[Answer]) -> Counter[str]:
@@ -150,14 +177,16 @@ def measure_faults(world: World, options: Namespace, folder: Path, truth: Path) 
 
 def measure_speed(world: World, options: Namespace, folder: Path, truth: Path) -> float:
     """Print and return the throughput as a share of the ideal."""
-    look = Look(options.frames, options.height)
+    look, engine = Look(options.frames, options.height), describe_engine(options, folder)
+    told = (str(folder / "quick"), options.in_flight, look, engine)
     with serving(truth=str(truth), latency=options.latency) as (url, _):
-        judge = make_judge(url, str(folder / "quick"), options.in_flight, look)
+        judge = make_judge(url, *told)
         before, start = os.times(), time.perf_counter()
         answers = list(judge.judge(world.pairs()))
         took, after = time.perf_counter() - start, os.times()
         again = time.perf_counter()
-        list(make_judge(url, str(folder / "quick"), options.in_flight, look).judge(world.pairs()))
+        list(make_judge(url, *told).judge(world.pairs()))
+        stats = read_stats(url)
         again = time.perf_counter() - again
     own = after.user + after.system - before.user - before.system
     children = after.children_user + after.children_system
@@ -168,7 +197,9 @@ def measure_speed(world: World, options: Namespace, folder: Path, truth: Path) -
           f" {len(answers) / took:.2f} pairs/s on {cores()} cores")  # fmt: skip
     print(f"ideal {ideal:.1f} s ({options.latency:g} s latency, {options.in_flight} in flight);"
           f" ratio {ideal / took:.3f} (goal {GOAL})")  # fmt: skip
-    print(f"CPU seconds: judge {own:.1f}, ffmpeg {children:.1f}")
+    print(f"CPU seconds: judge {own:.1f}, ffmpeg and shards {children:.1f}")
+    print(f"{stats['answers'] - stats['distinct']} answers a second time; at most"
+          f" {stats['max_in_flight']} in flight")  # fmt: skip
     print(f"again, all of it from the cache: {again:.1f} s")
     if count_ends(world, answers) != {"right": options.pairs}:
         raise SystemExit("wrong levels")
@@ -179,7 +210,7 @@ def main() -> None:
     """Print what ends right, and the throughput."""
     options = parse_arguments(
         __doc__, pairs=2000, in_flight=32, latency=4.0, faults=0.1, kills=3, frames=16,
-        height=360, seconds=60.0, told=Path,
+        height=360, seconds=60.0, shards=1, workers=0, engine="local", told=Path,
     )  # fmt: skip
     if options.told:
         run_judge(json.loads(options.told.read_bytes()))

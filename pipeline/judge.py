@@ -22,7 +22,8 @@ none         nobody: the table has no rows
 It judges the candidates, what audit and top-up ask for, and judge.pool_top more moments of each
 query that no person is ever asked about. A failure is never a level: such a row has a reason.
 What is judged already is not asked again, unless its query, clip, prompt or model changes. A model
-is asked by this process alone, whatever `engine` says, as the limits are the account's.
+is asked online by as many processes as `engine` says, which share the account's limits; in batches,
+and for an estimate, by this one alone.
 
     python -m pipeline.judge --estimate    (openai: asks 20 pairs, says what all of them will cost)
 """
@@ -110,7 +111,8 @@ def make_vision_judge(params: Params) -> "VisionJudge":
     # Imported here: the SDK of its server takes a second.
     from pipeline.judges.clip_pictures import Look  # noqa: PLC0415
     from pipeline.judges.judge_prompt import JudgePrompt  # noqa: PLC0415
-    from pipeline.judges.vision import Options, VisionJudge  # noqa: PLC0415
+    from pipeline.judges.sharded_vision import ShardedVisionJudge  # noqa: PLC0415
+    from pipeline.judges.vision import Options  # noqa: PLC0415
     from pipeline.llm.prompt import load_prompt  # noqa: PLC0415
 
     settings, path = params.judge, locate_guideline(params.annotation)
@@ -118,7 +120,7 @@ def make_vision_judge(params: Params) -> "VisionJudge":
     prompt = load_prompt(JudgePrompt, Path(settings.prompt))
     look = Look(settings.frames, settings.height)
     options = Options(look, settings.repeats, settings.blind)
-    return VisionJudge(settings.openai, prompt, guideline, options)
+    return ShardedVisionJudge(settings.openai, prompt, guideline, options, params.engine)
 
 
 def write_release(table: pd.DataFrame, moments: pd.DataFrame, params: Params) -> None:

@@ -12,6 +12,7 @@ import pytest
 from pipeline.captions.rules.rules_rewriter import find_rows
 from pipeline.core import cli, files
 from pipeline.core.engine.code import HANDS_OUT, list_sources
+from pipeline.judges.sharded_vision import ask_shard
 from pipeline.retrieval.sharded_search import find_nearest
 from pipeline.video.cutting import cut_shard
 
@@ -188,7 +189,7 @@ def test_deps_are_exactly_the_folders_that_a_stage_reaches(imports, name):
     assert reached - declared(name) == set(), "imported, but not named: DVC would not see a change"
 
 
-@pytest.mark.parametrize("work", [find_nearest, cut_shard, find_rows])
+@pytest.mark.parametrize("work", [find_nearest, cut_shard, find_rows, ask_shard])
 def test_a_part_depends_on_all_code_that_its_work_reaches(imports, work):
     left, reached = {work.__module__}, set[str]()
     while left:

@@ -7,11 +7,13 @@ the reason.
 """
 
 import math
+import socket
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from momentrank.errors import UsageError
 from pipeline.campaign.guideline import Guideline
 from pipeline.core.rng import draw
 from pipeline.core.sections import LanguageModel
@@ -20,7 +22,9 @@ from pipeline.judges.clip_pictures import Clip, Look, PictureReader
 from pipeline.judges.judge_prompt import JudgePrompt
 from pipeline.judges.level_requests import JUDGING, Judged, LevelRecipe, Question
 from pipeline.llm import outcomes
-from pipeline.llm.asker import Access, Asker
+from pipeline.llm.asker import Access, Asker, Missed
+from pipeline.llm.cache import PATIENCE
+from pipeline.llm.outcomes import LLMError
 from pipeline.llm.round import Result
 from pipeline.llm.spending import BATCH_SHARE, OK
 
@@ -64,6 +68,14 @@ class Estimate(NamedTuple):
     seconds: float
 
 
+class Turn(NamedTuple):
+    """The questions that are asked for the `repeat`-th time, and the recipe's name."""
+
+    repeat: int
+    recipe: str
+    questions: Sequence[Question]
+
+
 class VisionJudge:
     """The judge behind `judge.backend: openai`."""
 
@@ -100,12 +112,30 @@ class VisionJudge:
         """
         questions = [self._question(pair) for pair in pairs]
         for repeat in range(self._options.repeats):
-            recipe = self._recipe(questions, repeat)
-            results = self._asker.settle(recipe, list(recipe.questions), 1, "pairs").results
+            results = self._settle(self._recipe(questions, repeat))
             for pair, question in zip(pairs, questions, strict=True):
                 answer = self._answer(pair, question, repeat, results[question.text])
                 self._counts[answer.reason or OK] += 1
                 yield answer
+
+    def ask(self, turns: Sequence[Turn], *, is_useful: bool) -> Missed:
+        """Ask as one of several processes; return what was not answered.
+
+        `is_useful` as `Asker.join` has it.
+
+        Raises:
+            CacheError: another process asks with this cache.
+            UsageError: the environment has no key, or another address than the lead's.
+        """
+        error = None
+        self._asker.join(is_useful=is_useful)
+        with self._asker.cache.lock(PATIENCE):
+            try:
+                for turn in turns:
+                    self._settle(self._join_recipe(turn))
+            except LLMError as exc:
+                error = exc
+        return self._asker.list_missed(error)
 
     def figures(self) -> Mapping[str, object]:
         """Return what judging took, and how many answers have a level or why they have none."""
@@ -124,10 +154,9 @@ class VisionJudge:
         questions = [self._question(pair) for pair in pairs]
         recipe = self._recipe(questions, 0)
         texts = list(recipe.questions)
-        missing = [
-            text for request in self._asker.round(recipe, texts, 1).missing()
-            for text in request.asked.values()
-        ]  # fmt: skip
+        with self._asker.cache.lock():  # what a killed run has bought is there now
+            requests = self._asker.round(recipe, texts, 1).missing()
+        missing = [text for request in requests for text in request.asked.values()]
         shuffled = sorted(missing or texts, key=lambda text: draw("estimate", text))
         sample = shuffled[:ESTIMATED_BY]
         start = time.monotonic()
@@ -162,6 +191,18 @@ class VisionJudge:
             cost=price * prices.cost(tokens_in, tokens_out),
             seconds=math.ceil(max(seconds)),
         )
+
+    def _join_recipe(self, turn: Turn) -> LevelRecipe:
+        recipe = self._recipe(turn.questions, turn.repeat)
+        if self._asker.endpoint.key is None or recipe.name != turn.recipe:
+            raise UsageError(  # the lead would not find the answers
+                f"{socket.gethostname()}: OPENAI_API_KEY is not set, or OPENAI_BASE_URL is another"
+                " than where the stage was started; export both on every machine at work"
+            )
+        return recipe
+
+    def _settle(self, recipe: LevelRecipe) -> Mapping[str, Result[Judged]]:
+        return self._asker.settle(recipe, list(recipe.questions), 1, "pairs").results
 
     def _question(self, pair: Pair) -> Question:
         clip = Clip(pair.clip, pair.clip.stem, pair.seconds)

@@ -1,10 +1,12 @@
 """The asker: everything that one purpose asks one model, in one run.
 
-Online or in batches, through the cache, within the limits; `spent` tells what it has cost.
+Online or in batches, through the cache, within the limits; `spent` tells what it has cost. Several
+processes may ask together (`join`), each with a share of the limits and a cache of its own in that
+of one that takes in what they bought (`adopt`), and counts it as its own.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,15 +15,15 @@ from tqdm import tqdm
 
 from pipeline.core.progress import progress
 from pipeline.core.sections import LanguageModel
-from pipeline.llm.answers import Found
+from pipeline.llm.answers import Found, Reading
 from pipeline.llm.batch import POLL, Batches
 from pipeline.llm.breaker import Breaker
 from pipeline.llm.cache import Cache
 from pipeline.llm.client import Client, Endpoint
 from pipeline.llm.dispatcher import Dispatcher, Session
 from pipeline.llm.limiter import WINDOW, Limiter, RateBudget
-from pipeline.llm.outcomes import Purpose
-from pipeline.llm.request import Recipe
+from pipeline.llm.outcomes import CallFailed, LLMError, Next, Outcome, Purpose
+from pipeline.llm.request import Recipe, Request
 from pipeline.llm.retry import Policy
 from pipeline.llm.round import Chunk, Round
 from pipeline.llm.spending import Prices, Spending, Unsettled
@@ -39,6 +41,18 @@ class Access(NamedTuple):
     policy: Policy | None = None
     window: float = WINDOW
     poll: float = POLL
+
+
+class Missed(NamedTuple):
+    """What one of several processes got no answer to; as JSON it goes to that which adopts.
+
+    `failures` counts requests by outcome; `given_up` has the outcome's name and hint, and what the
+    server said, by request; `error` is why it was useless to go on, if it was.
+    """
+
+    failures: Mapping[str, int]
+    given_up: Mapping[str, Sequence[str]]
+    error: str | None
 
 
 class Asker:
@@ -59,6 +73,7 @@ class Asker:
         self._settings, self._purpose = settings, purpose
         self._policy, self._poll = access.policy or Policy(), access.poll
         self.cache = Cache(Path(settings.cache), purpose)
+        self._is_alone = True
         self._budget = RateBudget(
             settings.requests_per_minute, settings.tokens_per_minute, access.window
         )
@@ -101,6 +116,51 @@ class Asker:
             asyncio.run(self._settle(current, recipe, unit, in_batches=in_batches))
         return current
 
+    def join(self, *, is_useful: bool) -> None:
+        """Ask as one of several: that nothing was answered here says nothing of all.
+
+        `is_useful`: the model has answered before with what can be used.
+        """
+        self._is_alone = False
+        if is_useful:
+            self._breaker.prove()
+
+    def list_missed(self, error: LLMError | None) -> Missed:
+        """Return what this process, one of several, got no answer to."""
+        failures = self._unsettled.given_up.items()
+        given_up = {key: [one.outcome.name, one.outcome.hint, one.said] for key, one in failures}
+        return Missed(self.spent.failures, given_up, str(error) if error else None)
+
+    def adopt(self, rounds: Iterable[Round[Found]], missed: Iterable[Missed]) -> None:
+        """Take in what others have bought within these limits, and count it as bought here.
+
+        `rounds` are what was stored and left before. What was given up is not sent again.
+
+        Raises:
+            LLMError: one of them found that it is useless to go on.
+        """
+        adopted, before, largest = self.cache.adopt(), self.spent.requests, 0
+        for current in rounds:
+            bought, asked = adopted.get(current.recipe.name, set()), current.missing()
+            largest = max([largest, *(request.most for request in asked)])
+            self.spent.cache_hits -= sum(request.key in bought for request in asked)
+            for _, entry in self.cache.entries(current.recipe.name, bought):
+                self.spent.requests += 1
+                self.spent.pay(entry.answer, partial(current.likely_in, entry), entry.share)
+                self.spent.count(current.recipe.read(entry.answer, entry.asked).outcome)
+        errors = [self._adopt_missed(one) for one in missed]
+        self._budget.charge(self.spent.requests - before, largest)
+        for error in filter(None, errors):
+            raise LLMError(error)
+
+    def _adopt_missed(self, missed: Missed) -> str | None:
+        self.spent.requests += sum(missed.failures.values())
+        self.spent.failures.update(missed.failures)
+        self.spent.outcomes.update(missed.failures)
+        for key, (name, hint, said) in missed.given_up.items():
+            self._unsettled.keep(key, CallFailed(Outcome(name, Next.GIVE_UP, hint), said))
+        return missed.error
+
     async def _settle(
         self, current: Round[Found], recipe: Recipe[Found], unit: str, *, in_batches: bool
     ) -> None:
@@ -128,7 +188,7 @@ class Asker:
                 # What no batch can settle, a bad answer or a refused request, goes on from here.
                 await self._online(session, current, bar)
         # One text may be to blame for it; several fail for a reason that all share.
-        if current.size > 1 and not self.spent.was_answered:
+        if self._is_alone and current.size > 1 and not self.spent.was_answered:
             raise self._unsettled.error()
         for key, entry in current.serving():
             likely_in = partial(current.likely_in, entry)
@@ -142,8 +202,13 @@ class Asker:
         if current.was_useful:
             self._breaker.prove()
 
+        async def ask(request: Request) -> Reading[Found]:
+            if failure := self._unsettled.given_up.get(request.key):
+                raise failure
+            return await dispatcher.ask(request)
+
         async def settle(chunk: Chunk) -> None:
-            await current.settle(chunk, dispatcher.ask)
+            await current.settle(chunk, ask)
             bar.set_postfix_str(f"{self.spent.cost:.4f} USD", refresh=False)
             bar.update(len(chunk.texts))
 

@@ -230,7 +230,7 @@ class Batches(Generic[Found]):
             raise
 
     def _count_failure(self, key: str, failure: CallFailed) -> None:
-        self._spent.count(failure.outcome)
+        self._spent.count_failure(failure.outcome)
         if failure.outcome.next is Next.STOP:
             self._stop = self._stop or failure  # the rest of the file may hold answers
         elif failure.outcome.next is not Next.WAIT:

@@ -3,10 +3,15 @@
 Not an out of any stage: DVC would empty it. An answer is appended the moment it comes; each
 line begins with its line break, so that what a kill cut short spoils no other. What can't be
 read as it was written, by its own checksum, counts as absent.
+
+Where several processes ask at once, each has such a folder of its own in `<folder>/shards`. Whoever
+locks the cache next takes in their answers, also those of a run that was killed.
 """
 
 import hashlib
 import json
+import os
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +24,12 @@ from pipeline.core.files import FileError
 from pipeline.llm.answers import Answer, Found
 from pipeline.llm.outcomes import Purpose
 from pipeline.llm.request import Recipe, Request
+
+SHARDS = "shards"
+"""The folder, in that of a cache, of the caches of several processes."""
+
+PATIENCE = 120.0
+"""Seconds: a file server frees the locks of a machine that has died after about 90."""
 
 
 class Entry(NamedTuple):
@@ -53,6 +64,7 @@ class Cache:
     def __init__(self, folder: Path, purpose: Purpose) -> None:
         """Read nothing yet."""
         self.folder, self._purpose = folder, purpose
+        self._lock = FileLock(folder / "lock")
         self._recipes: dict[str, dict[str, Entry]] = {}
 
     def get(self, request: Request) -> Answer | None:
@@ -93,26 +105,48 @@ class Cache:
         return {text for texts in asked if len(texts) == 1 for text in texts.values()}
 
     @contextmanager
-    def lock(self) -> Iterator[None]:
+    def lock(self, patience: float = 0.0) -> Iterator[None]:
         """Hold the cache for this process: two runs at once would buy everything twice.
+
+        Inside such a block another changes nothing. `patience` is how long to wait, in seconds.
 
         Raises:
             CacheError: another process holds it, or it can't be held. The lock of a killed
                 process is gone with it.
         """
-        lock = FileLock(self.folder / "lock")
         with disk_errors(self.folder, self._purpose):
             self.folder.mkdir(parents=True, exist_ok=True)
             try:
-                lock.acquire(blocking=False)
+                self._lock.acquire(timeout=patience)
             except Timeout as exc:
                 run = f"another run is asking for {self._purpose.wanted}"
                 raise CacheError(f"{self.folder}: {run}: wait until it ends, or stop it") from exc
         try:
-            self._recipes.clear()  # another process may have written meanwhile
+            if self._lock.lock_counter == 1:
+                self._recipes.clear()  # another process may have written meanwhile
+                self.adopt()
             yield
         finally:
-            lock.release()
+            self._lock.release()
+
+    def adopt(self) -> dict[str, set[str]]:
+        """Take in what shards have bought; return the keys of what is new, by recipe.
+
+        Raises:
+            CacheError: one of them is still asking.
+        """
+        adopted: dict[str, set[str]] = {}
+        for folder in sorted((self.folder / SHARDS).glob("*")):
+            shard = Cache(folder, self._purpose)
+            with shard.lock(PATIENCE):
+                for recipe in sorted(path.stem for path in folder.glob("*.jsonl")):
+                    entries = shard._entries(recipe).items()
+                    new = {key for key, entry in entries if self.put_new(recipe, key, entry)}
+                    adopted[recipe] = adopted.get(recipe, set()) | new
+                    self._sync(recipe)
+            with disk_errors(folder, self._purpose):
+                shutil.rmtree(folder)
+        return adopted
 
     def _append(self, recipe: str, key: str, entry: Entry) -> None:
         text = _canonical({"key": key, **entry._asdict(), "answer": entry.answer.record()})
@@ -125,6 +159,12 @@ class Cache:
             with path.open("ab") as stream:
                 stream.write(line.encode())
         entries[key] = entry
+
+    def _sync(self, recipe: str) -> None:
+        """Let the disk have what was appended: its only copy is deleted next."""
+        path = self._path(recipe)
+        with disk_errors(path, self._purpose), path.open("ab") as stream:
+            os.fsync(stream.fileno())
 
     def _entries(self, recipe: str) -> dict[str, Entry]:
         if recipe not in self._recipes:

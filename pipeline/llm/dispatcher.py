@@ -131,7 +131,7 @@ class Dispatcher(Generic[Found]):
         try:
             return await self._client.ask(body, self._recipe.watched)
         except CallFailed as failure:
-            self._spent.count(failure.outcome)
+            self._spent.count_failure(failure.outcome)
             if self._stopped:
                 raise self._stopped from failure
             self._report_first(failure)

@@ -97,7 +97,7 @@ class Round(Generic[Found]):
         Of the others, a text whose result came in other company has that one, and one that was
         asked for alone, without a result, is not asked for so again.
         """
-        self._recipe, self._cache, self._per_request = recipe, cache, per_request
+        self.recipe, self._cache, self._per_request = recipe, cache, per_request
         self._unsettled = unsettled
         self.results: dict[str, Result[Found]] = {}
         self.size = len(texts)
@@ -110,7 +110,7 @@ class Round(Generic[Found]):
     def _look_up(self) -> None:
         self.stored = {chunk for chunk in self.chunks if self._is_stored(chunk)}
         new = [chunk for chunk in self.chunks if chunk not in self.stored]
-        found = self._cache.found(self._recipe) if new else {}
+        found = self._cache.found(self.recipe) if new else {}
         alone = self._find_asked_alone(found) if new else {}
         stored = found.keys() | alone.keys()
         parted = {chunk for chunk in new if stored & set(chunk.texts)}
@@ -124,13 +124,13 @@ class Round(Generic[Found]):
 
     def _find_asked_alone(self, found: Container[str]) -> dict[str, Chunk]:
         """Return the first stored ask of each text that was asked for alone, in vain."""
-        texts = self._cache.single_texts(self._recipe.name)
+        texts = self._cache.single_texts(self.recipe.name)
         asks = (Chunk((text,), ask) for ask in reversed(range(ASKS)) for text in texts)
         failed = (chunk for chunk in asks if chunk.texts[0] not in found)
         return {chunk.texts[0]: chunk for chunk in failed if self._is_stored(chunk)}
 
     def _is_stored(self, chunk: Chunk) -> bool:
-        return self._cache.get(self._recipe.request(*chunk)) is not None
+        return self._cache.get(self.recipe.request(*chunk)) is not None
 
     @property
     def is_stored(self) -> bool:
@@ -140,19 +140,19 @@ class Round(Generic[Found]):
     @property
     def was_useful(self) -> bool:
         """Whether the model has ever answered this recipe with what can be used."""
-        return bool(self._cache.found(self._recipe))
+        return bool(self._cache.found(self.recipe))
 
     def missing(self) -> list[Request]:
         """Return the requests that will be sent first."""
-        return [self._recipe.request(*chunk) for chunk in self.chunks if chunk not in self.stored]
+        return [self.recipe.request(*chunk) for chunk in self.chunks if chunk not in self.stored]
 
     def serving(self) -> Iterator[tuple[str, Entry]]:
         """Yield every answer that the results rest on, by its key."""
-        return self._cache.entries(self._recipe.name, self.used)
+        return self._cache.entries(self.recipe.name, self.used)
 
     def likely_in(self, entry: Entry) -> int:
         """Return the tokens that were paid for what was sent for an answer, about."""
-        return self._recipe.request(list(entry.asked.values())).likely_in
+        return self.recipe.request(list(entry.asked.values())).likely_in
 
     async def settle(self, chunk: Chunk, ask: Ask[Found]) -> None:
         """Ask until every text of a chunk has its result or its reason.
@@ -166,7 +166,7 @@ class Round(Generic[Found]):
 
     async def _step(self, chunk: Chunk, ask: Ask[Found]) -> list[Chunk]:
         """Ask for a chunk once; return what is asked for next."""
-        reading = await self._read(self._recipe.request(*chunk), ask)
+        reading = await self._read(self.recipe.request(*chunk), ask)
         self.results |= {text: (found, OK) for text, found in reading.found.items()}
         if reading.outcome is None:
             return []
@@ -179,12 +179,12 @@ class Round(Generic[Found]):
 
     async def _read(self, request: Request, ask: Ask[Found]) -> Reading[Found]:
         if answer := self._cache.get(request):
-            reading = self._recipe.read(answer, request.asked)
+            reading = self.recipe.read(answer, request.asked)
         else:
             try:
                 reading = await ask(request)
             except CallFailed as failure:
-                self._unsettled.keep(failure)
+                self._unsettled.keep(request.key, failure)
                 return Reading({}, failure.outcome)
         self.used.add(request.key)
         return reading

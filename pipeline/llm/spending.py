@@ -67,8 +67,8 @@ class Spending:
     """Requests sent, tokens and USD paid for, and how many answers were there already.
 
     `cache_hits` counts answers that the cache had, `reused` texts whose captions it had from a
-    request with other neighbours. `outcomes` counts what was sent, by how it ended; `answers`
-    those that brought one, good or bad.
+    request with other neighbours. `outcomes` counts what was sent, by how it ended, `failures`
+    that of it which brought no answer; `answers` counts those that came, good or bad.
     """
 
     prices: Prices
@@ -80,6 +80,7 @@ class Spending:
     cache_hits: int = 0
     reused: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
+    failures: Counter[str] = field(default_factory=Counter)
     _serving: dict[str, tuple[int, int, float]] = field(default_factory=dict)
 
     @property
@@ -111,6 +112,11 @@ class Spending:
         """Count how a request ended."""
         self.outcomes[outcome.name if outcome else OK] += 1
 
+    def count_failure(self, outcome: Outcome) -> None:
+        """Count how a request ended that brought no answer."""
+        self.count(outcome)
+        self.failures[outcome.name] += 1
+
     def metrics(self) -> dict[str, Any]:
         """Return the figures for the stage's metrics.
 
@@ -139,16 +145,21 @@ def _count_answer(answer: Answer, likely_in: Callable[[], int]) -> tuple[int, in
 
 
 class Unsettled:
-    """How many texts brought nothing in a run, by reason, each logged once."""
+    """How many texts brought nothing in a run, by reason, each logged once.
+
+    `given_up` are the requests that failed however often they were tried, by key.
+    """
 
     def __init__(self, purpose: Purpose) -> None:
         """Begin with none."""
         self._purpose = purpose
+        self.given_up: dict[str, CallFailed] = {}
         self._count: Counter[Outcome] = Counter()
         self._failures: dict[Outcome, CallFailed] = {}
 
-    def keep(self, failure: CallFailed) -> None:
-        """Keep what the server said, the first time of each kind."""
+    def keep(self, key: str, failure: CallFailed) -> None:
+        """Keep a request that is given up, and what the server said the first time of each kind."""
+        self.given_up[key] = failure
         self._failures.setdefault(failure.outcome, failure)
 
     def add(self, outcome: Outcome, texts: int) -> None:

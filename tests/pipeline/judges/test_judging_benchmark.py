@@ -6,13 +6,17 @@ import pytest
 
 from benchmarks.judge import measure_faults
 
-OPTIONS = Namespace(pairs=24, in_flight=4, frames=6, height=180, kills=2, faults=0.1, latency=0.2)
+SIZE = {"pairs": 24, "in_flight": 4, "frames": 6, "height": 180}
+KILLS = {"kills": 2, "faults": 0.1, "latency": 0.2}
 
 
 @pytest.mark.slow
-def test_a_killed_run_buys_nothing_again(world, tmp_path):
-    ends = measure_faults(world, OPTIONS, tmp_path, world.write_truth(tmp_path / "truth.json"))
-    assert ends["right"] + ends["refused"] + ends["cut"] == OPTIONS.pairs
+@pytest.mark.parametrize("shards", [1, 2])
+def test_a_killed_run_buys_nothing_again(world, tmp_path, shards):
+    """The second kill is that of a shard, where there are several."""
+    options = Namespace(**SIZE, **KILLS, shards=shards, workers=shards, engine="local")
+    ends = measure_faults(world, options, tmp_path, world.write_truth(tmp_path / "truth.json"))
+    assert ends["right"] + ends["refused"] + ends["cut"] == options.pairs
     assert ends["wrong"] == 0
 
 

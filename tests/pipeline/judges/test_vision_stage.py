@@ -11,9 +11,12 @@ import pandas as pd
 import pytest
 from judged_pairs import QUERIES, write, write_checkout
 from model_server import KEY
+from sharded_corpus import read_all, set_engine
 
 from pipeline import judge as stage
 from pipeline.core import tables
+from pipeline.core.engine.shards import map_shards
+from pipeline.judges import sharded_vision
 
 
 @pytest.fixture
@@ -78,14 +81,32 @@ def test_rows_have_the_true_levels_and_say_where_they_are_from(server, known):
     assert server.stats.requests == len(table)
 
 
-def test_neither_engine_nor_shards_change_a_byte(server):
-    stage.main()
-    before = tables.MACHINE_JUDGMENTS.path.read_bytes()
-    shutil.rmtree(".cache/judge")
+def test_one_three_and_eight_shards_write_the_same_bytes(server, monkeypatch):
+    handed = []
+
+    def note(stage, work, given, engine):
+        handed.append(len(given))
+        return map_shards(stage, work, given, engine)
+
+    monkeypatch.setattr(sharded_vision, "map_shards", note)
+    monkeypatch.setattr(sharded_vision, "count_at_once", lambda engine: engine.shards)
+    server.change(faults=0.3, kinds=("refused", "broken-json", "truncated"), seed=2)
     text = Path("params.yaml").read_text()
-    Path("params.yaml").write_text(text.replace("  shards: 1  ", "  shards: 3  "))
+    Path("params.yaml").write_text(text.replace("per_minute: ", "per_minute: 100"))
     stage.main()
-    assert tables.MACHINE_JUDGMENTS.path.read_bytes() == before
+    whole, bought = read_all("datasets"), server.stats.answered.copy()
+    assert {path.name for path in whole} >= {"machine_judgments.csv", "test.machine.qrels"}
+    for shards in (3, 8):
+        shutil.rmtree(".cache")
+        server.stats.answered.clear()
+        server.server._asked.clear()
+        set_engine(shards=shards, workers=1)
+        stage.main()
+        assert read_all("datasets") == whole  # the metrics, too: what was spent
+        assert server.stats.answered == bought
+        kept = {path.parent for path in Path(".cache").rglob("*") if path.is_file()}
+        assert kept == {Path(".cache/judge")}, "parts and caches of shards go"
+    assert handed == [3, 8]
 
 
 def test_the_estimate_is_printed_before_all_is_paid(server, capsys):

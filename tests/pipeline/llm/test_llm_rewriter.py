@@ -479,8 +479,9 @@ def test_a_refused_connection_is_told_at_once_with_its_address(rewriter, items, 
 
 
 def test_two_runs_at_once_are_refused(serve, rewriter, items):
-    llm = rewriter(serve())
-    with llm._asker.cache.lock(), pytest.raises(CacheError, match="another run is asking"):
+    server = serve()
+    llm, other = rewriter(server), rewriter(server)
+    with other._asker.cache.lock(), pytest.raises(CacheError, match="another run is asking"):
         rewritten(llm, items(3))
     assert rewritten(llm, items(3)) == right(items(3))
 

@@ -1,6 +1,7 @@
 """Ray: the same bytes on a Ray of its own and on a cluster, and a machine that dies."""
 
 import importlib
+import json
 import os
 import threading
 import time
@@ -12,13 +13,16 @@ import psutil
 import pytest
 import shard_work
 from lazy import Lazy
+from model_server import KEY, serving
 from shard_lead import go_on, start_lead
 from sharded_corpus import run_stages, write_corpus
 
 from momentrank.errors import MomentRankError
+from pipeline import judge
 from pipeline.core.engine import parts, session
 from pipeline.core.engine.remote import EngineError
 from pipeline.core.params import load
+from pipeline.judges.base import Pair
 
 pytestmark = [
     pytest.mark.slow,
@@ -28,8 +32,30 @@ ray = Lazy("ray")
 EXPECTED = " ".join(str(number**2) for number in range(24))
 
 
+TRUTH = {
+    "fps": 12,
+    "moments": [],
+    "levels": {f"Query {number}.": {} for number in range(24)},
+    "similar": {f"Query {number}.": {"m": number % 5} for number in range(24)},
+    "captions": {"A man waves.": "m"},
+}
+
+
 @pytest.fixture(scope="module")
-def cluster(repository):
+def model(tmp_path_factory):
+    """Return the stand-in of a model, which every machine of the cluster knows."""
+    truth = tmp_path_factory.mktemp("truth") / "truth.json"
+    truth.write_text(json.dumps(TRUTH))
+    with serving() as serve, pytest.MonkeyPatch.context() as patch:
+        server = serve(truth=str(truth))
+        patch.setenv("OPENAI_BASE_URL", server.url)
+        patch.setenv("OPENAI_API_KEY", KEY)
+        patch.setenv("NO_PROXY", "127.0.0.1")
+        yield server
+
+
+@pytest.fixture(scope="module")
+def cluster(repository, model):
     """Return a cluster of one machine, which others can join."""
     from ray.cluster_utils import Cluster
 
@@ -92,6 +118,27 @@ def test_every_stage_writes_the_same_bytes_by_a_cluster(
     whole = run_stages(engine, numbered, monkeypatch)
     changes = {"kind": "ray", "address": connected().address, "shards": 3}
     assert run_stages(engine.model_copy(update=changes), numbered, monkeypatch) == whole
+
+
+def test_a_cluster_asks_a_model_once_for_each_pair(
+    connected, model, repository, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(repository)
+    params = load()
+    update = {"cache": str(tmp_path / "answers"), "requests_per_minute": 10**6}
+    openai = params.judge.openai.model_copy(update=update)
+    section = params.judge.model_copy(update={"blind": True, "openai": openai})
+    engine = connected(shards=3)
+    vision = judge.make_vision_judge(params.model_copy(update={"judge": section, "engine": engine}))
+    pairs = [
+        Pair(f"q{number}", "m", "val", query, "A man waves.", 0.5, 0, 1, tmp_path / f"{number}", 1)
+        for number, query in enumerate(TRUTH["levels"])
+    ]
+    levels = {one.query_id: one.level for one in vision.judge(pairs)}
+    assert levels == {f"q{number}": number % 5 for number in range(24)}
+    assert set(model.stats.answered.values()) == {1}
+    assert model.stats.requests == vision.figures()["llm"]["requests"] == 24
+    assert list((tmp_path / "answers" / "shards").iterdir()) == []
 
 
 def test_a_cluster_keeps_its_parts_at_an_address(connected, squares, tmp_path, monkeypatch):

@@ -1,0 +1,196 @@
+"""A vision-language model that several processes ask at once, as `engine` says.
+
+They ask the same questions as one process would, each with its share of the account's limits and a
+cache of its own in the cache's folder. So a kill loses only what is in flight. The lead takes in
+what they bought, then judges as if it had asked alone: it finds the answers stored.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from threading import Event, Thread
+from typing import NamedTuple
+
+from pipeline.campaign.guideline import Guideline
+from pipeline.core import files
+from pipeline.core.engine.parts import part_key
+from pipeline.core.engine.shards import clear_parts, map_shards
+from pipeline.core.parallel import cores
+from pipeline.core.progress import progress
+from pipeline.core.sections import Engine, LanguageModel
+from pipeline.judges.base import Answer, Pair
+from pipeline.judges.judge_prompt import JudgePrompt
+from pipeline.judges.level_requests import Judged
+from pipeline.judges.vision import Options, Turn, VisionJudge
+from pipeline.llm.asker import Missed
+from pipeline.llm.cache import SHARDS
+from pipeline.llm.request import Request
+from pipeline.llm.round import Round
+
+STAGE = "judge"
+LOOK = 5.0
+"""Seconds between two looks at how many answers have come."""
+
+
+class Shard(NamedTuple):
+    """What one process asks, and how; the key and the address are its environment's.
+
+    `settings` have its share of the limits and its own cache. `is_useful`: the model has answered
+    before with what can be used.
+    """
+
+    settings: LanguageModel
+    prompt: JudgePrompt
+    guideline: Guideline
+    options: Options
+    turns: list[Turn]
+    is_useful: bool
+
+
+class ShardedVisionJudge(VisionJudge):
+    """A `VisionJudge` that asks what is not stored in as many processes as run at once."""
+
+    def __init__(
+        self,
+        settings: LanguageModel,
+        prompt: JudgePrompt,
+        guideline: Guideline,
+        options: Options,
+        engine: Engine,
+    ) -> None:
+        """Send nothing yet.
+
+        Raises:
+            UsageError: the environment's address or key is not valid.
+        """
+        super().__init__(settings, prompt, guideline, options)
+        self._engine, self._guideline = engine, guideline
+
+    def judge(self, pairs: Sequence[Pair]) -> Iterator[Answer]:
+        """Yield one answer for each pair and repeat.
+
+        Raises:
+            LLMError, CacheError, UsageError: as `VisionJudge.judge`; or one process's own.
+            EngineError: a process was killed; what it bought is kept.
+        """
+        with self._asker.cache.lock():
+            if self._engine.shards > 1 and self._settings.mode == "online":
+                self._ask_in_shards(pairs)
+            yield from super().judge(pairs)
+
+    def _ask_in_shards(self, pairs: Sequence[Pair]) -> None:
+        """Ask what is not stored, where that is more than one process has in flight."""
+        questions = [self._question(pair) for pair in pairs]
+        turns, rounds = list[Turn](), list[Round[Judged]]()
+        requests = list[Request]()
+        for repeat in range(self._options.repeats):
+            recipe = self._recipe(questions, repeat)
+            rounds.append(self._asker.round(recipe, list(recipe.questions), 1))
+            missing = rounds[-1].missing()
+            requests += missing
+            texts = (text for request in missing for text in request.asked.values())
+            turns.append(Turn(repeat, recipe.name, [recipe.questions[text] for text in texts]))
+        if len(requests) <= self._settings.in_flight:
+            return
+        largest = max(request.most for request in requests)
+        shares = divide(turns, count_shards(self._engine, self._settings, largest))
+        if len(shares) == 1:
+            return
+        self._asker.endpoint.require_key()
+        is_useful = any(current.was_useful for current in rounds)
+        given = {
+            part_key(STAGE, *(one.text for turn in share for one in turn.questions)): share
+            for share in shares
+        }
+        folder, clear = self._asker.cache.folder / SHARDS, partial(clear_parts, STAGE, self._engine)
+        settings = share_limits(self._settings, len(shares))
+        shards = {
+            key: Shard(
+                settings.model_copy(update={"cache": str(folder / key)}),
+                self._prompt, self._guideline, self._options, share, is_useful,
+            )
+            for key, share in given.items()
+        }  # fmt: skip
+        clear()  # what failed before may be answered now
+        with watch(folder, len(requests)):
+            paths = map_shards(STAGE, ask_shard, shards, self._engine).values()
+        missed = [Missed(**files.read_json(path)) for path in paths]
+        clear()
+        self._asker.adopt(rounds, missed)
+
+
+def ask_shard(shard: Shard, path: Path) -> None:
+    """Ask a shard's questions into its cache; write what was not answered."""
+    judge = VisionJudge(shard.settings, shard.prompt, shard.guideline, shard.options)
+    missed = judge.ask(shard.turns, is_useful=shard.is_useful)
+    path.write_text(json.dumps(missed._asdict()))  # ASCII, whatever a server has said
+
+
+def count_shards(engine: Engine, settings: LanguageModel, largest: int) -> int:
+    """Return how many processes ask: at once, each able to send a request of `largest` tokens.
+
+    Were there more than run at once, those that wait would leave their share of the limits unused.
+    """
+    tokens = settings.tokens_per_minute // largest
+    limits = (settings.in_flight, settings.requests_per_minute, tokens)
+    return max(1, min(count_at_once(engine), *limits))
+
+
+def count_at_once(engine: Engine) -> int:
+    """Return how many of the shards run at once; of a cluster without `workers`, all."""
+    workers = engine.workers or (cores() if engine.kind == "local" else engine.shards)
+    return min(engine.shards, workers)
+
+
+def share_limits(settings: LanguageModel, number: int) -> LanguageModel:
+    """Return the settings of one of `number` processes: all together keep within the limits."""
+    names = ("in_flight", "requests_per_minute", "tokens_per_minute")
+    return settings.model_copy(update={name: getattr(settings, name) // number for name in names})
+
+
+def divide(turns: Sequence[Turn], number: int) -> list[list[Turn]]:
+    """Deal the questions out to at most `number` processes, all those about a clip to one."""
+    counts = Counter(one.clip.sha for turn in turns for one in turn.questions)
+    order = sorted(counts, key=lambda sha: (-counts[sha], sha))
+    number = max(1, min(number, len(order)))
+    place = {sha: rank % number for rank, sha in enumerate(order)}
+    return [
+        [
+            turn._replace(questions=[one for one in turn.questions if place[one.clip.sha] == share])
+            for turn in turns
+        ]
+        for share in range(number)
+    ]
+
+
+@contextmanager
+def watch(folder: Path, total: int) -> Iterator[None]:
+    """Show how many answers have come in the caches below a folder."""
+    ended, sizes = Event(), Counter[Path]()
+
+    def look() -> None:
+        with progress(STAGE, total=total, unit="answers") as bar:
+            is_over = False
+            while not is_over:
+                is_over = ended.wait(LOOK)
+                bar.update(sum(_count_new(path, sizes) for path in folder.glob("*/*.jsonl")))
+
+    thread = Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _count_new(path: Path, sizes: Counter[Path]) -> int:
+    with suppress(OSError), path.open("rb") as stream:
+        stream.seek(sizes[path])
+        content = stream.read()
+        sizes[path] += len(content)
+        return content.count(b"\n")
+    return 0
