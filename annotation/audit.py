@@ -28,7 +28,8 @@ import pandas as pd
 from annotation.assignment.inputs import Rule
 from annotation.pooling import design, draw, machine_strata, published, topup
 from annotation.pooling.design import AuditError
-from annotation.pooling.report import as_json, as_text, report
+from annotation.pooling.judged_audit import read_report
+from annotation.pooling.report import as_json, as_text
 from annotation.votes import raw
 from momentrank import formats
 from momentrank.errors import UsageError
@@ -96,18 +97,11 @@ def _pool(params: Params) -> topup.Pool:
 
 def print_report(options: argparse.Namespace) -> None:
     """Print the report, and write its tables where that is asked for."""
-    drawn_design, params = design.read(), load().candidates
-    strata = tables.AUDIT_STRATA.read() if drawn_design.machine else None
-    depths = [params.batch, params.top]
-    result = report(tables.AUDIT.read(), tables.CONSENSUS.read(), drawn_design, depths, strata)
+    result, drawn = read_report(tables.CONSENSUS.read(), load().candidates)
     if options.out:
         for name in ("by_similarity", "by_rank", "beyond"):
             csv_files.write_csv(options.out / f"audit_{name}.csv", getattr(result, name))
-    text = (
-        json.dumps(as_json(result, drawn_design), indent=2)
-        if options.json
-        else as_text(result, drawn_design)
-    )
+    text = json.dumps(as_json(result, drawn), indent=2) if options.json else as_text(result, drawn)
     sys.stdout.write(f"{text}\n")
 
 

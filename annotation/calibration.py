@@ -6,7 +6,8 @@
 Without options it is the stage:
 
 reads   datasets/work/machine_judgments.parquet, consensus.parquet, clips.csv, queries.parquet,
-        runs/*.test.run, the files of calibration.runs, and what people made (datasets/campaign/)
+        runs/*.test.run, the files of calibration.runs, and what people made (datasets/campaign/);
+        audit.csv, and where there is an audit audit.json and audit_strata.csv
 writes  datasets/work/metrics/calibration.json, and for the lead alone
         datasets/work/lead/calibration.csv (each annotator beside the machine), second_looks.csv
 
@@ -38,6 +39,7 @@ from annotation.machine.second_looks import COLUMNS, list_second_looks
 from annotation.machine.similarity_control import find_control
 from annotation.machine.text import text
 from annotation.machine.verdicts import BLIND
+from annotation.pooling.judged_audit import measure_gain
 from annotation.reliability.alpha import Bootstrap
 from momentrank.errors import UsageError
 from momentrank.formats import read_run
@@ -172,6 +174,7 @@ def compare_campaign(params: Params) -> Result:
         "blind": blind,
         **result.figures,
         "conclusions": compare_conclusions(test, runs, bootstrap) if runs else None,
+        "audit": measure_gain(judged.consensus, params.candidates),
         "second_looks": len(looks) if seen else None,
     }
     return Result(figures, result.annotators, looks)

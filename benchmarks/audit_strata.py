@@ -6,8 +6,9 @@ The pools are those of `benchmarks.audit`; each is audited twice, with the same 
 The machine has judged so many moments of each query below the 60 that people judge all of. The
 `good` one puts 85 % of the relevant ones at 1 or more and 50 % at 3 or 4; of the others 5.5 % and
 .5 %. The `useless` one gives both the same levels. Prints the percentage of 95 % intervals that
-cover the relevant moments per query beyond ranks 20 and 40, with the machine and without it, and
-the mean ratio of their widths and of the estimates' errors (RMSE).
+cover the relevant moments per query beyond ranks 20 and 40, with the machine and without it; the
+ratio of their mean widths, and the mean of what each audit by the machine says of it, with its
+standard deviation; and the ratio of the estimates' errors (RMSE).
 """
 
 from itertools import pairwise
@@ -16,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from annotation.pooling.design_effect import compare_widths
 from annotation.pooling.estimator import Counts, Interval, beyond
 from annotation.pooling.machine_strata import allocate
 from benchmarks.audit import CUTS, RANDOM, SETTINGS, Setting, misses
@@ -85,11 +87,16 @@ def _counts(size: Ints, judged: Ints, relevant: Ints, top: Ints) -> Counts:
 
 
 class Figures(NamedTuple):
-    """How often both cover, and by how much the machine narrows interval and errors."""
+    """How often both cover, and by how much the machine narrows interval and errors.
+
+    `estimated` is what single audits say of the `width`, on average, `spread` how far they differ.
+    """
 
     covered: float
     covered_without: float
     width: float
+    estimated: float
+    spread: float
     error: float
 
 
@@ -101,9 +108,11 @@ def compare(setting: Setting, audits: Audits, strata: int) -> Figures:
         for counts in (audits.plain, audits.strata)
     )
     errors = [float(np.sqrt(((one.value - truth) ** 2).mean())) for one in (found, without)]
-    ratio = float((_width(found) / _width(without)).mean())
+    ratio = float(_width(found).mean() / _width(without).mean())
+    told = compare_widths(audits.strata, strata, setting.queries)
+    estimated, spread = float(np.nanmean(told)), float(np.nanstd(told))
     covered, alone = (1 - sum(misses(one, truth)) for one in (found, without))
-    return Figures(covered, alone, ratio, errors[0] / errors[1])
+    return Figures(covered, alone, ratio, estimated, spread, errors[0] / errors[1])
 
 
 def _width(interval: Interval) -> Floats:
@@ -113,7 +122,8 @@ def _width(interval: Interval) -> Floats:
 def main() -> None:
     """Print the figures for each setting, with a good machine and a useless one."""
     options = parse_arguments(__doc__, pools=1000, seed=1)
-    head = f"{'machine':10}{'beyond':>8}{'covers':>9}{'without':>9}{'width':>8}{'error':>8}"
+    heads = ("beyond", "covers", "without", "width", "told", "+-", "error")
+    head = f"{'machine':10}" + "".join(f"{one:>9}" for one in heads)
     for name, depth in JUDGED.items():
         setting = SETTINGS[name]
         print(f"{name}: {setting.drawn} of {setting.queries} queries, pool {setting.pool:,},"
@@ -123,7 +133,8 @@ def main() -> None:
             for strata, rank in enumerate(CUTS[:2], start=1):
                 found = compare(setting, audits, strata)
                 shares = f"{100 * found.covered:9.1f}{100 * found.covered_without:9.1f}"
-                print(f"{machine:10}{rank:8}{shares}{found.width:8.2f}{found.error:8.2f}")
+                rest = "".join(f"{figure:9.2f}" for figure in found[2:])
+                print(f"{machine:10}{rank:9}{shares}{rest}")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ from pipeline.core import files, tables
 from pipeline.core.validation import Natural, Positive, Section, validate
 
 PATH = tables.CAMPAIGN / "audit.json"
+LEAST_QUERIES = 2
+"""Drawn at least: what differs between queries is not to be had from one."""
 
 
 class AuditError(MomentRankError):

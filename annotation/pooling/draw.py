@@ -12,14 +12,13 @@ import numpy as np
 import pandas as pd
 
 from annotation.pooling import machine_strata
-from annotation.pooling.design import AuditError, Design
+from annotation.pooling.design import LEAST_QUERIES, AuditError, Design
 from annotation.pooling.ranked import rank_pool
 from pipeline.core import rng, tables
 from pipeline.retrieval.embeddings import Embeddings
 from pipeline.retrieval.similarity import Ints
 
 TOP, RANDOM = 60, 60
-LEAST_QUERIES = 2
 
 
 class Sizes(NamedTuple):

@@ -31,6 +31,7 @@ from scipy import stats
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 LEVEL = 0.95
 ROUNDING = 1e-12
@@ -95,12 +96,12 @@ def beyond(counts: Counts, strata: int, population: int) -> Beyond:
     nothing at all is relevant the share is NaN; where all of it lies beyond, 1 (0 to 1).
     """
     queries = counts.size.shape[-2]
-    step = _step(counts, strata, population)
+    step = largest_step(counts, strata, population)
     above, below = counts.total[..., :strata].sum(-1), counts.total[..., strata:].sum(-1)
     noise_above = counts.variance[..., :strata].sum(-1)
     noise_below = counts.variance[..., strata:].sum(-1)
     mean = below.mean(-1)
-    variance = _variance(below, noise_below, population)
+    variance = mean_variance(below, noise_below, population)
     per_query = skewed_interval(mean, variance, step, queries)
     noise = noise_above, noise_below
     share = _share(above, below, noise, step, population)
@@ -116,7 +117,7 @@ def _share(
         odds = mean / level
         rest = (below - odds[..., None] * above) / level[..., None]
         blur = (noise[1] + odds[..., None] ** 2 * noise[0]) / level[..., None] ** 2
-        variance = _variance(rest, blur, population)
+        variance = mean_variance(rest, blur, population)
         bounds = skewed_interval(odds, variance, step / level, above.shape[-1])
         value, low, high = (bound / (1 + bound) for bound in bounds)
     unknown = (level == 0) & (mean > 0)
@@ -145,7 +146,7 @@ def _gamma(probability: float, mean: Floats, variance: Floats, more: float) -> F
     return np.where(variance > 0, quantile, mean)
 
 
-def _variance(total: Floats, noise: Floats, population: int) -> Floats:
+def mean_variance(total: Floats, noise: Floats, population: int) -> Floats:
     """Return the variance of the mean of queries' totals in a two-stage sample."""
     queries = total.shape[-1]
     between = (1 - queries / population) * total.var(-1, ddof=1) / queries
@@ -153,7 +154,7 @@ def _variance(total: Floats, noise: Floats, population: int) -> Floats:
     return variance
 
 
-def _step(counts: Counts, strata: int, population: int) -> Floats:
+def largest_step(counts: Counts, strata: int, population: int) -> Floats:
     """Return what one find more adds to the mean; nothing where everything was judged."""
     queries = counts.size.shape[-2]
     weight = counts.size[..., strata:] / np.maximum(counts.judged[..., strata:], 1)

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from annotation.pooling.design import AuditError
+from annotation.pooling.estimator import Ints
 from pipeline.campaign.pairs import PAIR_KEY, query_sha
 from pipeline.core import tables
 from pipeline.judges.repeats import settle_machine
-from pipeline.retrieval.similarity import Ints
 
 WEIGHTS = {"unjudged": 1, "zero": 1, "low": 3, "high": 10}
 """By stratum: no current level, level 0, levels 1 and 2, levels 3 and 4."""

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from annotation.pooling import machine_strata
-from annotation.pooling.design import AuditError, Design
-from annotation.pooling.draw import LEAST_QUERIES
+from annotation.pooling.design import LEAST_QUERIES, AuditError, Design
+from annotation.pooling.design_effect import compare_widths
 from annotation.pooling.estimator import Beyond, Counts, beyond, most_unseen
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import tables
@@ -25,6 +25,10 @@ STEP = 10
 DECIMALS = 4
 ENDS = ("", "_low", "_high")
 """Of the columns of an estimate and its bounds."""
+WIDTH = (
+    "`width` is that of the interval per query, over the one that as many random moments drawn"
+    " without the machine's levels would have had, as this sample tells: .80 is a fifth narrower."
+)
 
 
 class Report(NamedTuple):
@@ -48,7 +52,8 @@ def report(
     Only queries of which no pair waits are in `beyond`; a query without any level in one of
     its strata is left out too. A pair without consensus, discarded or unjudgeable, is no 0:
     its stratum's sample is smaller by one. `beyond` has a row for each of `depths` (ranks below
-    `design.top`) and level, and none while fewer than two queries can be used.
+    `design.top`) and level, and none while fewer than two queries can be used. `width_ratio` is
+    that of the interval per query, over one without the machine's strata (`design_effect`).
 
     Raises:
         AuditError: a pair's stratum is missing.
@@ -170,9 +175,11 @@ def _beyond(usable: pd.DataFrame, edges: Sequence[int], design: Design) -> pd.Da
             for strata, rank in enumerate(edges[1:], start=1):
                 if rank < min(design.top, design.pool):
                     estimate = beyond(counted, strata, design.queries)
-                    rows.append([least, rank, *_row(estimate, counted)])
+                    width = round(float(compare_widths(counted, strata, design.queries)), DECIMALS)
+                    rows.append([least, rank, *_row(estimate, counted), width])
     columns = [f"{name}{end}" for name in ("per_query", "share") for end in ENDS]
-    return pd.DataFrame(rows, columns=["level", "rank", *columns, "finds", "unseen_at_most"])
+    columns = ["level", "rank", *columns, "finds", "unseen_at_most", "width_ratio"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _row(estimate: Beyond, counted: Counts) -> list[float | None]:
@@ -236,6 +243,10 @@ def _beyond_text(result: Report, design: Design) -> str:
             "finds": frame["finds"],
         }
     )
+    if design.machine:
+        shown["width"] = [
+            "-" if pd.isna(ratio) else f"{ratio:.2f}" for ratio in frame["width_ratio"]
+        ]
     note = (
         f"\nEstimated from {result.progress['queries_used']} queries, with 95 % intervals. `finds`"
         f" counts the relevant ones among the random moments beyond rank {design.top}: below five"
@@ -247,7 +258,8 @@ def _beyond_text(result: Report, design: Design) -> str:
         f" queries have at most {most:.1f} on average (exact one-sided 95 % bound)."
         for level, most in zip(none["level"], none["unseen_at_most"], strict=True)
     ]
-    return "\n".join([shown.to_string(index=False), note, *notes])
+    by_machine = [WIDTH] if design.machine else []
+    return "\n".join([shown.to_string(index=False), note, *by_machine, *notes])
 
 
 def _spans(frame: pd.DataFrame, name: str, unit: float, decimals: int) -> list[str]:

@@ -1,7 +1,7 @@
 """An audit by a machine's levels: its strata, its draw, and an estimate that it can't bend."""
 
 from functools import cache
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from annotation.pooling import draw
 from annotation.pooling.design import AuditError, Design
+from annotation.pooling.design_effect import compare_widths, simple_variance
 from annotation.pooling.draw import Machine, Sizes
 from annotation.pooling.estimator import Counts, beyond
 from annotation.pooling.machine_strata import LEAST, NAMES, WEIGHTS, allocate, assign_levels, weigh
 from annotation.pooling.ranked import rank_pool
-from annotation.pooling.report import report
+from annotation.pooling.report import as_json, as_text, report
 from benchmarks.audit import SETTINGS
 from benchmarks.audit_strata import JUDGED, compare, simulate
 from pipeline.campaign.pairs import query_sha
@@ -191,6 +192,23 @@ def test_a_find_counts_for_its_stratum():
     assert row["per_query"] == pytest.approx((1 + 6 + 1) / 2)  # 8 for itself, 15 for six
     assert row["finds"] == 3
     assert found.progress["queries_used"] == 2
+    assert found.beyond["width_ratio"].isna().all()  # three finds
+    assert "width" in as_text(found, DESIGN).partition("beyond a rank")[2]
+    assert "width" not in as_text(found, DESIGN.model_copy(update={"machine": None}))
+
+
+def test_the_report_says_how_wide_the_interval_is_beside_one_without_strata():
+    pairs, strata, consensus = audited(
+        lambda query, rank: 4 * (rank in {1, 8, 9} or (query, rank) == ("q0", 15))
+    )
+    found = report(pairs, consensus, DESIGN, (2, 4), strata)
+    finds = np.array([[1, 0, 0, 2, 1], [1, 0, 0, 2, 0]])
+    counted = Counts(*np.broadcast_arrays([2, 2, 2, 2, 12], 2, finds), 2)
+    [ratio] = set(found.beyond["width_ratio"])
+    assert ratio == pytest.approx(float(compare_widths(counted, 1, 10)), abs=1e-4)
+    assert as_text(found, DESIGN).count(f" {ratio:.2f}\n") == 8
+    row = as_json(found, DESIGN)["beyond"][0]
+    assert row["width_ratio"] == ratio
 
 
 def test_a_curve_is_that_of_all_moments_not_of_those_that_were_drawn():
@@ -208,26 +226,103 @@ def test_a_pair_without_a_stratum_is_an_error():
         report(pairs, consensus, DESIGN, (2, 4), strata[2:])
 
 
+HIGH = [np.array([1, 1, 0]), np.array([1, 0, 0]), np.array([1, 1, 1])]
+ZERO = [np.array([0, 1, 0, 0]), np.array([0, 0, 0, 0]), np.array([0, 0, 1, 1])]
+"""Which of three queries' moments are relevant, by stratum."""
+TWO = list(combinations(range(3), 2))
+"""Every draw of two of the queries."""
+
+
+def every_sample() -> Counts:
+    """Return what every sample of two in each stratum of two queries finds, (972, 2, 2)."""
+    of_size = {size: list(combinations(range(size), 2)) for size in (3, 4)}
+    found = [
+        [
+            [HIGH[query][list(draws[2 * at])].sum(), ZERO[query][list(draws[2 * at + 1])].sum()]
+            for at, query in enumerate(queries)
+        ]
+        for queries in TWO
+        for draws in product(*(of_size[size] for _ in queries for size in (3, 4)))
+    ]
+    return Counts(*np.broadcast_arrays(np.array([3, 4]), 2, np.array(found)), 2)
+
+
 def test_its_variance_is_that_of_the_design():
-    """Every sample of two strata in each of two of three queries."""
-    high = [np.array([1, 1, 0]), np.array([1, 0, 0]), np.array([1, 1, 1])]
-    zero = [np.array([0, 1, 0, 0]), np.array([0, 0, 0, 0]), np.array([0, 0, 1, 1])]
-    pairs_of = {3: [(0, 1), (0, 2), (1, 2)], 4: [(a, b) for a in range(4) for b in range(a)]}
-    estimates, variances = [], []
-    for queries in pairs_of[3]:
-        for draws in product(*(pairs_of[size] for _ in queries for size in (3, 4))):
-            found = [
-                [high[query][list(draws[2 * at])].sum(), zero[query][list(draws[2 * at + 1])].sum()]
-                for at, query in enumerate(queries)
-            ]
-            size, judged = np.broadcast_arrays(np.array([3, 4]), 2, np.array(found))[:2]
-            counts = Counts(size, judged, np.array(found), 2)
-            total, noise = counts.total.sum(-1), counts.variance.sum(-1)
-            estimates.append(total.mean())
-            variances.append((1 - 2 / 3) * total.var(ddof=1) / 2 + noise.sum() / (2 * 3))
-    truth = np.mean([a.sum() + b.sum() for a, b in zip(high, zero, strict=True)])
+    counts = every_sample()
+    total, noise = counts.total.sum(-1), counts.variance.sum(-1)
+    estimates = total.mean(-1)
+    variances = (1 - 2 / 3) * total.var(-1, ddof=1) / 2 + noise.sum(-1) / (2 * 3)
+    truth = np.mean([a.sum() + b.sum() for a, b in zip(HIGH, ZERO, strict=True)])
     assert np.mean(estimates) == pytest.approx(truth)
     assert np.mean(variances) == pytest.approx(np.var(estimates))
+
+
+# What the strata brought
+
+
+def test_the_variance_without_strata_is_that_of_every_simple_sample():
+    whole = [np.concatenate(pair) for pair in zip(HIGH, ZERO, strict=True)]
+    draws = list(combinations(range(7), 4))  # as many as of both strata
+    totals = [[7 / 4 * query[list(one)].sum() for one in draws] for query in whole]
+    means = [(a + b) / 2 for one, two in TWO for a, b in product(totals[one], totals[two])]
+    assert np.mean(simple_variance(every_sample(), 0, 3)) == pytest.approx(np.var(means))
+
+
+def test_queries_that_do_not_tell_their_spread_take_the_others():
+    random = np.random.default_rng(4)
+    size, judged = np.broadcast_arrays(np.array([20, 60, 300]), np.array([20, 12, 40]))
+    shape = (60, 3)
+    found = random.binomial(judged, [0.4, 0.3, 0.02], shape)
+    whole = Counts(*np.broadcast_arrays(size, judged, found), 2)
+    fewer, less = (part.copy() for part in (whole.judged, whole.relevant))
+    fewer[7, 1], less[7, 1] = 1, 0
+    rest = Counts(*(np.delete(part, 7, axis=0) for part in whole[:3]), 2)
+    told, without = (
+        simple_variance(one, 1, 10**9)
+        - np.array(one.total[..., 1:].sum(-1).var(ddof=1)) / len(one[0])
+        for one in (Counts(whole.size, fewer, less, 2), rest)
+    )
+    assert told * 60 == pytest.approx(without * 59)
+    alone = Counts(whole.size[:2], np.minimum(whole.judged[:2], 1), whole.relevant[:2] > 0, 2)
+    assert np.isnan(simple_variance(alone, 1, 100))
+    assert np.isnan(compare_widths(alone, 1, 100))
+
+
+@pytest.mark.parametrize("name", ["half of few queries", "small pool"])
+@pytest.mark.parametrize("machine", ["good", "useless"])
+def test_what_an_audit_says_of_its_width_is_on_average_the_ratio_of_both_designs(name, machine):
+    for strata in (1, 2):
+        found = compare(SETTINGS[name], pools_of(name, machine), strata)
+        assert found.estimated == pytest.approx(found.width, rel=0.04)
+        assert found.spread < 0.1
+        assert (found.estimated < 1) == (machine == "good")
+
+
+def test_strata_that_say_nothing_and_are_drawn_in_proportion_bring_nothing():
+    random = np.random.default_rng(5)
+    shape = (300, 40)
+    top = random.binomial(20, 0.4, shape)
+    likely = random.gamma(1, 0.02, shape)[..., None]
+    found = np.concatenate([top[..., None], random.binomial([20, 40], likely)], -1)
+    counts = Counts(*np.broadcast_arrays(np.array([20, 600, 1200]), [20, 20, 40], found), 2)
+    ratios = compare_widths(counts, 1, 200)
+    assert np.nanmean(ratios) == pytest.approx(1, abs=0.01)
+    assert np.nanstd(ratios) < 0.05
+
+
+@pytest.mark.parametrize(
+    ("sizes", "judged", "relevant"),
+    [
+        ([20, 600, 0], [20, 60, 0], [9, 5, 0]),  # one stratum in each query
+        ([20, 600], [20, 60], [9, 5]),  # no machine
+        ([20, 600, 30], [20, 40, 20], [9, 0, 1]),  # four finds
+        ([20, 600, 30], [20, 40, 20], [0, 0, 0]),
+    ],
+)
+def test_where_nothing_can_be_said_there_is_no_number(sizes, judged, relevant):
+    arrays = np.broadcast_arrays(sizes, judged, np.array([relevant] * 4))
+    counts = Counts(*arrays, len(sizes) - 1)
+    assert np.isnan(compare_widths(counts, 1, 50))
 
 
 @cache

@@ -4,6 +4,7 @@ import contextlib
 import json
 import re
 import shutil
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from opened import OPEN
 from rehearsed import rehearsed
 
 from annotation import calibration, consensus
+from annotation.pooling import design
 from annotation.votes.votes import NO_LEVEL
 from momentrank.errors import MomentRankError, UsageError
 from pipeline import reference_runs
@@ -34,7 +36,7 @@ def sample(tmp_path_factory, repository):
         tables.JUDGMENTS.write(made.judgments)
         tables.PAIRS.write(made.ledger)
         tables.QUERIES.write(made.queries)
-        for table in (tables.VOIDED, tables.ADJUDICATIONS, tables.SECOND_LOOK):
+        for table in (tables.VOIDED, tables.ADJUDICATIONS, tables.SECOND_LOOK, tables.AUDIT):
             table.write(table.empty())
         moments = made.ledger["moment_id"].drop_duplicates().tolist()
         clips = {"moment_id": moments, "clip": [f"{one}.mp4" for one in moments]}
@@ -174,6 +176,42 @@ def test_second_looks_are_the_lead_s_and_settled_ones_go(folder):
     listed = looks[PAIR_KEY].iloc[:4].astype(str).assign(note="looked at")
     tables.SECOND_LOOK.write(listed)
     assert run_stage()["second_looks"] == len(looks) - 4
+
+
+def write_audit(machine):
+    """Write an audit of ten queries' first ranks: four one and all, the others by two strata."""
+    shown = select_newest(tables.PAIRS.read())
+    shown = shown[shown["query_id"].isin(sorted(shown["query_id"].unique())[:10])]
+    origin = np.where(shown["rank"] <= 4, "top", "random")
+    audit = shown.assign(origin=origin)[tables.AUDIT.columns]
+    tables.AUDIT.write(audit.sort_values(["query_id", "rank"]))
+    stratum = np.where(shown["rank"] <= 7, "high", "unjudged")
+    strata = shown.assign(stratum=stratum, size=np.where(shown["rank"] <= 7, 3, 40))
+    tables.AUDIT_STRATA.write(strata.loc[origin == "random", tables.AUDIT_STRATA.columns])
+    how = {"seed": 1, "queries": 40, "drawn": 10, "pool": 47, "top": 4, "random": 6}
+    design.write(design.Design(**how, machine=machine))
+
+
+def test_what_an_audit_by_a_machines_levels_brought_is_told(folder):
+    tables.MACHINE_JUDGMENTS.write(machine_table(people()[1]))
+    assert run_stage()["audit"] is None
+    path = folder / "params.yaml"
+    text = (
+        path.read_text().replace("  batch: 20 ", "  batch: 2 ").replace("  top: 40 ", "  top: 3 ")
+    )
+    path.write_text(text)
+    write_audit("gpt")
+    told = run_stage()["audit"]
+    assert told["machine"] == "gpt"
+    assert told["queries"] > 4
+    assert [(row["level"], row["rank"]) for row in told["widths"]] == list(
+        product((1, 2, 3, 4), (2, 3))
+    )
+    ratios = [row["width_ratio"] for row in told["widths"]]
+    assert all(ratio is None or 0.5 < ratio < 2 for ratio in ratios)
+    assert ratios[0] is not None
+    write_audit(None)
+    assert run_stage()["audit"] is None
 
 
 def test_runs_of_one_s_own_are_ordered_too(folder):

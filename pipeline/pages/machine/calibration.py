@@ -63,6 +63,7 @@ def describe(figures: Figures) -> list[str]:
             _test_text(figures["alternative_test"]),
             _beyond_text(figures["control"]),
             _favour_text(figures.get("conclusions")),
+            _audit_text(figures.get("audit")),
             _second_looks_text(figures.get("second_looks")),
         )
         if text
@@ -158,6 +159,25 @@ def _favour_text(conclusions: Any) -> str:  # noqa: ANN401  (JSON)
     return (
         f"Under its qrels runs by caption similarity stand {_span(favour)} higher ({name}),"
         f" between a random order and the ideal one: {verdict}.{beside}"
+    )
+
+
+def _audit_text(audit: Figures | None) -> str:
+    if audit is None:
+        return "No audit was drawn by a machine\u2019s levels."
+    start = f"The audit was drawn by the levels of {audit['machine']}"
+    known = [row for row in audit["widths"] if row["width_ratio"] is not None]
+    if not known:
+        return f"{start}; too little of it is judged to say what they brought."
+    deepest = max(row["rank"] for row in known)
+    ratios = ", ".join(
+        f"{decimal(row['width_ratio'], 2)} (level {row['level']} or above)"
+        for row in known
+        if row["rank"] == deepest
+    )
+    return (
+        f"{start}: its intervals of relevant moments beyond rank {deepest} are, as wide as those of"
+        f" as many random moments drawn without it = 1: {ratios}."
     )
 
 

@@ -112,13 +112,27 @@ def test_every_sentence_has_its_numbers():
             "advantage": 0.9,
         },
         "control": {"beyond": {"value": 0.5, "low": 0.4, "high": 0.6}},
+        "audit": {
+            "machine": "owl",
+            "widths": [
+                {"level": level, "rank": rank, "width_ratio": ratio}
+                for level, rank, ratio in ((1, 20, 0.7), (1, 40, 0.8), (2, 40, 1.1), (3, 40, None))
+            ],
+        },
         "second_looks": 7,
     }
     told = " ".join(section.describe(figures))
     for part in ("9 are a level", "cut: 1", "2 more are of an older", "Of 4 annotators", "3 do",
                  "0.50 to 0.70", "0.65 on average", "yes", "75\u202f%", "0.50 (0.40 to 0.60)",
-                 "lead\u2019s page: 7"):  # fmt: skip
+                 "lead\u2019s page: 7", "by the levels of owl: its intervals",
+                 "beyond rank 40", "= 1: 0.80 (level 1 or above), 1.10 (level 2 or above)."
+                 ):  # fmt: skip
         assert part in told
+    rows = [{"level": 1, "rank": 20, "width_ratio": None}]
+    told = " ".join(section.describe(figures | {"audit": {"machine": "owl", "widths": rows}}))
+    assert "by the levels of owl; too little of it is judged" in told
+    told = " ".join(section.describe(figures | {"audit": None}))
+    assert "No audit was drawn by a machine\u2019s levels." in told
     unsure = figures["alternative_test"] | {"passed": None, "why": "2 annotators are too few"}
     told = " ".join(section.describe(figures | {"alternative_test": unsure}))
     assert "gives no verdict: 2 annotators are too few." in told
