@@ -231,13 +231,13 @@ def estimate_run(scorers: Scorers, run: "Run", confidence: float = CONFIDENCE) -
     found = Estimates()
     for measure, (names, judged) in by_people.items():
         all_names, predicted = by_machine[measure]
-        sampled = np.array([name in own for name in all_names], dtype=bool)
-        if set(names) != {name for name in all_names if name in own}:
+        if set(names) != own.intersection(all_names):
             raise UsageError(
                 f"{scorers.people.convention.name} counts a query by its levels, which nobody knows"
                 " of all: use --convention paper"
             )
         place = {name: row for row, name in enumerate(all_names)}
-        rows = np.array([place[name] for name in names], dtype=np.int64)
-        found[measure] = estimate_mean(judged, predicted[rows], predicted[~sampled], confidence)
+        rows = [place[name] for name in names]
+        others = np.delete(predicted, rows)
+        found[measure] = estimate_mean(judged, predicted[rows], others, confidence)
     return found

@@ -1,7 +1,6 @@
 """Shared by the commands: arguments, reading qrels and runs, and where numbers come from."""
 
 import argparse
-import hashlib
 import json
 import re
 import sys
@@ -15,6 +14,7 @@ from momentrank.cli.tables import Numbers
 from momentrank.conventions import CONVENTIONS, PAPER
 from momentrank.errors import UsageError
 from momentrank.formats.read import Lists, RunOptions, Warn
+from momentrank.formats.source import sha256_of
 from momentrank.formats.text import Time
 from momentrank.measures import REGISTRY, Judged, Measure, nDCG
 from momentrank.scoring import Evaluator
@@ -33,7 +33,7 @@ def provenance(qrels: Path, convention: str) -> dict[str, str]:
         raise UsageError(
             f"{qrels}: qrels must be a regular file, so that their SHA-256 can be reported"
         )
-    sha256 = _hash(qrels) if qrels.exists() else ""
+    sha256 = sha256_of(qrels) if qrels.exists() else ""
     return {
         "momentrank": __version__,
         "convention": convention,
@@ -41,11 +41,6 @@ def provenance(qrels: Path, convention: str) -> dict[str, str]:
         "qrels_sha256": sha256,
         "release": _release(qrels, sha256),
     }
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _release(qrels: Path, sha256: str) -> str:

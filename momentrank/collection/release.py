@@ -8,7 +8,6 @@ Files are read on first use, and compared with the SHA-256 of the release's mani
 """
 
 import csv
-import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from typing import Any, NamedTuple
 
 from momentrank import formats
 from momentrank.errors import UsageError
-from momentrank.formats.source import FormatError, read_source
+from momentrank.formats.source import FormatError, read_source, sha256_of
 from momentrank.ids import decode_id
 from momentrank.segments import Segments, build_qrels
 
@@ -115,15 +114,13 @@ class Collection:
             UsageError: it can't be fetched.
         """
         self.folder, self._fetch = folder, fetch
-        self._ensure(MANIFEST)
-        self.manifest = _read_manifest(folder / MANIFEST)
-        self._hashes = {name: entry["sha256"] for name, entry in self.manifest["files"].items()}
+        self._hashes: dict[str, str] = {}
+        self.manifest = self._list(MANIFEST)
         if self.manifest.get("training") == TRAINING:
             self._ensure(TRAINING)
         for other in (TRAINING, MACHINE):
             if (folder / other).exists():
-                listed = _read_manifest(folder / other)["files"]
-                self._hashes |= {name: entry["sha256"] for name, entry in listed.items()}
+                self._list(other)
 
     def __repr__(self) -> str:
         return f"<{self.name} {self.version}: {', '.join(self.splits)}>"
@@ -188,16 +185,22 @@ class Collection:
             FormatError: it is missing, or not the one that the manifest lists.
             UsageError: the release has no such file, or it can't be fetched.
         """
+        if name not in self._hashes and self._fetch and "machine" in name:
+            self._list(MACHINE)  # only now: not every release has one
         if name not in self._hashes:
             raise UsageError(f"{self.folder}: no manifest lists {name!r}")
         path = self._ensure(name)
         if not path.is_file():
             raise FormatError(f"{path}: no such file, but the manifest lists it")
-        with path.open("rb") as stream:
-            sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
-        if sha256 != self._hashes[name]:
+        if (sha256 := sha256_of(path)) != self._hashes[name]:
             raise FormatError(f"{path}: is not the file of the release: its SHA-256 is {sha256}")
         return path
+
+    def _list(self, name: str) -> dict[str, Any]:
+        """Return a manifest; its files are listed from now on."""
+        manifest = _read_manifest(self._ensure(name))
+        self._hashes |= {path: entry["sha256"] for path, entry in manifest["files"].items()}
+        return manifest
 
     def _ensure(self, name: str) -> Path:
         path = self.folder / name

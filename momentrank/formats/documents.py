@@ -4,7 +4,6 @@
 with their SHA-256; the files beside them are checked against it.
 """
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple
@@ -12,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from momentrank.formats.records import Column
-from momentrank.formats.source import FormatError, Place
+from momentrank.formats.source import FormatError, Place, sha256_of
 from momentrank.formats.table import Table
 
 DocumentKind = Literal["manifest", "croissant", "levels"]
@@ -66,8 +65,7 @@ def _check_files(files: Iterable[tuple[Place, object, object]]) -> int:
 
 def _sha256(place: Place, path: Path) -> str:
     try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+        return sha256_of(path)
     except OSError as exc:
         reason = (exc.strerror or str(exc)).lower()
         raise FormatError(f"{path}: {reason}, but {place.path} names it") from exc

@@ -5,6 +5,7 @@ Gzip is detected from the first bytes, not from the file name.
 
 import gc
 import gzip
+import hashlib
 import io
 import json
 import re
@@ -88,6 +89,12 @@ def read_source(path: Path, empty: Sequence[str] = ()) -> Source:
     if not text.strip() and not path.name.removesuffix(".gz").endswith(tuple(empty)):
         raise FormatError(f"{path}: the file is empty")
     return Source(path, text)
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _uncompress(path: Path) -> bytes:

@@ -127,7 +127,7 @@ def _matrix(
     title: str, names: Sequence[str], values: Mapping[tuple[str, str], float | None]
 ) -> str:
     table = [[values[row, column] for column in names] for row in names]
-    return svg.matrix(title, names, names, np.array(table, dtype=np.float64))
+    return svg.matrix(title, names, np.array(table, dtype=np.float64))
 
 
 def _shares(field: str, title: str) -> Callable[[Sequence[Any]], Iterator[str]]:

@@ -20,36 +20,31 @@ COLOURS, MOST_STEPS, CLOSE = 9, 5, 1e-9
 Points = Sequence[tuple[float, float]]
 
 
-def matrix(
-    title: str, rows: Sequence[str], columns: Sequence[str], values: Floats, form: str = "{:.2f}"
-) -> str:
-    """Draw values (rows, columns), the higher the stronger; what is not a number stays empty.
+def matrix(title: str, names: Sequence[str], values: Floats) -> str:
+    """Draw values (names, names), the higher the stronger; what is not a number stays empty.
 
-    The columns are numbered; where they are the rows, too, the rows bear these numbers.
+    The columns bear the numbers of the rows.
     """
     known = values[~np.isnan(values)]
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
-    names = [f"{name}  {number}" for number, name in enumerate(rows, 1)]
-    left = 12 + CHARACTER * max(map(len, names))
-    parts = [
-        _text(left + (column + 0.5) * CELL, LINE, str(column + 1), "mid")
-        for column in range(len(columns))
-    ]
+    left = 12 + CHARACTER * (max(map(len, names)) + len(f"  {len(names)}"))
+    parts = []
     for row, name in enumerate(names):
         y = 22 + row * 24
-        parts.append(_text(left - 8, y + 16, name, "end"))
+        parts.append(_text(left + (row + 0.5) * CELL, LINE, str(row + 1), "mid"))
+        parts.append(_text(left - 8, y + 16, f"{name}  {row + 1}", "end"))
         for column, value in enumerate(values[row].tolist()):
             if not math.isnan(value):
                 share = (value - low) / (high - low) if high > low else 0.0
                 strength = LOW + (HIGH - LOW) * share
-                label = f"{rows[row]}, {columns[column]}: {value:.4g}"
+                label = f"{name}, {names[column]}: {value:.4g}"
                 x = left + column * CELL
                 parts.append(
                     f'<rect class="heat" x="{x:.0f}" y="{y}" width="{CELL - 2}" height="22"'
                     f' fill-opacity="{strength:.0f}%"><title>{escape(label)}</title></rect>'
                 )
-                parts.append(_text(x + CELL / 2 - 1, y + 15, form.format(value), "mid"))
-    return _svg(title, parts, left + len(columns) * CELL + 4, 26 + len(rows) * 24)
+                parts.append(_text(x + CELL / 2 - 1, y + 15, f"{value:.2f}", "mid"))
+    return _svg(title, parts, left + len(names) * CELL + 4, 26 + len(names) * 24)
 
 
 def lines(title: str, series: Mapping[str, Points], x_title: str, y_title: str) -> str:

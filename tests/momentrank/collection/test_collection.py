@@ -112,6 +112,42 @@ def test_of_the_hub_only_what_is_small_is_fetched_and_at_one_revision(old, monke
         mr.load("hf:ann/kitchen")
 
 
+def test_a_machines_manifest_that_a_download_left_out_is_fetched_when_asked_for(
+    tmp_path, monkeypatch
+):
+    whole, left = tmp_path / "whole", write(tmp_path / "left")
+    text = "q1 Q0 v1 0.0 2.0 3\n"
+    path = "qrels/val.machine.qrels"
+    (whole / path).parent.mkdir(parents=True)
+    (whole / path).write_text(text)
+    listed = {path: {"sha256": hashlib.sha256(text.encode()).hexdigest()}}
+    (whole / "machine_manifest.json").write_text(json.dumps({"files": listed}))
+    asked = []
+
+    def hf_hub_download(_, name, **how):
+        asked.append(name)
+        if not (whole / name).is_file():
+            raise LookupError("404")
+        shutil.copy(whole / name, left / name)
+
+    stand_in = types.SimpleNamespace(
+        snapshot_download=lambda *_, **__: left, hf_hub_download=hf_hub_download
+    )
+    monkeypatch.setitem(sys.modules, "huggingface_hub", stand_in)
+    collection = mr.load("hf:ann/kitchen")
+    with pytest.raises(mr.UsageError, match=r"no manifest lists 'other\.csv'"):
+        collection.path("other.csv")
+    assert asked == []
+    assert collection.path(path).read_text() == text
+    assert asked == ["machine_manifest.json", path]
+    (left / "machine_manifest.json").unlink()
+    (whole / "machine_manifest.json").unlink()  # a release without a machine's levels
+    with pytest.raises(mr.UsageError, match=r"machine_manifest\.json is not in the cache.*404"):
+        mr.load("hf:ann/kitchen").path(path)
+    with pytest.raises(mr.UsageError, match="no manifest lists"):
+        mr.load(left).path(path)
+
+
 @pytest.mark.parametrize("kind", [ConnectionError, ValueError, LookupError])
 def test_whatever_its_library_raises_is_told_as_one_error(monkeypatch, kind):
     def snapshot_download(*_, **__):
