@@ -97,7 +97,7 @@ def _pool(params: Params) -> topup.Pool:
 
 def print_report(options: argparse.Namespace) -> None:
     """Print the report, and write its tables where that is asked for."""
-    result, drawn = read_report(tables.CONSENSUS.read(), load().candidates)
+    result, drawn = read_report(load().candidates)
     if options.out:
         for name in ("by_similarity", "by_rank", "beyond"):
             csv_files.write_csv(options.out / f"audit_{name}.csv", getattr(result, name))

@@ -174,7 +174,7 @@ def compare_campaign(params: Params) -> Result:
         "blind": blind,
         **result.figures,
         "conclusions": compare_conclusions(test, runs, bootstrap) if runs else None,
-        "audit": measure_gain(judged.consensus, params.candidates),
+        "audit": measure_gain(params.candidates),
         "second_looks": len(looks) if seen else None,
     }
     return Result(figures, result.annotators, looks)

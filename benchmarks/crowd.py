@@ -34,7 +34,7 @@ from annotation.label_studio.settings import Endpoint
 from annotation.local_server import choice, database, postgres, sqlite
 from annotation.local_server.layout import PROGRAM
 from annotation.simulation.accounts import Visitor
-from benchmarks.crowd_round import Person, Round, print_round, tally, work
+from benchmarks.crowd_round import Person, Round, compare_rates, print_round, tally, work
 from benchmarks.script import parse_arguments
 from benchmarks.studio import QUERY, judge_all, whole_pull, whole_push
 from pipeline.core.params import load
@@ -203,8 +203,7 @@ def main() -> None:
             for _ in range(options.rounds)
         ]
         slow, fast = zip(*rounds, strict=True)
-        ratio = sum(one.rate for one in fast) / sum(one.rate for one in slow)
-        print(f"PostgreSQL: {ratio:.1f} times the answers a second of SQLite")
+        print(f"PostgreSQL: {compare_rates(fast, slow, 'SQLite')}")
         for one, done in zip(both, (slow, fast), strict=True):
             check(one, done)
         if options.tasks:

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -115,15 +115,26 @@ def _kill(ended: threading.Event, killed: list[int], first: psutil.Process, ever
 
 def print_round(name: str, done: Round, server_seconds: float) -> None:
     """Print what came of a round; `server_seconds` are the processor's, PostgreSQL's included."""
+    faults = f"{done.kills} workers killed, {done.errors} errors seen"
+    if not done.answers:
+        print(f"{name:10} no answer was confirmed   {faults}", flush=True)
+        return
     median, late = (1000 * np.quantile(done.waits, share) for share in (0.5, 0.95))
     each = 1000 / len(done.answers)
     print(
         f"{name:10} {done.rate:6.1f} answers/s   a person waits {median:5.0f} ms"
         f" (95 %: {late:.0f})   for each {each * server_seconds:4.0f} ms of processor by the"
-        f" server, {each * done.people_seconds:3.0f} by the people   {done.kills} workers killed,"
-        f" {done.errors} errors seen",
+        f" server, {each * done.people_seconds:3.0f} by the people   {faults}",
         flush=True,
     )
+
+
+def compare_rates(fast: Iterable[Round], slow: Iterable[Round], name: str) -> str:
+    """Return how many answers a second there were beside those of the `slow` server `name`."""
+    rate, usual = (sum(one.rate for one in rounds) for rounds in (fast, slow))
+    if not usual:
+        return f"{name} confirmed no answer"
+    return f"{rate / usual:.1f} times the answers a second of {name}"
 
 
 def tally(confirmed: Collection[int], found: Mapping[int, int]) -> Tally:

@@ -109,9 +109,7 @@ def _draw_query(
     order = draw_order(sizes.seed, rest["moment_id"], within=query_id)
     code = placed.map(machine_strata.NAMES.index).to_numpy("int64")
     size = np.bincount(code, minlength=len(machine_strata.NAMES))
-    number = size.clip(max=sizes.random)
-    if len(size.nonzero()[0]) > 1:
-        number = machine_strata.allocate(size, sizes.random)
+    number = machine_strata.allocate(size, sizes.random)
     picked = [order[code[order] == one][:most] for one, most in enumerate(number.tolist())]
     rows = np.sort(np.concatenate(picked))
     others = rest.iloc[rows].assign(stratum=placed.iloc[rows], size=size[code[rows]])

@@ -50,10 +50,11 @@ def assign_levels(
 def allocate(sizes: Ints, number: int) -> Ints:
     """Return how many to draw of each stratum, (..., strata), of `sizes`, (..., strata).
 
-    Each gets `LEAST`, or all that it has; then the next is always drawn where weight x size is
-    largest beside what was drawn already (the first of equal ones), till there are `number`.
+    Each gets `LEAST` (fewer only if `number` is), or all that it has; then the next is always drawn
+    where weight x size is largest beside what was drawn already (the first of equal ones), till
+    there are `number`.
     """
-    drawn = np.minimum(sizes, LEAST)
+    drawn = np.minimum(sizes, min(LEAST, number))
     weighted = sizes * np.array(list(WEIGHTS.values()))
     for _ in range(number):
         wanted = (drawn.sum(-1, keepdims=True) < number) & (drawn < sizes)

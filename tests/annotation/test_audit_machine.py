@@ -73,7 +73,7 @@ def test_without_a_current_level_there_are_no_strata():
 
 
 def by_definition(sizes, number):
-    drawn = [min(size, LEAST) for size in sizes]
+    drawn = [min(size, LEAST, number) for size in sizes]
     while sum(drawn) < min(number, sum(sizes)):
         values = [
             weight * size / (own + 1) if own < size else -1
@@ -84,7 +84,7 @@ def by_definition(sizes, number):
 
 
 @settings(max_examples=80, deadline=None)
-@given(st.lists(st.integers(0, 60) | st.just(5000), min_size=4, max_size=4), st.integers(1, 60))
+@given(st.lists(st.integers(0, 60) | st.just(5000), min_size=4, max_size=4), st.integers(0, 60))
 def test_draws_are_allotted_as_defined(sizes, number):
     found = allocate(np.array(sizes), number)
     assert found.tolist() == by_definition(sizes, number)
@@ -93,7 +93,9 @@ def test_draws_are_allotted_as_defined(sizes, number):
 
 def test_more_is_drawn_where_the_machine_gives_a_high_level():
     assert allocate(np.array([0, 1000, 100, 20]), 60).tolist() == [0, 40, 12, 8]
-    assert allocate(np.array([1000, 0, 0, 0]), 60).tolist() == [60, 0, 0, 0]
+    for number in (0, 1, 60):
+        assert allocate(np.array([1000, 0, 0, 0]), number).tolist() == [number, 0, 0, 0]
+    assert allocate(np.array([7, 0, 0, 0]), 60).tolist() == [7, 0, 0, 0]
 
 
 # The draw

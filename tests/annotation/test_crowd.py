@@ -3,7 +3,7 @@
 import time
 
 from annotation.label_studio.errors import StudioError
-from benchmarks.crowd_round import Person, tally, work
+from benchmarks.crowd_round import Person, Round, compare_rates, print_round, tally, work
 
 
 def test_answers_are_there_once_lost_doubled_or_of_somebody_who_saw_an_error():
@@ -68,3 +68,17 @@ def test_a_round_counts_what_was_confirmed_and_kills_workers_one_after_the_other
     assert first.killed == list(range(done.kills))
     assert done.kills >= 2
     assert work(people, 0.1, first).kills == 0
+
+
+def test_a_round_is_printed_also_if_no_answer_was_confirmed(capsys):
+    none = Round([], [], errors=3, kills=2, seconds=4.0, people_seconds=0.1)
+    some = Round([1, 2], [0.1, 0.3], errors=0, kills=0, seconds=4.0, people_seconds=0.2)
+    print_round("SQLite", none, 1.0)
+    print_round("SQLite", some, 1.0)
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == "SQLite     no answer was confirmed   2 workers killed, 3 errors seen"
+    assert second.startswith("SQLite        0.5 answers/s   a person waits   200 ms (95 %: 290)")
+    assert "for each  500 ms of processor by the server, 100 by the people   0 workers" in second
+    told = "2.0 times the answers a second of SQLite"
+    assert compare_rates([some, some], [some, none], "SQLite") == told
+    assert compare_rates([some], [none], "SQLite") == "SQLite confirmed no answer"
