@@ -272,6 +272,8 @@ class Server:
         paths = order["env"].get("PYTHONPATH", "").split(os.pathsep)
         sys.path[:0] = [first, *filter(None, paths)]
         importlib.invalidate_caches()
+        if "dvc" in (name, *words[1:2]):
+            read_locks_soon()
         if name == "dvc":
             from dvc.cli import main
 
@@ -279,6 +281,16 @@ class Server:
             sys.exit(main())
         sys.argv = words[1:]
         runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+
+
+def read_locks_soon() -> None:
+    """Let DVC, which writes its lock anew after each stage, not look for comments to keep.
+
+    A lock has none. The bytes are the same (test_dvc.py), for half of the time that DVC takes.
+    """
+    from dvc.utils.serialize import _yaml
+
+    _yaml.parse_yaml_for_update = _yaml.parse_yaml
 
 
 def _run(command: Callable[[], None]) -> int:

@@ -6,6 +6,7 @@ import shutil
 
 import pandas as pd
 import pytest
+from dvc.utils.serialize import _yaml
 from project import RAN, Project
 
 from benchmarks.fake_openai.answers import caption_of
@@ -55,6 +56,13 @@ def test_every_released_qrels_run_and_json_file_is_valid(project):
 
 def test_nothing_is_left_for_git_but_what_is_committed(project):
     assert project.run("git", "status", "--porcelain") == ""
+
+
+def test_a_lock_that_is_read_without_its_comments_is_written_as_it_was(project):
+    """So read forked commands theirs (prefork.py)."""
+    lock = (project.folder / "dvc.lock").read_text()
+    for parse in (_yaml.parse_yaml, _yaml.parse_yaml_for_update):
+        assert _yaml.dumps_yaml(parse(lock, "dvc.lock")) == lock
 
 
 def test_metrics_and_plots_are_where_dvc_looks(project):
