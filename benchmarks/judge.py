@@ -136,6 +136,8 @@ def judge_and_kill(world: World, options: Namespace, folder: Path, url: str) -> 
         share = (kill + 1) / (options.kills + 1)
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
             while read_stats(url)["answers"] < share * options.pairs:
+                if run.poll() is not None:
+                    raise SystemExit("judging ended before it was killed")
                 time.sleep(0.05)
             os.kill(_find_shard(run.pid) if kill % 2 else run.pid, signal.SIGKILL)
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)

@@ -17,7 +17,7 @@ from PIL import Image
 
 from benchmarks.fake_openai.eyes import Moment
 from pipeline.judges.base import Pair
-from pipeline.sitcom.drawing.strip import paint_strip
+from pipeline.sitcom.drawing.strip import BITS, paint_strip
 from pipeline.video.cutter import ClipFormat, Interval, cut
 from pipeline.video.ffmpeg import Frame, write_video
 
@@ -88,6 +88,8 @@ def make_world(folder: Path, plan: Plan, copies: int = 1) -> World:
 
     Copies have names of their own, so that each of them is read, and queries of their own.
     """
+    if plan.seconds * plan.fps > SPACE or plan.videos * SPACE > 1 << BITS:
+        raise SystemExit(f"frames have {BITS} bits, {SPACE:,} numbers a video: ask for fewer")
     videos = {f"v{number}": folder / f"v{number}.mp4" for number in range(plan.videos)}
     for number, path in enumerate(videos.values()):
         frames = draw_frames(plan, number * SPACE)
@@ -138,7 +140,8 @@ def draw_levels(
     copies = sorted({name.partition("x")[2] for name in moments})
     for number in range(plan.queries):
         for copy in copies:
-            query = f'Somebody does thing "{number}{copy}".\nThen {{{{query}}}} they leave.'
+            name = f"{number}x{copy}" if copy else str(number)
+            query = f'Somebody does thing "{name}".\nThen {{{{query}}}} they leave.'
             own = [name for name in moments if name.partition("x")[2] == copy]
             result[query] = {name: chance.randrange(5) for name in own}
     return result

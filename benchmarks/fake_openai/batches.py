@@ -117,6 +117,7 @@ class Batches:
 
     def _result(self, line: Json, fault: str) -> Json:
         reply = self._answer(line["body"], fault)
+        self._stats.note(reply)
         if reply.status == OK:
             self._stats.batched[line["custom_id"]] += 1
         response = {"status_code": reply.status, "body": json.loads(reply.body)}

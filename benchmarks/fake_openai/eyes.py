@@ -6,6 +6,7 @@ several videos have the same numbers, the pictures are compared with the videos'
 
 import base64
 import io
+import math
 import re
 import subprocess
 from collections.abc import Sequence
@@ -84,7 +85,7 @@ def read_shots(parts: Sequence[Json]) -> list[Shot]:
         UnseenError: a time or a picture is missing, or is none.
     """
     shots = []
-    for before, part in pairwise(parts):
+    for before, part in pairwise([{"type": "nothing"}, *parts]):
         if part["type"] != "image_url":
             continue
         said = _TIME.fullmatch(before.get("text", "")) if before["type"] == "text" else None
@@ -124,10 +125,10 @@ class Eyes:
     def find_moments(self, shots: Sequence[Shot]) -> list[str]:
         """Return the moments whose clip gives these pictures, in order and evenly.
 
-        There are several only where they show the same.
+        There are several only where they are one stretch of a video.
 
         Raises:
-            UnseenError: there is none.
+            UnseenError: there is none, or stretches that differ give the same pictures.
         """
         if not shots:
             raise UnseenError("no pictures")
@@ -164,16 +165,24 @@ class Eyes:
     def _look(
         self, moments: Sequence[Moment], shots: Sequence[Shot], numbers: Sequence[int]
     ) -> list[Moment]:
-        """Return the moment that looks like the pictures, if one does."""
+        """Return the moment that looks like the pictures, if one does.
+
+        Raises:
+            UnseenError: moments of one video have all these frames.
+        """
         seen = [_shrink(shot.picture) for shot in shots]
         unlike = [
             float(np.mean([np.abs(one - own).mean() for one, own in
                            zip(seen, self._frames(moment.video, numbers), strict=True)]))
             for moment in moments
         ]  # fmt: skip
-        best = int(np.argmin(unlike))
-        alike = [one for one in moments if one[1:] == moments[best][1:]]
-        return alike if unlike[best] <= MAX_DIFFERENCE else []
+        least = min(unlike, default=math.inf)
+        if least > MAX_DIFFERENCE:
+            return []
+        alike = [one for one, far in zip(moments, unlike, strict=True) if far == least]
+        if len({one[1:] for one in alike}) > 1:
+            raise UnseenError(f"frames {numbers} that several moments have")
+        return alike
 
     def _frames(self, video: str, numbers: Sequence[int]) -> list[NDArray[np.float64]]:
         """Return frames of a video, small and grey."""

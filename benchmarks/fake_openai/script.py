@@ -1,12 +1,15 @@
 """The server's behaviour, statistics and replies."""
 
 import json
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 FAULTS = ("429", "500", "timeout", "cut", "broken-json", "reordered", "missing", "extra", "twice")
 OK = 200
+UNSEEN = re.compile(rb"I can't judge (.*?)\.\\\"")
+"""Why a clip got no level, in a reply: the sentence, which ends a text within a text."""
 Json = dict[str, Any]
 
 
@@ -61,6 +64,11 @@ class Stats:
     batched: Counter[str] = field(default_factory=Counter)  # answers in batches, by request
     unseen: Counter[str] = field(default_factory=Counter)  # no levels of clips, by the reason
     keys: list[str] = field(default_factory=list)  # the Authorization headers seen
+
+    def note(self, reply: "Reply") -> None:
+        """Count a reply that says why it has no level."""
+        if said := UNSEEN.search(reply.body):
+            self.unseen[said[1].decode()] += 1
 
     def summary(self) -> Json:
         """Return what a benchmark in another process wants to know."""

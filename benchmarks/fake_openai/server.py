@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import json
 import random
-import re
 import time
 from collections import Counter
 from contextlib import suppress
@@ -14,8 +13,6 @@ from benchmarks.fake_openai.answers import answer, prompt_tokens
 from benchmarks.fake_openai.batches import Batches
 from benchmarks.fake_openai.judges import is_about_a_clip
 from benchmarks.fake_openai.script import OK, Json, Reply, Script, Stats, error, of_json
-
-UNSEEN = re.compile(rb"I can't judge ([^.]*)")
 
 
 class Limits:
@@ -105,8 +102,7 @@ class Server:
             await latency
             return self._answer(body, fault)
         reply = await asyncio.to_thread(self._answer, body, fault)
-        if said := UNSEEN.search(reply.body):
-            self.stats.unseen[said[1].decode()] += 1
+        self.stats.note(reply)
         await latency
         return reply
 

@@ -4,7 +4,7 @@ import json
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pipeline.core import files
@@ -57,7 +57,9 @@ def claimed(content):
 def test_no_answer_becomes_a_level_that_it_does_not_state(content, finish, refusal):
     found = read_level(said(content, finish, refusal))
     if isinstance(found, Judged):
-        assert found.level == claimed(content) or "{" in content[1:]
+        if found.level != claimed(content):  # there is more than one object in it
+            assert "{" in content[1:]
+            assert ("null" if found.level is None else str(found.level)) in content
         assert not isinstance(found.level, bool)
         assert finish not in {"length", "content_filter"}
         assert not refusal
@@ -68,8 +70,7 @@ def test_no_answer_becomes_a_level_that_it_does_not_state(content, finish, refus
 
 @given(contents)
 def test_what_holds_no_digit_never_becomes_a_level(content):
-    if content and any(digit in content for digit in "01234"):
-        return
+    assume(not content or not any(digit in content for digit in "01234"))
     found = read_level(said(content))
     assert isinstance(found, Outcome) or found.level is None
 

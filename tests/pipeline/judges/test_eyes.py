@@ -1,0 +1,147 @@
+"""The stand-in's eyes: only the right pictures, at the right times, are those of a moment."""
+
+import base64
+import io
+import random
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from benchmarks.fake_openai.eyes import Eyes, Moment, UnseenError, read_shots
+from benchmarks.numbered_clips import Plan, draw_levels, make_world
+from pipeline.video.pictures import picture_times, take_pictures
+
+NUMBER, FINER = 4, 2
+
+
+@pytest.fixture(scope="module")
+def long(world):
+    """Return the two longest moments."""
+    return sorted(world.moments, key=lambda one: one.start - one.end)[:2]
+
+
+def take(world, moment, number=NUMBER):
+    """Return pictures of a moment's clip."""
+    seconds = round(moment.end - moment.start, 3)
+    return take_pictures(world.clips[moment.moment_id], seconds, number, 180)
+
+
+def times_of(moment, number=NUMBER):
+    return picture_times(moment.end - moment.start, number)
+
+
+def message(pictures, times, kind="jpeg"):
+    """Return the parts of a message with these pictures, each after its time."""
+    return [
+        part
+        for picture, time in zip(pictures, times, strict=True)
+        for part in (
+            {"type": "text", "text": f"t = {time:.2f} s"},
+            {"type": "image_url", "image_url": {
+                "url": f"data:image/{kind};base64,{base64.b64encode(picture).decode()}"}},
+        )
+    ]  # fmt: skip
+
+
+def see(world, parts, moments=None, **how):
+    eyes = Eyes(world.moments if moments is None else moments, world.plan.fps, **how)
+    return eyes.find_moments(read_shots(parts))
+
+
+def encode(picture, kind="JPEG"):
+    stream = io.BytesIO()
+    picture.save(stream, kind)
+    return stream.getvalue()
+
+
+def test_the_moment_is_known_by_its_pictures(world, long):
+    for moment in long:
+        parts = message(take(world, moment), times_of(moment))
+        assert see(world, parts) == [moment.moment_id]
+
+
+def test_pictures_from_other_instants_than_told_are_of_no_moment(world, long):
+    moment, other = long
+    fine = take(world, moment, FINER * NUMBER)
+    told = times_of(moment)
+    wrong = {
+        "first half": fine[:NUMBER],
+        "last half": fine[-NUMBER:],
+        "backwards": take(world, moment)[::-1],
+        "one twice": [*take(world, moment)[:-1], fine[0]],
+        "another clip": take(world, other),
+    }
+    for pictures in wrong.values():
+        with pytest.raises(UnseenError, match="of no moment"):
+            see(world, message(pictures, told))
+
+
+def test_pictures_at_uneven_times_are_of_no_moment_though_they_are_told_rightly(world, long):
+    [moment, _] = long
+    fine, times = take(world, moment, FINER * NUMBER), times_of(moment, FINER * NUMBER)
+    chosen = [0, 1, 3, 7]
+    with pytest.raises(UnseenError, match="no middles of equal parts"):
+        see(world, message([fine[n] for n in chosen], [times[n] for n in chosen]))
+
+
+def test_what_is_no_picture_with_its_time_is_not_seen(world, long):
+    [moment, _] = long
+    pictures, times = take(world, moment), times_of(moment)
+    grey = encode(Image.fromarray(np.full((180, 320, 3), 128, np.uint8)))
+    png = [encode(Image.open(io.BytesIO(one)), "PNG") for one in pictures]
+    with pytest.raises(UnseenError, match="without a number"):
+        see(world, message([grey, *pictures[1:]], times))
+    with pytest.raises(UnseenError, match="no JPEG in the request"):
+        see(world, message(png, times, "png"))
+    with pytest.raises(UnseenError, match="that is PNG, not JPEG"):
+        see(world, message(png, times))
+    with pytest.raises(UnseenError, match="can't be read"):
+        see(world, message([pictures[0][:40], *pictures[1:]], times))
+    with pytest.raises(UnseenError, match="without its time"):
+        see(world, message(pictures, times)[1:])
+    with pytest.raises(UnseenError, match="no pictures"):
+        see(world, [{"type": "text", "text": "A man sits."}])
+
+
+def test_moments_that_give_the_same_pictures_are_not_guessed_at(world, long):
+    [moment, _] = long
+    parts = message(take(world, moment), times_of(moment))
+    near = Moment("near", moment.video, moment.start + 0.01, moment.end + 0.01)
+    twin = Moment("twin", *moment[1:])
+    assert see(world, parts, [moment, twin]) == [moment.moment_id, "twin"]
+    with pytest.raises(UnseenError, match="of several moments"):
+        see(world, parts, [moment, near])
+
+
+def test_nor_are_those_of_one_video_that_is_looked_at(tmp_path):
+    plan = Plan(1, 4, 1, 1, (320, 180), 12, 2, 3)
+    world = make_world(tmp_path, plan)
+    [moment] = world.moments
+    parts, paths = message(take(world, moment), times_of(moment)), {"v0": str(tmp_path / "v0.mp4")}
+    assert see(world, parts, paths=paths) == [moment.moment_id]
+    near = Moment("near", moment.video, moment.start + 0.01, moment.end + 0.01)
+    with pytest.raises(UnseenError, match="that several moments have"):
+        see(world, parts, [moment, near], paths=paths)
+
+
+@pytest.mark.parametrize("mode", ["online", "batch"])
+def test_what_was_not_seen_is_counted_with_its_whole_reason(serve, judge, world, mode):
+    pairs = [pair._replace(seconds=pair.seconds * 0.6) for pair in world.pairs()]
+    server = serve()
+    answers = list(judge(server, mode=mode).judge(pairs))
+    assert {one.level for one in answers} == {None}
+    assert server.stats.unseen.total() == len(pairs)
+    assert all(reason.endswith("are those of no moment") for reason in server.stats.unseen)
+
+
+def test_copies_of_clips_have_queries_of_their_own():
+    plan = Plan(1, 4, 1, 12, (320, 180), 12, 1, 2)
+    moments = ["m0", *(f"m0x{copy}" for copy in range(1, 13))]
+    levels = draw_levels(moments, plan, random.Random(1))
+    assert len(levels) == plan.queries * len(moments)
+
+
+def test_more_frames_than_there_are_numbers_are_refused(tmp_path):
+    with pytest.raises(SystemExit, match="ask for fewer"):
+        make_world(tmp_path, Plan(1, 400, 1, 1, (320, 180), 12, 1, 2))
