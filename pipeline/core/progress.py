@@ -22,7 +22,7 @@ def progress(
     """
     options: dict[str, Any] = {"disable": total == 0 or parent_process() is not None}
     if not sys.stderr.isatty():
-        options |= {"file": _Lines(), "ascii": True, "ncols": 0}
+        options |= {"file": _Lines(), "ascii": True, "ncols": 0, "position": 0}
         options |= dict.fromkeys(["mininterval", "maxinterval", "delay"], EVERY)
     return tqdm(iterable, what, total, unit=f" {unit}", **options)
 

@@ -46,6 +46,20 @@ def test_a_log_gets_whole_lines_now_and_then(capsys, monkeypatch):
     assert "40/40" in lines[-1]
 
 
+def test_two_at_once_are_lines_in_a_log_as_well(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "EVERY", 0.05)
+    with (
+        progress.progress("parts", total=4, unit="") as parts,
+        progress.progress("judge", total=40, unit="answers") as answers,
+    ):
+        for number in range(40):
+            time.sleep(0.01)
+            answers.update(1)
+            parts.update(number % 10 == 0)
+    lines = capsys.readouterr().err.splitlines()
+    assert {line.partition(":")[0] for line in lines} == {"parts", "judge"}
+
+
 def test_short_work_leaves_nothing_in_a_log(capsys):
     assert list(progress.progress("embed", range(5), unit="texts")) == [0, 1, 2, 3, 4]
     assert list(progress.progress("embed", [], total=0, unit="texts")) == []

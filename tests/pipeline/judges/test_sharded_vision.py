@@ -145,6 +145,23 @@ def test_any_run_takes_in_what_killed_shards_have_bought(killed, judge, world, t
     assert server.stats.requests == len(world.pairs()) + 1
 
 
+def test_a_shard_whose_machine_died_is_tried_again_and_all_it_bought_is_counted(
+    serve, sharded, world, monkeypatch, tmp_path
+):
+    def ask_twice(stage, work, given, engine):
+        for shard in given.values():
+            work(shard, tmp_path / "lost.json")
+        return map_shards(stage, work, given, engine)
+
+    monkeypatch.setattr(sharded_vision, "map_shards", ask_twice)
+    server = serve()
+    vision = sharded(server)
+    assert all(one.level is not None for one in vision.judge(world.pairs()))
+    spent = vision.figures()["llm"]
+    assert server.stats.requests == spent["requests"] == len(world.pairs())
+    assert spent["cost_usd"] == spent["result_cost_usd"] > 0
+
+
 def test_nothing_is_asked_while_a_shard_of_a_killed_run_goes_on(killed, judge, world, monkeypatch):
     server, (first, *_) = killed
     monkeypatch.setattr(cache, "PATIENCE", 0.1)
