@@ -97,8 +97,7 @@ class Table:
         self._raise(_repeats("row", rows, self.key), count)
 
     def _check_cells(self, frame: pd.DataFrame, where: str) -> tuple[pd.DataFrame, list[Problem]]:
-        ordered = list(frame.columns) == self.columns
-        rows = frame.copy(deep=False) if ordered else frame[self.columns]
+        rows = frame[:] if list(frame.columns) == self.columns else frame[self.columns]
         timed, problems = _parse_instants(where, rows, self.schema)
         if problems:
             return timed, problems
@@ -266,8 +265,7 @@ def _parse_instants(
 def _cell_problems(where: str, cases: pd.DataFrame, columns: list[str]) -> list[Problem]:
     # Only a cell's first problem is shown: what is not a number is not in range either.
     first = cases.drop_duplicates(["column", "index"])
-    of_one_cell = first["index"].notna()
-    shown = first[of_one_cell | (first.groupby("column").cumcount() == 0)]
+    shown = first[first["index"].notna() | (first.groupby("column").cumcount() == 0)]
     places = {name: place for place, name in enumerate(columns)}
     problems = []
     for context, *cell in shown[_CASE].astype(object).itertuples(index=False, name=None):

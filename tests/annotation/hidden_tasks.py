@@ -6,12 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from lazy import Lazy
+
+ensemble, linear_model = Lazy("sklearn.ensemble"), Lazy("sklearn.linear_model")
+metrics, model_selection = Lazy("sklearn.metrics"), Lazy("sklearn.model_selection")
+pipeline, preprocessing = Lazy("sklearn.pipeline"), Lazy("sklearn.preprocessing")
 
 SHOWN = ("query", "clip_html")
 """What a task is about: a pair that is asked again shows what it showed."""
@@ -68,17 +67,22 @@ def classify(
     no secret. `rounds` says which tasks were given out together; chance is drawn within these.
     """
     together = pd.Series(0, range(len(checks))) if rounds is None else rounds
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    folds = model_selection.StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     models = (
-        make_pipeline(StandardScaler(), LogisticRegression(max_iter=500, class_weight="balanced")),
-        RandomForestClassifier(TREES, class_weight="balanced", random_state=seed),
+        pipeline.make_pipeline(
+            preprocessing.StandardScaler(),
+            linear_model.LogisticRegression(max_iter=500, class_weight="balanced"),
+        ),
+        ensemble.RandomForestClassifier(TREES, class_weight="balanced", random_state=seed),
     )
     told = []
     for model in models:
 
         def area(labels: np.ndarray, model: object = model) -> float:
-            score = cross_val_predict(model, table, labels, cv=folds, method="predict_proba")[:, 1]
-            return float(roc_auc_score(labels, score))
+            score = model_selection.cross_val_predict(
+                model, table, labels, cv=folds, method="predict_proba"
+            )[:, 1]
+            return float(metrics.roc_auc_score(labels, score))
 
         found, error = area(checks), SIGMAS * _error(checks)
         limit = 0.5 + error

@@ -31,7 +31,7 @@ from campaign_folder import (
     email_of,
     ranks,
 )
-from sklearn.metrics import cohen_kappa_score
+from lazy import Lazy
 from studio import Studio, find_worker, studio
 from wire import LATE_SECONDS, Fault, Wire
 
@@ -43,6 +43,8 @@ from annotation.simulation.answers import answer_pair
 from annotation.tasks import lock, unfinished
 from pipeline.campaign.campaign import TRY_LATER
 from pipeline.core import tables
+
+metrics = Lazy("sklearn.metrics")
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -1024,7 +1026,9 @@ def assert_kappa_is_scikit_learns(camp, row, levels):
     truth = truth_of(camp)
     both = [(level, truth[key[:2]]) for key, level in levels.items() if key[2] == row.annotator]
     for name, weights in (("plain", None), ("quadratic", "quadratic")):
-        expected = cohen_kappa_score(*zip(*both, strict=True), labels=range(5), weights=weights)
+        expected = metrics.cohen_kappa_score(
+            *zip(*both, strict=True), labels=range(5), weights=weights
+        )
         assert getattr(row, name) == pytest.approx(expected, abs=1e-6)
 
 

@@ -6,8 +6,8 @@ import pytest
 from campaign_cases import START, told
 from hypothesis import given
 from hypothesis import strategies as st
+from lazy import Lazy
 from scipy import stats
-from sklearn.metrics import cohen_kappa_score
 
 from annotation.assignment import check_inputs
 from annotation.assignment.inputs import Annotator, CheckInputs, Stop
@@ -22,6 +22,8 @@ from annotation.simulation import careless
 from pipeline.campaign.pairs import SHOWN_KEY
 from pipeline.core import tables
 from pipeline.core.params import load
+
+metrics = Lazy("sklearn.metrics")
 
 NO_EXAM = tables.EXAM_ANSWERS.empty()
 
@@ -108,7 +110,7 @@ def test_second_answers_are_compared_with_the_persons_own_first():
     assert list(table.index) == [1]
     row = table.loc[1]
     assert (row["repeats"], row["same"], row["near"]) == (6, 3, 4)
-    theirs = cohen_kappa_score(first[:6], again[:6], weights="quadratic")
+    theirs = metrics.cohen_kappa_score(first[:6], again[:6], weights="quadratic")
     assert row["kappa"] == pytest.approx(theirs, abs=1e-6)
     contrary = [*asked([0] * 12, "escalated"), *asked([4] * 12, "repeat")]
     flags = measured(contrary, gold_of(0)).loc[1, "flags"]

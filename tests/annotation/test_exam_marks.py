@@ -13,7 +13,7 @@ from campaign_cases import START
 from campaign_folder import CampaignFolder, Size
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import cohen_kappa_score
+from lazy import Lazy
 
 from annotation.assignment.inputs import Annotator
 from annotation.quality.exam import choose_pairs, freeze_truth, is_frozen, median
@@ -28,6 +28,8 @@ from annotation.quality.standing import bar, find_standings
 from pipeline.campaign.next_step import exam_steps
 from pipeline.core import tables
 from pipeline.core.people_sections import Exam
+
+metrics = Lazy("sklearn.metrics")
 
 UNSEEN = 0.7
 """The share of answers after which nobody marks."""
@@ -236,12 +238,12 @@ def test_kappa_of_each_attempt_is_scikit_learns(random):
         own = stands[attempt][who]
         assert row["failed"] == sum(abs(a - b) > 1 for a, b in zip(own, truth, strict=True))
         for name, weights in (("plain", None), ("quadratic", "quadratic")):
-            expected = cohen_kappa_score(own, truth, labels=range(5), weights=weights)
+            expected = metrics.cohen_kappa_score(own, truth, labels=range(5), weights=weights)
             assert row[name] == pytest.approx(expected, abs=1e-6)
     for attempt, levels in stands.items():
         between = between_people(answers, exam, attempt)["mean_over_annotator_pairs"]
         scores = [
-            cohen_kappa_score(levels[a], levels[b], labels=range(5), weights="quadratic")
+            metrics.cohen_kappa_score(levels[a], levels[b], labels=range(5), weights="quadratic")
             for a, b in ((1, 2), (1, 3), (2, 3))
         ]
         assert between["quadratic"] == pytest.approx(statistics.mean(scores), abs=1e-6)

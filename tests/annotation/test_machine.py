@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judges import PARAMS, count_answers, judges, people
+from lazy import Lazy
 from scipy import stats
 from score_rows import scores_of
-from sklearn.metrics import cohen_kappa_score
 
 from annotation.machine import conclusions, second_looks
 from annotation.machine.alternative_test import LEAST_PAIRS, run_test
@@ -24,6 +24,8 @@ from annotation.votes.ordered import level_chances
 from annotation.votes.rule import decide
 from annotation.votes.votes import NO_LEVEL
 from momentrank.segments import build_run
+
+metrics = Lazy("sklearn.metrics")
 
 BOOTSTRAP = Bootstrap(resamples=200, confidence=0.95, seed=1)
 VOTES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 4), st.integers(0, 4)), max_size=30)
@@ -98,7 +100,7 @@ def test_figures_are_those_of_scikit_learn_and_krippendorff(couples):
     found = {
         name: value[0] for name, value in measure(tabulate(np.zeros_like(one), one, two, 1)).items()
     }
-    kappa = cohen_kappa_score(one, two, labels=range(5), weights="quadratic")
+    kappa = metrics.cohen_kappa_score(one, two, labels=range(5), weights="quadratic")
     counts = np.array([np.bincount(couple, minlength=5) for couple in couples])
     alpha = alphas(counts, Bootstrap(0, 0.95, 0))["ordinal"]["alpha"]
     assert found["kappa"] == pytest.approx(kappa, nan_ok=True)
@@ -117,7 +119,9 @@ def test_a_resample_is_whole_queries_again():
     found = measure_draws(tabulate(query, one, two, 6), draws)
     for drawn in range(5):
         rows = np.repeat(np.arange(80), draws.times[drawn].astype(int)[query])
-        by_hand = cohen_kappa_score(one[rows], two[rows], labels=range(5), weights="quadratic")
+        by_hand = metrics.cohen_kappa_score(
+            one[rows], two[rows], labels=range(5), weights="quadratic"
+        )
         assert found.resampled["kappa"][drawn] == pytest.approx(by_hand)
     figure = describe(found, draws)["kappa"]
     assert [figure["low"], figure["high"]] == pytest.approx(

@@ -5,11 +5,11 @@ import hashlib
 import json
 import shutil
 
-import mlcroissant
 import numpy as np
 import pandas as pd
 import pytest
 from campaign_cases import NONE_VOIDED
+from lazy import Lazy
 from opened import OPEN
 from project import name_collection
 from rehearsed import rehearsed
@@ -25,6 +25,8 @@ from pipeline import release
 from pipeline.campaign.campaign import write_campaign
 from pipeline.core import files, tables
 from pipeline.distribution.records import RECORDS
+
+mlcroissant = Lazy("mlcroissant")
 
 CAMPAIGN = OPEN.model_copy(
     update={"name": "Rehearsal", "rehearsal": True, "closed_at": "2024-05-02T09:00:00Z"}

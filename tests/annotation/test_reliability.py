@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lazy import Lazy
 from score_rows import START, scores_of
-from sklearn.metrics import cohen_kappa_score
 
 from annotation.agreement import USUAL
 from annotation.reliability import figures, kappa, voting
@@ -23,6 +23,8 @@ from annotation.reliability.scores import (
     within_person,
 )
 from annotation.votes.votes import select_rows
+
+metrics = Lazy("sklearn.metrics")
 
 BOOTSTRAP = Bootstrap(resamples=200, confidence=0.95, seed=1)
 rows_of_scores = st.lists(
@@ -166,7 +168,7 @@ def test_kappa_of_each_two_annotators_is_as_scikit_learn_has_it(rows):
             if len({*one, *two}) == 1:
                 assert np.isnan(getattr(row, name))
             else:
-                expected = cohen_kappa_score(one, two, labels=range(5), weights=weights)
+                expected = metrics.cohen_kappa_score(one, two, labels=range(5), weights=weights)
                 assert getattr(row, name) == pytest.approx(expected)
 
 

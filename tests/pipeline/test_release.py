@@ -6,7 +6,6 @@ import re
 import shutil
 from xml.etree import ElementTree
 
-import mlcroissant
 import pandas as pd
 import pytest
 from absl import logging as absl_logging
@@ -35,7 +34,7 @@ from pipeline.core.files import FileError
 from pipeline.core.params import load
 from pipeline.distribution import facts, settings
 
-torch = Lazy("torch")
+mlcroissant, torch = Lazy("mlcroissant"), Lazy("torch")
 
 
 @pytest.fixture
