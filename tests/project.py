@@ -10,6 +10,8 @@ from pathlib import Path
 
 SMALL = {
     r"videos: \d+": "videos: 4",
+    r"fps: \d+": "fps: 4",
+    r"height: \d+": "height: 120",
     r"sentences: \d+": "sentences: 200",
     r"epochs: \d+": "epochs: 1",
     r"min_similarity: null ": "min_similarity: 0.0 ",

@@ -74,11 +74,11 @@ SCORE = (
 @pytest.mark.slow
 @pytest.mark.integration
 def test_installed_into_an_empty_environment_it_brings_numpy_alone(wheel, tmp_path):
-    venv.create(tmp_path, with_pip=True)
+    venv.create(tmp_path)
     python = tmp_path / "bin" / "python"
     [packages] = tmp_path.glob("lib/*/site-packages")
     before = size(packages)
-    pip = [python, "-m", "pip", "--disable-pip-version-check"]
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python]
     subprocess.run([*pip, "install", "-q", wheel], check=True, capture_output=True)
     assert size(packages) - before < LARGEST_INSTALLED
     frozen = subprocess.run([*pip, "freeze"], check=True, capture_output=True, text=True).stdout

@@ -21,8 +21,8 @@ from pipeline.core import files, tables
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 SMALLER = (
-    "SMALLER=split.val=1 split.test=3 sample.videos=4 tagger.sentences=200"
-    " exam.required=true exam.queries=1 exam.top=4"
+    "SMALLER=split.val=1 split.test=3 sample.videos=4 sample.fps=4 sample.height=120"
+    " tagger.sentences=200 exam.required=true exam.queries=1 exam.top=4"
 )
 DEMO, DEMO_CLONE = ["make", "demo", SMALLER], ["make", "demo-clone", SMALLER]
 """The README's command, with the settings of `project.SMALL`."""

@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pandas as pd
+import psutil
 import pytest
 
 from pipeline.core import tables
@@ -240,18 +241,29 @@ def read_embeddings(project):
     return written
 
 
+def kill_all_in(folder):
+    """Kill what runs in a folder: a command, and what was forked for it (prefork.py)."""
+    running = [one for one in psutil.process_iter(["cwd"]) if one.info["cwd"] == str(folder)]
+    others = [one for one in running if one.pid != os.getpid()]
+    for one in others:
+        one.kill()
+    psutil.wait_procs(others)
+
+
 @pytest.mark.integration
-@pytest.mark.slow  # three processes import torch and what stands on it
-def test_killed_in_the_middle_it_does_not_start_over(project, repository, monkeypatch, capsys):
+@pytest.mark.slow  # two processes import torch and what stands on it
+def test_killed_in_the_middle_it_does_not_start_over(
+    project, repository, forked, monkeypatch, capsys
+):
     folder, parts = project / embeddings.FOLDER, project / ".cache/parts"
     monkeypatch.chdir(project)
     # One thread: two that wait for each other on a busy machine take minutes for small batches.
     env = os.environ | {"PYTHONPATH": str(repository), "OMP_NUM_THREADS": "1"}
-    with subprocess.Popen([sys.executable, "-m", "pipeline.embed"], env=env) as killed:
+    with subprocess.Popen([forked / "bin/python", "-m", "pipeline.embed"], env=env) as killed:
         while len(list_chunks(parts)) < 2:
             assert killed.poll() is None
             time.sleep(0.005)
-        killed.kill()
+        kill_all_in(project)
     done = len(list_chunks(parts))
     assert 0 < done < TEXTS // 32, "it was killed in the middle"
     assert not (folder / "index.json").exists()
