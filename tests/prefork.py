@@ -3,8 +3,8 @@
 `make_environment` makes a `.venv` whose `python` and `dvc` ask one process, which has imported the
 libraries and none of our modules, to fork the command: it runs in the caller's folder, with its
 environment, its standard streams and its signals, imports our code from that folder, and its exit
-status is theirs. Other commands go to the real interpreter, and so does everything of a README
-session, and what a test kills.
+status is theirs. Other commands go to the real interpreter, and so does most of what a test kills,
+and what one session of the README types.
 
     python prefork.py SOCKET    # the process; it ends when nobody holds a connection any more
 """
@@ -27,7 +27,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 LIBRARIES = (
@@ -35,6 +35,11 @@ LIBRARIES = (
     "tqdm", "scipy.stats", "sklearn", "PIL.Image", "inflect", "duckdb", "jinja2", "numpy.linalg",
     "sentence_transformers", "flair", "faiss", "openai", "lemminflect", "py3langid.langid",
     "dvc.cli.parser", "dvc.repo.reproduce", "dvc.stage.run", "dvc.repo.status",
+    "label_studio_sdk.base_client", "label_studio_sdk.core.request_options", "markdown_it",
+    "cryptography.hazmat.primitives.ciphers.aead", "cryptography.hazmat.primitives.kdf.hkdf",
+    "xml.sax", "dotenv", "iso639",
+    "faker.providers.person.en_GB", "faker.providers.person.en_IN",
+    "faker.providers.address.en", "faker.providers.address.en_US",
 )  # fmt: skip
 OF_THE_INTERPRETER = ("PYTHON", "LD_", "OMP_", "MKL_", "OPENBLAS_")
 """With other such variables than those of the tests, a command is not forked."""
@@ -293,6 +298,20 @@ def read_locks_soon() -> None:
     _yaml.parse_yaml_for_update = _yaml.parse_yaml
 
 
+def load_data() -> None:
+    """Let libraries load now what they load, and keep, when they are first asked."""
+    import lemminflect
+    import pandas as pd
+    from pandera.pandas import Column, DataFrameSchema
+    from py3langid import langid
+
+    DataFrameSchema({"any": Column(int)}).validate(pd.DataFrame({"any": [1]}))
+    lemminflect.getAllLemmas("walks")
+    lemminflect.getAllInflections("walk")
+    langid._load_model_file = cache(langid._load_model_file)
+    langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE)
+
+
 def _run(command: Callable[[], None]) -> int:
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
@@ -323,11 +342,14 @@ def _exit(status: int) -> None:
     os._exit(status & 0xFF)
 
 
-def serve(server: type[Server], libraries: tuple[str, ...]) -> None:
+def serve(
+    server: type[Server], libraries: tuple[str, ...], load: Callable[[], None] = lambda: None
+) -> None:
     """Be the process."""
     del sys.path[0]
     for library in libraries:
         importlib.import_module(library)
+    load()
     gc.collect()
     gc.freeze()  # what was forked shares its memory longer
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # they are the commands'
@@ -335,4 +357,4 @@ def serve(server: type[Server], libraries: tuple[str, ...]) -> None:
 
 
 if __name__ == "__main__":
-    serve(Server, LIBRARIES)
+    serve(Server, LIBRARIES, load_data)

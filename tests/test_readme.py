@@ -164,9 +164,8 @@ def training(first_run):
 
     It is as if it had run there: DVC finds that nothing of the stage has changed since.
     """
-    made = ("dvc.lock", "datasets/work/tagger", "datasets/work/metrics/tagger.json")
-    names = " ".join(f"'./{name}'" for name in made)
-    return f"(here=$PWD && cd '{first_run}' && cp -r --parents {names} \"$here\")"
+    made = "dvc.lock .dvc/cache datasets/work/tagger datasets/work/metrics/tagger.json"
+    return f"(here=$PWD && cd '{first_run}' && cp -r --parents {made} \"$here\")"
 
 
 def ran(told):
