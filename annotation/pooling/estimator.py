@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+from scipy import special  # scipy.stats takes half a second to import
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -131,7 +131,7 @@ def skewed_interval(mean: Floats, variance: Floats, step: Floats, queries: int) 
     `step` is by how much one find more would raise the mean.
     """
     tail = (1 - LEVEL) / 2
-    wider = stats.t.ppf(tail, queries - 1) / stats.norm.ppf(tail)
+    wider = special.stdtrit(queries - 1, tail) / special.ndtri(tail)
     low = _gamma(tail, mean, variance * wider**2, 0.5)
     # Not by a larger variance here: that of a very skewed gamma variable lowers its quantile.
     more = _gamma(1 - tail, mean + step, variance + step**2, 0) - mean
@@ -142,7 +142,7 @@ def _gamma(probability: float, mean: Floats, variance: Floats, more: float) -> F
     """Return the quantile of a gamma variable, its shape raised by `more`."""
     with np.errstate(divide="ignore", invalid="ignore"):
         shape, scale = mean**2 / variance, variance / mean
-        quantile = stats.gamma.ppf(probability, shape + more) * scale
+        quantile = special.gammaincinv(shape + more, probability) * scale
     return np.where(variance > 0, quantile, mean)
 
 
