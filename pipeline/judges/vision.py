@@ -152,18 +152,19 @@ class VisionJudge:
             LLMError, CacheError, UsageError: as `judge`.
         """
         questions = [self._question(pair) for pair in pairs]
-        recipe = self._recipe(questions, 0)
+        repeats = range(self._options.repeats)
+        recipe, *others = [self._recipe(questions, repeat) for repeat in repeats]
         texts = list(recipe.questions)
         with self._asker.cache.lock():  # what a killed run has bought is there now
-            requests = self._asker.round(recipe, texts, 1).missing()
-        missing = [text for request in requests for text in request.asked.values()]
+            rounds = [self._asker.round(one, texts, 1).missing() for one in (recipe, *others)]
+        missing = [text for request in rounds[0] for text in request.asked.values()]
         shuffled = sorted(missing or texts, key=lambda text: draw("estimate", text))
         sample = shuffled[:ESTIMATED_BY]
         start = time.monotonic()
         self._asker.settle(recipe, sample, 1, "pairs", online=True)
         took = time.monotonic() - start if missing else 0.0
-        left = len(texts) * self._options.repeats - len(texts) + len(missing)
-        return self._extrapolate(len(texts), max(0, left - len(sample)), len(sample), took)
+        left = sum(map(len, rounds)) - (len(sample) if missing else 0)
+        return self._extrapolate(len(texts), left, len(sample), took)
 
     def _extrapolate(self, pairs: int, left: int, asked: int, took: float) -> Estimate:
         """Return what `left` requests take, by what `asked` took."""

@@ -312,6 +312,10 @@ def test_an_estimate_asks_a_few_and_multiplies_what_the_server_counted(serve, ju
     list(vision.judge(pairs))
     assert server.stats.answered.total() == 48  # what the estimate asked is not asked again
     assert set(server.stats.answered.values()) == {1}
+    assert (vision.estimate(pairs).left, vision.estimate(pairs).cost) == (0, 0)
+    more = judge(server, repeats=3).estimate(pairs)  # the first two are stored
+    assert (more.left, more.cost > 0) == (24, True)
+    assert server.stats.answered.total() == 48
 
 
 @pytest.mark.parametrize("kind", ["good", "lenient", "similarity", "three"])
