@@ -57,6 +57,8 @@ if TYPE_CHECKING:
     from pipeline.judges.vision import VisionJudge
 
 KEY = list(tables.MACHINE_JUDGMENTS.key)
+ASK_AGAIN = "dvc repro --force --single-item judge"
+"""DVC finds nothing changed where a server was in trouble."""
 
 
 class JudgeError(MomentRankError):
@@ -154,7 +156,10 @@ def remark(told: dict[str, Any]) -> str:
     if "no-judgments" in told["without_level"]:
         start += "; similarity learns from people, who have not judged enough validation queries"
     failed = [(n, why) for why, n in told["without_level"].items() if why != "no-judgments"]
-    return start + "".join(f"; {number:,} {why}" for number, why in failed)
+    text = start + "".join(f"; {number:,} {why}" for number, why in failed)
+    if "failed" in told["without_level"]:
+        text += f"; to ask again about what failed: {ASK_AGAIN}"
+    return text
 
 
 def main() -> None:

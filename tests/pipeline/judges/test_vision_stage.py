@@ -131,3 +131,17 @@ def test_rows_of_failures_have_a_reason_and_are_counted(server):
     assert told["without_level"] == counts.sort_index().to_dict()
     assert told["with_level"] == int(table["level"].notna().sum())
     assert pd.isna(table.loc[table["reason"].notna(), "level"]).all()
+
+
+def test_what_failed_is_asked_again_by_the_command_that_is_told(server, capsys):
+    server.change(poison=f"Text of {min(QUERIES)}.", spoilt="rejected")
+    stage.main()
+    failed = int((tables.MACHINE_JUDGMENTS.read()["reason"] == "failed").sum())
+    asked = server.stats.requests
+    assert 0 < failed < asked
+    assert f"{failed} failed; to ask again about what failed: dvc repro" in capsys.readouterr().err
+    server.change(poison="")
+    stage.main()
+    assert server.stats.requests == asked + failed
+    assert tables.MACHINE_JUDGMENTS.read()["level"].notna().all()
+    assert "to ask again" not in capsys.readouterr().err
