@@ -39,6 +39,7 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 absl_logging.get_absl_handler().python_handler.stream = sys.__stderr__
 
 REPOSITORY = Path(__file__).parent.parent
+STARTS = "words[1].endswith('/embedded.py') and words[2] == 'start'"
 WORDS = ["a", "man", "woman", "person", "walks", "sits", "on", "the", "sofa", "with", "letter"]
 WORDS += ["coffee", "door", "and", "his", "her"]
 
@@ -194,7 +195,7 @@ def label_studio(tmp_path_factory, repository):
                 Path(real.name).symlink_to(real)
                 layout.DATA.mkdir(parents=True)
                 sqlite.copy_empty()  # into the real environment, for all
-            make_environment(environment, address, real, {"label-studio": "words[0] == 'start'"})
+            make_environment(environment, address, real, {"python": STARTS})
         program = str(REPOSITORY / "tests/annotation/prefork_studio.py")
         held = hold(address, str(real / "bin/python"), program)
     with held:

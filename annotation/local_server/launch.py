@@ -18,7 +18,7 @@ import httpx
 import psutil
 
 from annotation.label_studio import settings
-from annotation.local_server import log_writer, sqlite, workers
+from annotation.local_server import embedded, log_writer, sqlite, workers
 from annotation.local_server.database import Database
 from annotation.local_server.environment import behind_https, folder_settings
 from annotation.local_server.layout import (
@@ -67,22 +67,15 @@ def launch(
     if not CLIPS.is_symlink():
         CLIPS.symlink_to(os.path.relpath(MADE, MEDIA))
     data = DATA.resolve()
+    where = folder_settings(data)
     if database is None:
         sqlite.copy_empty()
         sqlite.write_ahead()
-        command = [str(PROGRAM.absolute()), "start", "--no-browser", "--internal-host", LOCALHOST]
-        where = folder_settings(data)
+        words = [embedded.__file__, "start", "--no-browser", "--internal-host", LOCALHOST]
     else:
-        python = PROGRAM.with_name("python").absolute()
-        command = [
-            str(python),
-            "-I",
-            workers.__file__,
-            "start",
-            WORKERS,
-            str(number or max(2, cores())),
-        ]
-        where = {**folder_settings(data), **database.label_studio_environment}
+        words = [workers.__file__, "start", WORKERS, str(number or max(2, cores()))]
+        where |= database.label_studio_environment
+    python = PROGRAM.with_name("python").absolute()
     secrets = [credentials[settings.PASSWORD], credentials[settings.TOKEN]]
     environment = {
         **where,
@@ -97,7 +90,7 @@ def launch(
     }
     with _no_ctrl_c(), _log([*secrets, database.password if database else ""]) as log:
         server = subprocess.Popen(  # noqa: S603  (our own command line)
-            [*command, "-p", str(port), WHERE, str(data)],
+            [str(python), "-I", *words, "-p", str(port), WHERE, str(data)],
             env={**os.environ, **environment},
             stdin=subprocess.DEVNULL,
             stdout=log,

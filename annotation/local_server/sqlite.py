@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from filelock import FileLock
 
-from annotation.local_server import empty_database
+from annotation.local_server import embedded
 from annotation.local_server.environment import folder_settings
 from annotation.local_server.layout import DATABASE, EMPTY, PROGRAM, ServerError
 from annotation.local_server.process import WHERE
@@ -32,7 +32,7 @@ def copy_empty() -> None:
             with TemporaryDirectory(dir=EMPTY.parent) as folder:
                 data = Path(folder).absolute()
                 subprocess.run(  # noqa: S603  (our own command line)
-                    [str(python), "-I", empty_database.__file__, WHERE, str(data)],
+                    [str(python), "-I", embedded.__file__, "version", WHERE, str(data)],
                     env={**os.environ, **folder_settings(data)},
                     capture_output=True,
                     check=False,  # what it could not make, the server makes, and says what is wrong

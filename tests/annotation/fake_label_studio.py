@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from itertools import pairwise
 from pathlib import Path
 
 RIVAL = """
@@ -46,10 +47,11 @@ class Handler(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
+    words = sys.argv[3:]  # without: PYTHON -I embedded.py
     with Path("starts").open("a") as starts:
-        starts.write(" ".join(sys.argv[1:]) + "\n")
-    options = dict(zip(sys.argv, sys.argv[1:], strict=False))
-    if sys.argv[1] != "start":
+        starts.write(" ".join(words) + "\n")
+    options = dict(pairwise(words))
+    if words[0] != "start":
         sys.exit()
     if Path("fate").exists() and Path("fate").read_text().startswith("broken"):
         sys.exit(Path("fate").read_text())

@@ -11,6 +11,7 @@ wait for the disk: what is killed here is a process, not the machine.
 
 import array
 import importlib
+import runpy
 import socket
 import socketserver
 import sys
@@ -58,8 +59,8 @@ class StudioServer(Server):
             return connection
 
         sqlite.get_new_connection = connect_without_waiting
-        sys.argv = [order["program"], *order["words"]]
-        importlib.import_module("label_studio.server").main()
+        sys.argv = order["words"][1:]
+        runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""People at Label Studio, first without our shortcuts, then with them, from the same database.
+"""People at Label Studio without our shortcuts and with them, each time from the same database.
 
     PYTHON -I shortcut_scenario.py FOLDER
 
 A program of its own, which runs in Label Studio's environment. FOLDER has a database without
-anybody. Printed is, for each of the two, what the server answered, what its tables hold afterwards,
-which files it wrote, and how many statements of SQL an answer and a page took.
+anybody. They play without shortcuts, with them as on SQLite, where each statement is a transaction,
+and as on PostgreSQL, where each request is one. Printed is, for each of the three, what the server
+answered, what its tables hold afterwards, which files it wrote, and how many statements of SQL an
+answer and a page took.
 """
 
 import io
@@ -180,16 +182,17 @@ def main():
         import_module("label_studio.server").main()
         import_module("core.wsgi")
         connection = import_module("django.db").connection
-        connection.settings_dict["ATOMIC_REQUESTS"] = True
         connection.close()
         shutil.copy(database, folder / "before")
-        for install in (None, runpy.run_path(os.environ["SHORTCUTS"])["install"]):
+        install = runpy.run_path(os.environ["SHORTCUTS"])["install"]
+        for prepare, atomic in ((None, False), (install, False), (None, True)):
             connection.close()
+            connection.settings_dict["ATOMIC_REQUESTS"] = atomic
             shutil.copy(folder / "before", database)
             shutil.rmtree(folder / "exported")
             (folder / "exported").mkdir()
-            if install:
-                install()
+            if prepare:
+                prepare()
             found.append(play(folder))
     sys.stdout.write(CHANGING.sub("...", json.dumps(found, ensure_ascii=False)))
 

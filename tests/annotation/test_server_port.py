@@ -45,9 +45,10 @@ def folder(tmp_path, monkeypatch, usual):
     made.mkdir()
     monkeypatch.chdir(made)
     layout.PROGRAM.parent.mkdir(parents=True)
-    layout.PROGRAM.write_text(f"#!{sys.executable}\n{FAKE.read_text()}")
-    layout.PROGRAM.chmod(0o755)
-    layout.PROGRAM.with_name("python").symlink_to(sys.executable)
+    layout.PROGRAM.touch()
+    program = layout.PROGRAM.with_name("python")
+    program.write_text(f"#!{sys.executable}\n{FAKE.read_text()}")
+    program.chmod(0o755)
     yield made
     os.chdir(made)
     stop()
