@@ -3,8 +3,7 @@
 A person's answer is two requests, the next task and its annotation, and more than 100 statements
 of SQL. Most ask again what the same request has read, or look into tables that are empty. Each
 shortcut gives what Label Studio's own code gives; none is about how an answer is saved.
-`workers.py` and `embedded.py` run this file in Label Studio's environment, and it imports nothing
-of ours.
+`workers.py` and `embedded.py` run this in Label Studio's environment; it imports nothing of ours.
 """
 
 import functools
