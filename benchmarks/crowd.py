@@ -1,7 +1,7 @@
 """Many people at once: Label Studio on SQLite against PostgreSQL with several workers.
 
     python -m benchmarks.crowd [--people 23] [--seconds 60] [--rounds 2] [--workers 2]
-        [--kill 45] [--tasks 5000] [--rollback]
+        [--kill 45] [--tasks 5000] [--plain]
 
 The environment names an empty PostgreSQL database (LABEL_STUDIO_DATABASE, PGPASSWORD). Both servers
 run on this machine, and so do the people: each takes the next pair of a project of their own and
@@ -9,8 +9,8 @@ answers it, over and over, without looking at a clip. The rounds alternate. On P
 after the other is killed, one every `--kill` seconds (0: none). Printed are answers a second, what
 a person waits for one, the processor's seconds that the server (with PostgreSQL) and the people
 take for one, and afterwards whether each answer is there exactly once. Then the same of pushes and
-pulls of `--tasks` tasks (0 skips this). With `--rollback` SQLite has its rollback journal, as Label
-Studio opens it; `make label-studio` lets it write ahead.
+pulls of `--tasks` tasks (0 skips this). With `--plain` SQLite's server is Label Studio as it comes,
+with a rollback journal; that of `make label-studio` writes ahead and leaves statements out.
 """
 
 import os
@@ -31,7 +31,7 @@ from annotation.label_studio import guideline, page, settings
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.roster import Account
 from annotation.label_studio.settings import Endpoint
-from annotation.local_server import choice, database, postgres, sqlite
+from annotation.local_server import choice, database, embedded, postgres, sqlite
 from annotation.local_server.layout import PROGRAM
 from annotation.simulation.accounts import Visitor
 from benchmarks.crowd_round import Person, Round, compare_rates, print_round, tally, work
@@ -184,10 +184,11 @@ def print_call(on: Server, name: str, tasks: int, call: Callable[[], float]) -> 
 def main() -> None:
     """Print the figures of both, and their ratio."""
     options = parse_arguments(
-        __doc__, people=23, seconds=60.0, rounds=2, workers=2, kill=45.0, tasks=5000, rollback=False
+        __doc__, people=23, seconds=60.0, rounds=2, workers=2, kill=45.0, tasks=5000, plain=False
     )
-    if options.rollback:
+    if options.plain:
         mock.patch.object(sqlite, "write_ahead").start()
+        mock.patch.object(embedded, "__file__", str(PROGRAM.absolute())).start()
     checkout, address = Path.cwd(), os.environ.pop(database.URL)  # it would be of both
     for name in ("server_version", *SAFE):
         print(
