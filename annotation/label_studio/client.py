@@ -4,6 +4,7 @@ Seen on label-studio 1.23 (Community). Reading is tried again where that may hel
 is: a request whose answer was lost may have been done.
 """
 
+import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -15,7 +16,7 @@ from label_studio_sdk.core.api_error import ApiError
 from label_studio_sdk.core.request_options import RequestOptions
 
 from annotation.label_studio import settings
-from annotation.label_studio.errors import StudioError, translate_errors
+from annotation.label_studio.errors import ShorterListError, StudioError, translate_errors
 from annotation.label_studio.records import BARE, FULL, OF_PROJECT, AnsweredTask, Project, Task
 from annotation.label_studio.settings import Endpoint
 
@@ -23,6 +24,8 @@ PAGE = 1000
 TIMEOUT_SECONDS = 600
 ONCE = RequestOptions(max_retries=0, timeout_in_seconds=TIMEOUT_SECONDS)
 SOMETIMES = RequestOptions(max_retries=2, timeout_in_seconds=TIMEOUT_SECONDS)
+READINGS_AGAIN = 3
+"""So often a list of projects is read again that got shorter on the way."""
 CHANGED = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 
@@ -39,10 +42,20 @@ class LabelStudio:
             self._sdk: Any = Sdk(base_url=endpoint.url, api_key=endpoint.token)
 
     def projects(self) -> Iterator[Project]:
-        """Yield all projects that the token's owner can see."""
+        """Yield all projects that the token's owner can see.
+
+        Where one was deleted meanwhile, as a push does with its ticket, all are read again.
+        """
         wanted = {"page_size": PAGE, "include": ",".join(OF_PROJECT)}
-        for item in self._pages(self._sdk.projects.list, "count", **wanted):
-            yield Project.parse(item)
+        for last in (*[False] * READINGS_AGAIN, True):
+            try:
+                items = list(self._pages(self._sdk.projects.list, "count", **wanted))
+            except ShorterListError:
+                if last:
+                    raise
+            else:
+                yield from map(Project.parse, items)
+                return
 
     def project(self, number: int) -> Project:
         """Return one project as it is now."""
@@ -180,16 +193,23 @@ class LabelStudio:
 
     def _pages(self, ask: Callable[..., Any], size: str, **wanted: object) -> Iterator[Any]:
         # Page by page ourselves: the SDK takes any 404 on the way for the end of the list.
-        number, seen, total = 0, 0, 1
-        while seen < total:
-            number += 1
+        seen = most = 0
+        for number in itertools.count(1):
             with translate_errors(self.url):
-                page = ask(page=number, request_options=SOMETIMES, **wanted)
+                try:
+                    page = ask(page=number, request_options=SOMETIMES, **wanted)
+                except ApiError as exc:
+                    if number == 1 or exc.status_code != HTTPStatus.NOT_FOUND:
+                        raise
+                    raise ShorterListError(self.url) from None
                 items, total = list(page.items or []), int(getattr(page.response, size))
-            if not items and seen < total:
-                raise StudioError(f"{self.url}: a list got shorter while it was read; try again")
-            seen += len(items)
+            # What follows something deleted moves up, maybe to a page that was read before.
+            if total < most or (not items and seen < total):
+                raise ShorterListError(self.url)
+            most, seen = total, seen + len(items)
             yield from items
+            if seen >= total:
+                return
 
 
 def _changed_after(since: datetime) -> str:

@@ -23,6 +23,13 @@ class StudioUnavailableError(StudioError):
     exit_code = TRY_LATER
 
 
+class ShorterListError(StudioError):
+    """A list got shorter while it was read, so that something in it may have been passed over."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(f"{url}: a list got shorter while it was read; try again")
+
+
 @contextmanager
 def translate_errors(url: str) -> Iterator[None]:
     """Turn the failures of the SDK and of the network into a StudioError."""

@@ -40,7 +40,7 @@ class Model:
         self.imported = {"task_ids": [1, 2]}
         for path, right in (
             ("/api/projects/", self._projects),
-            ("/api/projects/7/", self._project),
+            ("/api/projects/7/", self.as_project),
             ("/api/users/", lambda _: self.users),
             ("/api/tasks/", self._tasks),
             ("/api/projects/7/import", lambda _: self.imported),
@@ -66,9 +66,9 @@ class Model:
     def _projects(self, request):
         if int(request.args.get("page", 1)) > 1:
             return Response(status=HTTPStatus.NOT_FOUND)
-        return {"count": 1, "results": [self._project(request)]}
+        return {"count": 1, "results": [self.as_project()]}
 
-    def _project(self, request):
+    def as_project(self, _=None):
         numbers = {"task_number": TASKS, "total_annotations_number": TASKS}
         texts = {"title": "Faults, annotator 1", "description": self.description}
         return {"id": 7, "created_at": NOW, **texts, **numbers}
@@ -155,6 +155,7 @@ SAID = [
     (json_of("[1, 2]"), NOT_OURS),
 ]
 FAILED = SAID[0][0]
+SHORTER = "a list got shorter while it was read; try again"
 
 
 @pytest.mark.parametrize(
@@ -165,7 +166,8 @@ def test_a_failing_server_is_one_clear_line_and_yesterdays_tables_stay(server, f
     """Also in the middle of paging: that is no shorter list."""
     for answer, said in SAID:
         server.fail(path, answer, page)
-        assert refusal(folder, said).startswith("http://")
+        ends = page > 1 and answer.status_code == HTTPStatus.NOT_FOUND
+        assert refusal(folder, SHORTER if ends else said).startswith("http://")
     server.faults.clear()
     main()
     assert set(folder.get(tables.JUDGMENTS)["level"]) == {4}
@@ -181,7 +183,23 @@ def test_two_accounts_of_one_address_take_nobodys_judgments_away(server, folder,
 
 def test_a_list_that_ends_too_early_is_told(server, folder):
     server.fail("/api/tasks/", json_of(json.dumps({"total": TASKS, "tasks": []})), page=3)
-    refusal(folder, "a list got shorter while it was read")
+    refusal(folder, SHORTER)
+
+
+def test_projects_are_read_again_where_one_was_deleted_meanwhile(server, studio):
+    """The server counts, and then reads; and behind what is deleted all others move up."""
+    client, project = studio
+    long = {"count": 2, "results": [server.as_project()]}
+    for first in (long, long | {"count": 3}):
+        server.fail("/api/projects/", json_of(json.dumps(first)), times=3)
+        assert list(client.projects()) == [project]
+        server.fail("/api/projects/", json_of(json.dumps(first)), times=4)
+        with pytest.raises(StudioError, match=SHORTER):
+            list(client.projects())
+        server.faults.clear()
+    server.fail("/api/projects/", json_of(json.dumps(long)), page=2, times=1)
+    server.fail("/api/projects/", json_of(json.dumps(long | {"count": 3})), times=1)
+    assert list(client.projects()) == [project], "not the one twice"
 
 
 def test_reading_is_tried_again(server, folder):
