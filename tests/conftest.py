@@ -72,8 +72,10 @@ LONG = (
 
 
 def pytest_collection_modifyitems(items):
-    """Begin with the files that take longest: workers take files as a whole."""
-    items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
+    """Begin with slow tests' files, then those that take longest: workers take files as a whole."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    rank = {name: number for number, name in enumerate(LONG)}
+    items.sort(key=lambda item: (item.path not in slow, rank.get(item.path.name, len(LONG))))
 
 
 BEGUN = set()
