@@ -88,7 +88,10 @@ def test_ctrl_c_ends_it_soon_and_it_goes_on_from_there(rehearsed):
     assert figures["closed"]
     assert figures["outcomes"]["waiting"] == 0
     assert figures["outcomes"]["two"] > 0
-    assert (rehearsed.folder / "datasets/report/index.html").is_file()
+    machine = files.read_json(rehearsed.folder / "datasets/work/metrics/judge.json")
+    assert (machine["backend"], machine["pairs"] > 0) == ("similarity", True)
+    page = (rehearsed.folder / "datasets/report/index.html").read_text()
+    assert '<section id="machine"' in page
     assert rehearsed.run("git", "status", "--porcelain") == ""
 
 
