@@ -71,6 +71,14 @@ LONG = (
 )
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """Start a worker more than there are cores: tests wait for processes a fifth of their time."""
+    from pipeline.core.parallel import cores
+
+    return cores() + 1
+
+
 def pytest_collection_modifyitems(items):
     """Begin with slow tests' files, then those that take longest: workers take files as a whole."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
