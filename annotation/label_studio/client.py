@@ -4,6 +4,7 @@ Seen on label-studio 1.23 (Community). Reading is tried again where that may hel
 is: a request whose answer was lost may have been done.
 """
 
+import contextlib
 import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,8 +25,8 @@ PAGE = 1000
 TIMEOUT_SECONDS = 600
 ONCE = RequestOptions(max_retries=0, timeout_in_seconds=TIMEOUT_SECONDS)
 SOMETIMES = RequestOptions(max_retries=2, timeout_in_seconds=TIMEOUT_SECONDS)
-READINGS_AGAIN = 3
-"""So often a list of projects is read again that got shorter on the way."""
+READINGS = 4
+"""So often a list of projects is read that gets shorter on the way."""
 CHANGED = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 
@@ -46,16 +47,10 @@ class LabelStudio:
 
         Where one was deleted meanwhile, as a push does with its ticket, all are read again.
         """
-        wanted = {"page_size": PAGE, "include": ",".join(OF_PROJECT)}
-        for last in (*[False] * READINGS_AGAIN, True):
-            try:
-                items = list(self._pages(self._sdk.projects.list, "count", **wanted))
-            except ShorterListError:
-                if last:
-                    raise
-            else:
-                yield from map(Project.parse, items)
-                return
+        for _ in range(READINGS - 1):
+            with contextlib.suppress(ShorterListError):
+                return iter(self._read_projects())
+        return iter(self._read_projects())
 
     def project(self, number: int) -> Project:
         """Return one project as it is now."""
@@ -138,7 +133,7 @@ class LabelStudio:
         """Return the address at which its annotator judges, one task after the other."""
         return f"{self._data_url(project)}?labeling=1"
 
-    def task_url(self, project: Project, task: int) -> str:
+    def task_url(self, project: Project, task: int, /) -> str:
         """Return the address that opens one task of a project."""
         return f"{self._data_url(project)}?task={task}"
 
@@ -170,6 +165,10 @@ class LabelStudio:
         with translate_errors(self.url):
             invites = self._sdk.organizations.invites
             return str(invites.get_invite_link(request_options=SOMETIMES).invite_url)
+
+    def _read_projects(self) -> list[Project]:
+        wanted = {"page_size": PAGE, "include": ",".join(OF_PROJECT)}
+        return [*map(Project.parse, self._pages(self._sdk.projects.list, "count", **wanted))]
 
     def _data_url(self, project: Project) -> str:
         return f"{settings.public_address(self.url)}/projects/{project.id}/data"

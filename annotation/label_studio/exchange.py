@@ -138,7 +138,7 @@ class FileExchange:
         """Return the project's folder: its address is known where it is carried to."""
         return self._place(project.id).as_posix()
 
-    def task_url(self, project: Project, task: int) -> str:  # noqa: ARG002  (as above)
+    def task_url(self, project: Project, _task: int, /) -> str:
         """Return the project's folder, too: the server numbers its tasks itself."""
         return self.page_url(project)
 

@@ -48,7 +48,7 @@ class Studio(Protocol):
     def page_url(self, project: Project) -> str:
         """Return where its annotator judges, one task after the other."""
 
-    def task_url(self, project: Project, task: int) -> str:
+    def task_url(self, project: Project, task: int, /) -> str:
         """Return where one task of a project is."""
 
     def users(self) -> dict[str, int]:
