@@ -168,9 +168,7 @@ def _interpolate(aligned: AlignedRun, position: Ints, hits: Bools) -> Floats:
     total = np.maximum(aligned.totals(1), 1)[:, None]
     recall = found / total
     precision = np.maximum.accumulate((found / np.arange(1, DEPTH + 1))[:, ::-1], axis=1)[:, ::-1]
-    steps = recall.copy()
-    steps[:, 1:] -= recall[:, :-1]
-    steps *= precision
+    steps = np.diff(recall, axis=1, prepend=0.0) * precision
     rows, columns = np.nonzero(table)
     terms = np.zeros((aligned.count, DEPTH + 1))
     terms[rows, found[rows, columns].astype(np.int64) - 1] = steps[rows, columns]
