@@ -40,7 +40,7 @@ from pipeline.judges.base import Answer, Pair
 from pipeline.judges.clip_pictures import Look
 from pipeline.judges.judge_prompt import JudgePrompt
 from pipeline.judges.sharded_vision import ShardedVisionJudge
-from pipeline.judges.vision import Options, VisionJudge
+from pipeline.judges.vision import Options, Setup, VisionJudge
 from pipeline.llm.asker import Access
 from pipeline.llm.client import Endpoint
 from pipeline.llm.prompt import load_prompt
@@ -95,11 +95,12 @@ def make_judge(
     )
     prompt = load_prompt(JudgePrompt, Path("prompts/judge-v1.yaml"))
     guideline = split_guideline(GUIDELINE.read_text(encoding="utf-8"), GUIDELINE)
+    setup = Setup(settings, prompt, guideline, Options(look))
     if engine["shards"] > 1:
         os.environ |= {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "none"}
-        return ShardedVisionJudge(settings, prompt, guideline, Options(look), Engine(**engine))
+        return ShardedVisionJudge(setup, Engine(**engine))
     access = Access(Endpoint(url, "none"), Policy(tries=8, first=0.1, longest=2.0))
-    return VisionJudge(settings, prompt, guideline, Options(look), access)
+    return VisionJudge(setup, access)
 
 
 def describe_engine(options: Namespace, folder: Path) -> dict[str, Any]:

@@ -31,14 +31,12 @@ and for an estimate, by this one alone.
 import argparse
 import sys
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from momentrank.errors import MomentRankError
 from pipeline.campaign.campaign import load_campaign
-from pipeline.campaign.guideline import locate_guideline, split_guideline
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import cli, files, tables
 from pipeline.core.params import Params, load
@@ -103,26 +101,11 @@ def make_judge(params: Params, shown: pd.DataFrame) -> Judge | None:
 
 
 def make_vision_judge(params: Params) -> "VisionJudge":
-    """Return the model that looks at clips.
-
-    Raises:
-        GuidelineError: there is no guideline, or it is not valid.
-        PromptError: the prompt is not valid.
-        UsageError: the environment's address or key is not valid.
-    """
+    """Return the model that looks at clips; errors as of `judges.sharded_vision`."""
     # Imported here: the SDK of its server takes a second.
-    from pipeline.judges.clip_pictures import Look  # noqa: PLC0415
-    from pipeline.judges.judge_prompt import JudgePrompt  # noqa: PLC0415
-    from pipeline.judges.sharded_vision import ShardedVisionJudge  # noqa: PLC0415
-    from pipeline.judges.vision import Options  # noqa: PLC0415
-    from pipeline.llm.prompt import load_prompt  # noqa: PLC0415
+    from pipeline.judges import sharded_vision  # noqa: PLC0415
 
-    settings, path = params.judge, locate_guideline(params.annotation)
-    guideline = split_guideline(path.read_text(encoding="utf-8"), path)
-    prompt = load_prompt(JudgePrompt, Path(settings.prompt))
-    look = Look(settings.frames, settings.height)
-    options = Options(look, settings.repeats, settings.blind)
-    return ShardedVisionJudge(settings.openai, prompt, guideline, options, params.engine)
+    return sharded_vision.make_vision_judge(params)
 
 
 def write_release(table: pd.DataFrame, moments: pd.DataFrame, params: Params) -> None:

@@ -14,19 +14,22 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import NamedTuple
 
-from pipeline.campaign.guideline import Guideline
+from pipeline.campaign.guideline import locate_guideline, split_guideline
 from pipeline.core import files
 from pipeline.core.engine.parts import part_key
 from pipeline.core.engine.shards import clear_parts, map_shards
 from pipeline.core.parallel import cores
+from pipeline.core.params import Params
 from pipeline.core.progress import progress
 from pipeline.core.sections import Engine, LanguageModel
 from pipeline.judges.base import Answer, Pair
+from pipeline.judges.clip_pictures import Look
 from pipeline.judges.judge_prompt import JudgePrompt
 from pipeline.judges.level_requests import Judged
-from pipeline.judges.vision import Options, Turn, VisionJudge
+from pipeline.judges.vision import Options, Setup, Turn, VisionJudge
 from pipeline.llm.asker import Missed
 from pipeline.llm.cache import SHARDS
+from pipeline.llm.prompt import load_prompt
 from pipeline.llm.request import Request
 from pipeline.llm.round import Round
 
@@ -36,16 +39,12 @@ LOOK = 5.0
 
 
 class Shard(NamedTuple):
-    """What one process asks, and how; the key and the address are its environment's.
+    """What one process asks, and how: with its share of the limits, and a cache of its own.
 
-    `settings` have its share of the limits and its own cache. `is_useful`: the model has answered
-    before with what can be used.
+    `is_useful`: the model has answered before with what can be used.
     """
 
-    settings: LanguageModel
-    prompt: JudgePrompt
-    guideline: Guideline
-    options: Options
+    setup: Setup
     turns: list[Turn]
     is_useful: bool
 
@@ -53,21 +52,14 @@ class Shard(NamedTuple):
 class ShardedVisionJudge(VisionJudge):
     """A `VisionJudge` that asks what is not stored in as many processes as run at once."""
 
-    def __init__(
-        self,
-        settings: LanguageModel,
-        prompt: JudgePrompt,
-        guideline: Guideline,
-        options: Options,
-        engine: Engine,
-    ) -> None:
+    def __init__(self, setup: Setup, engine: Engine) -> None:
         """Send nothing yet.
 
         Raises:
             UsageError: the environment's address or key is not valid.
         """
-        super().__init__(settings, prompt, guideline, options)
-        self._engine, self._guideline = engine, guideline
+        super().__init__(setup)
+        self._engine = engine
 
     def judge(self, pairs: Sequence[Pair]) -> Iterator[Answer]:
         """Yield one answer for each pair and repeat.
@@ -107,13 +99,11 @@ class ShardedVisionJudge(VisionJudge):
         }
         folder, clear = self._asker.cache.folder / SHARDS, partial(clear_parts, STAGE, self._engine)
         settings = share_limits(self._settings, len(shares))
+        caches = {key: settings.model_copy(update={"cache": str(folder / key)}) for key in given}
         shards = {
-            key: Shard(
-                settings.model_copy(update={"cache": str(folder / key)}),
-                self._prompt, self._guideline, self._options, share, is_useful,
-            )
+            key: Shard(self._setup._replace(settings=caches[key]), share, is_useful)
             for key, share in given.items()
-        }  # fmt: skip
+        }
         clear()  # what failed before may be answered now
         with watch(folder, len(requests)):
             paths = map_shards(STAGE, ask_shard, shards, self._engine).values()
@@ -122,10 +112,25 @@ class ShardedVisionJudge(VisionJudge):
         self._asker.adopt(rounds, missed)
 
 
+def make_vision_judge(params: Params) -> VisionJudge:
+    """Return the model that looks at clips.
+
+    Raises:
+        GuidelineError: there is no guideline, or it is not valid.
+        PromptError: the prompt is not valid.
+        UsageError: the environment's address or key is not valid.
+    """
+    settings, path = params.judge, locate_guideline(params.annotation)
+    guideline = split_guideline(path.read_text(encoding="utf-8"), path)
+    prompt = load_prompt(JudgePrompt, Path(settings.prompt))
+    look = Look(settings.frames, settings.height)
+    options = Options(look, settings.repeats, settings.blind)
+    return ShardedVisionJudge(Setup(settings.openai, prompt, guideline, options), params.engine)
+
+
 def ask_shard(shard: Shard, path: Path) -> None:
     """Ask a shard's questions into its cache; write what was not answered."""
-    judge = VisionJudge(shard.settings, shard.prompt, shard.guideline, shard.options)
-    missed = judge.ask(shard.turns, is_useful=shard.is_useful)
+    missed = VisionJudge(shard.setup).ask(shard.turns, is_useful=shard.is_useful)
     path.write_text(json.dumps(missed._asdict()))  # ASCII, whatever a server has said
 
 

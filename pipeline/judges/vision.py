@@ -52,6 +52,15 @@ class Options(NamedTuple):
     blind: bool = False
 
 
+class Setup(NamedTuple):
+    """What a model is asked with; the key and the address are the environment's."""
+
+    settings: LanguageModel
+    prompt: JudgePrompt
+    guideline: Guideline
+    options: Options
+
+
 class Estimate(NamedTuple):
     """What judging would take: by `asked` pairs, which are paid for, of the `left` requests.
 
@@ -79,19 +88,13 @@ class Turn(NamedTuple):
 class VisionJudge:
     """The judge behind `judge.backend: openai`."""
 
-    def __init__(
-        self,
-        settings: LanguageModel,
-        prompt: JudgePrompt,
-        guideline: Guideline,
-        options: Options,
-        access: Access | None = None,
-    ) -> None:
+    def __init__(self, setup: Setup, access: Access | None = None) -> None:
         """Send nothing yet.
 
         Raises:
             UsageError: the environment's address or key is not valid.
         """
+        settings, prompt, guideline, options = self._setup = setup
         self.model: str = settings.model
         self.prompt: str | None = prompt.label
         self.guideline: str | None = guideline.head.version

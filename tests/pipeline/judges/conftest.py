@@ -10,7 +10,7 @@ from pipeline.campaign.guideline import split_guideline
 from pipeline.core.sections import LanguageModel
 from pipeline.judges.clip_pictures import Look
 from pipeline.judges.judge_prompt import JudgePrompt
-from pipeline.judges.vision import Options, VisionJudge
+from pipeline.judges.vision import Options, Setup, VisionJudge
 from pipeline.llm.asker import Access
 from pipeline.llm.client import Endpoint
 from pipeline.llm.prompt import load_prompt
@@ -75,11 +75,9 @@ def judge(prompt, guideline, tmp_path):
 
     def _judge(server, *, frames=6, height=180, repeats=1, blind=False, policy=QUICK, **settings):
         settings = {"cache": str(tmp_path / "cache"), **settings}
+        options = Options(Look(frames, height), repeats, blind)
         return VisionJudge(
-            SETTINGS.model_copy(update=settings),
-            prompt,
-            guideline,
-            Options(Look(frames, height), repeats, blind),
+            Setup(SETTINGS.model_copy(update=settings), prompt, guideline, options),
             Access(Endpoint(getattr(server, "url", server), KEY), policy, poll=0.02),
         )
 

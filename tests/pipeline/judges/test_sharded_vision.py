@@ -16,7 +16,7 @@ from pipeline.judges import sharded_vision
 from pipeline.judges.clip_pictures import Clip, Look
 from pipeline.judges.level_requests import Question
 from pipeline.judges.sharded_vision import ShardedVisionJudge, ask_shard, divide, share_limits
-from pipeline.judges.vision import Options, Turn
+from pipeline.judges.vision import Options, Setup, Turn
 from pipeline.llm import cache
 from pipeline.llm.cache import CacheError
 from pipeline.llm.outcomes import LLMError
@@ -36,7 +36,7 @@ def sharded(judge, prompt, guideline, tmp_path, monkeypatch):
             kind="local", workers=1, shards=shards, address=None, folder=folder, table_memory=4
         )
         options = Options(Look(6, 180), repeats, blind)
-        return ShardedVisionJudge(alone._settings, prompt, guideline, options, engine)
+        return ShardedVisionJudge(Setup(alone._settings, prompt, guideline, options), engine)
 
     return _sharded
 
@@ -198,9 +198,7 @@ def test_few_questions_and_a_batch_are_asked_by_this_process(serve, sharded, wor
 def test_no_key_is_told_before_a_process_starts(serve, sharded, world, monkeypatch, handed):
     vision = sharded(serve())
     monkeypatch.delenv("OPENAI_API_KEY")
-    vision = ShardedVisionJudge(
-        vision._settings, vision._prompt, vision._guideline, vision._options, vision._engine
-    )
+    vision = ShardedVisionJudge(vision._setup, vision._engine)
     with pytest.raises(UsageError, match="OPENAI_API_KEY is not set: export"):
         list(vision.judge(world.pairs()))
     assert handed == []
