@@ -45,7 +45,8 @@ OF_THE_INTERPRETER = ("PYTHON", "LD_", "OMP_", "MKL_", "OPENBLAS_")
 """With other such variables than those of the tests, a command is not forked."""
 STREAMS = 3
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-LATER = {"PYTHONUNBUFFERED", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE"}
+LATER = {"PYTHONUNBUFFERED", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONBREAKPOINT"}
+"""They are obeyed in a forked command, too; Ray sets the last in the process that uses it."""
 PACKAGES = ("pipeline", "annotation", "tools", "dvc")
 FORKED = {
     "python": f'words[:1] == ["-m"] and words[1].split(".")[0] in {PACKAGES}',
@@ -194,7 +195,10 @@ class Server:
         text, child = channel.recv(size, socket.MSG_WAITALL), 0
         whole = len(text) == size and len(streams) == STREAMS  # it may have been killed over it
         order = json.loads(text) if whole else {}
-        if whole and variables(order["env"]) == self._own:
+        others = variables(order.get("env", {})).items() ^ self._own.items()
+        if whole and others:
+            sys.stderr.write(f"not forked for {dict(others)}: {order['words']}\n")
+        elif whole:
             child = os.fork()
             if child == 0:
                 self._become(channel, order, streams)
