@@ -71,7 +71,9 @@ def draw(
         )
     order = draw_order(sizes.seed, queries["query_id"])
     chosen = queries.iloc[order[: sizes.queries]].sort_values("query_id")
-    parts, strata, pool = [], [tables.AUDIT_STRATA.empty()], 0
+    parts: list[pd.DataFrame] = []
+    strata = [tables.AUDIT_STRATA.empty()]
+    pool = 0
     for query_id, ranking in rank_pool(chosen, moments, embedded):
         placed = _place(query_id, ranking[sizes.top :], machine)
         part = _draw_query(query_id, ranking, placed, sizes)
