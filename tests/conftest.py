@@ -11,6 +11,7 @@ import sys
 import time
 import warnings
 from functools import partial
+from multiprocessing import spawn
 from pathlib import Path
 
 import pytest
@@ -187,6 +188,15 @@ def forked(tmp_path_factory):
         held = hold(address)
     with held:
         yield environment
+
+
+@pytest.fixture
+def forked_workers(forked):
+    """Let the processes that this one spawns with multiprocessing be forked; see prefork.py."""
+    before = spawn.get_executable()
+    spawn.set_executable(str(forked / "bin/python"))
+    yield
+    spawn.set_executable(before)
 
 
 @pytest.fixture(scope="session")

@@ -3,14 +3,16 @@
 `make_environment` makes a `.venv` whose `python` and `dvc` ask one process, which has imported the
 libraries and none of our modules, to fork the command: it runs in the caller's folder, with its
 environment, its standard streams and its signals, imports our code from that folder, and its exit
-status is theirs. Other commands go to the real interpreter, and so does most of what a test kills,
-and what one session of the README types.
+status is theirs. The processes that a command or a test spawns with multiprocessing are forked in
+the same way. Other commands go to the real interpreter, and so does most of what a test kills, and
+what one session of the README types.
 
     python prefork.py SOCKET    # the process; it ends when nobody holds a connection any more
 """
 
 import array
 import atexit
+import fcntl
 import gc
 import importlib
 import json
@@ -25,9 +27,11 @@ import sys
 import threading
 import time
 import traceback
+import types
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache, partial
+from multiprocessing import spawn
 from pathlib import Path
 
 LIBRARIES = (
@@ -43,20 +47,26 @@ LIBRARIES = (
 )  # fmt: skip
 OF_THE_INTERPRETER = ("PYTHON", "LD_", "OMP_", "MKL_", "OPENBLAS_")
 """With other such variables than those of the tests, a command is not forked."""
-STREAMS = 3
+MOST_FILES = 64
+"""Open files of a command: its standard streams, and the pipes of a process that is spawned."""
+HIGH = 500
+"""File descriptors from here on are nobody's."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LATER = {"PYTHONUNBUFFERED", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONBREAKPOINT"}
 """They are obeyed in a forked command, too; Ray sets the last in the process that uses it."""
 PACKAGES = ("pipeline", "annotation", "tools", "dvc")
 FORKED = {
-    "python": f'words[:1] == ["-m"] and words[1].split(".")[0] in {PACKAGES}',
+    "python": f'words[:1] == ["-m"] and words[1].split(".")[0] in {PACKAGES} or spawned',
     "dvc": "True",
 }
 """Programs, and of which of their `words` the commands are forked."""
 CLIENT = """#!{python} -IS
 import array, json, os, signal, socket, struct, sys
 name, words = os.path.basename(sys.argv[0]), sys.argv[1:]
+spawned = words[:1] == ["-c"] and words[-1] == "--multiprocessing-fork"
 ours = {ours}
+pipes = [int(one) for one in os.listdir("/proc/self/fd") if int(one) > 2] if spawned else []
+pipes = [one for one in pipes if os.path.exists(f"/proc/self/fd/{{one}}")]  # not the listing's own
 channel = socket.socket(socket.AF_UNIX)
 got = b""
 if ours:
@@ -64,15 +74,15 @@ if ours:
     handlers = {{one: signal.getsignal(one) for one in signals}}
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     order = {{"name": name, "words": words, "cwd": os.getcwd(), "env": dict(os.environ),
-             "program": sys.argv[0],
+             "program": sys.argv[0], "files": [0, 1, 2, *pipes],
              "ignored": [one for one in signals if handlers[one] == signal.SIG_IGN]}}
-    order = json.dumps(order).encode()
+    text = json.dumps(order).encode()
     try:
         channel.connect({address!r})
-        head = struct.pack("!I", len(order))
-        streams = array.array("i", [0, 1, 2])
-        channel.sendmsg([head], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, streams)])
-        channel.sendall(order)
+        head = struct.pack("!I", len(text))
+        files = array.array("i", order["files"])
+        channel.sendmsg([head], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, files)])
+        channel.sendall(text)
         got = channel.recv(1)
     except OSError:
         pass
@@ -184,27 +194,29 @@ class Server:
     def _accept(self) -> None:
         channel, _ = self._listener.accept()
         self._open += 1
-        head, received, *_ = channel.recvmsg(4, socket.CMSG_SPACE(4 * STREAMS), socket.MSG_WAITALL)
-        streams = array.array("i")
+        head, received, *_ = channel.recvmsg(
+            4, socket.CMSG_SPACE(4 * MOST_FILES), socket.MSG_WAITALL
+        )
+        files = array.array("i")
         for _, _, data in received:
-            streams.frombytes(data)
+            files.frombytes(data)
         size = int.from_bytes(head, "big")
         if not size:
             self._ready.register(channel, selectors.EVENT_READ, lambda: self._forget(channel))
             return
         text, child = channel.recv(size, socket.MSG_WAITALL), 0
-        whole = len(text) == size and len(streams) == STREAMS  # it may have been killed over it
-        order = json.loads(text) if whole else {}
+        order = json.loads(text) if len(text) == size else {}  # it may have been killed over it
+        whole = bool(order) and len(files) == len(order["files"])
         others = variables(order.get("env", {})).items() ^ self._own.items()
         if whole and others:
             sys.stderr.write(f"not forked for {dict(others)}: {order['words']}\n")
         elif whole:
             child = os.fork()
             if child == 0:
-                self._become(channel, order, streams)
+                self._become(channel, order, files)
             with suppress(OSError):  # it has done so itself, and ended
                 os.setpgid(child, child)
-        for one in streams:
+        for one in files:
             os.close(one)
         if not child:  # the real interpreter does it
             self._open -= 1
@@ -250,13 +262,14 @@ class Server:
         channel.close()
         self._open -= 1
 
-    def _become(self, channel: socket.socket, order: dict, streams: array.array) -> None:
+    def _become(self, channel: socket.socket, order: dict, files: array.array) -> None:
         """Be the command, to its end."""
         for key in list(self._ready.get_map().values()):
             close = getattr(key.fileobj, "close", partial(os.close, key.fd))
             close()
         self._ready.close()
-        for place, one in enumerate(streams):
+        channel, *moved = (_move(one, HIGH) for one in (channel.detach(), *files))
+        for place, one in zip(order["files"], moved, strict=True):
             os.dup2(one, place)
             os.close(one)
         os.setpgid(0, 0)
@@ -269,7 +282,7 @@ class Server:
         sys.dont_write_bytecode = "PYTHONDONTWRITEBYTECODE" in order["env"]
         at_once = bool(order["env"].get("PYTHONUNBUFFERED"))
         sys.stdout.reconfigure(line_buffering=at_once or sys.stdout.isatty())
-        _exit(_run(partial(self.run, channel, order)))
+        _exit(_run(partial(self.run, socket.socket(fileno=channel), order)))
 
     def run(self, channel: socket.socket, order: dict) -> None:
         """Do what the command does; the channel is to its caller."""
@@ -277,6 +290,7 @@ class Server:
         name, words = order["name"], order["words"]
         if name == "python":
             sys.executable = order["program"]
+            spawn.set_executable(sys.executable)
         first = str(Path(sys.executable).parent if name == "dvc" else Path.cwd())
         paths = order["env"].get("PYTHONPATH", "").split(os.pathsep)
         sys.path[:0] = [first, *filter(None, paths)]
@@ -288,8 +302,20 @@ class Server:
 
             sys.argv = [f"{first}/dvc", *words]
             sys.exit(main())
+        if words[0] == "-c":
+            sys.argv = ["-c", *words[2:]]
+            sys.modules["__main__"] = types.ModuleType("__main__")
+            exec(words[1], sys.modules["__main__"].__dict__)  # noqa: S102  (as `-c` does)
+            return
         sys.argv = words[1:]
         runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+
+
+def _move(descriptor: int, place: int) -> int:
+    """Return another descriptor of the same file, from `place` on, for one that is closed."""
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, place)
+    os.close(descriptor)
+    return moved
 
 
 def read_locks_soon() -> None:

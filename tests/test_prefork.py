@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import psutil
@@ -13,6 +15,7 @@ import pytest
 
 pytestmark = pytest.mark.integration
 
+SPAWN = get_context("spawn")
 REAL = Path(sys.executable).parent.parent
 TELL = """
 import json, os, signal, sys, time
@@ -99,3 +102,33 @@ def test_ctrl_c_and_kill_9_reach_it(forked, folder):
 def test_what_libraries_read_at_their_start_is_not_another_commands(forked, folder):
     _, said, _ = run(forked, folder, "tell", OMP_NUM_THREADS="3")
     assert json.loads(said.splitlines()[0])[1] is False
+
+
+def describe_process():
+    """Return what a process that is spawned is told, and its own number."""
+    return sys.argv, Path.cwd(), sys.path, os.environ["OF_THE_LEAD"], os.getpid()
+
+
+def end(status):
+    os.kill(os.getpid(), -status) if status < 0 else sys.exit(status)
+
+
+def test_a_spawned_process_is_told_what_a_real_one_is_told(request, monkeypatch, folder):
+    monkeypatch.setenv("OF_THE_LEAD", "ö")
+    monkeypatch.syspath_prepend(folder)
+    told = []
+    for _ in range(2):
+        with ProcessPoolExecutor(1, SPAWN) as pool:
+            *same, pid = pool.submit(describe_process).result()
+            told.append(same)
+            assert (pid in pool._processes) is (len(told) == 1), "the second is forked"
+        request.getfixturevalue("forked_workers")
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("status", [0, 3, -15, -9])
+def test_a_spawned_process_ends_as_a_real_one(forked_workers, status):
+    process = SPAWN.Process(target=end, args=(status,))
+    process.start()
+    process.join(120)
+    assert process.exitcode == status

@@ -253,7 +253,7 @@ def kill_all_in(folder):
 @pytest.mark.integration
 @pytest.mark.slow  # two processes import torch and what stands on it
 def test_killed_in_the_middle_it_does_not_start_over(
-    project, repository, forked, monkeypatch, capsys
+    project, repository, forked, forked_workers, monkeypatch, capsys
 ):
     folder, parts = project / embeddings.FOLDER, project / ".cache/parts"
     monkeypatch.chdir(project)

@@ -269,7 +269,9 @@ def contents(folder):
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.*")}
 
 
-def test_the_stage_writes_the_same_bytes_again_and_others_of_another_seed(workplace):
+def test_the_stage_writes_the_same_bytes_again_and_others_of_another_seed(
+    workplace, forked_workers
+):
     out = workplace / sample.OUT
     sample.main()
     first = contents(out)

@@ -98,7 +98,7 @@ def test_a_shard_that_fails_is_the_stages_error_and_leaves_no_table(corpus, monk
 @pytest.mark.integration
 @pytest.mark.slow
 def test_every_stage_writes_the_same_bytes_by_processes_and_by_slurm(
-    corpus, repository, numbered, monkeypatch
+    corpus, repository, numbered, forked_workers, monkeypatch
 ):
     pytest.importorskip("submitit", reason="make engines")
     monkeypatch.setattr("pipeline.core.engine.on_slurm.POLL_SECONDS", 0.1)

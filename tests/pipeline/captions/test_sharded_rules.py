@@ -97,7 +97,7 @@ def test_shards_rewrite_and_check_the_same(whole, rows, tmp_path, shards):
     assert len(list((tmp_path / "rewrite").glob("*.sha256.json"))) >= shards
 
 
-def test_other_processes_do_the_same(rows):
+def test_other_processes_do_the_same(rows, forked_workers):
     known = Rules(Genders(names=frozenset({"rook"})), CAST)
     given = [(text, []) for text in texts()]
     found = rows(2, workers=2)(find_rows, known, given)

@@ -22,7 +22,7 @@ def given(numbers):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_every_input_makes_a_file(engine, workers):
+def test_every_input_makes_a_file(engine, workers, forked_workers):
     engine = engine.model_copy(update={"workers": workers})
     made = map_shards("double", double, given(range(4)), engine)
     assert [int(path.read_text()) for path in made.values()] == [0, 2, 4, 6]
