@@ -34,11 +34,16 @@ from functools import cache, partial
 from multiprocessing import spawn
 from pathlib import Path
 
+import quick_dvc
+
 LIBRARIES = (
     "pandas", "pandera.pandas", "pyarrow.parquet", "pydantic", "ruamel.yaml", "httpx", "psutil",
     "tqdm", "scipy.stats", "sklearn", "PIL.Image", "inflect", "duckdb", "jinja2", "numpy.linalg",
     "sentence_transformers", "flair", "faiss", "openai", "lemminflect", "py3langid.langid",
-    "dvc.cli.parser", "dvc.repo.reproduce", "dvc.stage.run", "dvc.repo.status",
+    "dvc.cli.parser", "dvc.repo.reproduce", "dvc.stage.run", "dvc.repo.status", "dvc.repo.index",
+    "dvc.cachemgr", "dvc.data_cloud", "dvc.dirs", "dvc.lock", "dvc.repo.artifacts", "dvc.rwlock",
+    "dvc.repo.open_repo", "dvc.repo.graph", "dvc.repo.datasets", "dvc_data.hashfile.status",
+    "dvc_render", "dulwich.worktree", "configobj", "fsspec.implementations.memory",
     "label_studio_sdk.base_client", "label_studio_sdk.core.request_options", "markdown_it",
     "cryptography.hazmat.primitives.ciphers.aead", "cryptography.hazmat.primitives.kdf.hkdf",
     "xml.sax", "dotenv", "iso639",
@@ -296,7 +301,7 @@ class Server:
         sys.path[:0] = [first, *filter(None, paths)]
         importlib.invalidate_caches()
         if "dvc" in (name, *words[1:2]):
-            read_locks_soon()
+            quick_dvc.install()
         if name == "dvc":
             from dvc.cli import main
 
@@ -316,16 +321,6 @@ def _move(descriptor: int, place: int) -> int:
     moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, place)
     os.close(descriptor)
     return moved
-
-
-def read_locks_soon() -> None:
-    """Let DVC, which writes its lock anew after each stage, not look for comments to keep.
-
-    A lock has none. The bytes are the same (test_dvc.py), for half of the time that DVC takes.
-    """
-    from dvc.utils.serialize import _yaml
-
-    _yaml.parse_yaml_for_update = _yaml.parse_yaml
 
 
 def load_data() -> None:

@@ -1,11 +1,13 @@
 """Real DVC in a clone: what runs, and what does not run again."""
 
+import io
 import json
 import re
 import shutil
 
 import pandas as pd
 import pytest
+import quick_dvc
 from dvc.utils.serialize import _yaml
 from project import RAN, Project
 
@@ -58,11 +60,30 @@ def test_nothing_is_left_for_git_but_what_is_committed(project):
     assert project.run("git", "status", "--porcelain") == ""
 
 
-def test_a_lock_that_is_read_without_its_comments_is_written_as_it_was(project):
-    """So read forked commands theirs (prefork.py)."""
+def test_forked_commands_read_and_write_a_lock_as_others_do(project):
+    """See quick_dvc.py."""
     lock = (project.folder / "dvc.lock").read_text()
-    for parse in (_yaml.parse_yaml, _yaml.parse_yaml_for_update):
-        assert _yaml.dumps_yaml(parse(lock, "dvc.lock")) == lock
+    parse, dump = quick_dvc.by_entry(_yaml.parse_yaml, _yaml._dump)
+    for data in (read := parse(lock, "dvc.lock"), _yaml.parse_yaml_for_update(lock, "dvc.lock")):
+        assert data == _yaml.parse_yaml(lock, "dvc.lock")
+        for write in (dump, _yaml._dump):
+            assert written(write, data) == lock
+    read["stages"]["report"]["cmd"] = "echo 'a: line' that is longer than a line may be " * 3
+    del read["stages"]["sample"]
+    read["stages"]["sample"] = {"cmd": ["a", ""], "params": {"b": {"c: d": None, "e": ["1", 1.0]}}}
+    for write in (dump, quick_dvc.by_entry(_yaml.parse_yaml, _yaml._dump)[1]):
+        assert written(write, read) == written(_yaml._dump, read) != lock
+    assert parse(written(dump, read), "dvc.lock") == read
+    for other in ("", "a: [1]\n", "schema: '2.0'\nstages:\n"):
+        assert parse(other, "dvc.lock") == _yaml.parse_yaml(other, "dvc.lock")
+    with pytest.raises(_yaml.YAMLFileCorruptedError):
+        parse(lock + "  a: [\n", "dvc.lock")
+
+
+def written(dump, data):
+    stream = io.StringIO()
+    dump(data, stream)
+    return stream.getvalue()
 
 
 def test_metrics_and_plots_are_where_dvc_looks(project):

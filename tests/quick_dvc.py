@@ -1,0 +1,86 @@
+"""DVC, which does the same in less time; forked commands have it (prefork.py, test_dvc.py).
+
+After each stage DVC writes all of dvc.lock anew, having read it for comments to keep, of which a
+lock has none, and for each output it reads git's whole index: most of its own time.
+"""
+
+import io
+import pickle
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TextIO
+
+HEAD = "schema: '2.0'\nstages:\n"
+ENTRIES = re.compile(r"(?m)^(?=  \S)")
+
+Parse = Callable[..., object]
+Dump = Callable[[object, TextIO], object]
+
+
+def install() -> None:
+    """Let DVC in this process do so."""
+    from dulwich.repo import Repo
+    from dvc.utils import strictyaml
+    from dvc.utils.serialize import _yaml
+
+    parse, dump = by_entry(_yaml.parse_yaml, _yaml._dump)
+    _yaml._dump, _yaml.parse_yaml_for_update = dump, parse
+    for module in (_yaml, strictyaml):
+        module.parse_yaml = parse
+    Repo.open_index = once(Repo.open_index)
+
+
+def by_entry(parse: Parse, dump: Dump) -> tuple[Parse, Dump]:
+    """Return functions that do what DVC's do with YAML, a lock's entries and nothing twice."""
+    texts: dict[str, str] = {}
+    """Of each entry that was read or written, by what it says."""
+
+    @cache
+    def load(text: str, path: str) -> bytes:
+        return pickle.dumps(parse(text, path))
+
+    def quick_parse(text: str, path: object, typ: str = "safe") -> object:
+        if typ != "safe":
+            return parse(text, path, typ)
+        head, *entries = ENTRIES.split(text)
+        if head != HEAD:
+            return pickle.loads(load(text, str(path)))  # noqa: S301  (its own)
+        stages = {}
+        for entry in entries:
+            one = pickle.loads(load(entry, str(path)))  # noqa: S301
+            texts[repr(one)] = entry
+            stages |= one
+        return {"schema": "2.0", "stages": stages or None}
+
+    def quick_dump(data: dict, stream: TextIO) -> None:
+        if list(data) != ["schema", "stages"] or not data["stages"]:
+            dump(data, stream)
+            return
+        stream.write(HEAD)
+        for one in ({name: entry} for name, entry in data["stages"].items()):
+            if repr(one) not in texts:
+                alone = io.StringIO()
+                dump({"stages": one}, alone)
+                texts[repr(one)] = alone.getvalue().removeprefix("stages:\n")
+            stream.write(texts[repr(one)])
+
+    return quick_parse, quick_dump
+
+
+def once(open_index: Callable) -> Callable:
+    """Return a function that reads git's index again only where git has written it again."""
+    opened: dict[tuple, Any] = {}
+
+    def quick_open(repo: Any, *args: object) -> Any:
+        if not repo.has_index():
+            return open_index(repo, *args)
+        path = repo.index_path()
+        there = Path(path).stat()
+        key = path, there.st_ino, there.st_mtime_ns, there.st_size
+        if key not in opened:
+            opened[key] = open_index(repo, *args)
+        return opened[key]
+
+    return quick_open
