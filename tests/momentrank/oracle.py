@@ -909,14 +909,14 @@ def case(seed: int | str, *, integer: bool = False, empty_lists: bool = True) ->
     run: Run = {}
     for n in range(rng.randint(1, 4)):
         query = f"q{n}"
-        segments = random_segments(rng, grid)
+        segments = random_segments(rng.random, grid)
         fate = rng.random()
         if fate < 0.9:
             qrels[query] = segments
         if fate < 0.8 or fate >= 0.9:  # else missing in the run; from 0.9 on only in the run
-            run[query] = random_results(rng, grid, segments)
+            run[query] = random_results(rng.random, grid, segments)
     if not qrels:
-        qrels["q"] = random_segments(rng, grid)
+        qrels["q"] = random_segments(rng.random, grid)
     if not empty_lists:
         qrels = {query: segments for query, segments in qrels.items() if segments}
         run = {query: results for query, results in run.items() if results}
@@ -929,51 +929,65 @@ def cases(seed: int, *, integer: bool = False, empty_lists: bool = True) -> Iter
         yield case(f"{seed}-{n}", integer=integer, empty_lists=empty_lists)
 
 
-def pick(rng: random.Random, values: Sequence[T]) -> T:
-    """Draw one as `rng.choice` does, in a third of the time: half of a run is drawing cases."""
-    return values[int(rng.random() * len(values))]
+Draw = Callable[[], float]
+"""`random` of a generator: uniform numbers below 1. To call nothing else draws in half the time."""
 
 
-def random_interval(rng: random.Random, grid: list[float]) -> tuple[float, float]:
+def pick(draw: Draw, values: Sequence[T]) -> T:
+    """Draw one of some values."""
+    return values[int(draw() * len(values))]
+
+
+WIDTHS = (0, 1, 1, 2, 3, 3, 6, 99)
+"""Between the two times of an interval, in steps of the grid, which may end before."""
+
+
+def random_interval(draw: Draw, grid: list[float]) -> tuple[float, float]:
     """Draw two times of the grid, often close, sometimes the same."""
-    n = int(rng.random() * len(grid))
-    width = pick(rng, (0, 1, 1, 2, 3, 3, 6, len(grid)))
-    m = min(len(grid) - 1, n + width)
-    return min(grid[n], grid[m]), max(grid[n], grid[m])
+    first = int(draw() * len(grid))
+    last = first + WIDTHS[int(draw() * 8)]
+    return grid[first], grid[last] if last < len(grid) else grid[-1]
 
 
-def random_segments(rng: random.Random, grid: list[float]) -> list[Judged]:
+def random_segments(draw: Draw, grid: list[float]) -> list[Judged]:
     """Draw up to eight judged segments: duplicates, neighbours, all of level 0, none."""
     segments: list[Judged] = []
-    highest = pick(rng, (0, 1, 1, 2, 4, 4, 4))
-    for _ in range(pick(rng, (0, 1, 2, 3, 4, 5, 6, 8))):
-        video, (start, end) = pick(rng, VIDEOS), random_interval(rng, grid)
-        trick = rng.random()
-        if segments and trick < 0.15:  # the same once more, perhaps of another level
-            video, start, end, _ = pick(rng, segments)
-        elif segments and trick < 0.3:  # one that begins where another ends
-            video, _, start, _ = pick(rng, segments)
-            end = max(start, end)
-        segments.append(Judged(video, start, end, int(rng.random() * (highest + 1))))
+    levels = 1 + pick(draw, (0, 1, 1, 2, 4, 4, 4))
+    for _ in range(pick(draw, (0, 1, 2, 3, 4, 5, 6, 8))):
+        trick = draw() if segments else 1.0
+        if trick < 0.15:  # the same once more, perhaps of another level
+            video, start, end, _ = pick(draw, segments)
+        else:
+            video, (start, end) = pick(draw, VIDEOS), random_interval(draw, grid)
+            if trick < 0.3:  # one that begins where another ends
+                video, _, start, _ = pick(draw, segments)
+                end = max(start, end)
+        segments.append(Judged(video, start, end, int(draw() * levels)))
     return segments
 
 
-def random_results(rng: random.Random, grid: list[float], segments: list[Judged]) -> list[Result]:
+FOUND_IN = (*VIDEOS, *VIDEOS, "c")
+"""Videos of results: one of five is in a video that nobody judged."""
+
+
+def random_results(draw: Draw, grid: list[float], segments: list[Judged]) -> list[Result]:
     """Draw up to twelve results: exact hits, neighbours, repeats, a video nobody judged, none."""
     results: list[Result] = []
-    for _ in range(pick(rng, (0, 1, 2, 3, 5, 8, 12))):
-        video, (start, end) = pick(rng, (*VIDEOS, *VIDEOS, "c")), random_interval(rng, grid)
-        trick = rng.random()
+    for _ in range(pick(draw, (0, 1, 2, 3, 5, 8, 12))):
+        trick = draw()
         if segments and trick < 0.2:
-            video, start, end, _ = pick(rng, segments)
+            video, start, end, _ = pick(draw, segments)
         elif segments and trick < 0.35:  # touches a judged segment
-            video, before, after, _ = pick(rng, segments)
+            video, before, after, _ = pick(draw, segments)
+            start, end = random_interval(draw, grid)
             if trick < 0.3:
                 start, end = after, max(after, end)
             else:
                 start, end = min(start, before), before
         elif results and trick < 0.5:
-            video, start, end = pick(rng, results)
+            video, start, end = pick(draw, results)
+        else:
+            video, (start, end) = pick(draw, FOUND_IN), random_interval(draw, grid)
         results.append(Result(video, start, end))
     return results
 
