@@ -127,11 +127,8 @@ def recall(aligned: AlignedRun, thresholds: tuple[float, ...] = THRESHOLDS) -> F
 def average_precision(aligned: AlignedRun, thresholds: tuple[float, ...] = THRESHOLDS) -> Floats:
     """Return the interpolated average precision, shape (queries, thresholds)."""
     first, place = by_score(aligned)
-    columns = [
-        _interpolate(aligned, place - first, match(aligned, place, threshold) != FREE)
-        for threshold in thresholds
-    ]
-    return np.stack(columns, axis=1)
+    hits = [match(aligned, place, threshold) != FREE for threshold in thresholds]
+    return _interpolate(aligned, place - first, np.stack(hits, axis=1))
 
 
 def by_score(aligned: AlignedRun) -> tuple[Ints, Ints]:
@@ -157,25 +154,28 @@ def match(aligned: AlignedRun, place: Ints, threshold: float) -> Ints:
 
 
 def _interpolate(aligned: AlignedRun, position: Ints, hits: Bools) -> Floats:
-    """Return each query's interpolated average precision, by results in order of `position`.
+    """Return interpolated average precision, shape (queries, thresholds).
 
-    The order of additions is that of numpy's sum over the steps of recall, the last of which
-    leads to a recall of 1: another order rounds differently.
+    `hits` (results, thresholds) are ordered by `position` in their list. The order of additions is
+    that of numpy's sum over the steps of recall, the last of which leads to a recall of 1: another
+    order rounds differently.
     """
-    table = np.zeros((aligned.count, DEPTH))
-    table[aligned.results.query, position] = hits
-    found = table.cumsum(axis=1)
-    total = np.maximum(aligned.totals(1), 1)[:, None]
+    table = np.zeros((aligned.count, hits.shape[1], DEPTH))
+    table[aligned.results.query, :, position] = hits
+    found = table.cumsum(axis=2)
+    total = np.maximum(aligned.totals(1), 1)[:, None, None]
     recall = found / total
-    precision = np.maximum.accumulate((found / np.arange(1, DEPTH + 1))[:, ::-1], axis=1)[:, ::-1]
-    steps = np.diff(recall, axis=1, prepend=0.0) * precision
-    rows, columns = np.nonzero(table)
-    terms = np.zeros((aligned.count, DEPTH + 1))
-    terms[rows, found[rows, columns].astype(np.int64) - 1] = steps[rows, columns]
-    count = table.sum(axis=1) + (recall[:, -1] != 1)
-    values = np.zeros(aligned.count)
-    for number in np.unique(count).astype(np.int64).tolist():
-        values[count == number] = terms[count == number, :number].sum(axis=1)
+    by_rank = found / np.arange(1, DEPTH + 1)
+    precision = np.maximum.accumulate(by_rank[..., ::-1], axis=2)[..., ::-1]
+    steps = np.diff(recall, axis=2, prepend=0.0) * precision
+    query, column, rank = np.nonzero(table)
+    number = found[query, column, rank].astype(np.int64) - 1
+    terms = np.zeros((aligned.count, hits.shape[1], DEPTH + 1))
+    terms[query, column, number] = steps[query, column, rank]
+    count = table.sum(axis=2) + (recall[..., -1] != 1)
+    values = np.zeros(count.shape)
+    for length in np.unique(count).astype(np.int64).tolist():
+        values[count == length] = terms[count == length, :length].sum(axis=1)
     return values
 
 

@@ -8,7 +8,6 @@ map a query to its results (video, start, end, score) in file order. All values 
 from __future__ import annotations
 
 import random
-from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -63,13 +62,14 @@ def qvhighlights(truth: Lists, lists: Lists) -> Cells:
                 kept = [one for one in kept if low < one[2] - one[1] <= high]
             if kept or low is None:
                 windows[query] = kept
+        found = {query: lists.get(query, [])[:10] for query in windows}
+        overlaps = {query: table_of(found[query], windows[query]) for query in windows}
         averages = []
         for threshold in TENTHS:
             hits, precisions = [], []
             for query, wanted in windows.items():
-                found = lists.get(query, [])[:10]
-                hits.append(first_window_reaches(found, wanted, threshold))
-                precisions.append(interpolated_precision(found, wanted, threshold))
+                hits.append(first_window_reaches(found[query], wanted, overlaps[query], threshold))
+                precisions.append(interpolated_precision(found[query], overlaps[query], threshold))
             cells[f"MR-{name}-R1@{threshold}"] = share_of(hits)
             averages.append(mean(precisions))
             cells[f"MR-{name}-mAP@{threshold}"] = averages[-1]
@@ -77,36 +77,39 @@ def qvhighlights(truth: Lists, lists: Lists) -> Cells:
     return cells
 
 
-def first_window_reaches(found: list[Moment], wanted: list[Moment], threshold: float) -> bool:
+def table_of(found: list[Moment], wanted: list[Moment]) -> list[list[float]]:
+    """Return a row for each result: its IoU with each window."""
+    return [[by_union(result, window) for window in wanted] for result in found]
+
+
+def first_window_reaches(
+    found: list[Moment], wanted: list[Moment], overlaps: list[list[float]], threshold: float
+) -> bool:
     """The window that the first one overlaps best (the first of equals) is reached."""
-    best = None
-    for window in wanted if found else []:
-        if best is None or by_union(found[0], window) > by_union(found[0], best):
-            best = window
-    return best is not None and by_hull(found[0], best) >= threshold
+    if not found or not wanted:
+        return False
+    best = overlaps[0].index(max(overlaps[0]))
+    return by_hull(found[0], wanted[best]) >= threshold
 
 
-def interpolated_precision(found: list[Moment], wanted: list[Moment], threshold: float) -> float:
+def interpolated_precision(
+    found: list[Moment], overlaps: list[list[float]], threshold: float
+) -> float:
     """ActivityNet's AP: precision at each recall is the highest at that or a higher recall."""
-    free = list(range(len(wanted)))
+    free = list(range(len(overlaps[0]))) if found else []
+    windows = len(free)
     hits = []
-    for result in sorted(found, key=lambda one: -one[3]):
+    for number in sorted(range(len(found)), key=lambda number: -found[number][3]):
         taken = None
-        for number in free:  # of equal ones, the last
-            value = by_union(result, wanted[number])
-            if value >= threshold and (taken is None or value >= by_union(result, wanted[taken])):
-                taken = number
+        for window in free:  # of equal ones, the last
+            value = overlaps[number][window]
+            if value >= threshold and (taken is None or value >= overlaps[number][taken]):
+                taken = window
         hits.append(taken is not None)
         if taken is not None:
             free.remove(taken)
-    if not any(hits):
-        return 0.0
-    precision = [Fraction(sum(hits[:k]), k) for k in range(1, len(hits) + 1)]
-    total = Fraction(0)
-    for k, hit in enumerate(hits):
-        if hit:
-            total += max(precision[k:]) / len(wanted)
-    return float(total)
+    precision = [sum(hits[:k]) / k for k in range(1, len(hits) + 1)]
+    return sum(max(precision[k:]) / windows for k, hit in enumerate(hits) if hit)
 
 
 # ----------------------------------------------------------------------------------------- TVR
@@ -118,15 +121,16 @@ def vcmr(truth: Lists, lists: Lists) -> Cells:
     for query in truth:
         wanted = relevant(truth, query)
         found = lists.get(query, [])[:100]
-        inside = [one for one in found if one[0] in {moment[0] for moment in wanted}]
-        for k in (1, 5, 10, 100):
-            for threshold in (0.5, 0.7):
-                hit = any(right_moment(one, wanted, threshold) for one in found[:k])
-                cells.setdefault(f"VCMR-{threshold}-r{k}", []).append(hit)
-                hit = any(right_moment(one, wanted, threshold) for one in inside[:k])
-                cells.setdefault(f"SVMR-{threshold}-r{k}", []).append(hit)
-            hit = any(one in inside for one in found[:k])
-            cells.setdefault(f"VR-r{k}", []).append(hit)
+        videos = {moment[0] for moment in wanted}
+        inside = [one for one in found if one[0] in videos]
+        asked = {"VR": [one[0] in videos for one in found]}
+        for threshold in (0.5, 0.7):
+            for task, listed in (("VCMR", found), ("SVMR", inside)):
+                hits = [right_moment(one, wanted, threshold) for one in listed]
+                asked[f"{task}-{threshold}"] = hits
+        for name, hits in asked.items():
+            for k in (1, 5, 10, 100):
+                cells.setdefault(f"{name}-r{k}", []).append(any(hits[:k]))
     return {name: share_of(values) for name, values in cells.items()}
 
 
