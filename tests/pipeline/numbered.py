@@ -13,7 +13,7 @@ from pipeline.sitcom.drawing.strip import paint_strip
 from pipeline.video.ffmpeg import ffmpeg, write_video
 
 FPS = 12
-SIZE = (320, 180)
+SIZE = (192, 108)
 
 
 def frame(number, size=SIZE):

@@ -118,11 +118,11 @@ def test_a_clip_of_the_exam_stays_whatever_its_moment_shows_now(place):
 
 
 def test_a_gif_as_the_paper_had(place):
-    place.set(format="gif", height=120)
+    place.set(format="gif", height=72)
     place.want(("a", "v", 2.0, 5.5))
     clips.main()
     assert place.seen("a") == thinned(2.0, 5.5, ALL)
-    assert size_of(place.clips / place.table().loc["a", "clip"]) == (214, 120)
+    assert size_of(place.clips / place.table().loc["a", "clip"]) == (128, 72)
 
 
 def test_padding_shows_more_on_both_sides_but_nothing_beyond_the_video(place):
