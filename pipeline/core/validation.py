@@ -3,12 +3,14 @@
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from reprlib import Repr
-from typing import Annotated, Any, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, get_args
 
-import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from momentrank.errors import MomentRankError
+
+if TYPE_CHECKING:
+    import pandas as pd  # slow to import: a command that reads no table does without
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Natural = Annotated[int, Field(ge=0)]
@@ -32,7 +34,7 @@ class Section(BaseModel):
 class RowRule(NamedTuple):
     """What the cells of a table's row must be together, and what is wrong where they are not."""
 
-    holds: Callable[[pd.DataFrame], "pd.Series[bool]"]
+    holds: Callable[["pd.DataFrame"], "pd.Series[bool]"]
     error: str
 
 

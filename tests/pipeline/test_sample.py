@@ -23,6 +23,7 @@ from pipeline.sitcom.staging.schedule import Plot
 from pipeline.sitcom.staging.world import Scene
 
 SEED, VIDEOS, FPS = 2024, 64, 12
+FEW = 4
 RECORDS = "annotations.jsonl"
 SCRIPT = load_screenplay(Path(__file__).parents[2] / SCREENPLAY)
 
@@ -255,7 +256,7 @@ def test_what_the_moments_own_sentence_says_does_not_matter(query, moment):
 def workplace(repository, tmp_path, monkeypatch):
     """Return a folder with screenplay and parameters for two small videos."""
     text = (repository / "params.yaml").read_text(encoding="utf-8")
-    for key, value in (("videos", 2), ("fps", 6), ("height", 120)):
+    for key, value in (("videos", 2), ("fps", FEW), ("height", 120)):
         text = re.sub(rf"^(  {key}: )\d+", rf"\g<1>{value}", text, count=1, flags=re.MULTILINE)
     (tmp_path / "params.yaml").write_text(text, encoding="utf-8")
     target = tmp_path / SCREENPLAY
@@ -279,7 +280,7 @@ def test_the_stage_writes_the_same_bytes_again_and_others_of_another_seed(
     durations = {r["vid_name"]: r["duration"] for r in map(json.loads, lines)}
     for name, duration in durations.items():
         frames = read_video(out / "videos" / f"{name}.mp4", frame_size(120))
-        assert [read_frame_number(frame) for frame in frames] == list(range(round(duration * 6)))
+        assert [read_frame_number(frame) for frame in frames] == list(range(round(duration * FEW)))
     (out / "videos" / "stale.mp4").write_bytes(b"of a larger corpus")
     sample.main()
     assert contents(out) == first
