@@ -7,6 +7,7 @@ One label, PER, over the packaged encoder's frozen token embeddings and characte
 An eighth of the templates and a tenth of the names are kept apart, and measured on.
 """
 
+import math
 import random
 import time
 from collections.abc import Sequence
@@ -18,7 +19,8 @@ from pipeline.names import grammar, wordlists
 from pipeline.names.base import BUILTIN, NameTagger
 from pipeline.names.grammar import Example
 
-TEST_SENTENCES = 600
+TEST_SHARE = 0.12
+"""How many sentences are tested on, as a share of those that are trained on."""
 TEST_TEMPLATES = 8
 
 
@@ -26,7 +28,8 @@ def examples(rules: grammar.Rules, params: Tagger) -> tuple[list[Example], list[
     """Draw sentences to train on, and to test on: of other templates, with other names."""
     rng = random.Random(params.seed)
     train = _draw(rules, params.sentences, rng, held_out=False)
-    return train, _draw(rules, TEST_SENTENCES, rng, held_out=True)
+    number = math.ceil(TEST_SHARE * params.sentences)
+    return train, _draw(rules, number, rng, held_out=True)
 
 
 def _draw(rules: grammar.Rules, count: int, rng: random.Random, *, held_out: bool) -> list[Example]:

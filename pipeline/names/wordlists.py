@@ -8,6 +8,7 @@ import json
 import random
 import re
 import zlib
+from functools import cache
 from pathlib import Path
 
 import names as census
@@ -36,15 +37,16 @@ def word_lists(rng: random.Random, *, held_out: bool) -> dict[str, list[str]]:
         "upper": [name.upper() for name in first],
         "UPPER": [w.upper() for w in vocabulary if w not in names],
         "full": [f"{rng.choice(first)} {rng.choice(last)}" for _ in range(FULL_NAMES)],
-        "w": vocabulary,
+        "w": list(vocabulary),
         "W": [w.capitalize() for w in vocabulary if ENGLISH.fullmatch(w) and w not in names],
     }
 
 
-def _census(kind: str) -> list[str]:
+@cache
+def _census(kind: str) -> tuple[str, ...]:
     """Return the names of one of the package's lists, the most frequent first."""
     lines = Path(census.FILES[kind]).read_text(encoding="ascii").splitlines()
-    return [_capitalize(line.split()[0]) for line in lines[: RANKS[kind]]]
+    return tuple(_capitalize(line.split()[0]) for line in lines[: RANKS[kind]])
 
 
 def _capitalize(name: str) -> str:
@@ -52,12 +54,14 @@ def _capitalize(name: str) -> str:
     return re.sub("^Mc.", lambda start: f"Mc{start[0][2].upper()}", name.capitalize())
 
 
-def _share(names: list[str], held_out: bool) -> list[str]:
+def _share(names: tuple[str, ...], held_out: bool) -> list[str]:
     """Return a tenth of the names, or the others: by name, as many are in several lists."""
     return [name for name in names if (zlib.crc32(name.encode()) % HELD_OUT == 0) == held_out]
 
 
-def _vocabulary() -> list[str]:
+@cache
+def _vocabulary() -> tuple[str, ...]:
     """Return the encoder's words of three letters or more."""
     tokenizer = json.loads(Path(get_model_path(), "tokenizer.json").read_text(encoding="utf-8"))
-    return [word for word in tokenizer["model"]["vocab"] if re.fullmatch("[a-z]{3,}", word)]
+    vocabulary = tokenizer["model"]["vocab"]
+    return tuple(word for word in vocabulary if re.fullmatch("[a-z]{3,}", word))
