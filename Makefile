@@ -32,7 +32,7 @@ $(READY):
 engines: .venv/engines-$(shell cksum < requirements-engines.lock | cut -d' ' -f1) ## Install Ray and submitit: engines past one machine
 
 .venv/engines-%: $(READY)
-	@.venv/bin/python -m pip --disable-pip-version-check install -qq --no-deps --no-compile -r requirements-engines.lock
+	@.venv/bin/python -m tools.install requirements-engines.lock
 	@rm -f .venv/engines-* && touch $@
 
 demo: ## Run everything on the sample corpus, people and all, in a clone of its own: .demo/
@@ -60,7 +60,7 @@ test: $(READY) ## Check style and types, and run the tests
 	@echo "==> ruff" && $(RUN) ruff check . && $(RUN) ruff format --check .
 	@echo "==> mypy --strict, and beside it pytest -m '$(MARKS)'"
 	@export $(RUN); mypy & types=$$!; tests=0; \
-	  $(COMPILE) >/dev/null || true; \
+	  { $(COMPILE); } >/dev/null || true; \
 	  python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "$(MARKS)" || tests=$$?; \
 	  wait $$types; exit $$tests
 

@@ -73,14 +73,14 @@ def once(open_index: Callable) -> Callable:
     """Return a function that reads git's index again only where git has written it again."""
     opened: dict[tuple, Any] = {}
 
-    def quick_open(repo: Any, *args: object) -> Any:
-        if not repo.has_index():
-            return open_index(repo, *args)
+    def quick_open(repo: Any, **options: object) -> Any:
+        if options or not repo.has_index():
+            return open_index(repo, **options)
         path = repo.index_path()
         there = Path(path).stat()
         key = path, there.st_ino, there.st_mtime_ns, there.st_size
         if key not in opened:
-            opened[key] = open_index(repo, *args)
+            opened[key] = open_index(repo)
         return opened[key]
 
     return quick_open

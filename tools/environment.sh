@@ -15,18 +15,6 @@ if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
   exit 1
 fi
 
-echo "==> setting up $folder with $("$python" --version): once, a few minutes"
+echo "==> setting up $folder with $("$python" --version): once"
 "$python" -m venv "$folder"
-pip=("$folder/bin/python" -m pip --disable-pip-version-check)
-# Python brings a pip of its own age: 3.11's takes half as long again.
-"${pip[@]}" install --quiet "$(grep '^pip==' requirements.lock)" 2> >(grep -v ^WARNING >&2)
-# The list is complete, and Python compiles what is imported: half the time of a plain install.
-# pip prints hundreds of lines. One for every 25 packages shows that it is still going.
-"${pip[@]}" install --no-deps --no-compile -r "$list" \
-  2> >(grep -v ^WARNING >&2) |
-  awk -v folder="$folder" -v all="$(grep -c == "$list")" '
-    /^Collecting/ && ++n % 25 == 0 { print "    " folder ": " n " of " all " packages" }
-    /^Installing/ { print "    " folder ": installing them" }
-    { fflush() }'
-# On another platform than the list's, packages may need others.
-"${pip[@]}" check >/dev/null || "${pip[@]}" install --quiet -r "$list"
+"$folder/bin/python" -m tools.install "$list"

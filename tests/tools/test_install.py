@@ -1,0 +1,82 @@
+"""Packages are installed by uv, as pip is set up to look for them, and by pip where uv fails."""
+
+from subprocess import CalledProcessError
+
+import pytest
+
+from tools import install
+
+LISTED = """:env:.find-links='/here /there'
+:env:.cert='/etc/ca.crt'
+global.find-links='/elsewhere'
+global.extra-index-url='\\nfile:///nowhere/simple\\nhttps://packages.example.org/cpu'
+global.index-url='https://packages.example.org/simple'
+global.timeout='60'
+"""
+
+
+def test_uv_looks_where_pip_would():
+    assert install.translate_options(install.read_options(LISTED)) == {
+        "UV_DEFAULT_INDEX": "https://packages.example.org/simple",
+        "UV_FIND_LINKS": "/here,/there",
+        "UV_INDEX": "https://packages.example.org/cpu",
+        "SSL_CERT_FILE": "/etc/ca.crt",
+    }
+
+
+def test_a_pip_without_settings_sets_nothing():
+    assert install.translate_options(install.read_options("")) == {}
+    only_a_folder = "global.extra-index-url='file:///nowhere/simple'\n"
+    assert install.translate_options(install.read_options(only_a_folder)) == {}
+
+
+@pytest.fixture
+def commands(monkeypatch, tmp_path):
+    """Return what would be run, `(module, first word)`; those in `fails` end with an error."""
+    (tmp_path / "requirements.lock").write_text("urllib3==2.8.0\nuv==0.1.2\n")
+    monkeypatch.chdir(tmp_path)
+    ran, fails = [], set()
+
+    def run(*words, env=None):
+        ran.append(words)
+        if fails & {words[:2], words[:3]}:
+            raise CalledProcessError(1, words, "error: no\n")
+        return ""
+
+    monkeypatch.setattr(install, "run", run)
+    return ran, fails
+
+
+def test_uv_of_the_pinned_version_installs_the_list(commands):
+    ran, _ = commands
+    install.install("a.lock")
+    assert [words[0] for words in ran] == ["pip", "pip", "uv", "pip"]
+    assert ran[0][-1] == "uv==0.1.2"
+    assert ran[2][-1] == "a.lock"
+    assert ran[3] == ("pip", "check")
+
+
+@pytest.mark.parametrize("fails", [("uv", "pip"), ("pip", "-qq", "install")])
+def test_pip_installs_it_where_uv_fails(commands, fails, capsys):
+    ran, failing = commands
+    failing.add(fails)
+    if fails == ("uv", "pip"):
+        install.install("a.lock")
+        assert ran[-2][-1] == "a.lock"
+    else:  # nothing can be had at all
+        with pytest.raises(CalledProcessError):
+            install.install("a.lock")
+    assert "pip takes a few minutes" in capsys.readouterr().out
+
+
+def test_what_the_list_lacks_on_another_platform_is_added(commands):
+    ran, failing = commands
+    failing.add(("pip", "check"))
+    install.install("a.lock")
+    assert ran[-1] == ("pip", "-qq", "install", "--requirement", "a.lock")
+
+
+def test_a_module_that_fails_says_why(capsys):
+    with pytest.raises(CalledProcessError) as failed:
+        install.run("pip", "install", "--no-index", "--requirement", "nowhere.lock")
+    assert "nowhere.lock" in failed.value.output
