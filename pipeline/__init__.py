@@ -1,5 +1,5 @@
-"""The stages that need no people, one module each, as `dvc.yaml` lists them.
+"""The stages that need no people, one module per stage, as listed in `dvc.yaml`.
 
-A stage is a pure function from tables to tables under a thin `main` that reads, calls
-and writes. May import `momentrank`, never `annotation`.
+A stage is a pure function from tables to tables, under a thin `main` that reads, calls
+and writes. Stages may import `momentrank`, never `annotation`.
 """

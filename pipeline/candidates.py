@@ -3,9 +3,9 @@
 reads   datasets/work/{queries,captions,moments}.parquet, embeddings/
 writes  datasets/work/candidates.parquet, machine_pool.parquet, plots/similarity_by_rank.csv
 
-Exact over the whole pool (ingest.pool_modalities), the same for any machine and any number of
-shards. Batch 1 is ranks 1 to candidates.batch, batch 2 the ranks after it, up to candidates.top.
-The judge.pool_top ranks after those are machine_pool.parquet: no person is asked about them.
+The search is exact over the whole pool (ingest.pool_modalities), and the same on any machine and
+with any number of shards. Batch 1 is ranks 1 to candidates.batch; batch 2 is the ranks after it, up
+to candidates.top. The next judge.pool_top ranks go to machine_pool.parquet: no person judges them.
 """
 
 from collections.abc import Callable, Iterator
@@ -40,7 +40,7 @@ def rank(
     The columns are `query_id, moment_id, rank, similarity`.
 
     Raises:
-        PoolError: there is no moment to search.
+        PoolError: there are no moments to search.
     """
     blocks = [tables.MACHINE_POOL.empty()]
     with progress("candidates", total=len(queries), unit="queries") as bar:
@@ -61,7 +61,7 @@ def candidates(ranked: pd.DataFrame, params: Candidates) -> pd.DataFrame:
 
 
 def machine_pool(ranked: pd.DataFrame, params: Candidates) -> pd.DataFrame:
-    """Return the ranks below the candidates: what only a machine judges."""
+    """Return the ranks below the candidates, which only a machine judges."""
     below = ranked[ranked["rank"] > params.top]
     return tables.MACHINE_POOL.check(below.reset_index(drop=True))
 

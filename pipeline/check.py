@@ -1,4 +1,4 @@
-"""Check captions: that they tell what was described, and that they name no one.
+"""Check that captions match their descriptions and name no one.
 
     python -m pipeline.check FILE [--out OUT] [--no-similarity]
 
@@ -9,7 +9,7 @@ writes  the captions, or the queries, with seven more columns: names, name_score
 
 A caption passes if its similarity to the description is at least `rewrite.min_similarity`, no
 person's name is found with a score above `rewrite.max_name_score`, and it keeps at least the share
-`rewrite.min_detail` of the words that tell what happens.
+`rewrite.min_detail` of the words that describe what happens.
 """
 
 import argparse
@@ -35,7 +35,7 @@ COLUMNS = [
 
 
 class CheckError(MomentRankError):
-    """A file whose captions can't be checked."""
+    """The captions of a file can't be checked."""
 
 
 JSON = {".json", ".jsonl"}
@@ -44,7 +44,7 @@ JSON = {".json", ".jsonl"}
 def read_file(path: Path) -> pd.DataFrame:
     """Read the file to check: every row has a caption, and a description if there are any.
 
-    Of judged moments these are the queries, as `query_id, caption`.
+    For judged moments, the rows are the queries, as `query_id, caption`.
 
     Raises:
         FileError: the file is not a CSV with the column `caption`.
@@ -72,12 +72,12 @@ def read_file(path: Path) -> pd.DataFrame:
 def _read_queries(path: Path) -> pd.DataFrame:
     texts = formats.load_truth(path, warn=cli.log).texts
     if not texts:
-        raise CheckError(f"{path}: no query has a text; name judged moments with `query`, or a CSV")
+        raise CheckError(f"{path}: no query has a text; use judged moments with `query`, or a CSV")
     return pd.DataFrame({"query_id": list(texts), "caption": list(texts.values())})
 
 
 def add_checks(frame: pd.DataFrame, params: Params, *, with_similarity: bool) -> pd.DataFrame:
-    """Return the frame with the columns of the checks, by the models of params.yaml."""
+    """Return the frame with the checks' columns, using the models of params.yaml."""
     limits, captions = checks.read_limits(params), list(frame["caption"])
     descriptions = list(frame["description"]) if "description" in frame else None
     spoken = detection.determine_language(captions, params.ingest.language)
@@ -92,7 +92,7 @@ def add_checks(frame: pd.DataFrame, params: Params, *, with_similarity: bool) ->
 
 
 def main(options: argparse.Namespace) -> None:
-    """Check a file, and say how many captions fail."""
+    """Check a file, and report how many captions fail."""
     if options.out:
         _refuse_unwritable(options.out)
     frame = add_checks(read_file(options.file), load(), with_similarity=not options.no_similarity)
@@ -111,7 +111,7 @@ def main(options: argparse.Namespace) -> None:
 
 
 def _refuse_unwritable(path: Path) -> None:
-    """Stop before anything is checked if the result can't be written."""
+    """Stop before any check runs if the result can't be written."""
     if path.is_dir():
         raise CheckError(f"--out: {path} is a folder; name a file")
     there = next(folder for folder in path.absolute().parents if folder.exists())
@@ -122,8 +122,8 @@ def _refuse_unwritable(path: Path) -> None:
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Reads names, embed and rewrite of params.yaml in the current folder.")
     parser.add_argument("file", type=Path, metavar="FILE")
-    parser.add_argument("--out", type=Path, metavar="OUT", help="write there, not to stdout")
-    parser.add_argument("--no-similarity", action="store_true", help="look for names only")
+    parser.add_argument("--out", type=Path, metavar="OUT", help="write to OUT instead of stdout")
+    parser.add_argument("--no-similarity", action="store_true", help="skip the similarity check")
     return parser.parse_args()
 
 

@@ -1,17 +1,17 @@
 """Cut every candidate moment out of its video, once, for the annotators to see.
 
-reads   datasets/work/{candidates,machine_pool,moments,videos}.parquet, and the videos that are
-        named there; datasets/campaign/{audit,topup}.csv
+reads   datasets/work/{candidates,machine_pool,moments,videos}.parquet, and the videos that they
+        name; datasets/campaign/{audit,topup}.csv
 writes  datasets/work/clips/ (H.264 or GIF; silent without `clips.audio`),
         clips.csv, failed_clips.csv
 
 A clip shows the frames of [start - clips.padding, end + clips.padding), within the video. Its
-name is a hash of what it shows (the video's content, the stretch, format and height), so that
-only what is missing or changed is cut; a killed run goes on where it was. A moment whose video
-is missing, unreadable or ends more than ingest.end_slack before it is in failed_clips.csv with
-the reason; a clip that was cut under a larger end_slack stays, and so does every clip of the exam
-(datasets/campaign/exam.csv): all are examined by the same ones. DVC does not see the videos:
-after one is fixed or changed, type `dvc repro -sf clips`, then `dvc repro`.
+name is a hash of what it shows (the video's content, the interval, format and height), so only
+missing or changed clips are cut, and a killed run continues where it stopped. A moment whose video
+is missing, unreadable or ends more than ingest.end_slack before the moment does is listed in
+failed_clips.csv with the reason. A clip cut under a larger end_slack is kept, and so is every clip
+of the exam (datasets/campaign/exam.csv): everyone takes the exam with the same clips. DVC does not
+track the videos: after you fix or change one, run `dvc repro -sf clips`, then `dvc repro`.
 """
 
 from collections import Counter
@@ -38,7 +38,7 @@ HASHES = Path(".cache/clips/hashes.json")
 
 
 class Outcome(NamedTuple):
-    """Each moment's clip, or the reason why it has none; and the clips that were cut now."""
+    """Each moment's clip, or the reason why it has none; and the clips that this run cut."""
 
     clips: dict[str, str]
     failed: dict[str, Reason]
@@ -48,10 +48,10 @@ class Outcome(NamedTuple):
 def clips(
     moments: pd.DataFrame, params: Params, hashes: FileCache[str], kept: Collection[str] = ()
 ) -> Outcome:
-    """Cut what is missing of the moments' clips; others in the folder are removed.
+    """Cut the moments' missing clips; remove the other files in the folder.
 
-    The files that are `kept` stay, though no moment has them any more. Clips of a video that is not
-    there now stay, unused: its disk may come back.
+    The files in `kept` stay even if no moment uses them any more. Clips of a video that is missing
+    now also stay, unused: its disk may come back.
     """
     FOLDER.mkdir(parents=True, exist_ok=True)
     moments = _locate(moments, hashes.paths())
@@ -77,11 +77,11 @@ def _locate(moments: pd.DataFrame, before: Iterable[str]) -> pd.DataFrame:
 def _videos(
     moments: pd.DataFrame, hashes: FileCache[str], workers: int
 ) -> tuple[dict[str, str], dict[str, Reason]]:
-    """Return what the videos hold (hash by path), and the moments of those not there now."""
+    """Return the content hashes of videos by path, and why moments have no readable video."""
     paths = list(map(str, moments["path"].dropna().unique()))
     seen = map_in_threads(partial(_look, hashes), paths, workers, "videos")
     contents = {path: sha for path, (sha, _) in seen.items() if sha}
-    # A moment without a path is of a video whose name leads out of the folder.
+    # A moment has no path if the name of its video leads out of the folder.
     reasons = {path: reason for path, (_, reason) in seen.items()}
     pairs = zip(moments["moment_id"].tolist(), moments["path"].tolist(), strict=True)
     by_moment = {moment: reasons.get(path, "missing") for moment, path in pairs}
@@ -89,7 +89,7 @@ def _videos(
 
 
 def _look(hashes: FileCache[str], name: str) -> tuple[str | None, Reason | None]:
-    """Return a video's hash, the last one if it can't be read now, and the reason why not."""
+    """Return a video's hash (the last known one if it can't be read), and why it can't be read."""
     path = Path(name)
     if not path.is_file():
         return hashes.last(path), "missing"
@@ -111,7 +111,7 @@ def _cut_missing(jobs: Mapping[str, Job], params: Clips, engine: Engine) -> Outc
 
 
 def clips_of_exam() -> set[str]:
-    """Return the clips that newcomers are still examined by, whatever their moments show now."""
+    """Return the clips that the exam still shows newcomers, whatever their moments show now."""
     return set(tables.EXAM.read()["clip"]) if tables.EXAM.path.is_file() else set()
 
 
@@ -145,23 +145,23 @@ def figures(outcome: Outcome) -> dict[str, object]:
 
 
 def remark(outcome: Outcome) -> str:
-    """Return what was done, what failed, and what to type then."""
+    """Return what was done, what failed, and the next command."""
     failed = Counter(outcome.failed.values())
     if "no-videos" in failed:
         return "clips: ingest.videos is null, so there are no clips, and nobody can judge a pair"
     names = {*outcome.clips.values()}
-    summary = f"clips: {len(outcome.cut)} of {len(names)} clips cut, the others were there"
+    summary = f"clips: {len(outcome.cut)} of {len(names)} clips cut, the others already existed"
     if not failed:
         return summary
     reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(failed.items()))
     return (
-        f"{summary}; no clip of {failed.total()} moments ({reasons}): see"
-        f" {tables.FAILED_CLIPS.path}, fix the videos, then: dvc repro -sf clips && dvc repro"
+        f"{summary}; no clip for {failed.total()} moments ({reasons}): see"
+        f" {tables.FAILED_CLIPS.path}, fix the videos, then run: dvc repro -sf clips && dvc repro"
     )
 
 
 def main() -> None:
-    """Cut what is missing, hand it to where browsers get it, and say what failed."""
+    """Cut the missing clips, upload them to where browsers get them, and report what failed."""
     params = load()
     store = open_store(params.clips.url)
     by_people = (tables.CANDIDATES, tables.AUDIT, tables.TOPUP)

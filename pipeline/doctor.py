@@ -1,4 +1,4 @@
-"""Say what a run needs and what is missing, before the first long stage.
+"""Report what a run needs and what is missing, before the first long stage.
 
     python -m pipeline.doctor [--params params.paper.yaml] [--moments 100000]
 
@@ -6,8 +6,8 @@ reads   params.yaml, the corpus, and this machine: ffmpeg, memory, disk, models,
         GPU, Label Studio
 writes  nothing
 
-Hours and room are computed from measured rates (docs/scaling.md), for as many cores as the engine
-uses. Exits with 1 if anything is missing.
+Hours, memory and disk space are computed from measured rates (docs/scaling.md), for as many cores
+as the engine uses. Exits with 1 if anything is missing.
 """
 
 import argparse
@@ -24,13 +24,13 @@ MARKS = {"ok": "ok", "missing": "MISSING", "note": "note"}
 
 
 def describe(finding: Finding) -> str:
-    """Return a finding as one line, its step below it."""
+    """Return a finding as one line, with its next step below."""
     step = f"\n{'':10}next: {finding.step}" if finding.step and finding.state != "ok" else ""
     return f"{MARKS[finding.state]:10}{finding.name}: {finding.text}{step}"
 
 
 def main(options: argparse.Namespace) -> None:
-    """Print all findings, then what the stages take."""
+    """Print all findings, then what the stages need."""
     params = load(options.params)
     moments = options.moments or count_moments(params.ingest)
     wanted = demand.calc_demands(moments, params)
@@ -45,9 +45,9 @@ def main(options: argparse.Namespace) -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = cli.parser("`python -m annotation.estimate` says what it takes of people.")
+    parser = cli.parser("`python -m annotation.estimate` estimates the hours of judging.")
     parser.add_argument("--params", type=Path, default=PARAMS, help="the settings (params.yaml)")
-    parser.add_argument("--moments", type=cli.count, help="instead of those of the corpus")
+    parser.add_argument("--moments", type=cli.count, help="compute for MOMENTS, not for the corpus")
     return parser.parse_args()
 
 

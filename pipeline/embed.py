@@ -3,9 +3,9 @@
 reads   datasets/work/captions.parquet, queries.parquet
 writes  datasets/work/embeddings/ (a memory-mapped array of unit vectors, and text ids)
 
-A text is encoded once, however often it occurs, and never again while it is wanted and
-the model is the same. A killed run goes on where it was. The number of shards, of processes and of
-threads changes no bit (`pipeline.retrieval.chunks`).
+A text is encoded once, however often it occurs, and not again while it is in use and the model is
+the same. A killed run continues where it stopped. The number of shards, processes and threads does
+not change a single bit (`pipeline.retrieval.chunks`).
 """
 
 from functools import partial
@@ -26,11 +26,11 @@ from pipeline.retrieval.chunks import STAGE, Encoding, encode
 def embed(texts: list[str], encoding: Encoding, store: embeddings.Store, engine: Engine) -> int:
     """Bring the store to exactly `texts`; return how many had to be encoded.
 
-    Texts are taken by length, longest first, a chunk at a time: the texts of a
-    batch are of like length, and too large a batch fails in the first minute, not in the last.
+    Texts are taken longest first, a chunk at a time: the texts of a batch have similar lengths,
+    and a batch that is too large fails in the first minute, not in the last.
 
     Raises:
-        EmbeddingsError: there is no text.
+        EmbeddingsError: there are no texts.
     """
     if not texts:
         raise embeddings.EmbeddingsError("there is nothing to embed: no caption is in use")
@@ -67,7 +67,7 @@ def main() -> None:
         "cut_at_max_tokens": encoder.count_cut(folder, list(set(texts)), params.max_tokens),
     }
     cli.write_metrics("embed", figures)
-    cli.log(f"embed: {encoded} of {len(finished.ids)} texts encoded, the others are stored")
+    cli.log(f"embed: {encoded} of {len(finished.ids)} texts encoded, the others were stored")
 
 
 if __name__ == "__main__":

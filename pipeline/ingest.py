@@ -1,12 +1,13 @@
-"""Read a corpus of described moments in its own format: moments, videos, and what is wrong.
+"""Read a corpus of described moments in its own format: moments, videos, and rejected rows.
 
 reads   the corpus at ingest.source (a file or a folder), in the format ingest.corpus
 writes  datasets/work/moments.parquet, videos.parquet, rejected_moments.csv
 
-Past engine.table_memory, tasks of engine.shards read the corpus, and DuckDB makes the tables.
+If the corpus needs more than engine.table_memory, it is read in engine.shards, and DuckDB makes
+the tables.
 
-A row that can't be used goes to rejected_moments.csv with its place and reason. More of
-them than the share ingest.max_rejected stop the run. Nothing is dropped silently.
+A row that can't be used goes to rejected_moments.csv with its place and reason. The run stops if
+their share exceeds ingest.max_rejected. Nothing is dropped silently.
 """
 
 from collections.abc import Iterable
@@ -63,10 +64,10 @@ class Corpus(Protocol):
         """Return the paths of the videos that have one."""
 
     def texts_by_hash(self, most: int, /) -> list[str]:
-        """Return all distinct descriptions, or at least those that `rng.draw` puts first."""
+        """Return all distinct descriptions, or only the `most` that `rng.draw` puts first."""
 
     def texts_in_steps(self, most: int, /) -> list[str]:
-        """Return all distinct descriptions in order, or at least so many at equal steps."""
+        """Return all distinct descriptions in order, or at most `most` at equal steps."""
 
 
 class Ingested(NamedTuple):
@@ -107,7 +108,7 @@ def ingest(rows: Iterable[Row], params: Ingest, probe: Probe | None = None) -> I
     """Sort the rows of a corpus into moments, videos and rejected rows.
 
     Every row is in `moments`, in `rejected`, or of a modality that neither queries nor
-    pool want (counted as `other_modality`). `probe` reads the durations of videos for which
+    pool use (counted as `other_modality`). `probe` reads the durations of videos for which
     no row gives one.
     """
     raw = rules.as_frame(rows)
@@ -152,7 +153,7 @@ def _probe(frame: pd.DataFrame, path_of: PathOf, probe: Probe | None) -> pd.Seri
 
 
 def _usual_durations(frame: pd.DataFrame) -> pd.Series:
-    """Return each video's duration: that of most of its rows, the longest in a tie."""
+    """Return each video's duration: the one most of its rows give, the longest in a tie."""
     rows = frame[frame["duration"] > 0].groupby(["video_id", "duration"]).size()
     counts = rows.rename("rows").reset_index().sort_values(["rows", "duration"])
     return counts.drop_duplicates("video_id", keep="last").set_index("video_id")["duration"]
@@ -173,8 +174,8 @@ def refuse_useless(result: Corpus, params: Ingest) -> None:
     """Stop if a corpus is not what the parameters say.
 
     Raises:
-        CorpusError: no row can be used, none is of a modality that is asked for, the durations
-            are not those of videos, or the share of rejected rows passes `max_rejected`.
+        CorpusError: no row can be used, none has a requested modality, the durations are not
+            those of videos, or the share of rejected rows exceeds `max_rejected`.
     """
     rows, unusable = result.metrics["rows"], result.metrics["rejected"]
     limit = params.max_rejected
@@ -182,9 +183,9 @@ def refuse_useless(result: Corpus, params: Ingest) -> None:
         raise CorpusError(f"{params.source}: contains no {params.corpus} rows")
     if result.metrics["durations_of_moments"] > rows / 2:
         raise CorpusError(
-            f"{params.source}: the durations are those of the moments, not of their videos. Say"
-            " which column has the videos' (ingest.columns: {duration: ITS COLUMN}), or that none"
-            " has (ingest.columns: {duration: null}); then they are read from ingest.videos"
+            f"{params.source}: the durations are those of the moments, not of their videos. Name"
+            " the column with the videos' durations (ingest.columns: {duration: ITS COLUMN}), or,"
+            " to read them from ingest.videos, set none (ingest.columns: {duration: null})"
         )
     if unusable / rows > limit or unusable == rows:
         problem, remedy = f"none of the {rows} rows can be used", "check ingest.corpus"
@@ -193,12 +194,12 @@ def refuse_useless(result: Corpus, params: Ingest) -> None:
             problem, remedy = f"{problem} ({limit:.2%})", "fix the corpus, or raise the limit"
         raise CorpusError(
             f"{params.source}: {problem}:\n{_summary(result)}\n"
-            f"Each row is in {REJECTED}, with its place and reason; {remedy}"
+            f"{REJECTED} lists each of these rows with its place and reason; {remedy}"
         )
     if not result.metrics["moments"]:
         raise CorpusError(
-            f"{params.source}: no row is of ingest.query_modalities {params.query_modalities}"
-            f" or ingest.pool_modalities {params.pool_modalities}"
+            f"{params.source}: no row has one of ingest.query_modalities"
+            f" {params.query_modalities} or ingest.pool_modalities {params.pool_modalities}"
         )
 
 
@@ -207,20 +208,20 @@ def _summary(result: Corpus) -> str:
 
 
 def remarks(result: Corpus) -> list[str]:
-    """Return how much was read, and how much was rejected for which reasons."""
+    """Return how many rows were read, and how many were rejected for which reasons."""
     counts = result.metrics
     lines = [f"{counts['moments']:,} moments of {counts['videos']:,} videos"]
     if counts["rejected"]:
         listed = f"listed in {REJECTED}:\n{_summary(result)}"
-        lines.append(f"{counts['rejected']:,} rows are rejected, {listed}")
+        lines.append(f"{counts['rejected']:,} rows were rejected, {listed}")
     return [*lines, *filter(None, [missing_remark(result.paths())])]
 
 
 def write(result: Corpus, settings: Params) -> None:
-    """Write what a corpus yields, and say what is remarkable.
+    """Write what a corpus yields, and log what the lead should know.
 
     Raises:
-        CorpusError: the corpus is not what the parameters say; its rejected rows are written.
+        CorpusError: the corpus is not what the parameters say; its rejected rows are still written.
     """
     params = settings.ingest
     result.write_rejected(REJECTED)
@@ -233,7 +234,7 @@ def write(result: Corpus, settings: Params) -> None:
     fitting = advice.advise(result.texts_in_steps(advice.ENOUGH), settings.rewrite.backend)
     lines = [*remarks(result), *support.list_remarks(spoken), fitting]
     if left := list_unread(Path(params.source)):
-        lines.append(f"not read: {', '.join(left)}; unpack them; save spreadsheets as CSV")
+        lines.append(f"not read: {', '.join(left)}; unpack archives; save spreadsheets as CSV")
     for line in filter(None, lines):
         cli.log(f"ingest: {line}")
 

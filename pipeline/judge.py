@@ -1,31 +1,31 @@
-"""Let a machine judge the pairs that people judge: its levels stay beside theirs.
+"""Let a machine judge the pairs that people judge; its levels stay separate from theirs.
 
 reads   datasets/work/{candidates,machine_pool,queries,captions,moments}.parquet, clips.csv, clips/;
         datasets/campaign/{audit,topup,queries,pairs}.csv, campaign.yaml;
         for `openai` the prompt and annotation/guideline/;
         for `similarity` datasets/work/consensus.parquet
-writes  datasets/work/machine_judgments.parquet; of the frozen queries, once there are levels,
+writes  datasets/work/machine_judgments.parquet; for the frozen queries, once there are levels,
         datasets/release/machine_judgments.csv, qrels/{val,test}.machine.qrels,
         qrels/{val,test}.machine.moments.qrels, machine_card.txt, machine_manifest.json
 
-No level of a machine becomes a level of the collection: `consensus` and `release`, which writes
-people's qrels, never read this table. judge.backend says who judges:
+A machine's level never becomes a level of the collection: `consensus` and `release`, which writes
+people's qrels, never read this table. judge.backend sets the judge:
 
-similarity   query and caption alone, no network: their similarity made into levels by what people
-             said of validation queries; a query's own levels never take part. It has no level
-             before people have judged, and is the control: a model that is no better has not
-             looked at the video
-openai       a vision-language model behind any compatible server, which sees the annotators' clip
-             and guideline (OPENAI_API_KEY and OPENAI_BASE_URL are environment variables)
-none         nobody: the table has no rows
+similarity   query and caption alone, no network: their similarity, mapped to levels by people's
+             judgments of validation queries; a query's own levels are never used. It has no levels
+             until people have judged. It is the control: a model that is no better has not looked
+             at the video
+openai       a vision-language model on any compatible server; it sees the annotators' clip and
+             guideline (OPENAI_API_KEY and OPENAI_BASE_URL are environment variables)
+none         no machine: the table has no rows
 
-It judges the candidates, what audit and top-up ask for, and judge.pool_top more moments of each
-query that no person is ever asked about. A failure is never a level: such a row has a reason.
-What is judged already is not asked again, unless its query, clip, prompt or model changes. A model
-is asked online by as many processes as `engine` says, which share the account's limits; in batches,
-and for an estimate, by this one alone.
+The machine judges the candidates, the pairs of audit and top-up, and judge.pool_top more moments
+of each query that people never judge. A failure is never a level: such a row has a reason instead.
+A pair is not judged again unless its query, clip, prompt or model changes. Online requests come
+from as many processes as `engine` sets, which share the account's limits; batches and estimates
+from one process.
 
-    python -m pipeline.judge --estimate    (openai: asks 20 pairs, says what all of them will cost)
+    python -m pipeline.judge --estimate    (openai: judges 20 pairs, prints the cost of all)
 """
 
 import argparse
@@ -56,18 +56,18 @@ if TYPE_CHECKING:
 
 KEY = list(tables.MACHINE_JUDGMENTS.key)
 ASK_AGAIN = "dvc repro --force --single-item judge"
-"""DVC finds nothing changed where a server was in trouble."""
+"""Forced, because DVC sees no change after a server failed."""
 
 
 class JudgeError(MomentRankError):
-    """A judge that says nothing of a pair, or something of another one."""
+    """A judge did not answer on a pair, or answered on another one."""
 
 
 def judge(shown: pd.DataFrame, judging: Judge) -> pd.DataFrame:
     """Return the judgments of the pairs `shown` (`judges.pairs.join_shown`), by `KEY`.
 
     Raises:
-        JudgeError: there is no answer for a pair, or one for a pair that is none of these.
+        JudgeError: there is no answer for a pair, or one for a pair that is not among these.
         TableError: an answer has neither level nor reason, or both, or an impossible one.
     """
     answers = pd.DataFrame(list(judging.judge(list_pairs(shown))), columns=Answer._fields)
@@ -91,7 +91,7 @@ def _check_answered(shown: pd.DataFrame, answers: pd.DataFrame, model: str) -> N
 
 
 def make_judge(params: Params, shown: pd.DataFrame) -> Judge | None:
-    """Return the judge of `judge.backend`; None if nobody judges."""
+    """Return the judge of `judge.backend`; None if no machine judges."""
     if params.judge.backend == "none":
         return None
     if params.judge.backend == "openai":
@@ -101,7 +101,7 @@ def make_judge(params: Params, shown: pd.DataFrame) -> Judge | None:
 
 
 def make_vision_judge(params: Params) -> "VisionJudge":
-    """Return the model that looks at clips; errors as of `judges.sharded_vision`."""
+    """Return the model that looks at clips; errors as in `judges.sharded_vision`."""
     # Imported here: the SDK of its server takes a second.
     from pipeline.judges import sharded_vision  # noqa: PLC0415
 
@@ -109,7 +109,7 @@ def make_vision_judge(params: Params) -> "VisionJudge":
 
 
 def write_release(table: pd.DataFrame, moments: pd.DataFrame, params: Params) -> None:
-    """Write what is released of the judgments, beside the files of the stage `release`."""
+    """Write the released part of the judgments next to the files of the stage `release`."""
     queries, ledger = tables.FROZEN_QUERIES.read(), tables.PAIRS.read()
     source = Released(load_campaign(), queries, moments, ledger)
     for path, part in build_machine_files(table, source, params.judge).items():
@@ -132,21 +132,21 @@ def figures(table: pd.DataFrame, backend: str, without_clip: int) -> dict[str, A
 
 
 def remark(told: dict[str, Any]) -> str:
-    """Return how much has a level, and why the rest has none."""
+    """Return how many judgments have a level, and why the others have none."""
     if told["backend"] == "none":
         return "judge: judge.backend is none: no machine judges"
     start = f"judge: {told['with_level']:,} of {told['judgments']:,} judgments have a level"
     if "no-judgments" in told["without_level"]:
-        start += "; similarity learns from people, who have not judged enough validation queries"
+        start += "; similarity learns from people, and they have judged too few validation queries"
     failed = [(n, why) for why, n in told["without_level"].items() if why != "no-judgments"]
     text = start + "".join(f"; {number:,} {why}" for number, why in failed)
     if "failed" in told["without_level"]:
-        text += f"; to ask again about what failed: {ASK_AGAIN}"
+        text += f"; to retry what failed: {ASK_AGAIN}"
     return text
 
 
 def main() -> None:
-    """Judge, and say how much has a level."""
+    """Judge, and report how many judgments have a level."""
     params, source = load(), read_tables()
     pairs = select_pairs(source)
     shown = join_shown(pairs, source)
@@ -161,7 +161,7 @@ def main() -> None:
 
 
 def estimate() -> None:
-    """Ask a few pairs, and print what all of them will take."""
+    """Judge a few pairs, and print the tokens, cost and hours of all of them."""
     params, source = load(), read_tables()
     if params.judge.backend != "openai":
         cli.log(f"judge.backend is {params.judge.backend}: it costs nothing")
@@ -169,19 +169,19 @@ def estimate() -> None:
     shown = join_shown(select_pairs(source), source)
     plan = make_vision_judge(params).estimate(list_pairs(shown))
     sys.stdout.write(
-        f"{plan.pairs:>15,}  distinct pairs, asked {params.judge.repeats}x\n"
-        f"{plan.asked:>15,}  asked for this estimate, and kept\n"
+        f"{plan.pairs:>15,}  distinct pairs, each judged {params.judge.repeats}x\n"
+        f"{plan.asked:>15,}  judged for this estimate, and kept\n"
         f"{plan.left:>15,}  requests left\n"
-        f"{plan.tokens_in:>15,}  tokens in, as the server counts them\n"
+        f"{plan.tokens_in:>15,}  tokens in, as counted by the server\n"
         f"{plan.tokens_out:>15,}  tokens out\n"
-        f"{plan.cost:>15,.2f}  USD, before what is asked again\n"
+        f"{plan.cost:>15,.2f}  USD, before retries\n"
         f"{plan.seconds / 3600:>15,.1f}  hours, online\n"
     )
 
 
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Reads params.yaml in the current folder. `dvc repro` runs it.")
-    what = "ask 20 pairs and say what all will cost"
+    what = "judge 20 pairs and print the cost of all"
     parser.add_argument("--estimate", action="store_true", help=what)
     return parser.parse_args()
 

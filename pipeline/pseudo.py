@@ -4,8 +4,8 @@ reads   datasets/work/{queries,captions,moments,videos}.parquet, embeddings/
 writes  datasets/release/train_topNN.json and .parquet for each N of pseudo.top,
         video_corpus.json, train_manifest.json
 
-The JSON has the shape that the published TVR-Ranking training code reads; the Parquet, which
-holds the same, is what the card lets people load.
+The JSON has the shape that the published TVR-Ranking training code reads. The Parquet has the same
+content and is what the dataset card offers for loading.
 """
 
 from collections.abc import Mapping, Sequence
@@ -78,7 +78,7 @@ def main() -> None:
     modalities, memory = params.ingest.pool_modalities, params.engine.table_memory
     queries, videos = read_rows(tables.QUERIES, memory), tables.VIDEOS.read()
     captions.refuse_shared_texts(queries, tables.QUERIES.path)
-    number_queries(queries["query_id"])  # of all splits: two of them must not have the same
+    number_queries(queries["query_id"])  # in all splits, as no two may share a number
     train = select(queries, queries["split"] == "train")
     moments = captions.read_pool(modalities, memory)
     sharded = ShardedSearch("pseudo", params.engine, params.embed.device)

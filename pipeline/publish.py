@@ -7,10 +7,10 @@
 reads   datasets/release/, datasets/campaign/{campaign,annotators.private}.yaml
 writes  datasets/campaign/published.yaml: which version is published where; commit it
 
-Exactly the files of manifest.json and train_manifest.json go out, if nothing in them identifies
-anybody; to Zenodo, which has no folders, those in folders go as folders.zip. Each is read back and
-compared by its SHA-256 before the version is published. A second run uploads only what is missing
-or differs. Tokens: HF_TOKEN (or `hf auth login`), ZENODO_TOKEN.
+Exactly the files in manifest.json and train_manifest.json are published, if nothing in them
+identifies anyone. Zenodo has no folders: files in folders become folders.zip there. Each file is
+read back and compared by its SHA-256 before the version is published. A second run uploads only
+missing or changed files. Tokens: HF_TOKEN (or `hf auth login`), ZENODO_TOKEN.
 """
 
 import argparse
@@ -46,31 +46,32 @@ from pipeline.publication.zenodo import FOLDERS, Zenodo, choose_server, doi_meta
 def refuse_unready(
     package: Package, published: list[Publication], *, incomplete: bool = False
 ) -> None:
-    """Refuse what is not to be published: incomplete, out of date, or an old version's number.
+    """Refuse an incomplete or outdated release, or one with the number of an old version.
 
     Raises:
-        PublishError: the release has warnings, and `incomplete` is not given; or it is not of the
-            campaign as it is now; or its version is published with other training sets or levels
-            of a machine.
+        PublishError: the release has warnings, and `incomplete` is not given; or it does not match
+            the current campaign; or its version is already published with other training sets or
+            machine levels.
         ReleaseError: its version was not raised.
     """
     manifest, campaign = package.manifest, load_campaign()
     now = None if campaign is None else campaign.model_dump()
     if manifest["campaign"] != now:
         raise PublishError(
-            f"{package.folder / MANIFEST}: is not of the campaign as it is now: dvc repro release"
+            f"{package.folder / MANIFEST}: does not match the current campaign; run: dvc repro"
+            " release"
         )
     if manifest["warnings"] and not incomplete:
         raise PublishError(
-            f"{package.folder / MANIFEST}: {' '.join(manifest['warnings'])} To publish it all the"
-            " same, marked so: --incomplete"
+            f"{package.folder / MANIFEST}: {' '.join(manifest['warnings'])} To publish it"
+            " anyway, with these warnings: --incomplete"
         )
     versions.refuse_version(manifest, published)
     same = [one.training for one in published if one.version == manifest["version"]]
     if same and (other := sorted(dict(package.further.items() ^ same[-1].items()))):
         raise PublishError(
-            f"params.yaml: release.version: {manifest['version']} is published with another"
-            f" {other[0]}; raise the version, then dvc repro release"
+            f"params.yaml: release.version: {manifest['version']} is already published with"
+            f" another {other[0]}; raise the version, then run: dvc repro release"
         )
 
 
@@ -91,7 +92,7 @@ def choose_target(
 
 
 def describe_for_doi(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the DOI says: the manifest's facts as HTML, and who made it."""
+    """Return the DOI's metadata: the manifest's facts as HTML, and who made it."""
     warnings = "".join(f"<p><b>{html.escape(text)}</b></p>" for text in manifest["warnings"])
     facts = "".join(
         f"<li><b>{html.escape(topic)}.</b> {html.escape(text)}</li>"
@@ -102,7 +103,7 @@ def describe_for_doi(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def record(package: Package, target: Target, address: Address) -> Publication:
-    """Return what published.yaml says of a publication."""
+    """Return the entry of a publication in published.yaml."""
     manifest = package.manifest
     return Publication(
         version=manifest["version"],
@@ -121,13 +122,13 @@ def record(package: Package, target: Target, address: Address) -> Publication:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Check, publish, and write down what was published."""
+    """Check, publish, and record what was published."""
     if (options.place is None) != (options.to == "zenodo"):
-        wanted = {"hf": "OWNER/NAME after it", "folder": "FOLDER after it", "zenodo": "nothing"}
+        wanted = {"hf": "OWNER/NAME after it", "folder": "FOLDER after it", "zenodo": "no PLACE"}
         raise UsageError(f"--to {options.to}: needs {wanted[options.to]}")
     package, published = collect_package(tables.RELEASE), versions.read_published()
     if options.to == "zenodo" and package.manifest["rehearsal"]:
-        raise PublishError("a rehearsal gets no DOI, for its judgments may be simulated")
+        raise PublishError("a rehearsal gets no DOI, as its judgments may be simulated")
     refuse_unready(package, published, incomplete=options.incomplete)
     refuse_people(package, options.allow)
     if others := list_others(package):
@@ -151,7 +152,7 @@ def main(options: argparse.Namespace) -> None:
 
 
 def _show(package: Package, options: argparse.Namespace) -> None:
-    """Print what would be published, and reach out to nobody."""
+    """Print what would be published; contact no server."""
     manifest = package.manifest
     lines = [f"{one.size:>12,}  {one.sha256[:12]}  {one.path}" for one in package.files]
     sys.stdout.write("\n".join(lines) + "\n")
@@ -168,10 +169,10 @@ def _arguments() -> argparse.Namespace:
     parser = cli.parser("What is published, and how: docs/release.md.")
     parser.add_argument("--to", required=True, choices=["hf", "zenodo", "folder"])
     parser.add_argument("place", nargs="?", metavar="PLACE", help="OWNER/NAME, or a folder")
-    parser.add_argument("--private", action="store_true", help="hf: for its owners alone, at first")
-    parser.add_argument("--dry-run", action="store_true", help="show it, and reach out to nobody")
+    parser.add_argument("--private", action="store_true", help="hf: visible only to its owners")
+    parser.add_argument("--dry-run", action="store_true", help="print the files; contact no server")
     parser.add_argument(
-        "--incomplete", action="store_true", help="also what is incomplete or a rehearsal"
+        "--incomplete", action="store_true", help="publish even if incomplete or a rehearsal"
     )
     parser.add_argument(
         "--allow", action="append", default=[], metavar="ADDRESS",

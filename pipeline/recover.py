@@ -1,11 +1,11 @@
-"""Repair the files of DVC that a killed or interrupted `dvc repro` left half-written.
+"""Repair DVC's own files that a killed or interrupted `dvc repro` left half-written.
 
     python -m pipeline.recover
 
-DVC writes `dvc.lock` and `.dvc/tmp/rwlock` in place. If it is killed meanwhile, it says at its
-next start that `dvc.lock` is not valid, or that the JSON of the RWLock-file is corrupted. This
-command keeps the complete stages of `dvc.lock` (the others run once more), and removes a truncated
-rwlock. Complete files are not touched; no table is ever half-written.
+DVC writes `dvc.lock` and `.dvc/tmp/rwlock` in place. If it is killed while writing, its next start
+reports that `dvc.lock` is not valid, or that the JSON of the RWLock-file is corrupted. This command
+keeps the complete stages of `dvc.lock` (the others run again), and removes a truncated rwlock.
+Complete files are not touched; no table is ever half-written.
 """
 
 import json
@@ -34,10 +34,10 @@ class RecoverError(MomentRankError):
 
 
 def recover() -> list[str]:
-    """Repair DVC's files in the current folder; return what was repaired, a line each.
+    """Repair DVC's files in the current folder; return what was repaired, one line each.
 
     Raises:
-        RecoverError: DVC is at work here, or `dvc.lock` is broken in another way.
+        RecoverError: DVC is running here, or `dvc.lock` is broken in another way.
     """
     try:
         with Repo() as repo:
@@ -47,7 +47,7 @@ def recover() -> list[str]:
             with make_lock(str(tmp / RWLOCK_LOCK), tmp_dir=str(tmp)):
                 return repairs + _repair_rwlock(tmp / RWLOCK_FILE)
     except LockError as exc:
-        raise RecoverError("DVC is at work here: wait until it ends, or stop it") from exc
+        raise RecoverError("DVC is running here: wait until it ends, or stop it") from exc
     except DvcException as exc:
         raise RecoverError(f"DVC: {exc}") from exc
 
@@ -65,7 +65,7 @@ def _repair_lock(path: Path) -> list[str]:
             stream.write(whole)
     else:
         raise RecoverError(
-            f"{path}: damaged before its end; `git restore {path}` brings the committed one back"
+            f"{path}: damaged before its end; `git restore {path}` restores the committed file"
         )
     return [f"{path}: truncated; stages kept: {max(len(starts) - 1, 0)}, the others run again"]
 
@@ -89,7 +89,7 @@ def _repair_rwlock(path: Path) -> list[str]:
 
 
 def main() -> None:
-    """Repair, and say what was repaired."""
+    """Repair, and report what was repaired."""
     for line in recover() or ["DVC's files are complete"]:
         cli.log(line)
 

@@ -1,17 +1,17 @@
-"""Write runs to compare systems with, and score them: a release is useful on its first day.
+"""Write and score runs to compare systems with, so that a release is useful on its first day.
 
 reads   datasets/release/qrels/{val,test}.qrels, {val,test}.skill.qrels,
         datasets/work/{candidates,captions,moments,queries,videos}.parquet
 writes  datasets/work/runs/{random,captions,ideal,jittered}.{val,test}.run
 
-    random     moments of the pool, drawn without looking
-    captions   the candidates in their order: reads captions, which a real system may not
-    ideal      what was judged, the highest level first
+    random     moments of the pool, drawn blindly
+    captions   the candidates by rank: it reads captions, which a real system may not
+    ideal      the judged moments, the highest level first
     jittered   the same order, with boundaries moved by up to `jitter` of a moment's length
 
-A query's random numbers depend on the seed and its own id alone. If
-nothing is judged, the last two are empty files. All are scored by the collection's levels, and
-once more by the second consensus, which is none of them.
+A query's random numbers depend only on the seed and its own id. If nothing is judged, the last two
+are empty files. All are scored by the collection's levels, and again by the second consensus, whose
+levels are not the collection's.
 """
 
 from collections.abc import Iterable, Mapping
@@ -46,7 +46,7 @@ Scores = dict[str, float]
 
 
 def tags(params: ReferenceRuns) -> dict[str, str]:
-    """Return for each run the tag that says what it is."""
+    """Return the tag of each run, which states what it is."""
     return {
         "random": f"random:seed-{params.seed}",
         "captions": "caption-similarity:reads-captions",
@@ -70,7 +70,7 @@ def random_moments(queries: Iterable[str], moments: pd.DataFrame, seed: int) -> 
 
 
 def by_captions(candidates: pd.DataFrame, moments: pd.DataFrame) -> pd.DataFrame:
-    """Return the candidates in their order as `COLUMNS`; the score is the similarity."""
+    """Return the candidates by rank, as `COLUMNS`; the score is the similarity."""
     run = candidates.merge(moments[["moment_id", *SEGMENT]], on="moment_id", validate="m:1")
     run = run.rename(columns={"similarity": "score"})
     return run.sort_values(["query_id", "rank"], ignore_index=True)[COLUMNS]
@@ -92,7 +92,7 @@ def move_boundaries(
 ) -> pd.DataFrame:
     """Return a run with each boundary moved by up to `jitter` of the moment's length.
 
-    No moment leaves its video; one of a video whose duration is not known may end later.
+    No moment leaves its video; if the video's duration is unknown, a moment may end later.
     """
     moves = [
         rng.generator(seed, query).uniform(-jitter, jitter, (len(rows), 2))
@@ -107,7 +107,7 @@ def move_boundaries(
 
 
 def read_judged(path: Path) -> pd.DataFrame:
-    """Return a release's qrels; without rows where nothing is judged yet: the file is empty.
+    """Return a release's qrels; no rows if nothing is judged yet and the file is empty.
 
     Raises:
         FileError: the file is missing.
@@ -131,7 +131,7 @@ def scores(runs: Mapping[str, pd.DataFrame], qrels: pd.DataFrame) -> dict[str, S
 
 
 def segments(run: pd.DataFrame) -> Segments:
-    """Return a run of `COLUMNS` as the library holds it."""
+    """Return a run of `COLUMNS` as the library represents it."""
     ids = (run["query_id"].tolist(), run["video_id"].tolist())
     numbers = (run[name].to_numpy("float64") for name in ("start", "end", "score"))
     return build_run(*ids, *numbers, ranks=run["rank"].to_numpy("int64"))

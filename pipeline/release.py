@@ -1,13 +1,13 @@
-"""Write what goes out: judged queries, qrels, raw judgments, and what describes them.
+"""Write the release: judged queries, qrels, raw judgments, and the files that describe them.
 
 reads   datasets/campaign/{queries,pairs,judgments,voided,audit,topup}.csv, campaign.yaml,
         published.yaml, annotators.private.yaml, datasets/work/consensus.parquet,
         counted_votes.parquet, metrics/consensus.json, annotation/guideline/
-writes  datasets/release/ (but for the training sets, which are the stage pseudo's)
+writes  datasets/release/ (except the training sets, which the stage `pseudo` writes)
 
-All of it comes from what people made: once a campaign is closed it can be built again in a clone
-that has no corpus. Nothing tells the time of the build, so the same inputs are the same bytes.
-Without a campaign, or before its end, there is a release too: one that says that it is incomplete.
+All of it comes from people's work: once a campaign is closed, the release can be rebuilt in a clone
+that has no corpus. It does not record the time of the build, so the same inputs give the same
+bytes. Without a campaign, or before its end, the release states that it is incomplete.
 """
 
 import json
@@ -53,7 +53,7 @@ def read_collection(candidates: int) -> Collection:
     """Read the collection from this checkout's tables, which must not name a person.
 
     Raises:
-        ReleaseError: something does, or the tables don't belong together.
+        ReleaseError: they name a person, or the tables do not belong together.
         MomentRankError: a table is missing or wrong.
     """
     campaign = load_campaign()
@@ -74,8 +74,8 @@ def read_agreement() -> dict[str, Any]:
     """Return the agreement that the stage `consensus` measured.
 
     Raises:
-        FileError: there are none.
-        ReleaseError: they are of an older version of the stage.
+        FileError: the file of its figures is missing.
+        ReleaseError: an older version of the stage wrote it.
     """
     figures: dict[str, Any] | None = files.read_json(AGREEMENT).get("agreement")
     if figures is None:
@@ -84,10 +84,10 @@ def read_agreement() -> dict[str, Any]:
 
 
 def check_version(collection: Collection, manifest: dict[str, Any]) -> None:
-    """Stop a closed campaign's release whose version is too low; of an open one, warn.
+    """Stop if the version of a closed campaign's release is too low; warn if it is still open.
 
     Raises:
-        ReleaseError: something changed since a version was published, which this one hides.
+        ReleaseError: something changed since a version was published, and this number hides it.
     """
     published = versions.read_published()
     if collection.status == "closed":

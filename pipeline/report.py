@@ -1,12 +1,12 @@
-"""Make the pages that one looks at: the report, and the lead's own (paper, Tables 1, 3 and 4).
+"""Make the HTML pages: the report (with the paper's Tables 1, 3 and 4), and the lead's own page.
 
 reads   what the other stages wrote: their tables, rejected rows and metrics
 writes  datasets/report/index.html, datasets/report/figures/*.csv, datasets/work/plots/*.csv,
-        datasets/work/lead/index.html (of single people: git ignores it, no cache takes it)
+        datasets/work/lead/index.html (about individuals: git ignores it, no cache stores it)
 
-The report is one self-contained file: no script, and no request to any host. It says
+The report is one self-contained file: no script, and no request to any host. It shows
 *incomplete* with numbers while pairs wait, and *rehearsal: simulated answers* on every page
-where campaign.yaml says so. Without a campaign it shows what there is.
+if campaign.yaml says so. Without a campaign it shows what exists so far.
 """
 
 from pathlib import Path
@@ -37,14 +37,14 @@ PLOTTED = (
     "relevance_by_similarity",
     "relevant_per_query",
 )
-"""The tables that `dvc plots` draws: it reads them outside the report, whose folder is one out."""
+"""The tables that `dvc plots` draws, outside the report, because the report's folder is one out."""
 
 
 class ReportData(NamedTuple):
-    """What pages, tables and metrics tell alike: how far judging is, the checks, the figures.
+    """What pages, tables and metrics share: the progress of judging, the checks, the figures.
 
-    `collection` are the figures of Tables 1 and 4; `tables` are what `dvc plots` draws, and a
-    person opens, by name.
+    `collection` has the figures of Tables 1 and 4; `tables` has, by name, what `dvc plots` draws
+    and people open.
     """
 
     progress: Progress
@@ -68,7 +68,7 @@ def compute(sources: Sources, params: Params) -> ReportData:
 
 
 class Page(NamedTuple):
-    """What the report's page shows: its figures by name, and its tables by what they are about."""
+    """What the report's page shows: its figures by name, and its tables by subject."""
 
     figures: dict[str, Figure]
     grids: dict[str, list[Grid]]
@@ -100,7 +100,7 @@ def build_page(sources: Sources, data: ReportData, params: Params) -> Page:
 
 
 def steps(sources: Sources) -> list[Step]:
-    """Return what the lead does next, as far as tables tell; of a finished campaign nothing."""
+    """Return the lead's next steps, as far as the tables show them; none after a release."""
     if sources.released:
         return []
     shown = not sources.collection.pairs.empty

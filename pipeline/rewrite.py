@@ -4,13 +4,13 @@ reads   datasets/work/moments.parquet, tagger/, the prompt,
         datasets/campaign/review.csv, cast.csv
 writes  datasets/work/captions.parquet, rewrite_review.csv, replacements.csv, names_found.csv
 
-The paper's section 3.1: rewrite.backend writes, checks look (similarity of description and
-caption, names of people; and details), what fails is rewritten up to rewrite.rounds times.
-Repaired captions are used, and listed in rewrite_review.csv for a person to look at; what still
-fails takes no part until review.csv holds a decision about it. What may be a name, but has no
-evidence, stays and is listed there too. Work is handed out in engine.shards: what tagger and
-encoder read in whole batches, other work by the hash of its text; the tables are the same, byte for
-byte.
+As in the paper's section 3.1, rewrite.backend writes captions, checks test them (similarity to the
+description, names of people; also details), and failing ones are rewritten up to rewrite.rounds
+times. Repaired captions are used, and listed in rewrite_review.csv for a person to look at. A
+caption that still fails is not used until review.csv contains a decision about it. A possible name
+without evidence stays, and is listed there too. Work is divided into engine.shards: in whole
+batches for tagger and encoder, by the hash of the text for other work. Sharding does not change a
+byte of the tables.
 
     python -m pipeline.rewrite --estimate    (openai: requests, tokens and cost; sends nothing)
 """
@@ -54,7 +54,7 @@ NAMES_FOUND = tables.WORK / "names_found.csv"
 
 
 class RewriteRun(NamedTuple):
-    """The captions, what an LLM cost, and how names and doubts are found: by default not at all."""
+    """The captions, an LLM's cost, and how to find names and doubts (by default, none are)."""
 
     result: RepairResult
     spent: dict[str, Any]
@@ -83,7 +83,7 @@ def rewrite(moments: pd.DataFrame, rewriter: Rewriter, look: Check, repairs: int
 
 
 def count_replacements(captions: pd.DataFrame, moments: pd.DataFrame) -> pd.DataFrame:
-    """Return the words that stand for names in captions in use: `word, gender, count` (Table 3)."""
+    """Return the words that replace names in captions in use: `word, gender, count` (Table 3)."""
     joined = select_in_use(captions).merge(moments[["moment_id", "description"]], on="moment_id")
     changed = joined[joined["caption"] != joined["description"]]
     pairs = zip(changed["description"], changed["caption"], strict=True)
@@ -94,7 +94,7 @@ def count_replacements(captions: pd.DataFrame, moments: pd.DataFrame) -> pd.Data
 
 
 def make_llm(params: Params, language: str = "English") -> "LlmRewriter | None":
-    """Return the LLM of `rewrite.backend`, if that is one; it is told the corpus's `language`."""
+    """Return the LLM of `rewrite.backend`, if it is one; its prompt names the `language`."""
     if params.rewrite.backend != "openai":
         return None
     from pipeline.captions.llm_rewriter import LlmRewriter  # noqa: PLC0415  (its SDK takes a second)
@@ -104,7 +104,7 @@ def make_llm(params: Params, language: str = "English") -> "LlmRewriter | None":
 
 
 def rewrite_by_params(params: Params, moments: pd.DataFrame, people: pd.DataFrame) -> RewriteRun:
-    """Rewrite by params.yaml; `people` is the table `CAST`."""
+    """Rewrite as params.yaml sets; `people` is the table `CAST`."""
     if params.rewrite.backend == "none":
         return RewriteRun(rewrite(moments, IdentityRewriter(), skip_checks, repairs=0), {})
     limits, corpus = read_limits(params), list(moments["description"])
@@ -128,7 +128,7 @@ def rewrite_by_params(params: Params, moments: pd.DataFrame, people: pd.DataFram
 
 
 def list_names(run: RewriteRun, captions: pd.DataFrame, moments: pd.DataFrame) -> pd.DataFrame:
-    """Return the names found in the descriptions, and what stands for each."""
+    """Return the names found in the descriptions, and what replaces each."""
     texts = list(moments["description"])
     names = run.find(texts)
     return names_found.table(zip(texts, captions["caption"], names, strict=True))
@@ -186,7 +186,7 @@ def main() -> None:
 
 
 def estimate() -> None:
-    """Print what the first round would take, before a cent is spent."""
+    """Print what the first round would need and cost; send nothing."""
     params, moments = load(), tables.MOMENTS.read()
     spoken = detection.determine_language(moments["description"], params.ingest.language)
     llm = make_llm(params, spoken.name_for_prompt)
@@ -205,7 +205,7 @@ def estimate() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Reads params.yaml in the current folder. `dvc repro` runs it.")
-    parser.add_argument("--estimate", action="store_true", help="say what it costs; send nothing")
+    parser.add_argument("--estimate", action="store_true", help="print the cost; send nothing")
     return parser.parse_args()
 
 

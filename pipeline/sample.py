@@ -3,10 +3,10 @@
 reads   datasets/sample/screenplay.yaml
 writes  datasets/work/sample/annotations.jsonl (TVR's format, with each moment's scene), videos/
 
-It is drawn only if `ingest.source` is inside it: with your own corpus this makes an empty
-folder. From two scenes follows the true relevance level of a query-moment pair, by the guideline of
-the paper (Appendix B.1): simulated annotators and tests judge by it. The same seed gives
-the same corpus.
+It is drawn only if `ingest.source` is inside its folder: with your own corpus, this stage makes an
+empty folder. The two scenes of a query-moment pair determine its true relevance level, by the
+guideline of the paper (Appendix B.1); simulated annotators and tests judge by it. The same seed
+gives the same corpus.
 """
 
 import json
@@ -41,14 +41,14 @@ Record = dict[str, Any]
 def true_level(query: Scene, moment: Scene, script: Screenplay) -> int:
     """Return how relevant a moment truly is to an imprecise query, 0 to 4.
 
-    The query is what its sentence mentions, less the names: of people only woman, man or
-    somebody, and how many, are left; a person whose name suggests no gender may be either.
+    The query is what its sentence mentions, without the names: people are only woman, man or
+    somebody, and their number; a person whose name suggests no gender may be either.
 
-    * 4: the moment shows all that the query says.
+    * 4: the moment shows everything in the query.
     * 3: action and object are right, one detail is not (a person's gender, the place).
     * 2: partly: the action is right, but not its object or several details; or an action
-      of the same family with all else as it should be.
-    * 1: loosely: an action of the same family, or of one akin to it with all else right.
+      of the same family with everything else right.
+    * 1: loosely: an action of the same family, or of a related one with everything else right.
     * 0: nothing to do with it.
 
     Source: TVR-Ranking (Liang et al., 2024), Appendix B.1.
@@ -69,7 +69,7 @@ def true_level(query: Scene, moment: Scene, script: Screenplay) -> int:
 def _wrong_people(query: Scene, moment: Scene, script: Screenplay) -> int:
     """Count the people who are missing, too many, or of the wrong gender.
 
-    Where two people do the same, or do something else than the query says, it does not
+    If two people do the same thing, or something other than the query says, it does not
     matter who is named first.
     """
     if "people" not in query.mentions:
@@ -84,7 +84,7 @@ def _wrong_people(query: Scene, moment: Scene, script: Screenplay) -> int:
 
 
 def annotate(script: Screenplay, takes: Iterable[Take], seed: int) -> Iterator[Record]:
-    """Yield each moment in the order of time: the fields of TVR, and its scene.
+    """Yield each moment in order of time: the fields of TVR, and its scene.
 
     `ts` is the half-open interval [start, end) in seconds.
     """
@@ -127,7 +127,7 @@ def render(script: Screenplay, take: Take, height: int, path: Path) -> None:
 
 
 def render_all(script: Screenplay, takes: list[Take], height: int, folder: Path) -> None:
-    """Draw all videos, one process per core, and show how far it is."""
+    """Draw all videos, one process per core, and show the progress."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(cores(), context) as pool:
         done = [

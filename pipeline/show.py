@@ -26,7 +26,7 @@ def format_queries(queries: pd.DataFrame, top: int) -> str:
 
 
 def draw_queries(count: int, seed: int) -> pd.DataFrame:
-    """Read `count` queries, drawn by `seed`, with their candidates in the order of ranks."""
+    """Read `count` queries, drawn by `seed`, with their candidates by rank."""
     rows = tables.CANDIDATES.read().merge(tables.CAPTIONS.read()[["moment_id", "caption"]])
     rows = rows.merge(tables.QUERIES.read(), on="query_id").sort_values(["query_id", "rank"])
     ids = rows["query_id"].drop_duplicates()
@@ -46,9 +46,9 @@ def main(options: argparse.Namespace) -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Reads datasets/ in the current folder.")
-    parser.add_argument("--queries", type=cli.count, default=3, help="how many queries (3)")
-    parser.add_argument("--top", type=cli.count, default=5, help="how many moments of each (5)")
-    parser.add_argument("--seed", type=cli.natural, default=1, help="which queries (1)")
+    parser.add_argument("--queries", type=cli.count, default=3, help="number of queries (3)")
+    parser.add_argument("--top", type=cli.count, default=5, help="moments per query (5)")
+    parser.add_argument("--seed", type=cli.natural, default=1, help="seed of the draw (1)")
     return parser.parse_args()
 
 

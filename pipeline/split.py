@@ -3,8 +3,8 @@
 reads   datasets/work/captions.parquet, moments.parquet, datasets/campaign/queries.csv
 writes  datasets/work/queries.parquet
 
-Captions of ingest.query_modalities are drawn in the order of SHA-256(seed, text): one
-dropped caption moves one query. Queries frozen in queries.csv are taken as they are.
+Captions of ingest.query_modalities are drawn in the order of SHA-256(seed, text), so one
+dropped caption changes only one query. Queries frozen in queries.csv are used unchanged.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ from pipeline.core.sections import Split
 
 
 class SplitError(MomentRankError):
-    """The queries can't be drawn or used as params.yaml asks."""
+    """The queries can't be drawn or used as params.yaml requires."""
 
 
 class Queries(NamedTuple):
@@ -42,11 +42,11 @@ class LargeQueries(NamedTuple):
 def split(pool: pd.DataFrame, frozen: pd.DataFrame, params: Split) -> Queries:
     """Return validation, test and training queries (paper, section 3.1).
 
-    `pool` are the `moment_id, caption` that may become queries; `frozen`, where it has
-    rows, is the campaign's own choice of validation and test queries. Texts that are equal
-    after trimming and case folding are one validation or test query, that of the smallest
-    moment_id (as text); training keeps repeats, but none that equal a drawn text. Where
-    `params.train` is a number, so many of them are drawn in the same way.
+    `pool` has the `moment_id, caption` that may become queries; `frozen`, if it has rows, is
+    the campaign's own choice of validation and test queries. Texts that are equal after
+    trimming and case folding are one validation or test query, with the smallest moment_id
+    (as text); training keeps repeats, but none that equal a drawn text. If `params.train` is a
+    number, that many training queries are drawn in the same way.
 
     Raises:
         SplitError: fewer distinct texts than `val` + `test`, or two frozen queries are equal.
@@ -72,7 +72,7 @@ def split(pool: pd.DataFrame, frozen: pd.DataFrame, params: Split) -> Queries:
 
 
 def split_large(database: Database, frozen: pd.DataFrame, params: Split) -> LargeQueries:
-    """Do what `split` does, of a `pool` that is a table or view of a database."""
+    """Do what `split` does for a `pool` that is a table or view of a database."""
     refuse_equal(frozen)
     pool = database.frames("select moment_id, caption from pool")
     database.load("hashed", (_add_hashes(some, params) for some in pool))
@@ -117,10 +117,10 @@ def _first_texts(database: Database, params: Split) -> pd.DataFrame:
 
 
 def refuse_equal(frozen: pd.DataFrame) -> None:
-    """Stop where two frozen queries are equal in text.
+    """Stop if two frozen queries have the same text.
 
     Raises:
-        SplitError: with their ids.
+        SplitError: they do; it names their ids.
     """
     equal = frozen[text_key(frozen["query"]).duplicated(keep=False)]
     if len(equal):
@@ -129,7 +129,7 @@ def refuse_equal(frozen: pd.DataFrame) -> None:
 
 
 def draw(shuffled: pd.DataFrame, distinct: int, params: Split) -> pd.DataFrame:
-    """Draw `val` and then `test` queries of `moment_id, caption`, of `distinct` texts in all."""
+    """Draw `val`, then `test` queries from `moment_id, caption` with `distinct` texts in all."""
     wanted = params.val + params.test
     if wanted > distinct:
         raise SplitError(
@@ -145,7 +145,7 @@ def _add_hashes(pool: pd.DataFrame, params: Split) -> pd.DataFrame:
 
 
 def _hashes(texts: pd.Series, params: Split) -> pd.Series:
-    """Return the hash of each text, whose order is that of the draw; equal texts have the same."""
+    """Return the hash of each text; its order is that of the draw, and equal texts share it."""
     hashes = [rng.draw(f"{params.seed}\n{key}") for key in text_key(texts)]
     return pd.Series(hashes, texts.index, dtype="str")
 

@@ -1,10 +1,10 @@
-"""Train the builtin tagger of person names, a small Flair tagger, on sentences of our own.
+"""Train the builtin tagger of person names, a small Flair tagger, on generated sentences.
 
 reads   datasets/tagger/templates.yaml
 writes  datasets/work/tagger/model.pt
 
 One label, PER, over the packaged encoder's frozen token embeddings and character features.
-An eighth of the templates and a tenth of the names are kept apart, and measured on.
+An eighth of the templates and a tenth of the names are held out for the test.
 """
 
 import math
@@ -20,12 +20,12 @@ from pipeline.names.base import BUILTIN, NameTagger
 from pipeline.names.grammar import Example
 
 TEST_SHARE = 0.12
-"""How many sentences are tested on, as a share of those that are trained on."""
+"""The number of test sentences, as a share of the training sentences."""
 TEST_TEMPLATES = 8
 
 
 def examples(rules: grammar.Rules, params: Tagger) -> tuple[list[Example], list[Example]]:
-    """Draw sentences to train on, and to test on: of other templates, with other names."""
+    """Draw training sentences, and test sentences from other templates with other names."""
     rng = random.Random(params.seed)
     train = _draw(rules, params.sentences, rng, held_out=False)
     number = math.ceil(TEST_SHARE * params.sentences)
@@ -57,7 +57,7 @@ def measure(tagger: NameTagger, test: Sequence[Example]) -> dict[str, float]:
 
 
 def main() -> None:
-    """Train, save, load again as everyone does, and measure."""
+    """Train, save, load as users of the tagger do, and measure."""
     from pipeline.names import flair_tagger, training  # noqa: PLC0415  (torch is slow to import)
 
     params, start = load().tagger, time.monotonic()

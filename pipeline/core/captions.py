@@ -1,4 +1,4 @@
-"""Which captions take part: those that pass, of the requested modalities."""
+"""The captions in use: those that pass, of the requested modalities."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from pipeline.core.engine.mapped import blocks
 from pipeline.core.params import Params, ParamsError
 
 LEARNED_MIN_SIMILARITY = 0.85
-"""Of the packaged encoder and `masked`: 2 in a thousand of TVR's captions by `rules` fail, most of
+"""For the packaged encoder and `masked`: 2 in a thousand of TVR's captions by `rules` fail, most of
 them rightly (figures in docs/rewriting.md)."""
 IN_USE = ("passed", "repaired", "reviewed")
 _PLACE = ["moment_id", "video_id", "start", "end"]
@@ -26,15 +26,15 @@ def min_similarity(params: Params) -> float:
     """Return the limit of similarity: `rewrite.min_similarity`, or the learned one.
 
     Raises:
-        ParamsError: no limit is set, and none was learned for such texts and this encoder.
+        ParamsError: no limit is set, and none was learned for these texts and this encoder.
     """
     if params.rewrite.min_similarity is not None:
         return params.rewrite.min_similarity
     if params.rewrite.similarity == "masked" and params.embed.model == "builtin":
         return LEARNED_MIN_SIMILARITY
     raise ParamsError(
-        f"rewrite.min_similarity: give a number; for {params.embed.model} and"
-        f" `similarity: {params.rewrite.similarity}` none was learned (0.4 for SimCSE and `raw`)"
+        f"rewrite.min_similarity: set a number; no limit was learned for {params.embed.model} and"
+        f" `similarity: {params.rewrite.similarity}` (0.4 for SimCSE and `raw`)"
     )
 
 
@@ -48,7 +48,7 @@ def join_captions(
 ) -> pd.DataFrame:
     """Return `moment_id, caption, video_id, start, end` of the moments that take part.
 
-    Sorted by moment_id, so that nothing after it depends on the order of a corpus.
+    Sorted by moment_id, so that nothing later depends on the order of a corpus.
     """
     wanted = moments[moments["modality"].isin(modalities)]
     joined = select_in_use(captions)[["moment_id", "caption"]].merge(wanted[_PLACE], on="moment_id")
@@ -68,7 +68,7 @@ def read_pool(modalities: Sequence[str], gigabytes: float) -> pd.DataFrame:
 
 
 def fit_in(gigabytes: float) -> bool:
-    """Tell whether captions and moments can be joined in so much memory."""
+    """Tell whether captions and moments can be joined in this much memory."""
     return fits(gigabytes, max(tables.CAPTIONS.count_rows(), tables.MOMENTS.count_rows()))
 
 
@@ -83,7 +83,7 @@ def load_pool(database: Database, modalities: Sequence[str]) -> None:
         (captions, "captions", "status", IN_USE, ["moment_id", "caption"]),
         (moments, "moments", "modality", modalities, _PLACE),
     ):
-        # What takes no part is loaded too: a key must not appear twice there either.
+        # Rows that are not used are loaded too: their keys must not repeat either.
         frames = (one[kept].assign(used=one[column].isin(values)) for one in table.read_batches())
         database.load(name, frames)
         database.check_key(table, name)
@@ -99,14 +99,14 @@ def text_key(texts: pd.Series) -> pd.Series:
 
 
 def refuse_shared_texts(queries: pd.DataFrame, path: Path) -> None:
-    """Stop where a text is a query of two splits: nothing that is trained on may be tested on.
+    """Stop if a text is a query of two splits: no training text may be tested on.
 
     Raises:
         SharedError: two queries of different splits are equal after trimming and case folding.
     """
     judged = set(text_key(queries.loc[queries["split"] != "train", "query"]))
     frames = (one.assign(key=text_key(one["query"])) for one in blocks(queries))
-    # Of two splits one is not training's: other texts need not be looked at together.
+    # One of the two splits is not `train`, so only texts of judged queries can be shared.
     keyed = pd.concat([queries[:0].assign(key=""), *(f[f["key"].isin(judged)] for f in frames)])
     splits = keyed.drop_duplicates(["key", "split"])
     shared = splits[splits["key"].duplicated(keep=False)].sort_values(["key", "query_id"])

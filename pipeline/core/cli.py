@@ -18,11 +18,11 @@ from pipeline.core import files
 DAG = files.DAG
 METRICS = Path("datasets/work/metrics")
 DISK_REFUSES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES}
-"""Full, over the quota, read-only, not allowed: nothing that our code could do better."""
+"""Full, over the quota, read-only, not allowed: nothing that our code could avoid."""
 
 
 def run_stage(main: Callable[[], None]) -> None:
-    """Run a stage as a command: `--help` shows its module's text, errors are one line."""
+    """Run a stage as a command: `--help` shows its module's docstring, errors are one line."""
     parser(
         "Reads params.yaml in the current folder. `dvc repro` runs it with the others."
     ).parse_args()
@@ -30,7 +30,7 @@ def run_stage(main: Callable[[], None]) -> None:
 
 
 def parser(epilog: str) -> argparse.ArgumentParser:
-    """Return a parser whose help is the text of the module that runs."""
+    """Return a parser whose help is the docstring of the module that runs."""
     return argparse.ArgumentParser(
         prog=_prog(),
         description=sys.modules["__main__"].__doc__,
@@ -77,7 +77,7 @@ def write_metrics(stage: str, values: Mapping[str, object]) -> None:
 
 
 def keep_private(path: Path) -> None:
-    """Take from others the right to read a file of secrets, and say so."""
+    """Make a file of secrets unreadable for others, and log it."""
     try:
         if files.make_private(path):
             log(f"{path}: others could read it; from now on only you can (mode 600)")

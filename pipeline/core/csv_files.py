@@ -19,7 +19,7 @@ NOT_UTF8 = (
 )
 _SEPARATOR = re.compile(r'"?sep=([,;\t|])"?\s*', re.IGNORECASE)
 
-csv.field_size_limit(MAX_LINE_BYTES)  # what `write_csv` wrote, `read_csv` must take back
+csv.field_size_limit(MAX_LINE_BYTES)  # `read_csv` must accept what `write_csv` wrote
 
 
 def read_csv(path: Path, required: Sequence[str] = ()) -> pd.DataFrame:
@@ -82,7 +82,7 @@ def _delimiter(line: str) -> str:
 
 
 def _trim(cells: list[str], least: int) -> list[str]:
-    """Return cells without the empty ones at their end, but for the first `least`."""
+    """Return cells without the empty ones at their end, but at least the first `least`."""
     end = len(cells)
     while end > least and not cells[end - 1].strip():
         end -= 1
@@ -120,7 +120,7 @@ def write_csv(path: Path, frame: pd.DataFrame) -> None:
 
 
 def write_csv_batches(path: Path, frames: Callable[[], Iterable[pd.DataFrame]]) -> None:
-    """Write what `write_csv` would write of all frames, one at least; they are made twice."""
+    """Write all frames (one or more) as `write_csv` would; they are made twice."""
     rule: Literal[0, 2] = max(_quoting(*_defuse(frame)) for frame in frames())
     with unfinished(path) as stream:
         for number, frame in enumerate(frames()):
@@ -137,7 +137,7 @@ def _defuse(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.Index]:
     """Return a frame whose texts are harmless, and the names of their columns."""
     texts = frame.select_dtypes(include=["object", "str"]).columns
     safe = frame.astype(dict.fromkeys(texts, object))
-    for name in texts:  # not `Series.map`, which turns integers beside a null into floats
+    for name in texts:  # not `Series.map`, which turns integers next to a null into floats
         safe[name] = pd.Series([defuse(cell) for cell in safe[name]], safe.index, dtype=object)
     return safe, texts
 
@@ -152,7 +152,7 @@ def _csv(safe: pd.DataFrame, rule: Literal[0, 2], *, header: bool = True) -> str
 
 
 def quoting(cells: Iterable[object], first: Iterable[str] = ()) -> Literal[0, 2]:
-    """Return what Python's writer must quote so that every reader takes the cells back.
+    """Return what Python's writer must quote so that every reader restores the cells.
 
     It leaves a bare carriage return unquoted; and a byte order mark that begins the `first` cell
     would not be part of its text.
@@ -162,12 +162,12 @@ def quoting(cells: Iterable[object], first: Iterable[str] = ()) -> Literal[0, 2]
     return csv.QUOTE_NONNUMERIC if hostile or marked else csv.QUOTE_MINIMAL
 
 
-# The last four are the full-width forms, which some spreadsheets read alike.
+# The last four are the full-width forms, which some spreadsheets treat alike.
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff0b\uff0d\uff1d\uff20]")
 
 
 def defuse(cell: object) -> object:
-    """Put a quote before text that a spreadsheet would run as a formula."""
+    """Put an apostrophe before text that a spreadsheet would run as a formula."""
     return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
 
 

@@ -28,7 +28,7 @@ MAX_LINE_BYTES = 16 * 2**20
 
 
 class FileError(MomentRankError):
-    """A file that can't be read as what it should be."""
+    """A file can't be read or written as intended."""
 
 
 class Span(NamedTuple):
@@ -57,8 +57,8 @@ class Line(NamedTuple):
 def unfinished(path: Path, mode: str = "w", *, private: bool = False) -> Iterator[IO[Any]]:
     """Open `path` for writing so that it appears whole or not at all; `private`: for its owner.
 
-    Writes beside the target, syncs, then renames: a kill, a full disk or an exception
-    leaves the former file (or none) in place.
+    Writes next to the target, syncs, then renames: a kill, a full disk or an exception
+    leaves the previous file (or none) in place.
 
     Raises:
         FileError: it can't be written: the disk is full, read-only, a folder is in the way ...
@@ -83,7 +83,7 @@ def unfinished(path: Path, mode: str = "w", *, private: bool = False) -> Iterato
 
 
 def _create_beside(path: Path) -> tuple[int, str]:
-    """Create a uniquely named file beside `path`; create the folder if needed."""
+    """Create a uniquely named file next to `path`; create the folder if needed."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         return tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
@@ -99,7 +99,7 @@ def make_private(path: Path) -> bool:
     """Let only the owner of a file read it; return whether others could before.
 
     Raises:
-        FileError: it can't be done: somebody else owns the file, or the file system has no owners.
+        FileError: it can't be done: someone else owns the file, or the file system has no owners.
     """
     if not _others_can_read(path):
         return False
@@ -131,7 +131,7 @@ def read_lines(path: Path, span: Span = WHOLE) -> Iterator[Line]:
     """Yield the lines of a text file, numbered from 1 in it, blank ones included.
 
     Raises:
-        FileError: the file is missing, or a line passes `MAX_LINE_BYTES`.
+        FileError: the file is missing, or a line exceeds `MAX_LINE_BYTES`.
     """
     for number, text in enumerate(decode_lines(path, span), start=span.line):
         yield Line(number, text.removesuffix("\n").removesuffix("\r"))
@@ -234,12 +234,12 @@ def read_json(path: Path) -> Any:  # noqa: ANN401  (the caller's format decides)
         raise FileError(f"{path}, line {exc.lineno}, column {exc.colno}: {exc.msg}") from exc
     except RecursionError as exc:
         raise FileError(f"{path}: nested too deep to be an annotation file") from exc
-    except ValueError as exc:  # a key twice, or an integer of thousands of digits
+    except ValueError as exc:  # a repeated key, or an integer of thousands of digits
         raise FileError(f"{path}: {exc}") from exc
 
 
 def read_yaml(path: Path) -> Any:  # noqa: ANN401  (the caller's model decides)
-    """Read one YAML document as DVC reads it (YAML 1.2, a key twice is an error).
+    """Read one YAML document as DVC reads it (YAML 1.2; a repeated key is an error).
 
     Raises:
         FileError: the file is missing or not YAML, with line and column.
@@ -264,14 +264,14 @@ def _parse_yaml(content: bytes) -> object:
 
 
 def write_yaml(path: Path, value: object, remark: str, *, private: bool = False) -> None:
-    """Write `value` as YAML under a line of comment, keys in the order given."""
+    """Write `value` as YAML below a comment line, keys in the order given."""
     with unfinished(path, private=private) as stream:
         stream.write(f"# {remark}\n")
         YAML(typ="safe", pure=True).dump(value, stream)
 
 
 class ManifestEntry(NamedTuple):
-    """A file of a manifest: its hash and size, and `rows` where it is a table or a list."""
+    """A file of a manifest: its hash and size, and `rows` if it is a table or a list."""
 
     sha256: str
     bytes: int

@@ -1,4 +1,4 @@
-"""git: runs it, and commits what people decided, so that it is never in a cache alone."""
+"""Run git, and commit what people decided, so that it never exists only in a cache."""
 
 import subprocess
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from pipeline.core import cli
 
 
 def commit(paths: Sequence[Path], message: str) -> None:
-    """Commit the changes of these files alone; if git fails, say what to type."""
+    """Commit the changes of these files alone; if git fails, log the command to run."""
     names = [str(path) for path in paths if path.exists()]
     added, unchanged = run("add", "--", *names), run("diff", "--cached", "--quiet", "--", *names)
     if not added.returncode and not unchanged.returncode:
@@ -17,8 +17,8 @@ def commit(paths: Sequence[Path], message: str) -> None:
         if result.returncode:
             output = (result.stderr or result.stdout).strip().splitlines()
             cli.log(
-                f"git did not commit it ({output[-1] if output else 'it gave no reason'}); do it"
-                f" yourself: git add {' '.join(names)} && git commit"
+                f"git did not commit it ({output[-1] if output else 'it gave no reason'}); commit"
+                f" it yourself: git add {' '.join(names)} && git commit"
             )
             return
 
@@ -30,7 +30,7 @@ def run(*arguments: str, folder: Path = Path()) -> subprocess.CompletedProcess[s
 
 
 def ignores(path: Path) -> bool:
-    """Tell whether git will not commit a file of this path: it ignores it, or is not there."""
+    """Tell whether git will not commit this path: it ignores it, or there is no repository."""
     place = path.parent.resolve() / path.name
     folder = next(parent for parent in place.parents if parent.is_dir())
     inside = run("rev-parse", "--is-inside-work-tree", folder=folder)

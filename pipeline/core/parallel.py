@@ -39,8 +39,8 @@ def map_in_threads(
 def one_thread() -> Iterator[None]:
     """Let torch's operations run in the thread that calls them, also in threads started inside.
 
-    On small operations torch's own threads mostly wait for each other, and busily. On two shared
-    cores the tagger read 35 texts a second with two threads, 206 with one, and 364 with one in
+    On small operations torch's own threads mostly busy-wait for each other. On two shared cores the
+    tagger read 35 texts a second with two threads, 206 with one, and 364 with one in
     each of two workers; training took 244 s with two threads and 45 s with one.
     """
     import torch  # noqa: PLC0415  (takes seconds; others here need no torch)

@@ -45,7 +45,7 @@ class Params(Section):
 
 
 def load(path: Path = PARAMS) -> Params:
-    """Read and check the parameters; errors as of `read_model`."""
+    """Read and check the parameters; errors as in `read_model`."""
     return read_model(Params, path)
 
 

@@ -1,4 +1,4 @@
-"""The sections of `params.yaml` of the stages and commands with people in them."""
+"""The sections of `params.yaml` for the stages and commands that involve people."""
 
 from typing import Annotated, Literal
 
@@ -10,9 +10,9 @@ from pipeline.core.validation import Name, Natural, Positive, Section, Share
 class Annotation(Section):
     """Where people judge, by which guideline, and in which language their page is.
 
-    `files` exchanges import and export files in `folder` with a server out of reach. `language`
-    is of the page and the guideline (annotation/guideline/), never of the queries; the guideline
-    `paper` follows the paper where ours departs from it.
+    `files` exchanges import and export files in `folder` with a server that can't be reached.
+    `language` is that of the page and the guideline (annotation/guideline/), never of the queries;
+    the guideline `paper` follows the paper where ours departs from it.
     """
 
     backend: Literal["label-studio", "files"]
@@ -22,10 +22,11 @@ class Annotation(Section):
 
 
 class Exam(Section):
-    """The exam before somebody judges: `queries` with their `top` moments, the same for all.
+    """The exam before people judge: `queries` with their `top` moments, the same for all.
 
-    The truth is the lead's gold, else the median of the first `group` people, then frozen. Who
-    fails a larger share than `max_failed` has failed it; `required`: only who passed is asked.
+    The truth is the lead's gold, else the median of the first `group` people, then frozen. A person
+    fails with a larger share of failed answers than `max_failed`; `required`: only people who
+    passed get tasks.
     """
 
     required: bool
@@ -36,21 +37,21 @@ class Exam(Section):
 
 
 class Pull(Section):
-    """How answers are fetched: tasks in one request."""
+    """How answers are fetched: tasks per request."""
 
     page: Annotated[int, Field(ge=10, le=10_000)]
 
 
 class Plan(Section):
-    """Who is asked what, how much at once, and how people are checked meanwhile.
+    """Who gets which tasks, how many at a time, and how people are checked meanwhile.
 
     A query's second batch is judged if the mean level over the last `last_ranks` of the first is
     `min_mean` or more. `pause` (minutes) is the longest time counted for a judgment, `queue` the
-    number of tasks a person has open at most, `patience` (days) how long a task waits for them.
-    `gold` and `repeats` are shares of a person's tasks; a repeat comes `repeat_gap` tasks after
-    the first time at the earliest. Nobody gets new tasks whose hits on their last `gold_window`
-    gold pairs are below `min_gold` beyond chance, or whose answers are unlike any honest
-    annotator's; `max_wrong` is the chance that somebody honest is ever stopped by that.
+    most tasks that a person has open, `patience` (days) how long a task waits for them. `gold` and
+    `repeats` are shares of a person's tasks; a repeat comes at least `repeat_gap` tasks after the
+    first time. A person gets no new tasks if their hits on their last `gold_window` gold pairs are
+    below `min_gold` beyond chance, or if their answers are unlike any honest annotator's;
+    `max_wrong` is the chance that this ever stops an honest person.
     """
 
     last_ranks: Positive
@@ -67,7 +68,7 @@ class Plan(Section):
 
 
 class Push(Section):
-    """How tasks are added: how many in one request."""
+    """How tasks are added: tasks per request."""
 
     batch: Annotated[int, Field(ge=10, le=10_000)]
 
@@ -96,16 +97,16 @@ class Agreement(Section):
 
 
 class Calibration(Section):
-    """How a machine's levels are held against people's, and which faults it is told of.
+    """How a machine's levels are compared with people's, and which of its faults are reported.
 
-    `resamples` and `confidence` are of the bootstrap over queries. `epsilon` is what a person costs
-    beyond the machine, in the alternative annotator test. A machine fails where more than
-    `max_failed` of its answers have no level; it is constant where more than `max_same` of its
-    levels are one, no better than similarity where the correlation with people that this leaves may
-    be below `min_beyond` (the low end of its interval), lenient or severe where its levels lie more
-    than `max_bias` above or below people's on average. Below `min_pairs` nothing is said. Levels
-    `min_difference` or more apart are worth a second look. `runs` are files of test runs beside the
-    reference runs.
+    `resamples` and `confidence` are for the bootstrap over queries. `epsilon` is what a person
+    costs beyond the machine, in the alternative annotator test. A machine fails if more than
+    `max_failed` of its answers have no level. It is constant if more than `max_same` of its levels
+    are the same; no better than similarity if the correlation with people that similarity leaves
+    may be below `min_beyond` (the low end of its interval); lenient or severe if its levels are on
+    average more than `max_bias` above or below people's. Below `min_pairs` there is no verdict.
+    Levels `min_difference` or more apart are worth a second look. `runs` are files of test runs in
+    addition to the reference runs.
     """
 
     seed: Natural

@@ -1,4 +1,4 @@
-"""Progress on long work: a bar on a terminal, and a line now and then where there is none."""
+"""Progress on long work: a bar on a terminal, elsewhere a line now and then."""
 
 import io
 import sys

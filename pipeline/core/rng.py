@@ -11,5 +11,5 @@ def generator(*parts: object) -> np.random.Generator:
 
 
 def draw(*parts: object) -> str:
-    """Return the hash of these words or numbers: to sort by it is to shuffle, each time alike."""
+    """Return the hash of these words or numbers: sorting by it shuffles, each time alike."""
     return hashlib.sha256(" ".join(map(str, parts)).encode()).hexdigest()

@@ -1,6 +1,6 @@
 """The sections of `params.yaml`, one per stage, each with the stage's name.
 
-A section says which keys there are, and which values each of them may have.
+A section defines its keys, and the values that each of them may have.
 """
 
 from collections.abc import Mapping
@@ -19,13 +19,13 @@ RESERVED_PARAMETERS = {"model", "messages", "max_tokens", "max_completion_tokens
 
 
 class Engine(Section):
-    """Where the dear stages do their work; never what they write.
+    """Where the expensive stages do their work; never what they write.
 
-    `workers` is how many tasks run at once (0: one per core, or as many as the cluster takes),
-    `shards` into how many parts a stage's work is divided, `address` that of a Ray cluster (null:
-    one of its own on this machine), `folder` where parts are kept: a folder that every machine
-    sees, or an address that fsspec knows (`s3://bucket/prefix`). A stage whose tables would need
-    more than `table_memory` GB of memory lets DuckDB make them within it.
+    `workers` is how many tasks run in parallel (0: one per core, or as many as the cluster takes),
+    `shards` is how many parts a stage's work is divided into, `address` is that of a Ray cluster
+    (null: one started on this machine), `folder` is where parts are kept: a folder that every
+    machine sees, or an address that fsspec knows (`s3://bucket/prefix`). A stage whose tables would
+    need more than `table_memory` GB of memory lets DuckDB make them within it.
     """
 
     kind: Literal["local", "ray", "slurm"]
@@ -87,7 +87,7 @@ class Names(Section):
 class LanguageModel(Section):
     """A model behind a backend `openai` (address and key come from the environment).
 
-    `timeout` is in seconds, prices are in USD per million tokens. `extra` is sent with every
+    `timeout` is in seconds; prices are in USD per million tokens. `extra` is sent with every
     request; null removes a parameter.
     """
 
@@ -109,7 +109,7 @@ class LanguageModel(Section):
     @classmethod
     def _extra_leaves_the_question_alone(cls, extra: dict[str, Any]) -> dict[str, Any]:
         if taken := sorted(extra.keys() & RESERVED_PARAMETERS):
-            raise ValueError(f"must not set {taken[0]}, which has another key or is never changed")
+            raise ValueError(f"must not set {taken[0]}: it has its own key or is never changed")
         return extra
 
 
@@ -157,7 +157,7 @@ class Embed(Section):
 
 
 class Candidates(Section):
-    """How many moments per query are judged at most, and the size of a batch."""
+    """The most moments that are judged per query, and the size of a batch."""
 
     batch: Positive
     top: Positive
@@ -174,7 +174,7 @@ class Candidates(Section):
 class Clips(Section):
     """The clips that annotators see: `padding` in s, `height` in pixels, `workers` 0: all cores.
 
-    With `audio` they keep their sound, for a pool with moments of what is said (`t`, `vt`).
+    With `audio` they keep their sound, for a pool with moments about what is said (`t`, `vt`).
     """
 
     format: Literal["mp4", "gif"]
@@ -193,11 +193,11 @@ class Clips(Section):
 
 
 class Judge(Section):
-    """The machine that judges pairs beside people; none of its levels becomes one of theirs.
+    """The machine that judges pairs alongside people; none of its levels becomes one of theirs.
 
-    `pool_top`: so many more moments a query, below the candidates, that it alone judges.
-    `frames` is the number of pictures of a clip at most, `height` theirs in pixels at most,
-    `repeats` how often each pair is asked. `blind`: the caption in place of the pictures.
+    `pool_top` is how many more moments per query, below the candidates, it alone judges. `frames`
+    is the most pictures per clip, `height` their greatest height in pixels, `repeats` how often it
+    judges each pair. `blind`: the caption in place of the pictures.
     """
 
     backend: Literal["similarity", "openai", "none"]
@@ -224,10 +224,10 @@ class Pseudo(Section):
 
 
 class ResponsibleAI(Section):
-    """What only the lead knows of the collection, for its card and its Croissant file.
+    """What only the lead knows about the collection, for its card and its Croissant file.
 
     `annotators`: who judged, how they were found and paid; `personal_information`: what videos and
-    queries may tell of somebody; `social_impact`; `use_cases`: what it is for, and what it is not;
+    queries may reveal about people; `social_impact`; `use_cases`: what it is for, and what not;
     `maintenance`: who keeps it, and where to report an error.
     """
 
@@ -242,7 +242,7 @@ class Release(Section):
     """The name and terms of the released collection.
 
     `license` and `language` are identifiers of the Hugging Face hub, `creators` are written as
-    `Family, Given`. None must be filled in before a closed campaign is released, but for
+    `Family, Given`. Replace every None before a closed campaign is released, except for
     `language` (detected) and a `corpus` of a known format.
     """
 
@@ -267,8 +267,8 @@ class ReferenceRuns(Section):
 class Report(Section):
     """The limits of the checks on the report's first screen.
 
-    `min_alpha` is of Krippendorff's ordinal alpha; shares are of pairs without consensus, of
-    pairs with the query's own words below level 4, and of moments that are not used.
+    `min_alpha` is for Krippendorff's ordinal alpha; the shares are those of pairs without
+    consensus, of pairs with the query's own words below level 4, and of moments not in use.
     """
 
     min_alpha: Annotated[float, Field(ge=-1, le=1)]

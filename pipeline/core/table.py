@@ -1,6 +1,6 @@
-"""Tables: a path, a schema, a key, and what is wrong with a frame in one line a cell.
+"""Tables: a path, a schema, a key, and one line for each wrong cell of a frame.
 
-pandera checks; the messages are ours, one line a cell, with file, row (or line) and column.
+pandera checks; the messages are ours, one line per cell, with file, row (or line) and column.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ from pipeline.core.validation import RowRule
 
 SHOWN_PROBLEMS = 5
 WORK = Path("datasets/work")
-"""The folder of what stages make on the way."""
+"""The folder of the stages' intermediate results."""
 
 
 class TableError(MomentRankError):
@@ -32,7 +32,7 @@ class TableError(MomentRankError):
 
 
 class Problem(NamedTuple):
-    """What is wrong with a cell, in the order in which problems are told."""
+    """What is wrong with a cell, in the order in which problems are reported."""
 
     is_of_column: bool
     """False: the column could not be converted, which comes first."""
@@ -64,7 +64,7 @@ class Table:
         return self.check(pd.DataFrame({name: [] for name in self.columns}))
 
     def check(self, frame: pd.DataFrame, where: str = "row") -> pd.DataFrame:
-        """Return `frame` with the schema's dtypes, or say which cells break it.
+        """Return `frame` with the schema's dtypes, or report the cells that break it.
 
         Raises:
             TableError: a column is missing or unknown, a cell is of the wrong type or
@@ -80,7 +80,7 @@ class Table:
         """Check a table in batches whose index numbers its rows; `check_key` checks its key.
 
         Raises:
-            TableError: as of `check`, once all batches have been looked at.
+            TableError: as in `check`, once all batches have been checked.
         """
         first: list[Problem] = []
         count = 0
@@ -93,7 +93,7 @@ class Table:
         self._raise([problem.text for problem in first], count)
 
     def refuse_repeats(self, rows: pd.DataFrame, count: int) -> None:
-        """Stop where a key appears twice: `rows` are the first of `count` such rows."""
+        """Stop if a key appears twice: `rows` are the first of `count` such rows."""
         self._raise(_repeats("row", rows, self.key), count)
 
     def _check_cells(self, frame: pd.DataFrame, where: str) -> tuple[pd.DataFrame, list[Problem]]:
@@ -127,15 +127,15 @@ class Table:
         return table.check(_read_parquet(table.path))
 
     def count_rows(self) -> int:
-        """Return the rows of a Parquet file from its end; 0 if it can't be read, as `read` says."""
+        """Count a Parquet file's rows by its footer; 0 if it can't be read, as `read` reports."""
         return batches.count_rows(self.path)
 
     def read_batches(self) -> Iterator[pd.DataFrame]:
-        """Read and check a Parquet file in batches, but for its key; errors as of `read`."""
+        """Read and check a Parquet file in batches, except its key; errors as in `read`."""
         return self.check_batches(batches.read(self.path))
 
     def write_batches(self, frames: Iterable[pd.DataFrame]) -> None:
-        """Check a Parquet file's rows, but for its key, and write the same bytes as `write`."""
+        """Check a Parquet file's rows, except its key, and write the same bytes as `write`."""
         schema = pyarrow.Table.from_pandas(self.empty(), preserve_index=False).schema
         checked = self.check_batches(_number(frames))
         made = (pyarrow.Table.from_pandas(one, preserve_index=False) for one in checked)
@@ -205,8 +205,8 @@ def _repeats(where: str, rows: pd.DataFrame, key: tuple[str, ...]) -> list[str]:
 def coerce_valid(schema: pa.DataFrameSchema, frame: pd.DataFrame) -> pd.DataFrame | None:
     """Return what `schema.validate` returns of a valid frame; None if it would raise.
 
-    It takes a sixth of the time: pandera prepares a report of what fails before it knows whether
-    anything does, and asks each cell of a column that has the right dtype what it is.
+    It takes a sixth of the time: pandera prepares a report of failures before it knows whether
+    there are any, and checks the type of each cell even in a column with the right dtype.
     """
     coerced = {}
     try:
@@ -231,7 +231,7 @@ def _has_dtype(column: pa.Column, cells: pd.Series) -> bool:
 def _is_valid(column: pa.Column, cells: pd.Series) -> bool:
     array = cells.to_numpy() if isinstance(cells.dtype, np.dtype) else cells.array  # 3 times faster
     full = array[~empty] if (empty := pd.isna(array)).any() else array
-    is_valid = column.metadata["is_valid"]  # what pandera asks, too
+    is_valid = column.metadata["is_valid"]  # which pandera calls, too
     valid = is_valid is None or bool(is_valid(full).all())
     return valid and (column.nullable or len(full) == len(array))
 
@@ -246,7 +246,7 @@ def _number(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
 def _parse_instants(
     where: str, frame: pd.DataFrame, schema: pa.DataFrameSchema
 ) -> tuple[pd.DataFrame, list[Problem]]:
-    """Read times in any form of ISO 8601, also several in one column, and in no other."""
+    """Read times in any form of ISO 8601, even mixed in one column, and in no other form."""
     problems = []
     for place, (name, column) in enumerate(schema.columns.items()):
         dtype = column.dtype.type
@@ -283,7 +283,7 @@ def _cell_problem(
     where: str, index: str | float | None, column: str, check: str, value: object
 ) -> str:
     expected = _KINDS.get(check, check)
-    if pd.isna(index):  # pandas refused the column, and does not say for which cell
+    if pd.isna(index):  # pandas refused the column, and does not name the cell
         return f"{column}: a cell is not {expected}"
     if check == "not_nullable" or value is None or value == "":
         return f"{where} {index}, {column}: empty"

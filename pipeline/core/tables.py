@@ -1,7 +1,7 @@
-"""The tables that stages hand to each other: one schema each, checked on read and write.
+"""The tables that stages pass to each other: one schema each, checked on read and write.
 
-A table is Parquet under `datasets/work/`, or CSV where people edit,
-commit or read it. Times are seconds; a moment is the half-open interval [start, end).
+A table is Parquet under `datasets/work/`, or CSV if people edit, commit or read it. Times are in
+seconds; a moment is the half-open interval [start, end).
 """
 
 from collections.abc import Callable
@@ -23,35 +23,35 @@ MODALITIES = get_args(Modality)
 VOTING = ("first", "escalated")
 CHECKS = ("gold", "repeat")
 KINDS = (*VOTING, *CHECKS)
-"""Why somebody judges a pair of the campaign; the hidden checks are never votes."""
+"""Why a person judges a pair of the campaign; the hidden checks are never votes."""
 TASK_KINDS = (*KINDS, "exam", "feedback", "adjudication")
-"""What a task can be: those of the campaign, and those of projects of their own."""
+"""The kinds of tasks: those of the campaign, and those with projects of their own."""
 REJECTIONS = (
     "bad-key not-the-annotator imported changed-by-another not-what-was-shown skipped draft"
     " empty malformed foreign twice bad-level bad-reason no-reason reason-alone both left"
 )
-"""Why an answer is no judgment, with a space between."""
+"""Why an answer is not a judgment, separated by spaces."""
 MACHINE_REASONS = (
     *("refused", "malformed", "cut", "cant-judge", "broken-clip", "failed"),
     "no-judgments",
 )
-"""Why a machine gave no level: it refused, its answer was malformed or cut, it says that it can't
-judge, its clip is broken, the server failed; people have judged nothing to learn from."""
+"""Why a machine gave no level: it refused, its answer was malformed or cut, it answered that it
+can't judge, its clip is broken, the server failed; or there are no judgments to learn from."""
 JUDGED_SPLITS = ("val", "test")
 SPLITS = (*JUDGED_SPLITS, "train")
 LEVELS = range(5)
 """The levels of relevance, 0 to 4."""
 OUTCOMES = ("two", "four", "adjudicated", "discarded", "unjudgeable", "waiting")
-"""What the votes on a pair come to."""
+"""The outcome of the votes on a pair."""
 WORK = table.WORK
 CAMPAIGN = Path("datasets/campaign")
 RELEASE = Path("datasets/release")
 STATE = WORK / "campaign_state.json"
-"""How far the campaign is, where one is open."""
+"""The state of the campaign, if one is open."""
 TODAY = WORK / "today.json"
 """The day of the last pull, UTC, while a campaign is open: pace and absence depend on it."""
 PRIVATE = CAMPAIGN / "annotators.private.yaml"
-"""Who the annotators are: never committed, never released."""
+"""Identities of the annotators: never committed, never released."""
 
 
 Cells = Any
@@ -136,11 +136,11 @@ _COLUMNS = {
     "since": _column(INSTANT),
     "note": _column("str", nullable=True),
 }
-"""What a column holds, by its name, in every table that says nothing else."""
+"""Each column's definition, by its name, unless a table overrides it."""
 
 
 def _table(path: Path, key: str, columns: str, /, **others: pa.Column) -> Table:
-    """Return a table of these columns, in order: `others` are not as `_COLUMNS` has them."""
+    """Return a table of these columns, in order; `others` override `_COLUMNS`."""
     known = _COLUMNS | others
     schema = pa.DataFrameSchema({name: known[name] for name in columns.split()})
     return Table(path, schema, tuple(key.split()))
@@ -184,11 +184,11 @@ AUDIT_STRATA = _table(
     stratum=_choice("unjudged", "zero", "low", "high"),
     size=_number("int64", 1),
 )
-"""Of the random pairs of an audit that was drawn by a machine's levels: the stratum, and how many
+"""For the random pairs of an audit that was drawn by a machine's levels: the stratum, and how many
 moments of the query are in it."""
 TOPUP = _table(CAMPAIGN / "topup.csv", _PAIR, f"{_RANKED} origin")
 MACHINE_POOL = _table(WORK / "machine_pool.parquet", _PAIR, _RANKED)
-"""Moments below the candidates, `judge.pool_top` a query: no person ever sees them."""
+"""Moments below the candidates, `judge.pool_top` per query: no person ever sees them."""
 MACHINE_JUDGMENTS = replace(
     _table(
         WORK / "machine_judgments.parquet",
@@ -206,8 +206,8 @@ MACHINE_JUDGMENTS = replace(
         "must have a level or a reason why it has none, and not both",
     ),
 )
-"""What a machine said of pairs; no stage that makes a level of people's reads it. `remark` is
-its own words; `reason` says why there is no level."""
+"""A machine's judgments; no stage that makes people's levels reads them. `remark` is the machine's
+own words; `reason` is why there is no level."""
 WANTED = _table(WORK / "wanted.parquet", _PAIR, f"{_RANKED} batch", batch=_number("int64", 2))
 PAIRS = _table(
     CAMPAIGN / "pairs.csv",
@@ -243,7 +243,7 @@ CONSENSUS = _table(
     _PAIR,
     f"{_PAIR} level mean scores outcome skill_level skill_mean voted_level voted_outcome",
 )
-"""`voted_*` is what the votes came to, whatever was adjudicated; `skill_*` is no released level."""
+"""`voted_*` is the result of the votes, before adjudication; `skill_*` is not a released level."""
 COUNTED_VOTES = _table(
     WORK / "counted_votes.parquet", "pair_id annotator", "pair_id annotator level reason"
 )
@@ -277,7 +277,7 @@ VOIDED = _table(
     "annotator since until note",
     until=_column(INSTANT, nullable=True),
 )
-"""Whose judgments count no more, from which instant on (UTC); an empty `until` is no end."""
+"""Whose judgments no longer count, and since when (UTC); an empty `until` means no end."""
 DEPARTURES = _table(
     CAMPAIGN / "departures.csv",
     "annotator since",

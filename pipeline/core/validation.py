@@ -26,13 +26,13 @@ _SHORT.maxstring = _SHORT.maxother = 80
 
 
 class Section(BaseModel):
-    """A model whose keys must all be present, but for defaults, and no others."""
+    """A model that requires all keys without a default, and allows no others."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
 class RowRule(NamedTuple):
-    """What the cells of a table's row must be together, and what is wrong where they are not."""
+    """A condition on the cells of a table's row together, and the error if it is not met."""
 
     holds: Callable[["pd.DataFrame"], "pd.Series[bool]"]
     error: str
@@ -41,7 +41,7 @@ class RowRule(NamedTuple):
 def validate(
     model: type[Model], value: object, where: object, refusal: type[MomentRankError]
 ) -> Model:
-    """Parse a value into `model`; `where` it is from begins each line of an error.
+    """Parse a value into `model`; each line of an error begins with `where`, its source.
 
     Raises:
         refusal: a key is unknown, missing or impossible; one line each, with its path.
@@ -75,7 +75,7 @@ def _complaint(model: type[BaseModel], error: Error) -> str:
         case "missing":
             return "this key is missing"
         case "model_type" | "dict_type":
-            return f"must hold keys with values (it is {_SHORT.repr(error['input'])})"
+            return f"must contain keys with values (it is {_SHORT.repr(error['input'])})"
         case "literal_error" if error["loc"][-1:] == ("[key]",):
             return f"unknown key; must be {error['ctx']['expected']}"
         case "value_error":
@@ -84,7 +84,7 @@ def _complaint(model: type[BaseModel], error: Error) -> str:
 
 
 def _suggest_key(model: type[BaseModel], error: Error) -> tuple[int | str, ...]:
-    """Return the path of the key that an unknown one looks like, or nothing."""
+    """Return the path of the key that an unknown one resembles, or nothing."""
     *sections, key = error["loc"]
     section: Any = model
     for part in sections:
@@ -95,7 +95,7 @@ def _suggest_key(model: type[BaseModel], error: Error) -> tuple[int | str, ...]:
 
 
 def _submodel(model: Any, part: int | str) -> Any:  # noqa: ANN401  (a model, or a dict of models)
-    """Return the model of a key's value; a dict's values are all of one."""
+    """Return the model of a key's value; all values of a dict have the same one."""
     if part in getattr(model, "model_fields", ()):
         return model.model_fields[part].annotation
     return get_args(model)[-1]

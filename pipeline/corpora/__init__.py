@@ -1,7 +1,7 @@
 """One small module per corpus format, each `read(portion) -> rows`.
 
 A reader knows where a format keeps its fields (`momentrank.formats.benchmarks`) and nothing else:
-it passes on what is there, right or wrong, with its place. `pipeline.ingest` decides what can be
+it passes on what it finds, right or wrong, with its place. `pipeline.ingest` decides what can be
 used.
 """
 
@@ -18,7 +18,7 @@ from pipeline.corpora.sources import Portion, cut_file, estimate_rows, source_fi
 
 
 class _Format(NamedTuple):
-    """How a format's files are found and read, and which of them hold a row or more a line."""
+    """How a format's files are found and read, and which have at least one row per line."""
 
     list_files: Callable[[Path], list[Path]]
     read: Callable[[Portion], Iterator[Row]]
@@ -46,24 +46,24 @@ def read(corpus: str, source: Path, columns: Columns) -> Iterator[Row]:
     """Yield the rows of a corpus in the format `corpus`; `columns` is for `table` alone.
 
     Raises:
-        FileError: the source is missing, or no file of that format.
+        FileError: the source is missing, or is not of that format.
     """
     for path in _format(corpus, columns).list_files(source):
         yield from read_portion(corpus, Portion(path), columns)
 
 
 def read_portion(corpus: str, portion: Portion, columns: Columns) -> Iterator[Row]:
-    """Yield the rows of a portion; errors as of `read`."""
+    """Yield the rows of a portion; errors as in `read`."""
     return _format(corpus, columns).read(portion)
 
 
 def count_roughly(corpus: str, source: Path) -> int:
-    """Return about how many rows a corpus has, without reading them; errors as of `read`."""
+    """Return about how many rows a corpus has, without reading them; errors as in `read`."""
     return sum(map(estimate_rows, _format(corpus, {}).list_files(source)))
 
 
 def cut(corpus: str, source: Path) -> list[Portion]:
-    """Return the portions of a corpus, in order: files, or lines of them; errors as of `read`."""
+    """Return the portions of a corpus, in order: files, or lines of them; errors as in `read`."""
     form = _format(corpus, {})
     portions = (
         cut_file(path) if path.name.lower().endswith(form.lines) else [Portion(path)]

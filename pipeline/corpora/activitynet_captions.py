@@ -17,13 +17,13 @@ def read(portion: Portion) -> Iterator[Row]:
     """Yield the moments of a JSON file.
 
     Raises:
-        FileError: the file is not JSON, or no object.
+        FileError: the file is not JSON, or not an object.
     """
     path, videos = portion.path, read_document(portion.path)
     if not isinstance(videos, dict):
         raise FileError(
-            f"{path}: an object of videos is expected, by their names; a folder may hold"
-            " nothing but splits (not the lists of ids that come with them)"
+            f"{path}: expected an object of videos, by their names; a folder may contain only"
+            " splits (not the lists of ids that come with them)"
         )
     for video, entry in videos.items():
         yield from _rows(path, video, entry)

@@ -1,6 +1,6 @@
 """Charades-STA (Gao et al., ICCV 2017): lines `VIDEO START END##sentence`.
 
-They give no durations; these come from Charades' own CSV (columns `id`, `length`). The
+They have no durations; these come from Charades' own CSV (columns `id`, `length`). The
 source is a folder with both: `charades_sta_*.txt` and `Charades_*.csv`.
 """
 
@@ -26,13 +26,13 @@ def list_files(source: Path) -> list[Path]:
         )
     source_files(source, (".csv",))
     texts = sorted(source.glob("charades_sta*.txt"))
-    if not texts:  # Charades' own folder holds other .txt files beside
+    if not texts:  # Charades' own folder contains other .txt files too
         raise files.FileError(f"{source}: contains no charades_sta*.txt file")
     return texts
 
 
 def read(portion: Portion) -> Iterator[Row]:
-    """Yield the moments of a `.txt`, durations from the `.csv` beside it.
+    """Yield the moments of a `.txt`, with durations from the `.csv` next to it.
 
     Raises:
         FileError: a CSV lacks `id` or `length`.

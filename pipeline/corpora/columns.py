@@ -1,4 +1,4 @@
-"""The columns of a table: as `ingest.columns` says, else by their usual names."""
+"""The columns of a table: as set in `ingest.columns`, else by their usual names."""
 
 import re
 from collections.abc import Sequence
@@ -21,20 +21,20 @@ USUAL: dict[Column, tuple[str, ...]] = {
     "description": ("description", "desc", "caption", "sentence", "text", "query", "annotation"),
     "modality": ("modality",),
 }  # fmt: skip
-"""The names under which each field is found; capitals, spaces and signs do not matter."""
+"""The names under which each field is found; case, spaces and punctuation do not matter."""
 NEEDED: tuple[Column, ...] = ("video_id", "start", "end", "description")
-"""Without a `duration` the videos tell it; without the others a field has a default."""
+"""Required columns; a missing `duration` is read from the videos, other fields have defaults."""
 
 
 def locate(path: Path, header: Sequence[str], columns: Columns) -> dict[Column, str]:
     """Return the table's column for each of our fields that has one.
 
-    A field that `columns` names is in that column, or in none where it names None; one named by
-    no entry is found by its usual names, among the columns that no entry has taken.
+    A field in `columns` has the column named there, or none if that is None; any other field is
+    found by its usual names, among the columns that no entry has taken.
 
     Raises:
-        FileError: a named column is missing, a needed field is found nowhere, or a field may
-            be in several columns.
+        FileError: a named column is missing, a required field is not found, or a field may be in
+            several columns.
     """
     located = {ours: theirs for ours, theirs in columns.items() if theirs is not None}
     for ours, theirs in located.items():
@@ -49,8 +49,8 @@ def locate(path: Path, header: Sequence[str], columns: Columns) -> dict[Column, 
     for needed in NEEDED:
         if needed not in located:
             raise FileError(
-                f"{path}: no column is called as a {needed} usually is"
-                f" ({', '.join(USUAL[needed])}); found: {_quote(header)}. Say which it is:"
+                f"{path}: no column has a usual name of {needed}"
+                f" ({', '.join(USUAL[needed])}); found: {_quote(header)}. Name its column:"
                 f" ingest.columns: {{{needed}: ITS COLUMN}}"
             )
     return located
@@ -60,7 +60,7 @@ def _usual(path: Path, field: Column, header: Sequence[str]) -> str | None:
     matches = [name for name in header if _plain(name) in USUAL[field]]
     if len(matches) > 1:
         raise FileError(
-            f"{path}: {_quote(matches)} may each be the {field}; say which it is:"
+            f"{path}: {_quote(matches)} may each be the {field}; name the right one:"
             f" ingest.columns: {{{field}: {matches[0]}}}"
         )
     return matches[0] if matches else None

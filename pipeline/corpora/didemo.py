@@ -1,8 +1,8 @@
 """DiDeMo (Hendricks et al., ICCV 2017): a JSON list whose times are 5-second indices.
 
 Indices are inclusive: (1, 4) is 5 s to 25 s. Several people marked each description; the
-pair that most of them chose is the moment (the first of them where counts are equal).
-The files give no durations: a video is taken to last `num_segments` times 5 s.
+pair that most of them chose is the moment (the first one in a tie).
+The files have no durations: a video is assumed to last `num_segments` times 5 s.
 """
 
 from collections import Counter
@@ -25,11 +25,11 @@ def read(portion: Portion) -> Iterator[Row]:
     """Yield the moments of a JSON file.
 
     Raises:
-        FileError: the file is not JSON, or no list.
+        FileError: the file is not JSON, or not a list.
     """
     entries = read_document(portion.path)
     if not isinstance(entries, list):
-        raise FileError(f"{portion.path}: a list of annotations is expected")
+        raise FileError(f"{portion.path}: expected a list of annotations")
     for number, entry in enumerate(entries):
         yield _row(portion.path, number, entry)
 

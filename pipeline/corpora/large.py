@@ -1,4 +1,4 @@
-"""A corpus past memory: its rows in files, and in DuckDB what looks at several of them."""
+"""A corpus larger than memory: its rows in files, and DuckDB for what involves several rows."""
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ class LargeCorpus:
         csv_files.write_csv_batches(path, lambda: self._rejected("from refused"))
 
     def write_tables(self) -> None:
-        """Write the moments, in the order of the corpus, and the videos, in that of their ids."""
+        """Write the moments in the order of the corpus, and the videos in that of their ids."""
         for table, name, order in (
             (tables.MOMENTS, "moments", ROW),
             (tables.VIDEOS, "videos", "video_id"),
@@ -58,7 +58,7 @@ class LargeCorpus:
         return list(found["path"])
 
     def texts_by_hash(self, most: int) -> list[str]:
-        """Return at most so many distinct descriptions, the first by their hash (`rng.draw`)."""
+        """Return at most `most` distinct descriptions, the first by their hash (`rng.draw`)."""
         return self._texts(
             "select description from (select distinct description from moments)"
             " order by sha256(description) limit $most",
@@ -66,7 +66,7 @@ class LargeCorpus:
         )
 
     def texts_in_steps(self, most: int) -> list[str]:
-        """Return at most so many distinct descriptions, at equal steps in the corpus's order."""
+        """Return at most `most` distinct descriptions, at equal steps in the corpus's order."""
         distinct = self.database.value(
             "select count(*) from (select distinct description from moments)"
         )
@@ -81,7 +81,7 @@ class LargeCorpus:
         return list(self.database.frame(sql, **parameters)["description"])
 
     def _rejected(self, rows: str) -> Iterator[pd.DataFrame]:
-        """Yield as text the rows that the query `rows` names with their `reason`."""
+        """Yield the rows that the query `rows` names, as text, with their `reason`."""
         self.database.run(f"create or replace table asked as {rows}")
         yield pd.DataFrame(columns=rejected.COLUMNS, dtype=object)
         first = 0
@@ -132,7 +132,7 @@ def ingest_large(
 
 
 def _find_durations(database: Database) -> None:
-    """Make `usual`: each video's duration is that of most of its rows, the longest in a tie."""
+    """Make `usual`: each video's duration as most of its rows give it, the longest in a tie."""
     database.run(
         "create table usual as select video_id, duration as usual from ("
         " select video_id, duration, count(*) as number from converted"
@@ -157,7 +157,7 @@ def _probe(database: Database, path_of: PathOf, probe: Probe | None) -> pd.DataF
 def _make_views(database: Database, modalities: list[str]) -> None:
     """Make the views of rows that are `refused`, and of `good` ones, some of which are `moments`.
 
-    Of usable rows with the same id the first is used.
+    The first of the usable rows with the same id is used.
     """
     database.run(
         "create table repeated as select moment_id, min(row) as first from settled"

@@ -1,6 +1,6 @@
 """QVHighlights (Lei et al., NeurIPS 2021): JSON lines with `relevant_windows`.
 
-One moment per window, `qid_0`, `qid_1`, ...: a query of theirs may have several windows.
+One moment per window, `qid_0`, `qid_1`, ...: a query there may have several windows.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from pipeline.corpora.sources import Portion
 def read(portion: Portion) -> Iterator[Row]:
     """Yield the windows of a JSON-lines file.
 
-    The test split has no windows; its lines are rejected and counted, not passed over.
+    The test split has no windows; its lines are rejected and counted, not skipped.
     """
     for record in files.read_json_lines(*portion):
         yield from _rows(portion.path, record)

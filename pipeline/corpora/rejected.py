@@ -25,12 +25,12 @@ TELLING = {
     "no-duration": ("video_id", "duration"),
     "duplicate-id": ("moment_id",),
 }
-"""The fields that show why; for the other reasons these are the times."""
+"""The fields that show the reason; for other reasons, the times."""
 TIMES = ("start", "end", "duration")
 ADVICE = {
     "not-utf8": "save the file as UTF-8 (Excel: `CSV UTF-8`), or type: iconv -f CP1252 -t UTF-8",
-    "no-duration": "name the column of the videos' durations (ingest.columns), or say where the"
-    " videos are (ingest.videos); no such video was found there",
+    "no-duration": "name the column of the videos' durations (ingest.columns), or set where the"
+    " videos are (ingest.videos); this video was not found there",
     "duplicate-id": "if that column does not contain the moments' ids, set ingest.columns:"
     " {moment_id: null}",
     "too-long": "ingest.max_characters is the limit",

@@ -40,7 +40,7 @@ def interval(value: object) -> tuple[object, object]:
 
 
 def stable_id(*parts: object) -> str:
-    """Return an id for a corpus without ids: it depends on what the moment says alone.
+    """Return an id for a corpus without ids: it depends only on the content of the moment.
 
     Parts are video, start, end and text as the file has them, so that neither another
     order of rows nor a change of parameters gives a moment another id.

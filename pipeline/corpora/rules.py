@@ -1,7 +1,7 @@
 """The rules for one row of a corpus: its fields in their types, and the first reason not to use it.
 
-A frame here holds rows, of a whole corpus or of a part: nothing depends on other rows. Its index
-is the number of the row, from 0.
+A frame here has the rows of a whole corpus or of a part: nothing depends on other rows. Its index
+is the row number, from 0.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ from pipeline.corpora.rows import Row
 MAX_ID = 500
 """Characters: files and servers refuse longer names."""
 SAME_LENGTH = 0.5
-"""Seconds, within which a duration is the length of its moment, which a table may have rounded."""
+"""Seconds by which a duration may differ from its moment's length and count as equal (rounding)."""
 LARGEST_INTEGER = 2**63
 """A larger integer is not a time, and pandas can't convert it."""
 
@@ -32,7 +32,7 @@ def as_frame(rows: Iterable[Sequence[object]]) -> pd.DataFrame:
 def convert(raw: pd.DataFrame) -> pd.DataFrame:
     """Convert the fields to their types; what can't be converted becomes null, to be rejected.
 
-    `of_moment` tells whether a row's duration is that of its moment.
+    `of_moment` marks rows whose duration is that of the moment.
     """
     numbers = {name: _numbers(raw[name]) for name in ("start", "end", "duration")}
     kinds = {"moment_id": _as_id, "video_id": _as_id, "description": _as_text}
@@ -45,8 +45,9 @@ def convert(raw: pd.DataFrame) -> pd.DataFrame:
 def settle(frame: pd.DataFrame, params: Ingest) -> pd.DataFrame:
     """Add `several`, `reason` and `clipped`, and give each row the duration of its video.
 
-    `usual` is that of most of the video's rows, `probed` that of the video itself, or null; a
-    `reason` is why the row can't be used by itself, or empty. Ends past the video are clipped.
+    `usual` is the duration that most of the video's rows give, `probed` that of the video itself,
+    or null. `reason` is why the row can't be used, judged by itself, or empty. Ends past the video
+    are clipped.
     """
     several = frame["duration"].notna() & (frame["duration"] != frame["usual"])
     frame = frame.assign(duration=frame["usual"].fillna(frame["probed"]), several=several)
@@ -56,7 +57,7 @@ def settle(frame: pd.DataFrame, params: Ingest) -> pd.DataFrame:
 
 
 def _is_of_moment(frame: pd.DataFrame) -> pd.Series:
-    """Tell whether a row's duration is that of its moment: a video would end before that does."""
+    """Tell whether a row's duration is the moment's: the video would end before the moment."""
     length = frame["end"] - frame["start"]
     past = frame["end"] > frame["duration"] + SAME_LENGTH
     return past & (length > 0) & ((frame["duration"] - length).abs() <= SAME_LENGTH)

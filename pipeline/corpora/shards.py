@@ -1,8 +1,8 @@
 """A corpus read in shards: each portion becomes a part, whose rows have the types of the rules.
 
-Portions are of one size, and their parts are joined in the order of the corpus, so that neither
-the number of shards nor the engine shows. They are no shards by video: a row has to be read
-before its video is known. What looks at several rows of a video comes after.
+Portions have one size, and their parts are joined in the order of the corpus, so that neither the
+number of shards nor the engine shows. Portions are not divided by video: a row must be read before
+its video is known. Steps that involve several rows of a video come later.
 """
 
 import json
@@ -26,9 +26,9 @@ from pipeline.corpora.sources import Portion, source_files
 
 STAGE = "ingest"
 ROWS = 16_384
-"""Rows that are converted at a time: 30 MB."""
+"""Rows converted at a time: 30 MB."""
 RAW = "raw"
-"""The column of the row as it was read, as JSON; what JSON has no type for is as in `rejected`."""
+"""The column of the row as read, in JSON; types that JSON lacks are written as in `rejected`."""
 CONVERTED = {
     **dict.fromkeys(["moment_id", "video_id"], pa.large_string()),
     **dict.fromkeys(["start", "end", "duration"], pa.float64()),
@@ -37,7 +37,7 @@ CONVERTED = {
 }
 """The other columns: all but a row's place in its file."""
 SUFFIXES = (".csv", ".json", ".jsonl", ".parquet", ".tsv", ".txt")
-"""Of the files in a folder that its rows may depend on."""
+"""Suffixes of the files in a folder that its rows may depend on."""
 SCHEMA = pa.schema({**CONVERTED, RAW: pa.large_string()})
 
 
@@ -50,7 +50,7 @@ class Reading(NamedTuple):
 
 
 def read_in_shards(params: Ingest, engine: Engine) -> list[Path]:
-    """Return a Parquet file for each portion of a corpus, in order; errors as of `corpora.read`."""
+    """Return a Parquet file for each portion of a corpus, in order; errors as in `corpora.read`."""
     source = Path(params.source)
     content = {path.name: files.file_sha256(path) for path in source_files(source, SUFFIXES)}
     columns = {name: params.columns[name] for name in sorted(params.columns)}

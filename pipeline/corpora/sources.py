@@ -8,15 +8,15 @@ from pipeline.core.engine.batches import count_rows
 from pipeline.core.files import MAX_LINE_BYTES, WHOLE, FileError, Span, open_source, read_json
 
 MAX_DOCUMENT_BYTES = 2**30
-"""A larger document is refused before it is held in memory; JSON lines have a bound each."""
+"""A larger document is refused before it is loaded; each of JSON lines has its own limit."""
 UNREAD = (".bz2", ".gz", ".ods", ".xls", ".xlsx", ".xz", ".zip", ".zst")
 """Suffixes of packed files and of spreadsheets."""
 
 
 PORTION_BYTES = 32 * 2**20
-"""Of a file that is cut: some 200,000 rows, a few seconds' work."""
+"""Size of a portion of a cut file: some 200,000 rows, a few seconds' work."""
 ROW_BYTES = 100
-"""Of a moment in a JSON document, roughly."""
+"""Rough size of a moment in a JSON document."""
 
 
 class Portion(NamedTuple):
@@ -32,7 +32,7 @@ def cut_file(path: Path) -> list[Portion]:
 
 
 def cut_lines(path: Path, length: int) -> Iterator[Span]:
-    """Yield the spans of a text file, each of `length` bytes and the rest of a line, one at least.
+    """Yield one or more spans of a text file, each of `length` bytes and the rest of a line.
 
     Raises:
         FileError: the file is missing.
@@ -51,7 +51,7 @@ def cut_lines(path: Path, length: int) -> Iterator[Span]:
 
 
 def estimate_rows(path: Path) -> int:
-    """Return about how many rows a file has, without reading them; a line is one at least."""
+    """Return about how many rows a file has, without reading them; a line is at least one."""
     suffix = path.suffix.lower()
     if suffix == ".parquet":
         return count_rows(path)
@@ -64,7 +64,7 @@ def estimate_rows(path: Path) -> int:
 def source_files(source: Path, suffixes: tuple[str, ...]) -> list[Path]:
     """List the files of a corpus: `source` itself, or those of a folder, by name.
 
-    `suffixes` are in lower case, and mean those in capitals, too.
+    `suffixes` are in lower case, but match capitals too.
 
     Raises:
         FileError: `source` is missing, or the folder contains no file with such a suffix.
@@ -80,7 +80,7 @@ def source_files(source: Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 
 def list_unread(source: Path) -> list[str]:
-    """List the files of a folder that may hold annotations, but that no reader opens."""
+    """List the files of a folder that may contain annotations, but that no reader opens."""
     names = sorted(path.name for path in source.iterdir()) if source.is_dir() else []
     return [name for name in names if name.lower().endswith(UNREAD)]
 
@@ -89,12 +89,12 @@ def read_document(path: Path) -> object:
     """Read a JSON file.
 
     Raises:
-        FileError: it is not JSON, or passes `MAX_DOCUMENT_BYTES`.
+        FileError: it is not JSON, or exceeds `MAX_DOCUMENT_BYTES`.
     """
     if path.stat().st_size > MAX_DOCUMENT_BYTES:
         raise FileError(
             f"{path}: larger than {MAX_DOCUMENT_BYTES >> 20:,} MiB, and JSON is read whole;"
-            " split it into several files in a folder, or make JSON lines of it"
+            " split it into several files in a folder, or convert it to JSON lines"
             " (ingest.corpus: table)"
         )
     return read_json(path)

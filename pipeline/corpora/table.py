@@ -19,7 +19,7 @@ from pipeline.corpora.sources import Portion, source_files
 from pipeline.corpora.times import seconds
 
 FIRST = 100
-"""JSON lines whose keys tell the columns: not each of them needs to have all."""
+"""JSON lines whose keys define the columns: no line needs to have all of them."""
 Places = Iterator[tuple[Row, Mapping[str, Any]]]
 
 
@@ -32,21 +32,21 @@ class _Table(NamedTuple):
 
 
 def list_files(source: Path) -> list[Path]:
-    """List the tables of a folder, or the one that `source` is."""
+    """List the tables of a folder, or `source` if it is a table."""
     return source_files(source, tuple(_READERS))
 
 
 def read(portion: Portion, columns: Columns) -> Iterator[Row]:
     """Yield the moments of a table.
 
-    `columns` maps our field (`video_id`, `start`, ...) to the table's column, or to None where
-    none holds it; the others are found by their usual names (`pipeline.corpora.columns`). Without
-    a column for `moment_id` the ids are made of what the row says; without one for `modality`
-    every description is visual; without one for `duration` the videos tell it.
+    `columns` maps our field (`video_id`, `start`, ...) to the table's column, or to None if it has
+    no column; the others are found by their usual names (`pipeline.corpora.columns`). Without a
+    column for `moment_id`, ids are made from the row's content; without one for `modality`, every
+    description is visual; without one for `duration`, durations are read from the videos.
 
     Raises:
-        FileError: the file is unreadable, of another suffix, lacks a column that is needed or
-            named, or has several for one field.
+        FileError: the file is unreadable, has another suffix, lacks a required or named column, or
+            has several for one field.
     """
     path = portion.path
     kind = path.suffix.lower()
@@ -101,7 +101,7 @@ def _parquet(portion: Portion) -> _Table:
 
 
 def _parquet_rows(path: Path, columns: Collection[str]) -> Places:
-    # Without pandas, which would turn integers beside a null into floats, and so change ids.
+    # Without pandas, which would turn integers next to a null into floats, and so change ids.
     with _explain(path), parquet.ParquetFile(path) as source:
         batches = source.iter_batches(ROWS, columns=sorted(columns))
         rows = chain.from_iterable(batch.to_pylist() for batch in batches)

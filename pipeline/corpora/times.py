@@ -1,4 +1,4 @@
-"""Times as tables have them: seconds, clock times, decimal commas; all become seconds."""
+"""Times as tables write them: seconds, clock times, decimal commas; all become seconds."""
 
 import re
 from datetime import time, timedelta

@@ -1,1 +1,1 @@
-"""The language of texts: `detection` finds it, `support` says which settings know it."""
+"""The language of texts: `detection` finds it, `support` knows which settings support it."""

@@ -1,7 +1,7 @@
-"""The language of a corpus: each text by py3langid, the corpus by what most of its texts are.
+"""The language of a corpus: py3langid detects each text's; the corpus has that of most texts.
 
-py3langid (Lui and Baldwin, ACL 2012; its model comes with the package) names the language of
-one short sentence rightly in 99.7 % of QVHighlights' and 99.9 % of TVR's descriptions.
+py3langid (Lui and Baldwin, ACL 2012; its model comes with the package) finds the right language
+of one short sentence for 99.7 % of QVHighlights' and 99.9 % of TVR's descriptions.
 """
 
 import re
@@ -21,24 +21,24 @@ ENGLISH = "en"
 UNKNOWN = "und"
 """ISO 639's own code for a text whose language can't be determined."""
 SAMPLE = 5000
-"""Distinct texts that are looked at, at most: half a second, and shares to half a per cent."""
+"""The most distinct texts that are tested: half a second, and shares to half a per cent."""
 MIN_ALIKE = 2
 """Texts in one language that make it certain: mistakes about short texts differ from each other."""
 MIN_CONFIDENCE = 0.5
-"""Of one text; below it, the text counts for no language."""
+"""Of one text; below it, the text does not count for any language."""
 MIN_SHOWN = 0.01
-"""A smaller share is the detector's error as likely as a language."""
+"""A smaller share is as likely to be detector error as a language."""
 
 
 class LanguageError(MomentRankError):
-    """A language that nobody knows, or that something in use does not."""
+    """A language is unknown, or a setting in use does not support it."""
 
 
 class Language(NamedTuple):
     """A corpus's main language, an ISO 639-1 code, and the share of texts in each language.
 
-    `shares` are of the `texts` that were recognized, the largest first. `is_given`: it is the
-    lead's word (`ingest.language`), not the detector's.
+    `shares` are of the `texts` that were recognized, the largest first. `is_given`: the lead set
+    it (`ingest.language`), not the detector.
     """
 
     code: str
@@ -58,7 +58,7 @@ class Language(NamedTuple):
 
     @property
     def is_certain(self) -> bool:
-        """Whether it is said, or seen in enough texts to act on."""
+        """Whether it is set, or found in enough texts to act on."""
         return self.is_given or self._count(self.code) >= MIN_ALIKE
 
     def share_outside(self, codes: Iterable[str]) -> float:
@@ -82,7 +82,7 @@ class Language(NamedTuple):
     def __str__(self) -> str:
         """Name the languages with their shares: `German (de), 98.0 % of 1,204 texts`."""
         if self.is_given:
-            return f"{self.name} ({self.code}), as ingest.language says"
+            return f"{self.name} ({self.code}), as set in ingest.language"
         shown = {code: share for code, share in self.shares.items() if share >= MIN_SHOWN}
         parts = [f"{name_of(code)} ({code}) {share:.1%}" for code, share in shown.items()]
         named = ", ".join(parts) or "an unknown language"
@@ -104,7 +104,7 @@ def determine_language(texts: Iterable[str], setting: str) -> Language:
 
 
 def detect(texts: Iterable[str]) -> Language:
-    """Return the language of most of the texts; of many, a sample that no order changes."""
+    """Return the language of most of the texts; if there are many, of a fixed sample."""
     identifier = _identifier()
     votes = [identifier.classify(text) for text in _sample(texts)]
     counts = Counter(code for code, confidence in votes if confidence >= MIN_CONFIDENCE)

@@ -8,7 +8,7 @@ Gender = Literal["man", "woman", "unknown"]
 
 
 class Title(NamedTuple):
-    """What a title tells: the noun that may stay for it, and the gender."""
+    """What a title implies: the noun that may replace it, and the gender."""
 
     role: str | None
     gender: Gender = "unknown"
@@ -59,10 +59,10 @@ GENDER_OF_PLURAL = {plural(noun): gender for noun, gender in GENDER_OF_NOUN.item
 ROLE_NOUNS = frozenset().union(
     *(words("people", name) for name in ("roles_of_men", "roles_of_women", "roles"))
 )
-"""Nouns that say enough of somebody for a name beside them to go: his friend Ann."""
+"""Nouns that say enough about a person for the name next to them to go: his friend Ann."""
 TITLES = _titles()
 PLURAL_TITLES = {"drs": "doctor"} | {word: word[:-1] for word in words("titles", "plurals")}
 """Titles of several people, with the noun for one: Detectives Lee and Ray."""
 BARE_ADJECTIVES = words("adjectives", "bare")
-"""Adjectives that stand before a name without an article: young Ann."""
+"""Adjectives that precede a name without an article: young Ann."""
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

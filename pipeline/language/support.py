@@ -1,21 +1,21 @@
-"""Which of the settings in use know a corpus's language, and what to set where one does not."""
+"""Which settings in use know a corpus's language, and what to set if one does not."""
 
 from pipeline.core.params import Params
 from pipeline.language.detection import ENGLISH, Language, LanguageError, name_of
 
 MAX_OTHER = 0.2
-"""A larger share of texts in other languages is refused by what knows English only."""
+"""Settings that know English only refuse a larger share of texts in other languages."""
 MIN_OTHER = 0.05
 """... and one of at least this is worth a remark."""
 
 REMEDIES = {
-    "rewrite.backend: rules": "set `openai` (a language model writes {name}), or `none` where no"
-    " text names anybody",
-    "names.model: builtin": "name a Flair tagger of people's names in {name}: a hub id, and its"
+    "rewrite.backend: rules": "set `openai` (a language model writes {name}), or `none` if no text"
+    " names anyone",
+    "names.model: builtin": "set a Flair tagger of people's names in {name}: a hub id, and its"
     " commit in names.revision",
 }
 ENCODER = "embed.model: builtin"
-"""It compares texts of any language, but poorly: it is named, and nothing is refused."""
+"""It compares texts of any language, but poorly: it is mentioned, and nothing is refused."""
 
 
 def find_english_only(params: Params) -> list[str]:
@@ -29,7 +29,7 @@ def find_english_only(params: Params) -> list[str]:
 
 
 def refuse(language: Language, settings: list[str]) -> None:
-    """Refuse a corpus that is not English where `settings` know English only.
+    """Refuse a corpus that is not English if `settings` know English only.
 
     Raises:
         LanguageError: with a line on what to set for each of them.
@@ -51,11 +51,11 @@ def _refusal(language: Language, settings: list[str]) -> str:
 
 
 def list_remarks(language: Language) -> list[str]:
-    """Return what the lead should know about a corpus's language: a line each."""
+    """Return what the lead should know about a corpus's language, one line each."""
     lines = [f"the corpus is {language}"]
     if language.shares and language.share_outside([ENGLISH]) >= MIN_OTHER:
         lines.append(
-            f"{', '.join([*REMEDIES, ENCODER])} know English only; `openai` and `none` take any"
+            f"{', '.join([*REMEDIES, ENCODER])} know English only; `openai` and `none` work in any"
             " language, and so do multilingual encoders (docs/corpora.md, Languages)"
         )
     return lines

@@ -1,4 +1,4 @@
-"""Where a name stands: subject or object, as far as the words beside it tell."""
+"""The role of a name: subject or object, as far as the words next to it show."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ Case = Literal["subject", "object", "open"]
 
 PREPOSITIONS = words("syntax", "prepositions")
 LINKS = words("syntax", "links")
-"""Words after which a clause may begin: what follows them is no object of theirs for sure."""
+"""Words after which a clause may begin: what follows them may not be their object."""
 OPENERS = words("syntax", "openers")
 CLAUSE_OPENERS = words("syntax", "clause_openers")
 AUXILIARIES = words("syntax", "auxiliaries")
@@ -28,7 +28,7 @@ DITRANSITIVE = re.compile(
     r"(?:s|es|ing|ed)?\s+$",
     re.IGNORECASE,
 )
-"""A verb before a name that takes somebody and something: hands Ann Bea's coat."""
+"""A verb before a name that takes a person and a thing: hands Ann Bea's coat."""
 _CLAUSE = re.compile(rf"\b(?:{'|'.join(sorted(LINKS))})\b|[,;.!?]", re.IGNORECASE)
 _WORD = r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*"
 _FIRST_WORD = re.compile(rf"\s*({_WORD})")
@@ -45,7 +45,7 @@ def next_word(right: str) -> str:
 
 
 def next_verb_place(right: str) -> str:
-    """Return the first following word that is no adverb: that is where a verb would stand."""
+    """Return the first following word that is not an adverb, where a verb would be."""
     while found := _FIRST_WORD.match(right):
         word = found[1].lower()
         if word not in ADVERBS and not word.endswith("ly"):
@@ -55,7 +55,7 @@ def next_verb_place(right: str) -> str:
 
 
 def last_word(left: str) -> str:
-    """Return the last word of what stands before, in lower case; '' after punctuation."""
+    """Return the last word of what precedes, in lower case; '' after punctuation."""
     found = _LAST_WORD.search(left)
     return found[1].lower() if found else ""
 
@@ -90,7 +90,7 @@ def case_of(left: str, right: str) -> Case:
 
 
 def is_noun(word: str) -> bool:
-    """Tell whether a word is a noun, as far as it is of no other class that is known."""
+    """Tell whether a word is a noun, as far as it has no other known class."""
     return bool(word) and word not in PHRASE_STARTS and not _takes_object(word)
 
 
@@ -114,21 +114,21 @@ def is_before_possession(right: str) -> bool:
 
 
 def is_before_relative(right: str) -> bool:
-    """Tell whether what follows a name is somebody of theirs, who does something."""
+    """Tell whether what follows a name is a person related to them, who does something."""
     somebody, verb = _next_two(right)
     return somebody in ROLE_NOUNS and is_singular_verb(verb)
 
 
 def _next_two(right: str) -> tuple[str, str]:
-    """Return the next words up to the second; '' where punctuation comes before."""
+    """Return the next two words; '' for those after punctuation."""
     found = _NEXT_IN_LOWER_CASE.match(right)
     return (found[1], next_word(right[found.end() :])) if found else ("", "")
 
 
 def clause_start(left: str, inside: Sequence[tuple[int, int]] = ()) -> int:
-    """Return where the clause that goes on after `left` begins.
+    """Return where the clause that continues after `left` begins.
 
-    What links the names of one unit, at the characters `inside`, starts no clause.
+    What links the names of one unit, at the characters `inside`, does not start a clause.
     """
     starts = (found.end() for found in _CLAUSE.finditer(left))
     return max((s for s in starts if not any(a < s <= b for a, b in inside)), default=0)

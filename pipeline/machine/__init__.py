@@ -1,1 +1,1 @@
-"""What the stages take of machines, and whether this one has it."""
+"""What the stages need of a machine, and whether this one has it."""

@@ -1,7 +1,7 @@
-"""Hours, memory and disk that each stage takes: arithmetic from what was measured.
+"""Hours, memory and disk that each stage needs, computed from measurements.
 
-The rates are those of docs/scaling.md: 2 cores, no GPU. Other machines differ, most of all where
-a GPU encodes.
+The rates are those of docs/scaling.md: 2 cores, no GPU. Other machines differ, most of all if a
+GPU encodes.
 """
 
 from collections.abc import Sequence
@@ -16,32 +16,32 @@ HOUR = 3600.0
 GB = 1e9
 MEASURED_CORES = 2
 READ_SECONDS, SETTLE_SECONDS = 1.3e-5, 1e-5
-"""Of a moment: to read it from the corpus, and until it is in its table; on one core."""
+"""Per moment: to read it from the corpus, and until it is in its table; on one core."""
 RULES_SECONDS = 9.3e-3
-"""Of a description, with both checks."""
+"""Per description, with both checks."""
 TEXTS_PER_SECOND = 372
-"""That MiniLM encodes; a larger model is slower."""
+"""The rate of MiniLM; a larger model is slower."""
 PAIR_SECONDS = 3.8e-9
-"""Of a query and a text that are compared."""
+"""Per compared query and text."""
 LEAD_SECONDS, MERGE_SECONDS = 1.5e-5, 1.8e-4
-"""Of a moment that is read, and a training query whose lists are merged and written: on one core,
+"""Per moment that is read, and per training query whose lists are merged and written: on one core,
 however many there are."""
 CLIP_SECONDS, CLIP_BYTES = 0.05, 1.5e5
-"""Of a clip of a small video; larger ones take longer."""
+"""Per clip of a small video; larger ones take longer."""
 TABLE_BYTES = 1.1e3
-"""Of a moment in memory."""
+"""Per moment in memory."""
 MAPPED_BYTES, MAPPED_TRAINING_BYTES = 60, 210
-"""Of a moment, and of a training query with its moment, where tables are memory-mapped."""
+"""Per moment, and per training query with its moment, if tables are memory-mapped."""
 VECTOR_BYTES = 1.6e3
-"""Of a text's vector of 384 numbers and its id."""
+"""Per text: its vector of 384 numbers and its id."""
 PART_BYTES = 8
-"""Of a moment that a shard finds for a training query."""
+"""Per moment that a shard finds for a training query."""
 TRAINING_BYTES = 160
-"""Of a moment in a training query's list."""
+"""Per moment in a training query's list."""
 
 
 class Demand(NamedTuple):
-    """What a stage takes: `hours` by the clock, `memory` at its peak and `disk`, both in GB."""
+    """What a stage needs: `hours` by the clock, `memory` at its peak and `disk`, both in GB."""
 
     stage: str
     hours: float
@@ -50,11 +50,11 @@ class Demand(NamedTuple):
 
 
 def calc_demands(moments: int, params: Params) -> list[Demand]:
-    """Return what each dear stage takes for so many moments, in the order of dvc.yaml.
+    """Return what each expensive stage needs for `moments`, in the order of dvc.yaml.
 
-    Every moment counts as a text of its own, and every candidate as a clip: the most there can be.
-    Tables beyond `engine.table_memory` are made within it by `ingest`, `split`, `candidates` and
-    `pseudo`; the others read them whole.
+    Every moment counts as a text of its own, and every candidate as a clip: the upper limit.
+    `ingest`, `split`, `candidates` and `pseudo` make tables larger than `engine.table_memory`
+    within it; the other stages read them whole.
     """
     n, share = moments, MEASURED_CORES / count_workers(params.engine) / HOUR
     queries = min(n, params.split.val + params.split.test)
@@ -86,7 +86,7 @@ def calc_demands(moments: int, params: Params) -> list[Demand]:
 
 
 def count_parts(moments: int, params: Params) -> float:
-    """Return the GB of the parts of one stage, that which takes most; they go when it ends."""
+    """Return the GB of the parts of the most demanding stage; they are deleted when it ends."""
     shards = params.engine.shards
     answers = PART_BYTES * max(params.pseudo.top) * count_training(moments, params) * shards
     if shards == 1:
@@ -95,13 +95,13 @@ def count_parts(moments: int, params: Params) -> float:
 
 
 def count_training(moments: int, params: Params) -> int:
-    """Return the training queries: all that are not judged, or `split.train` at most."""
+    """Return the number of training queries: all not judged, or `split.train` at most."""
     left = moments - min(moments, params.split.val + params.split.test)
     return left if params.split.train is None else min(left, params.split.train)
 
 
 def count_workers(engine: Engine) -> int:
-    """Return how many cores are at work; a cluster says by `engine.workers` how many it lends."""
+    """Return how many cores work; for a cluster, `engine.workers` is how many it provides."""
     if engine.kind != "local" and engine.shards == 1:
         return 1
     return engine.workers or cores()

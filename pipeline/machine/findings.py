@@ -1,6 +1,6 @@
-"""What a run of the pipeline needs, whether it is here, and what to do where it is not.
+"""What a run of the pipeline needs, whether it is present, and what to do if it is not.
 
-Each check answers for itself: it returns a finding, whatever goes wrong.
+Each check stands alone: it returns a finding, whatever goes wrong.
 """
 
 import importlib.util
@@ -31,17 +31,17 @@ from pipeline.video.ffmpeg import ffmpeg
 from pipeline.video.files import missing_remark, video_path
 
 LOOKED_AT = 200
-"""Rows of the corpus whose videos are looked for."""
+"""Number of rows of the corpus whose videos are looked for."""
 NOT_CONFIGURED = 3
-"""What `annotation.server check` exits with where no server is named."""
+"""The exit code of `annotation.server check` if no server is configured."""
 BOUNDED = {"ingest", "split", "candidates", "pseudo"}
 """Stages that keep to `engine.table_memory`."""
 SPARE = 1.2
-"""Times the room that a stage takes, before it is called enough."""
+"""Space counts as enough if it is this many times what the stages need."""
 
 
 class Finding(NamedTuple):
-    """One thing that a run needs: its name, how it is, and the next step where it is missing."""
+    """One thing that a run needs: its name, its state, and the next step if it is missing."""
 
     name: str
     state: Literal["ok", "missing", "note"]
@@ -50,7 +50,7 @@ class Finding(NamedTuple):
 
 
 def find_all(params: Params, moments: int) -> Iterator[Finding]:
-    """Yield what there is and what is missing for so many moments, as stages need it."""
+    """Yield what is present and what is missing for `moments`, in the order of need."""
     demands = demand.calc_demands(moments, params)
     yield find_corpus(params.ingest)
     yield find_ffmpeg(params.ingest)
@@ -66,7 +66,7 @@ def find_all(params: Params, moments: int) -> Iterator[Finding]:
 
 
 def count_moments(params: Ingest) -> int:
-    """Return how many moments there are, or rows of the corpus where `ingest` has not run."""
+    """Return the number of moments, or of corpus rows if `ingest` has not run."""
     source = Path(params.source)
     if moments := tables.MOMENTS.count_rows():
         return moments
@@ -103,10 +103,10 @@ def find_ffmpeg(params: Ingest) -> Finding:
 
 
 def find_memory(demands: list[Demand]) -> Finding:
-    """Compare the memory of this machine with what the hungriest stage takes."""
+    """Compare the memory of this machine with what the most demanding stage needs."""
     most = max(demands, key=lambda one: one.memory)
     free = psutil.virtual_memory().available / GB
-    text = f"{free:.1f} GB available, {most.stage} takes {most.memory:.1f}"
+    text = f"{free:.1f} GB available, {most.stage} needs {most.memory:.1f}"
     if free >= most.memory * SPARE:
         return Finding("memory", "ok", text)
     step = "lower engine.table_memory" if most.stage in BOUNDED else "use a larger machine"
@@ -119,11 +119,11 @@ def find_disk(demands: list[Demand], folder: Path = Path()) -> Finding:
     text = f"{free:.0f} GB free, the stages write {wanted:.1f}"
     if free >= wanted * SPARE:
         return Finding("disk", "ok", text)
-    return Finding("disk", "missing", text, "make room, or set split.train to fewer queries")
+    return Finding("disk", "missing", text, "free space, or lower split.train")
 
 
 def find_parts(engine: Engine, wanted: float) -> Finding:
-    """Look where parts are kept, and compare the room there with what they take, in GB."""
+    """Compare the free space where parts are kept with what they need, in GB."""
     if is_address(engine.folder):
         try:
             bucket.check(engine.folder)
@@ -133,15 +133,15 @@ def find_parts(engine: Engine, wanted: float) -> Finding:
     folder = Path(engine.folder).absolute()
     there = next(path for path in (folder, *folder.parents) if path.exists())
     free = shutil.disk_usage(there).free / GB
-    text = f"{free:.0f} GB free in {engine.folder}, one stage's parts take {wanted:.1f}"
+    text = f"{free:.0f} GB free in {engine.folder}, one stage's parts need {wanted:.1f}"
     if free >= wanted * SPARE:
         return Finding("parts", "ok", text)
-    step = "make room, or let engine.folder be elsewhere"
+    step = "free space, or set engine.folder to another place"
     return Finding("parts", "missing", text, step)
 
 
 def find_model(key: str, model: str) -> Finding:
-    """Tell whether a model is on this machine; the hub's come at their first use."""
+    """Tell whether a model is on this machine; hub models are downloaded at first use."""
     if model == "builtin":
         return Finding(key, "ok", "builtin")
     if Path(model).exists():
@@ -157,12 +157,12 @@ def find_model(key: str, model: str) -> Finding:
         here = set()
     if model in here:
         return Finding(key, "ok", f"{model}, in the hub's cache")
-    text = f"{model} comes from the model hub at its first use"
+    text = f"{model} is downloaded from the model hub at first use"
     return Finding(key, "note", text, f"without a network: set {key} to a folder")
 
 
 def find_llm(params: Params) -> Finding:
-    """Tell whether rewriting and judging can ask their model."""
+    """Tell whether rewriting and judging can reach their model."""
     if "openai" not in {params.rewrite.backend, params.judge.backend}:
         backends = f"rewrite.backend is {params.rewrite.backend}, judge.backend"
         return Finding("LLM", "ok", f"not needed: {backends} {params.judge.backend}")
@@ -189,13 +189,13 @@ def find_engine(engine: Engine) -> Finding:
             return Finding("engine", "missing", text, "start it there: .venv/bin/ray start --head")
     if engine.kind != "local" and engine.shards == 1:
         step = "set engine.shards to a few for each core"
-        return Finding("engine", "note", f"{engine.kind}, but 1 shard is work for 1 core", step)
+        return Finding("engine", "note", f"{engine.kind}, but 1 shard uses only 1 core", step)
     parts = "1 shard" if engine.shards == 1 else f"{engine.shards} shards"
     return Finding("engine", "ok", f"{engine.kind}, {parts}")
 
 
 def find_gpu() -> Finding:
-    """Tell whether torch sees a GPU; none is no fault."""
+    """Tell whether torch sees a GPU, which is optional."""
     import torch  # noqa: PLC0415  (takes seconds)
 
     if torch.cuda.is_available():
@@ -205,9 +205,9 @@ def find_gpu() -> Finding:
 
 
 def find_server(params: Params) -> Finding:
-    """Ask whether the campaign's Label Studio answers and takes the token."""
+    """Check that the campaign's Label Studio answers and accepts the token."""
     if params.annotation.backend == "files":
-        return Finding("Label Studio", "ok", f"out of reach: files in {params.annotation.folder}")
+        return Finding("Label Studio", "ok", f"not contacted: files in {params.annotation.folder}")
     command = [sys.executable, "-m", "annotation.server", "check"]
     asked = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  (ours)
     text = asked.stderr.strip().removeprefix("error: ")

@@ -12,7 +12,7 @@ from flair.embeddings.base import register_embeddings
 from torch.nn.utils.rnn import pack_padded_sequence
 
 _PLAIN = str.maketrans("ÆæÐðĐđĦħ\u0131ŁłØøŒœßẞÞþŦŧ\u2019", "AaDdDdHhiLlOoOosSTtTt'")
-"""Latin letters that are no ASCII letter with an accent, and the apostrophe."""
+"""Latin letters that are not an accented ASCII letter, and the apostrophe."""
 
 
 @register_embeddings
@@ -20,8 +20,8 @@ class WordCharacters(CharacterEmbeddings):
     """Flair's `CharacterEmbeddings` (Lample et al., NAACL 2016), each distinct word once.
 
     Flair 0.15.1 runs a sentence at a time, gives the first of two equal words in a
-    sentence the features of another word, and of the backward direction keeps what has
-    read one letter. Here a batch is one run, and both directions have read the whole word.
+    sentence the features of another word, and keeps the state of the backward direction
+    after one letter. Here a batch is one run, and both directions read the whole word.
     """
 
     def _add_embeddings_internal(self, sentences: list[Sentence]) -> None:
@@ -46,7 +46,7 @@ class WordCharacters(CharacterEmbeddings):
 
 
 def fold(word: str) -> str:
-    """Return a word, as long and with the same capitals, in ASCII letters: Zoe."""
+    """Return a word in ASCII letters, with the same length and capitals: Zoe."""
     return "".join(map(_fold_letter, word.translate(_PLAIN)))
 
 

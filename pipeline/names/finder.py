@@ -1,17 +1,17 @@
 """Names of people in the texts of one corpus: what the tagger marks and evidence supports.
 
-A tagger looks at one sentence, a corpus tells more. Together they do four things:
+A tagger sees one sentence; a corpus shows more. Together they follow four rules:
 
 * a text is tagged in the letter case that the corpus gives to its words
-  (`pipeline.names.truecase.restore`), so that `Water runs` is no person's name and `ross runs` is;
+  (`pipeline.names.truecase.restore`), so that `ross runs` has a name and `Water runs` has none;
 * what the tagger takes for a name is not one if even then it has no capital in mid-sentence;
 * a word with a capital that the corpus writes as a name, and that the tagger takes for a
-  person's almost everywhere, is a name where the tagger missed it, too;
-* of all that, a name is what evidence of a person supports (`pipeline.names.evidence.judging`). The
-  rest is a doubt: it stays in the text, and people look at it.
+  person's almost everywhere, is also a name where the tagger missed it;
+* of all these, only what evidence of a person supports (`pipeline.names.evidence.judging`) is a
+  name. The rest is a doubt: it stays in the text, and people look at it.
 
 Rewriting and the check of captions use the same finder: a check that saw less than the
-rewriter would pass what is left, one that saw more would fail what nobody repairs.
+rewriter would pass leftover names, and one that saw more would fail what nobody repairs.
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,7 +34,7 @@ from pipeline.names.refinement import (
 
 
 class Doubt(NamedTuple):
-    """What the tagger takes for a name, and nothing else does; `reason` says what is lacking."""
+    """What only the tagger takes for a name; `reason` is the missing evidence."""
 
     span: Span
     reason: Reason
@@ -52,9 +52,9 @@ class NameFinder:
         of_captions: bool = False,
         map_rows: RowMap = HERE,
     ) -> None:
-        """Read the corpus; `of_captions` it is, so that how few names it has tells nothing.
+        """Read the corpus; with `of_captions`, it has captions, whose few names mean nothing.
 
-        `map_rows` does what is done to each text by itself.
+        `map_rows` does the work on each text by itself.
         """
         self._tagger = tagger
         self._map = map_rows
@@ -82,7 +82,7 @@ class NameFinder:
     def _learn(
         self, texts: Sequence[str], evidence: Evidence, cast: Cast, *, of_captions: bool
     ) -> Knowledge:
-        """Return what the corpus tells about its people."""
+        """Return what the corpus shows about its people."""
         of_word = {
             key: self._casings.get(key, truecase.Casing())
             for key, vote in evidence.votes.items()
@@ -101,7 +101,7 @@ class NameFinder:
         return given._replace(known=known._replace(people=people))
 
     def _judge(self, texts: Sequence[str]) -> list[list[Judged]]:
-        """Return the candidates of each text with what becomes of them; each is judged once."""
+        """Return the candidates of each text with their verdicts; each is judged once."""
         new = [text for text in dict.fromkeys(texts) if text not in self._verdicts]
         judged = self._map(judge_texts, self._knowledge, self._tag_rows(new))
         self._verdicts |= zip(new, judged, strict=True)

@@ -38,9 +38,9 @@ UNREADABLE = (
 """What unpickling and building a model from a file of another kind can raise."""
 
 
-# `Sentence` takes these out before it counts: zero-width characters, line and paragraph
-# separators, and what the code page Windows-1252 leaves open. Its tokenizer takes out line ends
-# after a hyphen, and what else is a control character says no more than a space.
+# `Sentence` removes these before it counts: zero-width characters, line and paragraph separators,
+# and codes that the code page Windows-1252 does not define. Its tokenizer removes line ends after
+# a hyphen; other control characters mean no more than a space.
 _REMOVED = str.maketrans(
     dict.fromkeys("\u200b\u200c\ufe0f\ufeff\u2028\u2029\x81\x8d\x8f\x90", " ")
     | dict.fromkeys(map(chr, [*range(0x20), 0x7F, 0x85]), " ")
@@ -48,7 +48,7 @@ _REMOVED = str.maketrans(
 
 
 class TaggerError(MomentRankError):
-    """A name tagger that can't be loaded as params.yaml asks."""
+    """A name tagger can't be loaded as params.yaml requires."""
 
 
 class FlairTagger:
@@ -77,7 +77,7 @@ class FlairTagger:
             _workers(workers) as pool,
             progress("names", total=total, unit="texts") as bar,
         ):
-            self._tag(["A word."])  # a tokenizer is set up by its first call: in one thread alone
+            self._tag(["A word."])  # the first call sets up the tokenizer: in one thread only
             for chunk, spans in zip(chunks, pool.map(self._tag, chunks), strict=True):
                 yield spans
                 bar.update(len(chunk))
@@ -120,8 +120,8 @@ def locate(model: str, revision: str | None) -> Path:
     """Return the file of a tagger: `builtin`, a file or folder, or a hub id's local copy.
 
     Raises:
-        TaggerError: nothing is there, the hub could not give it, or its commit is not named:
-            such a file is unpickled, and may run what it likes.
+        TaggerError: it is missing, can't be fetched from the hub, or its commit is not named:
+            such a file is unpickled, and can run any code.
     """
     if model == "builtin":
         if not BUILTIN.is_file():
@@ -166,5 +166,5 @@ def load(path: Path) -> FlairTagger:
 
 
 def sentence(text: str) -> Sentence:
-    """Return the tokens of a text; each starts in it where its `start_position` says."""
+    """Return the tokens of a text; each starts in it at its `start_position`."""
     return Sentence(text.translate(_REMOVED))

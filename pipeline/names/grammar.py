@@ -1,7 +1,7 @@
 """Sentences with labelled names, drawn from a grammar: datasets/tagger/templates.yaml.
 
 `{symbol}` stands for one of the symbol's productions, or for a word of a list (`WORDS`).
-The symbols of `NAMES` are person names, and labelled; a possessive ending is no part of one.
+The symbols of `NAMES` are person names, and labelled; a possessive ending is not part of one.
 """
 
 import random

@@ -1,4 +1,4 @@
-"""What a corpus tells about names, and what that makes of single texts, in any process."""
+"""What a corpus shows about names, and what follows for single texts, in any process."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,11 +12,11 @@ from pipeline.names.refinement import Evidence, refine
 Tagged = tuple[str, Sequence[Span]]
 """A text, and the names that the tagger marks in it."""
 Judged = tuple[Span, Verdict]
-"""A candidate, and what becomes of it."""
+"""A candidate, and the verdict on it."""
 
 
 class Knowledge(NamedTuple):
-    """How a corpus writes words, who its people are, and of which words the tagger is `sure`."""
+    """How a corpus writes words, who its people are, and which words the tagger is `sure` of."""
 
     evidence: Evidence
     known: Known
@@ -24,13 +24,13 @@ class Knowledge(NamedTuple):
 
 
 def find_candidates(given: Knowledge, text: str, spans: Sequence[Span]) -> list[Span]:
-    """Return the candidates of a text: what the tagger marks, and the corpus adds."""
+    """Return the candidates of a text: what the tagger marks and what the corpus adds."""
     every = [*spans, *given.known.cast.spans(text), *corpus.full_names(text)]
     return refine(text, every, given.evidence)
 
 
 def name_people(given: Knowledge, rows: Sequence[tuple[str]]) -> list[bool]:
-    """Tell of each text whether it names somebody by the cast or the lists."""
+    """Tell for each text whether it names a person by the cast or the lists."""
     return [corpus.names_somebody(text, given.known.cast) for (text,) in rows]
 
 
@@ -43,7 +43,7 @@ def weigh_people(given: Knowledge, rows: Sequence[Tagged]) -> list[dict[str, int
 
 
 def judge_texts(given: Knowledge, rows: Sequence[Tagged]) -> list[list[Judged]]:
-    """Return the candidates of each text with what becomes of them."""
+    """Return the candidates of each text with their verdicts."""
     judged = []
     for text, tagged in rows:
         spans = find_candidates(given, text, tagged)

@@ -13,26 +13,26 @@ MIN_VOTES = 3
 MIN_VOTE_SHARE = 0.8
 """... and what share of the word's places with a capital these must be."""
 WITHIN_NAME = re.compile(r"\s+|-|(?<=\b\w)\.\s*")
-"""What stands between the words of one name; a full stop after an initial only."""
+"""What separates the words of one name; a full stop only after an initial."""
 
 GENERATION = re.compile(r",?\s+(?:Jr|Sr)\b(?:\.(?=,|\s+[a-z]))?")
-"""What may follow a name; its full stop, where that does not end the sentence."""
+"""What may follow a name; with its full stop, if that does not end the sentence."""
 
 
 class Evidence(NamedTuple):
-    """What a corpus tells about words, by their key: letter case, and how often they are names."""
+    """What a corpus shows about words, by their key: letter case, and how often they are names."""
 
     casings: truecase.Casings
     votes: dict[str, float]
 
     def vote(self, word: truecase.Word) -> float:
-        """Return how sure it is that a word is a name, whatever the tagger says here; or 0."""
+        """Return how sure it is that a word is a name, whatever the tagger finds here; or 0."""
         vote, casing = self.votes.get(word.key, 0.0), self.casings.get(word.key)
         return vote if vote >= MIN_VOTE_SHARE and casing and casing.is_name_like else 0.0
 
 
 def votes(texts: Sequence[str], spans: Sequence[Sequence[Span]]) -> dict[str, float]:
-    """Return, for words often found to be names, in what share of places with a capital."""
+    """Return, for words often tagged as names, the share of their capitalised places that are."""
     places, tagged = Counter[str](), Counter[str]()
     for text, named in zip(texts, spans, strict=True):
         for word in truecase.words(text):
@@ -64,7 +64,7 @@ def drop_titles(text: str, spans: Sequence[Span]) -> list[Span]:
 
 
 def _merge(text: str, spans: Iterable[Span]) -> list[Span]:
-    """Return spans in order, as one where they overlap or only a space parts them."""
+    """Return spans in order, merged if they overlap or only a space separates them."""
     joined: list[Span] = []
     for span in sorted(spans):
         last = joined[-1] if joined else None

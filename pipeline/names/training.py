@@ -57,7 +57,7 @@ def save(tagger: SequenceTagger, path: Path) -> None:
     """Write a tagger as Flair reads it, whole or not at all.
 
     Raises:
-        FileError: the disk does not take it.
+        FileError: the disk is full or not writable.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,7 @@ def save(tagger: SequenceTagger, path: Path) -> None:
             unfinished = Path(folder) / path.name  # torch writes the name into the file
             tagger.save(unfinished)
             unfinished.replace(path)
-    except (OSError, RuntimeError) as exc:  # torch's own word for a full disk is the latter
+    except (OSError, RuntimeError) as exc:  # torch raises the latter for a full disk
         raise FileError(f"{path}: can't be written ({' '.join(str(exc).split())})") from exc
 
 
@@ -111,9 +111,9 @@ def _sentence(example: Example) -> Sentence:
 def _to_dataset(
     examples: Sequence[Example], tokens: TransformerWordEmbeddings
 ) -> FlairDatapointDataset[Sentence]:
-    """Return labelled sentences with their frozen embeddings; like lengths share a batch.
+    """Return labelled sentences with their frozen embeddings; similar lengths share a batch.
 
-    Lengths are the encoder's: by words, a quarter of what it reads would be padding.
+    Lengths are in the encoder's tokens: with words, a quarter of its input would be padding.
     """
     sentences = [_sentence(example) for example in examples]
     words = [[token.text for token in sentence] for sentence in sentences]

@@ -20,7 +20,7 @@ NEAR = 20
 OPENERS = '.!?:;"\u201c\u201d(['
 
 MAX_LOWER_SHARE = 0.2
-"""Share of a word's uses without a capital above which it is no name, or not always."""
+"""Share of a word's uses without a capital above which it is not a name, or not always."""
 SLIP = 0.05
 """Share up to which a use without a capital is a slip: `ross sits down`."""
 COMMON = 0.9
@@ -28,7 +28,7 @@ COMMON = 0.9
 ALWAYS_COMMON = 0.95
 """Share from which a capital anywhere is a slip: `talks to Him`."""
 MIN_USES = 5
-"""Uses without which nothing is taken for a slip."""
+"""Uses needed before anything is taken for a slip."""
 
 
 class Word(NamedTuple):
@@ -45,7 +45,7 @@ class Word(NamedTuple):
 class Casing(NamedTuple):
     """How often a corpus writes a word with a capital in mid-sentence, and how often without.
 
-    A capital at the start of a sentence says nothing, and is not counted.
+    A capital at the start of a sentence means nothing, and is not counted.
     """
 
     capitals: int = 0
@@ -53,7 +53,7 @@ class Casing(NamedTuple):
 
     @property
     def uses(self) -> int:
-        """Return how many uses tell something."""
+        """Return how many uses count as evidence."""
         return self.capitals + self.lower
 
     @property
@@ -72,7 +72,7 @@ class Casing(NamedTuple):
         return self.uses >= MIN_USES and self.lower_share <= SLIP
 
     def is_common(self, *, at_start: bool) -> bool:
-        """Tell whether a capital is a slip, or that of the sentence at whose start it is."""
+        """Tell whether a capital is a slip, or is due to the start of the sentence."""
         share = COMMON if at_start else ALWAYS_COMMON
         return self.lower >= MIN_USES and self.lower_share >= share
 
@@ -101,10 +101,10 @@ def casings(texts: Iterable[str]) -> dict[str, Casing]:
 
 
 def restore(text: str, counts: Casings) -> str:
-    """Return the text, as long as it was, with the case that the corpus gives to its words.
+    """Return the text, with the same length, in the case that the corpus gives to its words.
 
-    A slip gets its capital, a common word loses that of a sentence's start. What follows a
-    capital (`Dr. Young`), or is written in capitals throughout, stays as it is.
+    A slip gets its capital; a common word loses the capital of a slip or of a sentence's start.
+    What follows a capital (`Dr. Young`), or is written in capitals throughout, is unchanged.
     """
     letters = list(text)
     after_capital = False
@@ -121,7 +121,7 @@ def restore(text: str, counts: Casings) -> str:
 
 
 def _as_long(letter: str, other: str) -> str:
-    """Return the other case of a letter, if it is one letter too."""
+    """Return the other case of a letter, if that is also a single letter."""
     return other if len(other) == 1 else letter
 
 

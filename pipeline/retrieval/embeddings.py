@@ -1,6 +1,6 @@
 """Embeddings on disk: one memory-mapped array, addressed by the hash of a text.
 
-`datasets/work/embeddings/` holds `index.json`, which names one array of vectors and one
+`datasets/work/embeddings/` contains `index.json`, which names one array of vectors and one
 of text ids (sorted). Every file appears whole or not at all.
 """
 
@@ -50,7 +50,7 @@ class Embeddings:
         """Open the finished embeddings.
 
         Raises:
-            EmbeddingsError: there are none, or they are damaged.
+            EmbeddingsError: they are missing or damaged.
         """
         if not (folder / "index.json").is_file():
             raise EmbeddingsError(f"{folder}: no embeddings; `dvc repro embed` makes them")
@@ -89,14 +89,14 @@ class Store:
     fingerprint: str
 
     def list_encoded(self) -> Ids:
-        """Return the sorted ids of what this encoder has encoded before."""
+        """Return the sorted ids of what this encoder has already encoded."""
         finished = self._read()
         return finished.ids if finished else text_ids([])
 
     def finish(self, ids: Ids, chunks: Iterable[tuple[Ids, Vectors]]) -> None:
-        """Assemble the array of exactly `ids` (sorted) from the chunks and what was there.
+        """Assemble the array of exactly `ids` (sorted) from the chunks and the stored vectors.
 
-        Texts that are not wanted any more are dropped.
+        Texts that are no longer needed are dropped.
         """
         name = hashlib.sha256(self.fingerprint.encode() + ids.tobytes()).hexdigest()[:16]
         index = {"fingerprint": self.fingerprint}
@@ -156,7 +156,7 @@ def _allocate(path: Path, shape: tuple[int, int]) -> Vectors:
 
 
 def _places(ids: Ids, wanted: Ids) -> tuple[Ints, npt.NDArray[np.bool_]]:
-    """Return where each id belongs in sorted `ids`, and whether it is there."""
+    """Return the place of each id in sorted `ids`, and whether it is present."""
     rows = np.searchsorted(ids, wanted)
     present = rows < len(ids)
     present[present] = ids[rows[present]] == wanted[present]

@@ -30,7 +30,7 @@ OTHER_FOLDERS = ["*/*"]  # the same weights again, for other frameworks
 
 
 class EncoderError(MomentRankError):
-    """A sentence encoder that can't be loaded as params.yaml asks."""
+    """A sentence encoder can't be loaded as params.yaml requires."""
 
 
 class Encoder(Protocol):
@@ -48,7 +48,7 @@ class SentenceEncoder:
         self._params = params
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return unit vectors on the grid, (n, d); texts of like length share a batch."""
+        """Return unit vectors on the grid, (n, d); texts of similar length share a batch."""
         device = self._model.device.type
         bf16 = self._params.precision == "bf16"
         with torch.autocast(device, dtype=torch.bfloat16, enabled=bf16):
@@ -64,7 +64,7 @@ class SentenceEncoder:
 
 def count_cut(folder: Path, texts: Sequence[str], limit: int) -> int:
     """Count the texts of more than `limit` tokens; the rest is not read (`embed.max_tokens`)."""
-    # No tokenizer makes more than two tokens of a byte, so most texts need no look.
+    # No tokenizer makes more than two tokens of a byte, so most texts need not be counted.
     if not (long := [text for text in texts if 2 * len(text.encode()) + 2 > limit]):
         return 0
     tokenizer = AutoTokenizer.from_pretrained(str(folder))
@@ -75,7 +75,7 @@ def locate(model: str, revision: str | None) -> Path:
     """Return the folder of a model: `builtin`, a folder, or a hub id's local snapshot.
 
     Raises:
-        EncoderError: no such folder, or the hub could not give it.
+        EncoderError: there is no such folder, and it can't be fetched from the hub.
     """
     if model == "builtin":
         return Path(get_model_path())
@@ -87,7 +87,7 @@ def locate(model: str, revision: str | None) -> Path:
         )
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as exc:
         raise EncoderError(
-            f"embed.model: {model!r} is no folder, and the hub did not give it"
+            f"embed.model: {model!r} is not a folder, and can't be fetched from the hub"
             f" ({str(exc).splitlines()[0]}); name a folder, or `builtin`"
         ) from exc
     return Path(folder)
@@ -107,8 +107,8 @@ def load(folder: Path, params: Embed) -> SentenceEncoder:
     """Load the encoder from a folder, its modules built by `embed.pooling`; once in a process.
 
     Raises:
-        EncoderError: the folder contains no model, or one without the trained pooler that
-            `pooler` needs.
+        EncoderError: the folder has no model, or one without the trained pooler that `pooler`
+            needs.
     """
     try:
         transformer = Transformer(str(folder), max_seq_length=params.max_tokens)
@@ -137,7 +137,7 @@ def _device(name: str) -> str | None:
     kind = name.partition(":")[0]
     there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
     if not there.get(kind, True):
-        raise EncoderError(f"embed.device: there is no {name!r} on this machine; `auto` finds one")
+        raise EncoderError(f"embed.device: this machine has no {name!r}; set it to `auto`")
     return None if name == "auto" else name
 
 

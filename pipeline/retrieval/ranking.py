@@ -35,7 +35,7 @@ class Neighbours(NamedTuple):
     similarity: npt.NDArray[np.float64]
 
     def select(self, rows: Ints | Flags) -> "Neighbours":
-        """Return some of the rows, in the order asked for."""
+        """Return some of the rows, in the requested order."""
         query, moment, rank, similarity = self
         return Neighbours(query[rows], moment[rows], rank[rows], similarity[rows])
 
@@ -50,9 +50,9 @@ class Pool:
     """Moments to search, by the distinct texts that describe them.
 
     `texts` are the rows of the embeddings in use, (t,). `moments[starts[i]:starts[i + 1]]`
-    are the moments of text i in the order of their ids: what ties are broken by. `places`
+    are the moments of text i in the order of their ids, which breaks ties. `places`
     numbers the distinct (video, start, end), by position; `distinct` is how many there are. The
-    pool serves to find the `k` nearest: a text that thousands share has at most k moments here.
+    pool serves to find the `k` nearest: a text shared by thousands has at most k moments here.
     """
 
     texts: Ints
@@ -64,13 +64,13 @@ class Pool:
 
     @classmethod
     def build(cls, moments: pd.DataFrame, rows: Ints, k: int) -> "Pool":
-        """Arrange `moments` (`moment_id, video_id, start, end`), text rows beside them.
+        """Arrange `moments` (`moment_id, video_id, start, end`) with the `rows` of their texts.
 
-        They must be sorted by moment_id. Of one text only the first k places can ever be
-        among the k best, so the others are left out.
+        They must be sorted by moment_id. Only the first k places of a text can be among the k
+        best, so the others are left out.
 
         Raises:
-            PoolError: there is no moment.
+            PoolError: there are no moments.
         """
         refuse_empty(moments)
         return cls.arrange(rows, places(moments), k)
@@ -93,10 +93,10 @@ class Pool:
 
 
 def refuse_empty(moments: pd.DataFrame) -> None:
-    """Stop where there is nothing to search.
+    """Stop if there is nothing to search.
 
     Raises:
-        PoolError: there is no moment.
+        PoolError: there are no moments.
     """
     if moments.empty:
         raise PoolError("the pool is empty: no caption of ingest.pool_modalities is in use")
@@ -137,7 +137,7 @@ def best_places(pool: Pool, texts: Ints, similarity: Ints) -> Neighbours:
 def _rank_rows(query: Ints, micro: Ints, moment: Ints) -> Ints:
     """Return the order by query, then descending similarity, then moment.
 
-    The rows come nearly in this order, so that one stable sort is fast; moments are compared only
+    The rows are nearly in this order already, so one stable sort is fast; moments are compared only
     where query and similarity are equal.
     """
     key = query * (2 * MICRO + 1) - micro

@@ -33,11 +33,11 @@ POOL_BLOCK = 131_072
 SCAN_BLOCK = 8192
 LONGEST_SHORTLIST = 4096
 SHORTLISTED = QUERY_BLOCK * 64
-"""Pairs of query and text held at a time, however long the shortlists are."""
+"""Pairs of query and text in memory at a time, however long the shortlists are."""
 RESCORED = 4096
 """Pairs that a thread rescores at a time."""
 THREADS = 8
-"""That rescore at a time, at most: as many as faiss may use, which hears OMP_NUM_THREADS."""
+"""The most threads that rescore: as many as faiss may use, which obeys OMP_NUM_THREADS."""
 
 
 class SearchError(MomentRankError):
@@ -52,7 +52,7 @@ def search(
     `device` is as in `embed.device`: where there is a GPU, it finds the shortlists.
 
     Raises:
-        PoolError: there is no moment.
+        PoolError: there are no moments.
         EmbeddingsError: a text or caption has not been embedded.
         SearchError: the device multiplies with less precision than float32.
     """
@@ -62,7 +62,7 @@ def search(
 
 
 class Execution(NamedTuple):
-    """How a search is done, which never changes its answer: the sizes of blocks, the product."""
+    """How a search runs, which never changes its answer: the sizes of blocks, the product."""
 
     query_block: int = QUERY_BLOCK
     pool_block: int = POOL_BLOCK
@@ -99,7 +99,7 @@ class _Search:
         """Search with ever longer shortlists until each query's answer is proven."""
         answers: list[Neighbours] = []
         unproven: Ints = np.arange(len(queries))
-        # As many texts as will do where the best places have as many as most have.
+        # Enough texts if the best places have as many as the average place.
         per_place = -(-len(self.pool.moments) // self.pool.distinct)
         size = self.pool.k * per_place + max(4, self.pool.k // 8)
         while len(unproven) and size <= LONGEST_SHORTLIST:

@@ -23,7 +23,7 @@ class ShardedEncoder:
     engine: Engine
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return unit vectors on the grid, (n, d); texts of like length share a batch."""
+        """Return unit vectors on the grid, (n, d); texts of similar length share a batch."""
         order = np.argsort([-len(text) for text in texts])  # as sentence-transformers sorts
         if not texts:
             return encoder.load(self.model, self.params).encode(texts)

@@ -1,7 +1,7 @@
 """The search in shards: the k nearest moments of every part of the pool, then of them all.
 
-A shard holds all moments of its videos, and moments of one place are of one video. So a place's
-best caption is found where the place is, the k best places of the pool are among the k best of
+A shard has all moments of its videos, and the moments of a place belong to one video. So a place's
+best caption is found in the place's shard, the k best places of the pool are among the k best of
 their shards, and the answer is that of `search` (docs/exactness.md). A part is the answer of one
 shard to one block of queries: a matrix of numbers that sort as the answer does.
 """
@@ -36,11 +36,11 @@ MOMENTS = 2**31
 
 @dataclass(frozen=True)
 class ShardSearch:
-    """What one task searches for where, by files that every machine sees.
+    """What one task searches for, and where, in files that every machine sees.
 
-    `vectors` is the array of the embeddings, of SHA-256 `digest`; `moments` (3, n) holds the
-    shard's positions in the pool, the rows of their texts and their places; `queries` the rows of
-    the texts searched for. The last two are named by their content.
+    `vectors` is the array of the embeddings, of SHA-256 `digest`; `moments` (3, n) has the shard's
+    positions in the pool, the rows of their texts and their places; `queries` the rows of the texts
+    searched for. The last two are named by their content.
     """
 
     vectors: Path
@@ -58,10 +58,10 @@ class ShardSearch:
 
 @dataclass(frozen=True)
 class ShardedSearch:
-    """The search of a stage, in the shards that `engine` asks for; `device` as in `embed.device`.
+    """The search of a stage, in the shards of `engine`; `device` as in `embed.device`.
 
-    With one shard it runs in this process as its answers are read. Else it has ended before the
-    first of them comes.
+    With one shard it runs in this process as its answers are read. Otherwise it ends before it
+    yields the first of them.
     """
 
     stage: str
@@ -71,10 +71,10 @@ class ShardedSearch:
     def search(
         self, texts: pd.Series, moments: pd.DataFrame, embedded: Embeddings, k: int
     ) -> Iterator[Neighbours]:
-        """Return what `search.search` returns of the same.
+        """Return what `search.search` returns for the same input.
 
         Raises:
-            PoolError: there is no moment.
+            PoolError: there are no moments.
             EmbeddingsError: a text or caption has not been embedded.
         """
         if self.engine.shards == 1:
@@ -95,7 +95,7 @@ class ShardedSearch:
         return merge([[found[task.key] for task in block] for block in tasks], k)
 
     def clear(self) -> None:
-        """Delete the parts, once the stage has written what it makes of them."""
+        """Delete the parts, once the stage has written its result."""
         clear_parts(self.stage, self.engine)
 
     def _share(self, vectors: Vectors) -> Path:
@@ -104,7 +104,7 @@ class ShardedSearch:
         return self._write(vectors)
 
     def _write(self, array: npt.NDArray[np.generic]) -> Path:
-        """Write an array into a file that the hash of its content names."""
+        """Write an array into a file named by the hash of its content."""
         folder = parts.stage_folder(self.stage, self.engine) / "inputs"
         data = np.ascontiguousarray(array)
         path = folder / f"{hashlib.sha256(data.data).hexdigest()[:32]}.npy"
@@ -131,7 +131,7 @@ def find_nearest(given: ShardSearch, path: Path) -> None:
 
 
 def merge(blocks: Sequence[Sequence[Path]], k: int) -> Iterator[Neighbours]:
-    """Yield the k best of all shards' parts, by blocks of queries; memory holds a few queries'."""
+    """Yield the k best of all shards' parts, by blocks of queries; only a few are in memory."""
     begun = 0
     for paths in blocks:
         shards = [np.load(path, mmap_mode="r", allow_pickle=False) for path in paths]

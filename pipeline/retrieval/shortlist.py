@@ -1,7 +1,7 @@
 """The texts with the highest float32 products: by faiss on the processor, by torch on a GPU.
 
-Which of the two found a shortlist never shows in an answer: the bound on a product's error holds
-for any order of summation, and what is on the list is rescored without rounding.
+Which of the two found a shortlist never changes an answer: the bound on a product's error is valid
+for any order of summation, and the texts on the list are rescored without rounding.
 """
 
 import ctypes
@@ -19,9 +19,9 @@ Knn = Callable[[Vectors, Vectors, int], tuple[Vectors, Ints]]
 """From queries (n, d), texts (t, d) and m <= t to each query's m highest products, (n, m) in any
 order, and the texts that they belong to."""
 FEW = 10**8
-"""Pairs of query and text that are done on the processor before torch is imported."""
+"""Fewer pairs of query and text are done on the processor, without importing torch."""
 GPU_QUERIES = 1024
-"""Queries of one product on a GPU: with 131,072 texts it takes half a GB there."""
+"""Queries per product on a GPU: with 131,072 texts it takes half a GB there."""
 DRIVERS = ("libcuda.so.1", "nvcuda.dll")
 _CORETYPES = {
     "Haswell": "Haswell",
@@ -34,9 +34,9 @@ _CORETYPES = {
 
 
 def choose_knn(device: str, pairs: int) -> Knn:
-    """Return how to search `pairs` of query and text, `device` being as in `embed.device`.
+    """Return how to search `pairs` of query and text; `device` is as in `embed.device`.
 
-    `auto` and `cuda` take a GPU where there is one; everything else, and little work, the
+    `auto` and `cuda` use a GPU if there is one; everything else, and little work, uses the
     processor.
     """
     if pairs < FEW or not device.startswith(("auto", "cuda")) or not _has_driver():
@@ -100,7 +100,7 @@ def _has_driver() -> bool:
 
 
 def import_faiss() -> ModuleType:
-    """Import faiss with the matrix kernels of this processor; a setting of the user wins.
+    """Import faiss with the matrix kernels of this processor; a user's own setting wins.
 
     The OpenBLAS in faiss's wheels dates from 2021 and takes a newer Intel processor for one of
     2004: products run four times slower (measured: 3.7 against 0.9 times numpy's own). numpy's

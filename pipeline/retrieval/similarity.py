@@ -48,7 +48,7 @@ def micro_similarities(queries: Vectors, texts: Vectors) -> Ints:
 
 
 def product_error(dimensions: int) -> float:
-    """Bound how far a float32 product of two unit vectors can lie from the exact one.
+    """Bound how far a float32 product of two unit vectors can be from the exact one.
 
     |error| <= d * u * sum|x_i y_i| <= d * u with u = 2**-24, for any order of summation
     (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1); a tenth on top

@@ -1,8 +1,8 @@
 """The screenplay of the sample corpus as one strict model.
 
 `datasets/sample/screenplay.yaml` lists the characters, places and actions; how they are staged,
-drawn and judged follows from it. What the model does not define is refused in one line: file,
-field, problem.
+drawn and judged follows from it. Anything that the model does not allow is refused in one line:
+file, field, problem.
 """
 
 import re
@@ -102,7 +102,7 @@ class Place(_Part):
 
 
 class Thing(_Part):
-    """An object in sentences: with its article, and where one sits on or pours from it."""
+    """An object in sentences: with its article, and phrases for sitting on or pouring from it."""
 
     a: str
     at: str | None = None
@@ -111,7 +111,7 @@ class Thing(_Part):
 
 
 class Family(_Part):
-    """Actions that have something in common; `akin` are the families loosely like it."""
+    """Actions that have something in common; `akin` are loosely similar families."""
 
     akin: tuple[str, ...] = ()
 
@@ -122,7 +122,7 @@ class Action(_Part):
     `before` and `after` are where the object is: in the first person's hand, in the
     other's, on the table, in its pot, and so on. `ordered`: the two people do
     different things. `becomes` is the first person's posture afterwards, `seconds` how
-    long it may take (walking through doors takes what it takes).
+    long it may take (walking through doors takes as long as it needs).
     """
 
     family: str

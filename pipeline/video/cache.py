@@ -1,7 +1,7 @@
 """A cache of what was computed from files, valid until a file changes.
 
-Size and date only decide whether a file must be read again. It is stored now and then while files
-are read: of two million videos a kill costs a minute, not hours.
+Size and date only decide whether a file must be read again. The cache is saved now and then while
+files are read: with two million videos, a kill costs a minute, not hours.
 """
 
 import threading
@@ -14,7 +14,7 @@ from pipeline.core import files
 
 Value = TypeVar("Value", bound=str | float)
 SAVE_SECONDS = 60.0
-"""Between two times that it is stored while files are read."""
+"""Time between two saves while files are read."""
 
 
 class FileCache(Generic[Value]):
@@ -51,18 +51,18 @@ class FileCache(Generic[Value]):
         return stored[2] if stored else None
 
     def _save_now_and_then(self) -> None:
-        """Store all that is known, with what nobody has asked for yet."""
+        """Store everything known, including what has not been requested yet."""
         with self._saving:
             if time.monotonic() - self._saved >= SAVE_SECONDS:
                 files.write_json(self._path, self._stored | self._used.copy())
                 self._saved = time.monotonic()
 
     def paths(self) -> list[str]:
-        """Return the files that the cache held when it was loaded."""
+        """Return the files that the cache contained when it was loaded."""
         return list(self._stored)
 
     def save(self) -> None:
-        """Store the results of the files that were asked for, and no others."""
+        """Store the results of the requested files, and no others."""
         files.write_json(self._path, dict(sorted(self._used.items())))
 
 

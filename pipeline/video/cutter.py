@@ -1,8 +1,8 @@
 """Clips: their format, and cutting an interval out of a video, accurate to the frame.
 
-The first frame of a clip is the first one at or after the start, the last one the last
-before the end. Frames are selected by their own time, as a seek lands where the container's index
-says; if that is too late, the video is read from the beginning.
+The first frame of a clip is the first one at or after the start, its last frame is the last one
+before the end. Frames are selected by their own time, because a seek lands where the container's
+index points; if that is too late, the video is read from the beginning.
 """
 
 import math
@@ -42,11 +42,11 @@ PLAIN = (
     *("-fflags", "+bitexact", "-flags:v", "+bitexact"),
 )
 PALETTES = "split[a][b];[a]palettegen=stats_mode=single[p];[b][p]paletteuse=new=1"
-"""One palette for each frame: one for all would hold the whole clip in memory."""
+"""One palette for each frame: one for all would keep the whole clip in memory."""
 
 
 class _NoClip(Exception):  # noqa: N818  (not an error: the unfinished file is removed)
-    """The video does not give the clip."""
+    """The video does not provide the clip."""
 
 
 class Interval(NamedTuple):
@@ -91,7 +91,7 @@ class ClipFormat:
 
 
 def _thin(interval: Interval) -> str:
-    """Return the filters after which k/3 s shows the last frame that came until then."""
+    """Return the filters after which k/3 s shows the last frame up to then."""
     zero = f"settb=1/1000000,setpts=PTS-{round(interval.start * 1e6) + 1}"
     frames = math.ceil(GIF_FPS * (interval.end - interval.start) - 1e-6)
     return f"{zero},fps={GIF_FPS}:round=up:start_time=0,trim=end_frame={max(frames, 1)}"
@@ -99,9 +99,9 @@ def _thin(interval: Interval) -> str:
 
 @cache
 def find_ffmpeg() -> str:
-    """Return the ffmpeg that cuts: the system's if it has all that is needed, else the packaged.
+    """Return the ffmpeg that cuts: the system's if it can do the work, else the packaged one.
 
-    IMAGEIO_FFMPEG_EXE, where it is set, names another.
+    IMAGEIO_FFMPEG_EXE, if it is set, names another.
 
     Raises:
         VideoError: there is none.
@@ -111,7 +111,7 @@ def find_ffmpeg() -> str:
 
 
 def _can_cut(program: str) -> bool:
-    """Try it: some have no H.264, and those before 5.1 do not know all of the options."""
+    """Try it: some have no H.264, and versions before 5.1 lack some of the options."""
     clip = ClipFormat("mp4", 16)
     source = ("-nostdin", "-f", "lavfi", "-i", "color=s=16x16:d=0.1")
     output = ("-vf", clip.filters(Interval(0, 1)), *clip.options(), "-f", "null", "-")
@@ -122,7 +122,7 @@ def _can_cut(program: str) -> bool:
 def cut(
     video: Path, interval: Interval, needed: float, clip_format: ClipFormat, target: Path
 ) -> Reason | None:
-    """Write a clip, whole or not at all; return None, or why the video does not give it.
+    """Write a clip, whole or not at all; return None, or why the video does not provide it.
 
     The video must reach `needed` (seconds), or it is too short.
 

@@ -1,7 +1,7 @@
 """Cut many clips, in one process or in shards by video: the same files.
 
-A clip stands in its folder once it is cut, so a killed run goes on with what is missing. The part
-of a shard holds no more than which clips the videos do not give.
+A clip is in its folder once it is cut, so a killed run continues with the missing ones. A shard's
+part records only which clips the videos do not provide.
 """
 
 from collections.abc import Collection, Iterable
@@ -21,7 +21,7 @@ STAGE = "clips"
 
 
 class Shard(NamedTuple):
-    """The clips of one shard's videos, and how many of them are cut at once."""
+    """The clips of one shard's videos, and how many of them are cut in parallel."""
 
     jobs: list[Job]
     clip_format: ClipFormat
@@ -32,9 +32,9 @@ class Shard(NamedTuple):
 def cut_all(
     jobs: Collection[Job], clip_format: ClipFormat, folder: Path, workers: int, engine: Engine
 ) -> dict[str, Reason]:
-    """Cut each clip into the folder; return why a video does not give it, by the clip's name.
+    """Cut each clip into the folder; return why a video does not provide it, by clip name.
 
-    `workers` are cut at once in each shard. 0: one per core, or one where there are several
+    `workers` are cut in parallel in each shard. 0: one per core, or one if there are several
     shards, which share the cores.
     """
     workers = workers or (cores() if engine.shards == 1 else 1)
@@ -50,7 +50,7 @@ def cut_all(
 
 
 def cut_shard(shard: Shard, path: Path) -> None:
-    """Cut a shard's clips; write the reasons why there are none, by name."""
+    """Cut a shard's clips; write why some could not be cut, by name."""
 
     def cut_one(job: Job) -> Reason | None:
         target = shard.folder / job.clip

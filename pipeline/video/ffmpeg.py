@@ -24,7 +24,7 @@ H264 = (
     *("-g", "48", "-pix_fmt", "yuv420p", "-movflags", "+faststart"),
     *("-map_metadata", "-1", "-fflags", "+bitexact", "-flags:v", "+bitexact"),
 )
-"""What every browser plays; the file holds no trace of the time or the machine."""
+"""What every browser plays; the file has no trace of the time or the machine."""
 CONTAINERS = "mov,matroska,avi,mpegts,mpeg,mpegvideo,h264,hevc,flv,ogg,asf,mxf,gif,rm,dv,wtv,nut"
 ONLY_FILES = ("-protocol_whitelist", "file", "-format_whitelist", CONTAINERS)
 """Formats that ffmpeg may read, whatever a file is called: no playlist, which would lead to other
@@ -58,7 +58,7 @@ def system_ffmpeg() -> str | None:
 def read_duration(path: Path) -> float:
     """Return how long a video lasts, in seconds to a hundredth; 0.0 if it can't be read.
 
-    Read from the file's header; if that does not say, the frames are counted.
+    Read from the file's header; if that has none, the frames are counted.
 
     Raises:
         VideoError: ffmpeg is missing.

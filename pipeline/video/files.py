@@ -13,7 +13,7 @@ SUFFIXES = frozenset(
     {".3gp", ".asf", ".avi", ".flv", ".gif", ".m2ts", ".m4v", ".mkv", ".mov", ".mp4"}
     | {".mpeg", ".mpg", ".mts", ".mxf", ".ogv", ".ts", ".webm", ".wmv"}
 )
-"""What `.*` stands for, in capitals too: not a subtitle or a picture beside a video."""
+"""What `.*` stands for, in capitals too: not a subtitle or a picture next to a video."""
 MAX_MISSING = 0.5
 """If a larger share of the videos is missing, the setting is probably wrong."""
 
@@ -21,10 +21,10 @@ MAX_MISSING = 0.5
 def video_path(template: str | None, video_id: str) -> str | None:
     """Return the path of a video, or None if its name would lead out of the folder.
 
-    `template` is `ingest.videos`, with `{video_id}` for the name. The name may hold any
-    character; only one that stays below the template's own folder becomes a path. The
-    disk is not read: a video may well be a link to another disk. A template that
-    ends in `.*` gives a path that does, too: `find` finds the file.
+    `template` is `ingest.videos`, with `{video_id}` for the name. The name may contain any
+    character, but only one that stays below the template's own folder becomes a path. The
+    disk is not read: a video may well be a link to another disk. If the template ends in
+    `.*`, so does the path: `find` finds the file.
     """
     if template is None or "\0" in video_id:
         return None
@@ -57,7 +57,7 @@ def find(path: str) -> Path | None:
 
 @cache
 def _videos_in(folder: Path) -> Mapping[str, list[Path]]:
-    """Return the videos of a folder by their names without suffix; read once in a run."""
+    """Return the videos of a folder by their names without suffix; read once per run."""
     try:
         paths = sorted(folder.iterdir())
     except OSError:

@@ -1,4 +1,4 @@
-"""Pictures of a clip: as JPEG, at the middles of equal parts, as somebody who watches sees them."""
+"""Pictures of a clip: as JPEG, at the middles of equal parts, as a viewer sees them."""
 
 import math
 import re
@@ -8,8 +8,7 @@ from pathlib import Path
 from pipeline.video.ffmpeg import ONLY_FILES, VideoError, ffmpeg
 
 VERSION = 1
-"""Increase it if the same clip now gives other pictures: what was asked about them counts no more.
-"""
+"""Increase it if the same clip now gives other pictures: earlier answers about them are void."""
 PER_SECOND = 2
 _QUALITY = 4
 """ffmpeg's, from 2 to 31: about 85 of 100 in other scales."""
@@ -60,7 +59,7 @@ def take_pictures(clip: Path, seconds: float, number: int, height: int) -> list[
 
 
 def _filters(seconds: float, number: int, height: int) -> str:
-    """Return the filters after which picture k is the last one that came until middle k."""
+    """Return the filters after which picture k is the last one up to middle k."""
     ticks = round(seconds * _TICKS)
     first = round(ticks / (2 * number))
     clock = f"settb=1/{_TICKS},setpts=PTS-STARTPTS-{first + 1}"

@@ -16,7 +16,7 @@ from pipeline.video.cutter import VERSION, ClipFormat, Interval
 
 
 class ClipsError(MomentRankError):
-    """Tables that do not fit together."""
+    """The tables do not match."""
 
 
 class Job(NamedTuple):
@@ -58,7 +58,7 @@ def plan_clips(
 ) -> dict[str, Job]:
     """Return the clip of each moment, by moment_id; moments that show the same share it.
 
-    `contents` are the hashes of videos by their paths: a moment of any other has no clip.
+    `contents` are the hashes of videos by their paths: moments of other videos have no clip.
     `slack`: the seconds by which a video may end before the last moment of a clip does.
     """
     have = moments[moments["path"].isin(list(contents))]
@@ -84,7 +84,7 @@ def clip_name(video_sha: str, interval: Interval, clip_format: ClipFormat) -> st
 
 
 def has_clip(folder: Path, clip: str) -> bool:
-    """Tell whether a clip exists and is not empty, as after a crash of the disk."""
+    """Tell whether a clip exists and is not empty (a disk crash can leave it so)."""
     path = folder / clip
     return path.is_file() and path.stat().st_size > 0
 

@@ -16,8 +16,8 @@ from pipeline.core.parallel import map_in_threads
 LABEL_STUDIO = "label-studio"
 S3_SCHEME = "s3://"
 LOCAL_FILES = "/data/local-files/?d=clips"
-"""Label Studio serves it where its document root is datasets/work, of which only the folder
-of a project's storage is shown, to users who are logged in."""
+"""Label Studio serves it if its document root is datasets/work; only the folder of a project's
+storage is shown, and only to users who are logged in."""
 UPLOADS = 8
 """Parallel uploads."""
 TYPES = {".mp4": "video/mp4", ".gif": "image/gif"}
@@ -30,8 +30,8 @@ class StoreError(MomentRankError):
 def clip_url(clip: str, setting: str) -> str:
     """Return the address of a clip, by its file name and `clips.url`.
 
-    An `s3://` address is what Label Studio signs for each reader, if the project has a
-    storage for that bucket; it is no URL, so nothing in it is percent-encoded.
+    Label Studio signs an `s3://` address for each reader, if the project has a storage for
+    that bucket; it is not a URL, so nothing in it is percent-encoded.
     """
     if setting.startswith(S3_SCHEME):
         bucket, prefix = bucket_and_prefix(setting)
@@ -44,7 +44,7 @@ class S3Store:
     """A bucket, through a client of boto3; other clips in it are left alone."""
 
     def __init__(self, client: Any, bucket: str, prefix: str) -> None:  # noqa: ANN401  (untyped)
-        """Use a client, which knows the account."""
+        """Use a client that knows the account."""
         self._client, self._bucket, self._prefix = client, bucket, prefix
 
     def upload(self, clips: Collection[Path]) -> int:

@@ -7,13 +7,13 @@ from itertools import pairwise
 from typing import NamedTuple
 
 HALF_A_MICROSECOND = Fraction(1, 2_000_000)
-"""A frame that comes so little before a time is at that time: 13/12 s is 1.083333 s."""
+"""A frame this little before a time counts as at that time: 13/12 s is 1.083333 s."""
 
 _CLOCK = re.compile(r"config in time_base: (\d+)/(\d+)")
 _FRAME = re.compile(r" n: *\d+ pts: *(-?\d+) (?:.*? duration: *(\d+) )?")
 
 
-# ffmpeg goes on after an error: it patches a broken frame from its neighbours, and the following
+# ffmpeg continues after an error: it patches a broken frame from its neighbours, and the following
 # ones smear until the next keyframe.
 _PATCHED = re.compile(
     "corrupt decoded frame|Error submitting packet to decoder|Error while decoding stream"
@@ -48,14 +48,14 @@ class Timeline:
     def is_damaged(self) -> bool:
         """Whether decoded frames were patched, or lost by the container.
 
-        A thread of its own reads the container ahead, so its complaint may appear anywhere in the
+        A separate thread reads the container ahead, so its complaint may appear anywhere in the
         log, and counts only if frames are missing.
         """
         return bool(_PATCHED.search(self._log) or (_LOST.search(self._log) and self.has_gap()))
 
     @property
     def lost_its_end(self) -> bool:
-        """Whether the container could not be read on, though the file does not just break off."""
+        """Whether the container became unreadable, though the file is not merely cut off."""
         return bool(_LOST_END.search(self._log))
 
     def begins_by(self, start: float) -> bool:
@@ -68,7 +68,7 @@ class Timeline:
         return any(Fraction(start) <= time < Fraction(end) for time in times)
 
     def reaches(self, time: float) -> bool:
-        """Tell whether the video is still there at `time`."""
+        """Tell whether the video lasts until `time`."""
         return bool(self.frames) and self._end() + HALF_A_MICROSECOND >= Fraction(time)
 
     def has_gap(self) -> bool:

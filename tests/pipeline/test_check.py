@@ -139,7 +139,7 @@ def test_no_limit_is_guessed_for_what_none_was_learned_for(repository, key, valu
     assert read_limits(params) == Limits(LEARNED_MIN_SIMILARITY, 0.8, 0.6, masked=True)
     rewrite = params.rewrite.model_copy(update={key: value})
     embed = params.embed.model_copy(update={"model": encoder})
-    with pytest.raises(ParamsError, match=r"rewrite\.min_similarity: give a number"):
+    with pytest.raises(ParamsError, match=r"rewrite\.min_similarity: set a number"):
         read_limits(params.model_copy(update={"rewrite": rewrite, "embed": embed}))
 
 

@@ -271,7 +271,7 @@ def test_killed_in_the_middle_it_does_not_start_over(
     set_engine(project, shards=3, workers=2)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     main()
-    assert f"{done} of {TEXTS // 32} parts were finished before" in capsys.readouterr().err
+    assert f"{done} of {TEXTS // 32} parts were already finished" in capsys.readouterr().err
     resumed = read_embeddings(project)
     set_engine(project, shards=1)
     with one_thread():

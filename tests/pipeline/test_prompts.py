@@ -168,7 +168,7 @@ def test_any_change_is_another_hash_and_no_change_the_same(loaded, content):
         ({"name": "R e"}, "name: string should match pattern '^[a-z][a-z0-9-]*$' (it is 'R e')"),
         ({"examples": [{"description": "a"}]}, "examples.0.caption: this key is missing"),
         ({"schema": {}}, "schema: must ask for captions[].id, a string"),
-        ({"schema": []}, "schema: must hold keys with values (it is [])"),
+        ({"schema": []}, "schema: must contain keys with values (it is [])"),
     ],
 )
 def test_a_mistake_is_one_line(loaded, changes, complaint):

@@ -99,7 +99,11 @@ def test_a_torn_rwlock_is_taken_away_and_a_whole_one_is_not(here, left):
 def test_while_dvc_is_at_work_nothing_is_touched(here, lock):
     torn = lock[:2000]
     recover.LOCK.write_bytes(torn)
-    with Repo() as repo, repo.lock, pytest.raises(recover.RecoverError, match="DVC is at work"):
+    with (
+        Repo() as repo,
+        repo.lock,
+        pytest.raises(recover.RecoverError, match="DVC is running here"),
+    ):
         recover.recover()
     assert recover.LOCK.read_bytes() == torn
 

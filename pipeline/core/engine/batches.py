@@ -10,11 +10,11 @@ from pyarrow import parquet
 from pipeline.core import files
 
 ROWS = 131_072
-"""Rows of a batch, and of a row group: the same however a table is made."""
+"""Rows per batch and per row group, however a table is made."""
 
 
 def count_rows(path: Path) -> int:
-    """Return the rows of a Parquet file; 0 if it can't be read, which its reader then says."""
+    """Count the rows of a Parquet file; 0 if it can't be read, which its reader then reports."""
     try:
         return int(parquet.read_metadata(path).num_rows)
     except (pa.ArrowException, OSError):
@@ -43,7 +43,7 @@ def read(path: Path) -> Iterator[pd.DataFrame]:
 def write(path: Path, schema: pa.Schema, tables: Iterable[pa.Table]) -> None:
     """Write tables one after the other, whole or not at all.
 
-    How their rows are divided does not show: row groups are of `ROWS`.
+    How their rows are divided does not show: row groups have `ROWS` rows.
     """
     with (
         files.unfinished(path, "wb") as stream,
@@ -54,7 +54,7 @@ def write(path: Path, schema: pa.Schema, tables: Iterable[pa.Table]) -> None:
 
 
 def _regroup(tables: Iterable[pa.Table], schema: pa.Schema) -> Iterator[pa.Table]:
-    """Yield tables of `ROWS` rows and a last one of what is left, or an empty one."""
+    """Yield tables of `ROWS` rows, then one with the remaining rows, or an empty one."""
     held, written = schema.empty_table(), 0
     for table in tables:
         held = pa.concat_tables([held, table.cast(schema)])

@@ -1,8 +1,8 @@
-"""Parts that lie at an address, S3 or whatever else fsspec knows, and not in a shared folder.
+"""Parts at an address (S3, or anything else that fsspec supports) instead of in a shared folder.
 
-The machine at work makes a part on its own disk and uploads it, then its hash: an upload appears
+A worker makes a part on its own disk and uploads it, then its hash: an upload appears
 whole or not at all, and without the hash a part does not count. The lead fetches parts into its
-own folder, and checks them there. At the address they lie side by side, as `STAGE-KEY`.
+own folder, and checks them there. At the address, a part is named `STAGE-KEY`.
 """
 
 import json
@@ -19,12 +19,12 @@ from pipeline.core import files
 from pipeline.core.engine.parts import SEAL, Task
 
 HINTS = {
-    "FileNotFoundError": "; make the bucket or folder",
+    "FileNotFoundError": "; create the bucket or folder",
     "ImportError": "; for S3: make engines",
     "NoCredentialsError": "; set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, on"
-    " every machine at work",
+    " every worker",
 }
-"""What to do next, by the error's class."""
+"""The next step, by the error's class."""
 
 
 class BucketError(MomentRankError):
@@ -33,13 +33,13 @@ class BucketError(MomentRankError):
 
 @dataclass(frozen=True)
 class StoredTask(Task):
-    """A task whose part lies in the store at `address`, as `name`; `path` is the lead's copy."""
+    """A task whose part is stored at `address` as `name`; `path` is the lead's copy."""
 
     address: str
     name: str
 
     def is_here(self) -> bool:
-        """Fetch the part, if it is finished and as it was written; tell whether it was."""
+        """Fetch the part if it is finished and intact; tell whether it was."""
         with _translated(self.address):
             store, root = connect(self.address)
             if not store.exists(f"{root}/{self.name}{SEAL}"):
@@ -73,7 +73,7 @@ def store_tasks(tasks: Mapping[str, Task], stage: str, address: str) -> dict[str
     Parts that are finished there are fetched.
 
     Raises:
-        BucketError: no such address or package, no credentials, or no right to read.
+        BucketError: no such address or package, no credentials, or no permission to read.
     """
     stored = {
         key: StoredTask(task.work, task.given, task.path, address, f"{stage}-{task.path.name}")
@@ -87,10 +87,10 @@ def store_tasks(tasks: Mapping[str, Task], stage: str, address: str) -> dict[str
 
 
 def check(address: str) -> None:
-    """Look at an address.
+    """Check that an address can be read.
 
     Raises:
-        BucketError: no such address or package, no credentials, or no right to read.
+        BucketError: no such address or package, no credentials, or no permission to read.
     """
     _list("", address)
 

@@ -1,7 +1,7 @@
-"""The code that makes a part: its work's module, all that this imports, and the packages installed.
+"""The code that makes a part: its work's module, everything it imports, and installed packages.
 
-A part that older code has made is not what today's would make. What only hands out the work is
-left out: it changes no part, and a run that it has ended goes on once it is mended.
+A part made by older code may differ from what today's code would make. Code that only hands out
+work does not count: it changes no part, and a run that it broke resumes once it is fixed.
 """
 
 import ast
@@ -16,17 +16,17 @@ from pipeline.core import rng
 from pipeline.core.files import file_sha256
 
 HANDS_OUT = "pipeline.core.engine.shards"
-"""Neither this module is followed nor, through it, the engines."""
+"""The imports of this module, and so the engines, are not followed."""
 DATA = {".json", ".toml", ".yaml"}
 INSTALLED = tuple(sysconfig.get_paths()[kind] for kind in ("stdlib", "purelib", "platlib"))
-"""Folders of Python's own library and of packages: these count by name and version."""
+"""Folders of Python's own library and of packages, which count by name and version."""
 
 
 def code_digest(work: Callable[..., object]) -> str:
-    """Return the hash of the code behind a function, and behind those that a partial gives it.
+    """Return the hash of the code behind a function, and behind functions bound by a partial.
 
-    Imports inside functions count, and so do files of data beside a module. It is the same
-    wherever the working copy is.
+    Imports inside functions count, and so do data files next to a module. The hash does not
+    depend on where the working copy is.
     """
     sources = (f"{name} {file_sha256(path)}" for name, path in sorted(list_sources(work).items()))
     return rng.draw(platform.python_version(), *sources, *_list_packages())
@@ -35,7 +35,7 @@ def code_digest(work: Callable[..., object]) -> str:
 def list_sources(work: Callable[..., object]) -> dict[str, Path]:
     """Return the files of that code, by their paths below the folder that they are imported from.
 
-    Packages that are installed are not among them.
+    Installed packages are not included.
     """
     return {name: path for one in _functions(work) for name, path in _reach(one).items()}
 
@@ -64,7 +64,7 @@ def _reach(function: object) -> dict[str, Path]:
 
 
 def _locate(root: Path, name: str) -> Path | None:
-    """Return the file of a module below `root`, if it is there."""
+    """Return the file of a module below `root`, if it exists."""
     path = root.joinpath(*name.split("."))
     places = (path.with_suffix(".py"), path / "__init__.py")
     return next((place for place in places if place.is_file()), None)
@@ -72,7 +72,7 @@ def _locate(root: Path, name: str) -> Path | None:
 
 @cache  # by content: a stage hands out work many times, and parsing took most of that
 def _list_imports(source: bytes) -> frozenset[str]:
-    """Return the names of what a module imports: modules, and what is in them."""
+    """Return the names of what a module imports: modules and their members."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -88,6 +88,6 @@ def _list_data(folder: Path) -> Iterator[Path]:
 
 
 def _list_packages() -> list[str]:
-    """Return name and version of every package installed."""
+    """Return name and version of every installed package."""
     places = (place for folder in sys.path for place in Path(folder).glob("*.dist-info"))
     return sorted({place.name for place in places})

@@ -1,8 +1,7 @@
-"""Tables past memory: DuckDB within `engine.table_memory`, spilling to a folder of its own.
+"""Tables larger than memory: DuckDB within `engine.table_memory`, spilling to a folder of its own.
 
-Rows go in and come out as pandas frames, a batch at a time, so that what is done to a row is
-written once. Texts sort by their code points, as in pandas; there is no order but the one that a
-query asks for.
+Rows go in and come out as pandas frames, a batch at a time, so that the code for a row is written
+only once. Texts sort by code point, as in pandas; rows have no order unless a query sets one.
 """
 
 import shutil
@@ -28,15 +27,15 @@ if TYPE_CHECKING:
     import duckdb
 
 FOLDER = Path(".cache/tables")
-"""Here each process has a folder, as large as its tables, which is deleted when it ends."""
+"""Each process has a folder here, as large as its tables, which is deleted when it ends."""
 ROW = "row"
 """The column that `load` makes of the frames' index: the number of a table's row."""
 ROW_BYTES = 2_000
 """Memory that pandas needs for a row, at most: 1 to 2 KB were measured (docs/scaling.md)."""
 SHARE = 0.5
-"""Of the memory, for DuckDB; the rest is for Python and the batch at hand."""
+"""DuckDB's share of the memory; the rest is for Python and the current batch."""
 MIN_MEGABYTES = 256
-"""DuckDB does not work in less."""
+"""DuckDB does not work with less."""
 
 
 class DatabaseError(MomentRankError):
@@ -44,17 +43,17 @@ class DatabaseError(MomentRankError):
 
 
 def fits(gigabytes: float, rows: int) -> bool:
-    """Tell whether pandas can work on a table of so many rows within so much memory."""
+    """Tell whether pandas can work on a table of `rows` rows within `gigabytes` of memory."""
     return rows * ROW_BYTES <= gigabytes * 1e9
 
 
 @dataclass(frozen=True)
 class Database:
-    """Tables on disk, as long as the work of one stage lasts."""
+    """Tables on disk that last as long as the work of one stage."""
 
     connection: "duckdb.DuckDBPyConnection"
     folder: Path
-    """For other files that are needed as long."""
+    """For other files that are needed that long."""
 
     def load(self, name: str, frames: Iterable[pd.DataFrame]) -> None:
         """Store frames of the same columns, one at least, as a table with a column `row`."""
@@ -107,7 +106,7 @@ class Database:
         return cell
 
     def arrow(self, sql: str, **parameters: object) -> pa.RecordBatchReader:
-        """Return an answer in batches; meanwhile the database takes other statements."""
+        """Return an answer in batches; meanwhile the database accepts other statements."""
         return self.connection.cursor().sql(sql, params=parameters).to_arrow_reader(ROWS)
 
     def frame(self, sql: str, **parameters: object) -> pd.DataFrame:
@@ -129,7 +128,7 @@ class Database:
 
 @contextmanager
 def open_database(gigabytes: float) -> Iterator[Database]:
-    """Open an empty database that keeps to its share of so much memory, and delete it afterwards.
+    """Open an empty database that uses its share of `gigabytes` at most; delete it afterwards.
 
     Raises:
         DatabaseError: the memory, or the disk below `FOLDER`, is too small.
@@ -151,7 +150,7 @@ def open_database(gigabytes: float) -> Iterator[Database]:
             yield Database(connection, folder)
     except duckdb.OutOfMemoryException as exc:
         raise DatabaseError(
-            f"engine.table_memory: {gigabytes:g} GB are too few for the tables of this corpus, or"
+            f"engine.table_memory: {gigabytes:g} GB is too little for the tables of this corpus, or"
             f" the disk of {folder} is full ({_first_line(exc)}); raise it, or free space"
         ) from exc
     except duckdb.IOException as exc:
@@ -165,7 +164,7 @@ def read_rows(
 ) -> pd.DataFrame:
     """Return the rows of a Parquet table, or those that are `wanted`; many are memory-mapped.
 
-    All of them are checked; errors as of `Table.read` and `open_database`.
+    All of them are checked; errors as in `Table.read` and `open_database`.
     """
     if fits(gigabytes, table.count_rows()):
         frame = table.read()
@@ -188,7 +187,7 @@ def _first_line(exc: Exception) -> str:
 
 
 def _make_folder() -> Path:
-    """Make this process's folder; delete those of this machine's processes that were killed."""
+    """Make this process's folder; delete those of killed processes of this machine."""
     host = socket.gethostname()
     for path in FOLDER.glob(f"{host}.*"):
         pid = path.suffix.removeprefix(".")

@@ -1,4 +1,4 @@
-"""Tasks in processes of this machine; one worker, or one task, needs no other process."""
+"""Run tasks in processes of this machine; one worker, or one task, needs no other process."""
 
 import os
 import signal
@@ -21,17 +21,17 @@ from pipeline.core.parallel import cores
 
 SPAWN = get_context("spawn")  # a fork would copy locks that other threads of the lead hold
 THREADS = "OMP_NUM_THREADS"
-"""Of one process's matrix products; more threads than cores wait for each other."""
+"""Threads of one process's matrix products; more threads than cores wait for each other."""
 
 
 @dataclass(frozen=True)
 class Processes:
-    """As many processes as `workers` says; 0: one for each core."""
+    """Processes, as many as `workers`; 0: one for each core."""
 
     workers: int
 
     def run(self, bundles: Sequence[Bundle], finish: Callable[[Task], object]) -> None:
-        """Run all tasks; after the first exception those under way end, and no others begin.
+        """Run all tasks; after the first exception running tasks finish, and no others start.
 
         Raises:
             EngineError: a process was killed.
@@ -51,8 +51,8 @@ class Processes:
                 _collect(pool, futures, finish)
             except BrokenProcessPool:
                 raise EngineError(
-                    "a worker process was killed (out of memory?); what is finished is kept: run"
-                    " it again, with a smaller engine.workers if memory was short"
+                    "a worker process was killed (out of memory?); finished work is kept: run it"
+                    " again, with a smaller engine.workers if memory was short"
                 ) from None
 
 
@@ -71,7 +71,7 @@ def _collect(
 
 @contextmanager
 def _processes(workers: int) -> Iterator[Executor]:
-    """Start processes that end when this one leaves them, or is gone: by Ctrl-C or kill -9."""
+    """Start processes that end when this one leaves the block or dies, even by kill -9."""
     reader, writer = SPAWN.Pipe(duplex=False)
     pool = ProcessPoolExecutor(workers, SPAWN, _follow, (reader,))
     try:
@@ -84,8 +84,8 @@ def _processes(workers: int) -> Iterator[Executor]:
 
 
 def _follow(lead: Connection) -> None:
-    """Let this process end when the other end of `lead` is closed: only the lead holds it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the lead hears Ctrl-C, too
+    """End this process when the other end of `lead` closes: only the lead has it open."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the lead gets Ctrl-C as well
 
     def wait() -> None:
         with suppress(EOFError, OSError):
@@ -97,7 +97,7 @@ def _follow(lead: Connection) -> None:
 
 @contextmanager
 def _threads(number: int) -> Iterator[None]:
-    """Give the processes that start now so many threads, unless the user has said how many."""
+    """Set the number of threads of processes that start now, unless the user has set it."""
     before = os.environ.get(THREADS)
     os.environ.setdefault(THREADS, str(number))
     try:

@@ -1,7 +1,7 @@
-"""Frames past memory: written to a file in batches, and memory-mapped as one frame.
+"""Frames larger than memory: written to a file in batches, and memory-mapped as one frame.
 
-Texts stay in the file, as Arrow's arrays; numbers are in memory. The system gives a page of the
-file when it is read, and may take it back at any time.
+Texts stay in the file, as Arrow's arrays; numbers are in memory. The system loads a page of the
+file when it is read, and may evict it at any time.
 """
 
 import os
@@ -18,10 +18,10 @@ from pipeline.core.engine.batches import ROWS
 
 
 def map_frames(folder: Path, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Return frames of the same columns, one at least, as one, mapped from a file in `folder`.
+    """Return one or more frames of the same columns as one, mapped from a file in `folder`.
 
-    The frame needs the file no longer than the folder has it where files can be deleted that are
-    in use (not on Windows, which leaves it until the next run).
+    The frame outlives the folder where files in use can be deleted (not on Windows, where the file
+    stays until the next run).
     """
     descriptor, name = tempfile.mkstemp(".arrow", dir=folder)
     os.close(descriptor)
@@ -35,7 +35,7 @@ def map_frames(folder: Path, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
 
 
 def select(frame: pd.DataFrame, mask: "pd.Series[bool]") -> pd.DataFrame:
-    """Return the rows where `mask` is true; without copying texts if they follow each other."""
+    """Return the rows where `mask` is true; without copying texts if they are contiguous."""
     rows = np.flatnonzero(mask.to_numpy())
     if len(rows) and rows[-1] - rows[0] + 1 == len(rows):
         return frame.iloc[rows[0] : rows[-1] + 1]
@@ -43,6 +43,6 @@ def select(frame: pd.DataFrame, mask: "pd.Series[bool]") -> pd.DataFrame:
 
 
 def blocks(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Yield some rows of a frame at a time, without copying its texts."""
+    """Yield a frame in blocks of rows, without copying its texts."""
     for first in range(0, len(frame), ROWS):
         yield frame.iloc[first : first + ROWS]

@@ -1,4 +1,4 @@
-"""Tasks on Ray: on a cluster, or on a Ray of this machine's own that ends with the work."""
+"""Run tasks on Ray: on a cluster, or on a Ray on this machine that ends with the work."""
 
 import io
 import logging
@@ -20,14 +20,14 @@ from pipeline.core.engine.remote import EngineError, attempt, load_extra
 from pipeline.core.parallel import cores
 
 RETRIES = 3
-"""Of a task whose worker or machine was killed. Its own error is never tried again."""
+"""For a task whose worker or machine was killed. A task with an error is never retried."""
 
 CONNECT_SECONDS = 10.0
 QUIET = {"logging_level": logging.ERROR, "log_to_driver": False}
 OWN = {"include_dashboard": False, "object_store_memory": 80 * 2**20}  # nothing goes through it
 VARIABLES = {
     "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_task_oom_retries": str(RETRIES),  # otherwise without end
+    "RAY_task_oom_retries": str(RETRIES),  # otherwise endless
 }
 """Read when Ray is imported."""
 OWN_VARIABLES = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # it listens on 127.0.0.1 alone
@@ -35,10 +35,10 @@ OWN_VARIABLES = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # it listens on 127.
 
 @dataclass(frozen=True)
 class RayTasks:
-    """At most `workers` tasks at once; 0: as many as the cluster takes.
+    """At most `workers` tasks in parallel; 0: as many as the cluster takes.
 
     `address` is the cluster's, `host:port`; None starts Ray on this machine, for this work alone.
-    `gpus` is what a task wants where the cluster has any.
+    `gpus` is what a task needs if the cluster has any.
     """
 
     workers: int
@@ -46,7 +46,7 @@ class RayTasks:
     gpus: float
 
     def run(self, bundles: Sequence[Bundle], finish: Callable[[Task], object]) -> None:
-        """Run all tasks; the first exception, or Ctrl-C, calls off the others.
+        """Run all tasks; the first exception, or Ctrl-C, cancels the others.
 
         Raises:
             EngineError: no cluster at `address`, or a task was killed more than `RETRIES` times.
@@ -90,18 +90,16 @@ class RayTasks:
         return lambda bundle: remote.remote(bundle, folder)
 
     def _limit(self, ray: ModuleType) -> int:
-        """Return how many tasks may be with Ray: those at work, and the next ones of a cluster."""
+        """Return how many tasks Ray may have: those running and, on a cluster, the next ones."""
         return self.workers or max(2, 2 * int(ray.cluster_resources().get("CPU", 0)))
 
 
 class _Messages(io.StringIO):
-    """What Ray writes to standard output: of pages about a death, one line is told."""
+    """Ray's standard output: its pages about a death become one line."""
 
     def write(self, text: str) -> int:
         if left := re.search(r"Task attempt failed\. There are (\d+) retries", text):
-            cli.log(
-                f"Ray: a worker or machine died; its task is tried again ({left[1]} times left)"
-            )
+            cli.log(f"Ray: a worker or machine died; its task is retried ({left[1]} retries left)")
         return len(text)
 
 
@@ -125,11 +123,11 @@ def _fetch(ray: ModuleType, result: object) -> Exception | None:
     """Return the error of a task that has ended, its own or Ray's."""
     try:
         error: Exception | None = ray.get(result)
-    except ray.exceptions.RayTaskError as exc:  # not of the work: that returns its error
-        return EngineError(f"a task can't begin on Ray: {str(exc).strip().splitlines()[-1]}")
+    except ray.exceptions.RayTaskError as exc:  # not the work's own error, which it returns
+        return EngineError(f"a task can't start on Ray: {str(exc).strip().splitlines()[-1]}")
     except ray.exceptions.RayError as exc:
         return EngineError(
-            f"Ray gave up a task after {RETRIES} retries: {_first_line(exc)}; what is finished is"
+            f"Ray gave up on a task after {RETRIES} retries: {_first_line(exc)}; finished work is"
             " kept: run it again"
         )
     return error

@@ -1,6 +1,6 @@
-"""Tasks on Slurm: an array of jobs, submitted from a login node and watched until it has ended.
+"""Run tasks on Slurm: an array of jobs, submitted from a login node and watched until it ends.
 
-Partition, account, memory and time limit are those of the cluster, or of Slurm's own variables
+Partition, account, memory and time limit are the cluster's, or come from Slurm's own variables
 (`SBATCH_PARTITION`, `SBATCH_TIMELIMIT` ...).
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from submitit.slurm.slurm import SlurmExecutor, SlurmJob
 
 SUBMISSIONS = 4
-"""Of a task whose job is killed, preempted or out of time; its own error ends the work."""
+"""For a task whose job is killed, preempted or out of time; a task's own error ends the work."""
 
 MAX_ARRAY = 1000
 """Slurm's own limit, unless a cluster sets another (`MaxArraySize`)."""
@@ -37,7 +37,7 @@ COMMANDS = ("sbatch", "srun", "squeue", "scancel", "sinfo")
 
 @dataclass(frozen=True)
 class SlurmArray:
-    """At most `workers` jobs at once (0: no limit but Slurm's); `gpus` where a node has any."""
+    """At most `workers` jobs in parallel (0: Slurm's own limit); `gpus` if a node has any."""
 
     workers: int
     gpus: float
@@ -51,7 +51,7 @@ class SlurmArray:
         """
         executor = self._executor(bundles[0][0].path.parent / "slurm")
         queue = _Queue(executor.parameters["job_name"])
-        queue.cancel()  # what a killed lead has left
+        queue.cancel()  # jobs left by a killed lead
         try:
             for first in range(0, len(bundles), MAX_ARRAY):
                 _run_array(executor, queue, bundles[first : first + MAX_ARRAY], finish)
@@ -80,12 +80,12 @@ class SlurmArray:
 
 @dataclass(frozen=True)
 class _Queue:
-    """Slurm's queue, as far as it is this work's: by the name of the jobs."""
+    """This work's jobs in Slurm's queue, found by their name."""
 
     name: str
 
     def __call__(self) -> set[str] | None:
-        """Return the ids of the jobs that wait or run; None: Slurm doesn't answer just now."""
+        """Return the ids of the jobs that wait or run; None: Slurm does not answer now."""
         found = self._ask("squeue", "--noheader", "--array", "--format=%i")
         return set(found.stdout.split()) if found.returncode == 0 else None
 
@@ -123,7 +123,7 @@ def _run_array(
             return
     raise EngineError(
         f"{len(bundles)} jobs were killed {SUBMISSIONS} times (out of memory or time?); their logs"
-        f" are in {executor.folder}; what is finished is kept: run it again"
+        f" are in {executor.folder}; finished work is kept: run it again"
     )
 
 
@@ -150,7 +150,7 @@ def _watch(
 
 
 def _raise_error(job: "SlurmJob[Exception | None]") -> None:
-    """Raise what a job has brought back; submitit's own error, if its result can't be read."""
+    """Raise the error that a job returned, or submitit's own if the result can't be read."""
     try:
         error: Exception | None = job.result()
     except RuntimeError as exc:
@@ -160,7 +160,7 @@ def _raise_error(job: "SlurmJob[Exception | None]") -> None:
 
 
 def _work(bundle: Bundle, folder: Path) -> Exception | None:
-    """Do tasks in a job that ends at once when Slurm warns of its end: the lead repeats it."""
+    """Do tasks in a job that ends as soon as Slurm warns of its end: the lead repeats it."""
     for warning in (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2):
         signal.signal(warning, signal.SIG_DFL)
     return attempt(bundle, folder)

@@ -1,7 +1,7 @@
 """Parts: one file for each task's work, kept until the stage has ended.
 
-A part is named by the hash of all that its work depends on, its code too, so that a killed run
-finds what it has made, and nothing else. It counts once its SHA-256 lies beside it.
+A part is named by the hash of everything that its work depends on, code included, so that a killed
+run finds what it has made, and nothing else. It counts once its SHA-256 is stored next to it.
 """
 
 import json
@@ -14,7 +14,7 @@ from pipeline.core import files, rng
 from pipeline.core.sections import Engine
 
 FOLDER = Path(".cache/parts")
-"""In the working copy, where `engine.folder` is no folder but an address."""
+"""In the working copy, if `engine.folder` is an address."""
 SEAL = ".sha256.json"
 
 
@@ -23,7 +23,7 @@ class Task:
     """The work of one part: `work(given, path)`, a pure function that writes the file `path`.
 
     `work` is a function of a module (or a partial of one) and `given` is small: both are sent to
-    other processes and machines. Whatever is large lies in files.
+    other processes and machines. Large data goes in files.
     """
 
     work: Callable[[Any, Path], None]
@@ -31,7 +31,7 @@ class Task:
     path: Path
 
     def is_finished(self) -> bool:
-        """Tell whether the part is in its file, as it was written."""
+        """Tell whether the part's file exists and is intact."""
         if not (self.path.is_file() and self.seal.is_file()):
             return False
         return bool(json.loads(self.seal.read_text())["sha256"] == files.file_sha256(self.path))
@@ -41,7 +41,7 @@ class Task:
         return self.path.is_file() and self.seal.is_file()
 
     def run(self) -> None:
-        """Write the part whole or not at all, and seal it by its hash."""
+        """Write the part whole or not at all, and seal it with its hash."""
         if self.is_finished():
             return
         with files.unfinished(self.path, "wb") as stream:
@@ -59,7 +59,7 @@ Bundle = Sequence[Task]
 
 
 def part_key(*facts: object) -> str:
-    """Return the name of the part that depends on `facts` (texts, numbers, hashes) alone."""
+    """Return the name of the part that depends only on `facts` (texts, numbers, hashes)."""
     return rng.draw(*facts)[:32]
 
 

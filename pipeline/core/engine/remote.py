@@ -1,4 +1,4 @@
-"""What every engine with other processes needs: do a task there, and bring its error back."""
+"""What every engine with other processes needs: do a task there, and return its error."""
 
 import importlib
 import os
@@ -12,11 +12,11 @@ from momentrank.errors import MomentRankError, UsageError
 from pipeline.core.engine.parts import Bundle, Task
 
 VISIBLE_SECONDS = 60.0
-"""A file that another machine has written is seen here within a minute: NFS looks that rarely."""
+"""A file written by another machine appears here within a minute: NFS looks that rarely."""
 
 
 class EngineError(MomentRankError):
-    """The engine can't do the work; what is finished is kept."""
+    """The engine can't do the work; finished work is kept."""
 
 
 def attempt(bundle: Bundle, folder: Path) -> Exception | None:
@@ -33,14 +33,14 @@ def attempt(bundle: Bundle, folder: Path) -> Exception | None:
 def _enter(folder: Path) -> None:
     if not folder.is_dir():
         raise EngineError(
-            f"{socket.gethostname()} sees no {folder}: every machine of the cluster must have the"
+            f"{socket.gethostname()} can't see {folder}: every machine of the cluster must have the"
             " working copy at the same path (a shared folder)"
         )
     os.chdir(folder)
 
 
 def _sendable(exc: Exception) -> Exception:
-    """Return the error as one of a class that any process can send, with its own text and trace."""
+    """Return the error in a class that any process can send, with its own text and trace."""
     sent = _root(exc)
     sent.add_note("".join(traceback.format_exception(exc)))
     return sent
@@ -58,10 +58,10 @@ def _root(exc: Exception) -> Exception:
 
 
 def wait_until_here(task: Task) -> None:
-    """Wait for a finished part to be seen from this machine.
+    """Wait until this machine sees a finished part.
 
     Raises:
-        EngineError: it isn't: the folder of the parts is not shared.
+        EngineError: it never does: the folder of the parts is not shared.
     """
     deadline = time.monotonic() + VISIBLE_SECONDS
     while not task.is_here():
@@ -77,7 +77,7 @@ def load_extra(name: str) -> ModuleType:
     """Import the package of an engine.
 
     Raises:
-        UsageError: it isn't installed.
+        UsageError: it is not installed.
     """
     try:
         return importlib.import_module(name)

@@ -1,4 +1,4 @@
-"""What several maps of a stage share: processes that have loaded their models, a connection."""
+"""What several maps of a stage share: processes with loaded models, a connection."""
 
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -18,7 +18,7 @@ _CURRENT: ContextVar[_Session | None] = ContextVar("session", default=None)
 
 @contextmanager
 def keep() -> Iterator[None]:
-    """Let what the maps inside open stay open up to the end of this block."""
+    """Keep open, until the end of this block, what the maps inside it open."""
     with ExitStack() as stack:
         token = _CURRENT.set(_Session(stack, {}))
         try:
@@ -28,7 +28,7 @@ def keep() -> Iterator[None]:
 
 
 def is_kept() -> bool:
-    """Tell whether what is opened stays open for the maps to come."""
+    """Tell whether what is opened stays open for later maps."""
     return _CURRENT.get() is not None
 
 

@@ -1,8 +1,8 @@
-"""Hand out a stage's work in shards, and return the files that each of them made.
+"""Hand out a stage's work in shards, and return the files that they made.
 
-The law: the number of shards and the engine never change what a stage writes. So a shard is
-chosen by a hash, its work is a pure function of its input, and what is made of the parts does not
-depend on how many there are. `engine` of params.yaml is therefore no dependency of any stage.
+The rule: the number of shards and the engine never change what a stage writes. So a shard is
+chosen by a hash, its work is a pure function of its input, and the result made from the parts does
+not depend on their number. `engine` of params.yaml is therefore not a dependency of any stage.
 """
 
 import hashlib
@@ -29,15 +29,15 @@ class Executor(Protocol):
     """What runs tasks: cores of this machine, a Ray cluster, a Slurm array."""
 
     def run(self, bundles: Sequence[Bundle], finish: Callable[[Task], object]) -> None:
-        """Run all tasks, those of a bundle in one process; call `finish` here for each that ended.
+        """Run all tasks, those of a bundle in one process; call `finish` here as each one ends.
 
         Raises:
-            Exception: a task's own, after the tasks under way have ended or were called off.
+            Exception: a task's own, after the running tasks have ended or were cancelled.
         """
 
 
 def assign_shards(values: Sequence[str], shards: int) -> Shards:
-    """Return the shard of each text, (n,), from 0: by its SHA-256, wherever else it occurs."""
+    """Return the shard of each text, (n,), from 0: by its SHA-256, wherever the text occurs."""
     digests = (hashlib.sha256(value.encode()).digest()[:8] for value in values)
     hashes = np.fromiter((int.from_bytes(digest) for digest in digests), np.uint64, len(values))
     return (hashes % np.uint64(shards)).astype(np.int64)
@@ -54,12 +54,12 @@ def map_shards(  # noqa: PLR0913  (what, by what, and where)
 ) -> dict[str, Path]:
     """Let `work(input, path)` write one file for each input, and return the files by key.
 
-    A key (`parts.part_key`) names all that its input's work depends on but the code, whose hash is
-    added here. What a killed run has finished is not done again. `gpus` is what one process wants
-    where there are any. When the stage has written what it makes of the parts, it calls
-    `clear_parts`.
+    A key (`parts.part_key`) names everything that its input's work depends on except the code,
+    whose hash is added here. The finished parts of a killed run are reused. `gpus` is what one
+    process needs if there are any. Once the stage has written what it makes from the parts, it
+    calls `clear_parts`.
 
-    An input is a shard's; or, where there are many more (`bundled`), they are dealt out to as many
+    Each input is a shard; if there are many more (`bundled`), they are dealt out to as many
     processes as there are shards, so that a process loads its model once.
     """
     folder = stage_folder(stage, engine)
@@ -71,7 +71,7 @@ def map_shards(  # noqa: PLR0913  (what, by what, and where)
         tasks = store_tasks(tasks, stage, engine.folder)
     left = [task for task in tasks.values() if not task.is_finished()]
     if left and len(left) < len(tasks):
-        cli.log(f"{stage}: {len(tasks) - len(left)} of {len(tasks)} parts were finished before")
+        cli.log(f"{stage}: {len(tasks) - len(left)} of {len(tasks)} parts were already finished")
     # The work of a single part shows its own progress.
     with progress(f"{stage}: parts", total=len(left) if len(tasks) > 1 else 0, unit="") as bar:
 
@@ -87,7 +87,7 @@ def map_shards(  # noqa: PLR0913  (what, by what, and where)
 
 
 def clear_parts(stage: str, engine: Engine) -> None:
-    """Delete a stage's parts: what was made of them is written."""
+    """Delete a stage's parts, once their result is written."""
     shutil.rmtree(stage_folder(stage, engine), ignore_errors=True)
     if is_address(engine.folder):
         from pipeline.core.engine.bucket import clear  # noqa: PLC0415  (fsspec)

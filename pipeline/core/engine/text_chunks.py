@@ -1,9 +1,9 @@
-"""Texts in chunks: a chunk is done as a whole, wherever that is.
+"""Texts in chunks: a chunk is processed as a whole, on any machine.
 
-What a model says of a text depends, in its last bits, on the batch that the text is read in: a
-batch is padded to its longest text, and products of other shapes are summed in another order. So
-chunks of whole batches are cut from all texts before any is handed out. Each is a part, so that a
-kill loses one at most; a shard does many, and loads its model once.
+A model's output for a text depends, in its last bits, on the text's batch: a batch is padded to
+its longest text, and products of other shapes are summed in another order. So all texts are cut
+into chunks of whole batches before any chunk is handed out. Each chunk is a part, so that a kill
+loses one at most; a shard processes many, and loads its model once.
 """
 
 import hashlib
@@ -21,9 +21,9 @@ from pipeline.core.engine.shards import map_shards
 from pipeline.core.sections import Engine
 
 BATCHES = 16
-"""Batches of a chunk."""
+"""Batches per chunk."""
 Work = Callable[[list[str], Path], None]
-"""Does the texts of a chunk and writes one file; a function of a module, or a partial of one."""
+"""Processes a chunk's texts and writes one file; a module's function, or a partial of one."""
 
 
 class Chunk(NamedTuple):
@@ -43,9 +43,9 @@ def map_texts(  # noqa: PLR0913  (what, by what, and where)
     engine: Engine,
     gpus: float = 0,
 ) -> list[Path]:
-    """Let `work` do the texts, `length` at a time; return what it wrote of each chunk, in order.
+    """Let `work` process the texts, `length` at a time; return each chunk's file, in order.
 
-    `facts` names all that the work depends on besides its texts.
+    `facts` names everything that the work depends on besides its texts.
     """
     if not texts:
         return []

@@ -1,7 +1,7 @@
 """Work on texts one by one, in shards by the hash of a text.
 
-What is done to a row depends on the row and on what is known of the whole corpus, and on no other
-row: so it is the same in any shard. A row begins with its text.
+A row's result depends on the row and on what is known about the whole corpus, but on no other row,
+so it is the same in any shard. A row begins with its text.
 """
 
 import hashlib
@@ -21,14 +21,14 @@ from pipeline.core.engine.shards import assign_shards, map_shards
 from pipeline.core.sections import Engine
 
 FEW = 20_000
-"""Rows that are done in this process: a few seconds' work, as the start of others would take."""
+"""Fewer rows are processed here: a few seconds' work, as long as starting processes would take."""
 
 Known = TypeVar("Known")
 Row = TypeVar("Row", bound=Sequence[Any])
 Result = TypeVar("Result")
 Work = Callable[[Known, Sequence[Row]], list[Result]]
-"""Returns the results of rows in order. A function of a module, whose annotations say of what types
-all three are: others than JSON's, too, but of sets only frozen ones, and of classes data classes.
+"""Returns the results of rows in order. A module's function, whose annotations give the types of
+all three. Beyond JSON's own types, sets must be frozen, and classes must be data classes.
 """
 
 
@@ -41,7 +41,7 @@ class Share(NamedTuple):
 
 @dataclass(frozen=True)
 class RowMap:
-    """Does work on rows in the shards that `engine` asks for; few, or all without it, here."""
+    """Does work on rows in the shards of `engine`; in this process if rows or shards are few."""
 
     stage: str = ""
     engine: Engine | None = None
@@ -72,7 +72,7 @@ class RowMap:
 
 
 HERE = RowMap()
-"""Does all rows in this process."""
+"""Processes all rows in this process."""
 
 
 def do_rows(work: Work[Known, Row, Result], share: Share, path: Path) -> None:
@@ -83,7 +83,7 @@ def do_rows(work: Work[Known, Row, Result], share: Share, path: Path) -> None:
 
 
 class Types(NamedTuple):
-    """Of what is known, of rows, and of results."""
+    """The types of what is known, of rows, and of results."""
 
     known: TypeAdapter[Any]
     rows: TypeAdapter[Any]
@@ -103,7 +103,7 @@ _read_known = lru_cache(maxsize=2)(_read)
 
 
 def _write(folder: Path, value: object) -> Path:
-    """Write a value into a file that the hash of its content names."""
+    """Write a value into a file named by the hash of its content."""
     text = _dump(value)
     path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
     if not path.is_file():
@@ -117,5 +117,5 @@ def _dump(value: object) -> str:
 
 
 def _plain(value: Any) -> object:  # noqa: ANN401  (whatever JSON does not know)
-    """Return a set sorted, so that the same is always written, and a data class by its fields."""
+    """Return a set sorted, so that it is always written alike, and a data class as its fields."""
     return sorted(value) if isinstance(value, frozenset) else vars(value)

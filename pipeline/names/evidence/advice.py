@@ -6,9 +6,9 @@ from pipeline.names.evidence.corpus import names_share
 from pipeline.names.evidence.judging import NAMES_PEOPLE
 
 ENOUGH = 5_000
-"""Texts that are looked at, spread over the corpus."""
+"""Number of texts to look at, spread over the corpus."""
 FEW = 0.02
-"""The share of texts that name somebody up to which rewriting brings little but mistakes."""
+"""Up to this share of texts that name a person, rewriting brings little but mistakes."""
 
 
 def advise(texts: Sequence[str], backend: str) -> str | None:
@@ -19,12 +19,12 @@ def advise(texts: Sequence[str], backend: str) -> str | None:
         return None
     if backend == "rules" and share <= FEW:
         return (
-            f"{share:.1%} of the descriptions name a person by a usual name:"
-            " `rewrite.backend: none` fits, which leaves them as they are"
+            f"{share:.1%} of the descriptions name a person by a common name:"
+            " `rewrite.backend: none` fits, which leaves them unchanged"
         )
     if backend == "none" and share >= NAMES_PEOPLE:
         return (
-            f"{share:.0%} of the descriptions name a person by a usual name: with"
+            f"{share:.0%} of the descriptions name a person by a common name: with"
             " `rewrite.backend: none` these names stay; set `openai` or `rules`"
         )
     return None

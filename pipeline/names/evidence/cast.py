@@ -1,4 +1,4 @@
-"""What `datasets/campaign/cast.csv` says: who is a person of the corpus, and what is no name."""
+"""What `datasets/campaign/cast.csv` lists: people of the corpus, and words that are not names."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
@@ -10,29 +10,29 @@ from pipeline.names import truecase
 from pipeline.names.base import Span
 
 NO_NAME = "no name"
-"""The gender of a word that nobody is called by."""
+"""The gender of a word that is not a name."""
 
 Key = tuple[str, ...]
 
 
 class Cast(NamedTuple):
-    """The names of a corpus and the words that are none there, each by its words in lower case."""
+    """The names of a corpus, and what is not a name there, each as its words in lower case."""
 
     names: frozenset[Key] = frozenset()
     no_names: frozenset[Key] = frozenset()
 
     @classmethod
     def from_table(cls, table: pd.DataFrame) -> Self:
-        """Return what the table `CAST` says."""
+        """Return the content of the table `CAST`."""
         is_none = is_no_name(table)
         return cls(_keys(table.loc[~is_none, "name"]), _keys(table.loc[is_none, "name"]))
 
     @classmethod
     def of_campaign(cls) -> Self:
-        """Return what `cast.csv` says, or nothing where there is none.
+        """Return the content of `cast.csv`, or an empty cast if there is none.
 
         Raises:
-            TableError: the file is no cast list.
+            TableError: the file is not a cast list.
         """
         return cls.from_table(tables.CAST.read()) if tables.CAST.path.exists() else cls()
 
@@ -52,13 +52,13 @@ class Cast(NamedTuple):
         ]
 
     def is_no_name(self, keys: Sequence[str]) -> bool:
-        """Tell whether the words of a text, in lower case, are said to be no name."""
+        """Tell whether the words of a text, in lower case, are listed as not a name."""
         every = bool(keys) and all((key,) in self.no_names for key in keys)
         return every or tuple(keys) in self.no_names
 
 
 def is_no_name(table: pd.DataFrame) -> pd.Series:
-    """Tell of each row of the table `CAST` whether it is a word that nobody is called by."""
+    """Tell for each row of the table `CAST` whether its word is not a name."""
     return table["gender"].eq(NO_NAME).fillna(False).astype(bool)
 
 

@@ -1,4 +1,4 @@
-"""What a corpus tells about names: whether it names people, and who acts in it and recurs."""
+"""What a corpus shows about names: whether it names people, and who acts in it and recurs."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,20 +13,20 @@ from pipeline.names.evidence.surroundings import Surroundings, surroundings_of
 from pipeline.names.evidence.weighing import weigh_place
 
 MIN_DEEDS = 2
-"""Texts in which a word must do what only people do, before it is somebody of the corpus."""
+"""Texts in which a word must do what only people do, to count as a person of the corpus."""
 MIN_POINTS = 4
-"""What these and its other places must come to (`weighing`)."""
+"""The points that these and its other places must add up to (`weighing`)."""
 LEAST = -2
 """Points below those of any place."""
 
 
 def names_share(texts: Sequence[str]) -> float:
-    """Return the share of texts that name somebody by the lists alone, 0 to 1; no tagger."""
+    """Return the share of texts that name a person by the lists alone, 0 to 1; no tagger."""
     return sum(names_somebody(text, Cast()) for text in texts) / max(len(texts), 1)
 
 
 def names_somebody(text: str, cast: Cast) -> bool:
-    """Tell whether a text names somebody by the cast or the lists."""
+    """Tell whether a text names a person by the cast or the lists."""
     return any(is_name(one, cast) for one in runs(text))
 
 
@@ -55,9 +55,9 @@ def full_names(text: str) -> list[Span]:
 
 
 def weigh_words(text: str, spans: Sequence[Span], sure: frozenset[str]) -> dict[str, int]:
-    """Return the points of a text's words, of those that a tagger is `sure` of.
+    """Return the points of those words of a text that a tagger is `sure` of.
 
-    What a word does is weighed against where it stands as a place or a thing would.
+    What a word does is weighed against the contexts where it appears as a place or a thing would.
     """
     points: dict[str, int] = {}
     for around in surroundings_of(text, spans):
@@ -70,7 +70,7 @@ def weigh_words(text: str, spans: Sequence[Span], sure: frozenset[str]) -> dict[
 def people(weighed: Iterable[Mapping[str, int]], names: bool) -> frozenset[str]:
     """Return the words that are people in several texts, by their points in each.
 
-    Where the corpus `names` people, a place that is a family name, too, can be one of them.
+    If the corpus `names` people, a place that is also a family name can be one of them.
     """
     points: dict[str, list[int]] = defaultdict(list)
     for of_text in weighed:

@@ -1,8 +1,8 @@
-"""Whether a candidate is a person's name: what speaks for it, what against it, and what neither.
+"""Whether a candidate is a person's name: the evidence for it and against it.
 
 Evidence is a line of the cast, a title, `named`, a name of the lists, a name of the corpus that
-acts and recurs, or a place in the sentence where only a person stands. A capital at the start of a
-sentence is none.
+acts and recurs, or a place in the sentence where only a person fits. A capital at the start of a
+sentence is not evidence.
 """
 
 import re
@@ -23,13 +23,13 @@ Reason = Literal[
 ]  # fmt: skip
 
 NAMES_PEOPLE = 0.2
-"""The share of texts with a name of the lists, from which a corpus names its people."""
+"""From this share of texts with a name of the lists, a corpus names its people ..."""
 MOST_NAME = 0.6
-"""... and from which the tagger is believed of whatever nothing speaks against."""
+"""... and from this one, the tagger is believed unless something speaks against it."""
 FULL = 2
 """Words of a first and a family name."""
 COMPANY, JOINED = 1, 2
-"""Points (`weighing`) of somebody named near it: Nora sees Quill; and of Quill and Nora."""
+"""Points (`weighing`) of a person named near it: Nora sees Quill; and of Quill and Nora."""
 _SHORT_TITLES = words("titles", "announcing")
 _AND = re.compile(r"(?:,? and|,| &) ([A-Z][\w-]*)")
 _BEFORE_AND = re.compile(r"([A-Z][\w-]*)(?:,? and|,| &) $")
@@ -37,20 +37,21 @@ _NAMED = re.compile(r"\b([\w-]+)\s*,?\s+(?:who\s+is\s+|who's\s+)?(?:named|called
 
 
 class Verdict(NamedTuple):
-    """What is to be done: it is somebody's name, it may be one, or neither; and why."""
+    """The decision: it is a person's name, it may be one, or neither; and why."""
 
     kind: Literal["name", "weak", "none"]
     reason: Reason
 
 
 class Known(NamedTuple):
-    """What a corpus tells.
+    """What a corpus shows.
 
     Attributes:
-        cast: what its cast list says.
+        cast: its cast list.
         people: the words that are people there.
         words: those of them that it writes without a capital as often: House.
-        share: the share of texts that name somebody by the lists; how little evidence is enough.
+        share: the share of texts that name a person by the lists; sets how little evidence is
+            enough.
     """
 
     cast: Cast
@@ -65,13 +66,13 @@ class Known(NamedTuple):
 
     @property
     def needed(self) -> int:
-        """Return the points that a name needs (`weighing`) which the tagger alone sees."""
+        """Return the points (`weighing`) that a name needs if only the tagger sees it."""
         return 0 if self.share >= MOST_NAME else 1 if self.names_people else 3
 
 
 def judge(around: Surroundings, known: Known) -> Verdict:
-    """Return what becomes of a candidate."""
-    if not around.keys:  # a number, as people are called by in series
+    """Return the verdict on a candidate."""
+    if not around.keys:  # a number, as used for names in series
         return Verdict("name", "tagger") if known.names_people else Verdict("weak", "unknown")
     if known.cast.is_no_name(around.keys):
         return Verdict("none", "not-a-name")
@@ -118,7 +119,7 @@ def _for(around: Surroundings, known: Known) -> Reason | None:
 
 
 def _is_named(around: Surroundings) -> bool:
-    """Tell whether it is said to be somebody's name: a woman called Quill."""
+    """Tell whether the text calls it a person's name: a woman called Quill."""
     named = None if around.headline else _NAMED.search(around.left)
     return bool(named and (named[1] in GENDER_OF_NOUN or named[1] in GENDER_OF_PLURAL))
 
@@ -139,7 +140,7 @@ def _for_by_place(around: Surroundings, known: Known) -> Reason | None:
 
 
 def _is_of_corpus(around: Surroundings, known: Known) -> bool:
-    """Tell whether the corpus has somebody of that name, whose s may lack its apostrophe."""
+    """Tell whether the corpus has a person of that name; a final s may lack its apostrophe."""
     return any(key in known.people or key.removesuffix("s") in known.people for key in around.keys)
 
 
@@ -199,7 +200,7 @@ def is_full_name(around: Surroundings) -> bool:
 
 
 def _has_title(around: Surroundings) -> bool:
-    """Tell whether a title stands before the name, in its run or in lower case."""
+    """Tell whether a title precedes the name, in its run or in lower case."""
     names = [key for key in around.keys if key not in TITLES]
     if not names:
         return False
@@ -214,10 +215,10 @@ def _has_title(around: Surroundings) -> bool:
 
 
 def _may_be_named(around: Surroundings) -> bool:
-    """Tell whether people may be called so.
+    """Tell whether people may have that name.
 
-    That is no English word, or one that is a first name too, and no kind of person. At the start
-    of a sentence a single word must be a first name.
+    It must not be an English word or a place, unless it is a first name too and not a kind of
+    person. At the start of a sentence a single word must be a first name.
     """
     alone = around.at_start and len(around.run) == 1
     return all(

@@ -1,8 +1,8 @@
-"""Lists of names and of what is none: first and family names, places, makes, words.
+"""Lists of names and of what is not a name: first and family names, places, makes, words.
 
 Names are those of the United States census of 1990 (package `names`) and of Faker's British and
 Indian lists, places those of the time zones and Faker's countries and states, English words those
-of the lexicon of `lemminflect`. What these lack stands in `words.toml`.
+of the lexicon of `lemminflect`. What these lack is in `words.toml`.
 """
 
 import calendar
@@ -14,9 +14,9 @@ from importlib import resources
 from pathlib import Path
 
 USUAL = 0.004
-"""The frequency (%) from which a first name of the census is one without further evidence."""
+"""From this frequency (%), a first name of the census counts without further evidence."""
 FAMILY_NAMES = 12_000
-"""How many family names are taken, the most frequent ones."""
+"""How many of the most frequent family names are used."""
 
 _WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
 
@@ -36,13 +36,13 @@ def first_names() -> dict[str, tuple[float, float]]:
 
 def _census(name: str) -> dict[str, float]:
     lines = resources.files("names").joinpath(f"dist.{name}").read_text("ascii").splitlines()
-    # A frequency is printed with three decimals: the rarest names are not without bearers.
+    # A frequency is printed with three decimals: at 0.000, a name is rare, not unused.
     return {name.lower(): max(float(share), 0.0005) for name, share, *_ in map(str.split, lines)}
 
 
 @cache
 def given_names() -> frozenset[str]:
-    """Return the usual first names, in lower case; some of them are places or words, too."""
+    """Return the usual first names, in lower case; some of them are also places or words."""
     from faker.providers.person import en_GB, en_IN  # noqa: PLC0415  (only where names are looked for)
 
     usual = {name for name, shares in first_names().items() if sum(shares) >= USUAL}
@@ -52,7 +52,7 @@ def given_names() -> frozenset[str]:
 
 @cache
 def family_names() -> frozenset[str]:
-    """Return frequent family names, in lower case; many are places or words, too."""
+    """Return frequent family names, in lower case; many are also places or words."""
     return frozenset(list(_census("all.last"))[:FAMILY_NAMES])
 
 
@@ -87,7 +87,7 @@ def is_word(word: str) -> bool:
 
 @cache
 def _lemmas(word: str) -> dict[str, tuple[str, ...]]:
-    """Return the plain forms that a word, in lower case, can be of, by their classes."""
+    """Return the base forms that a word, in lower case, can have, by their classes."""
     from lemminflect import getAllLemmas  # noqa: PLC0415  (likewise)
 
     lemmas: dict[str, tuple[str, ...]] = getAllLemmas(word)
@@ -95,7 +95,7 @@ def _lemmas(word: str) -> dict[str, tuple[str, ...]]:
 
 
 def is_noun(word: str) -> bool:
-    """Tell whether a word, in lower case, is a noun and of no other class: rice, but not walks."""
+    """Tell whether a word, in lower case, is a noun and nothing else: rice, but not walks."""
     return _lemmas(word).keys() == {"NOUN"}
 
 
@@ -106,7 +106,7 @@ def may_be_noun(word: str) -> bool:
 
 @cache
 def lemmas(word: str) -> frozenset[str]:
-    """Return the verbs, in their plain form, that a word can be of: walks, walked, walking."""
+    """Return the verbs, in their base form, that a word can be of: walks, walked, walking."""
     return frozenset((*_lemmas(word).get("VERB", ()), *_lemmas(word).get("AUX", ())))
 
 

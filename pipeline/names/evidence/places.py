@@ -1,4 +1,4 @@
-"""Where a place, a thing or a figure stands, and no person: flies to, Crosby Street, a sign."""
+"""Where a place, a thing or a figure fits, but no person: flies to, Crosby Street, a sign."""
 
 import re
 
@@ -16,7 +16,7 @@ from pipeline.names.evidence.lists import (
 from pipeline.names.evidence.surroundings import Surroundings
 
 _HAVE_SUBJECT = frozenset(("is", "are", "was", "were", "has", "have"))
-"""Verbs whose subject stands right before them."""
+"""Verbs whose subject comes right before them."""
 _READ = re.compile(r"\bread(?:s|ing)?\s+(?:[A-Z][\w-]*\s+(?:(?:for|of|to|and|with)\s+)?)+$")
 _OWN_THING = re.compile(r"['\u2019]s\s+([A-Z][\w-]*)")
 
@@ -38,12 +38,12 @@ def is_thing(around: Surroundings) -> bool:
 
 
 def is_to_be_read(around: Surroundings) -> bool:
-    """Tell whether a text ends with it that somebody reads: signs that read Women for Quill."""
+    """Tell whether it ends a text that people read: signs that read Women for Quill."""
     return bool(_READ.search(around.left))
 
 
 def is_somewhere(around: Surroundings) -> bool:
-    """Tell whether a place would stand there: in, near, flies to, the city of, at Quill's."""
+    """Tell whether a place would fit there: in, near, flies to, the city of, at Quill's."""
     before = [*around.before(2), "", ""]
     if around.is_possessive and around.owned():
         return False

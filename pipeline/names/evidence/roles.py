@@ -19,14 +19,14 @@ _SOMEBODY_AND = re.compile(r"\b([a-z]+)\s*,?\s+(?:and|&)\s+$")
 
 
 def is_somebody(around: Surroundings) -> bool:
-    """Tell whether a person would stand there."""
+    """Tell whether a person would fit there."""
     if has_determiner(around):
         return False
     return acts(around) or _owns(around) or is_given(around) or _is_beside_somebody(around)
 
 
 def acts(around: Surroundings, *, wide: bool = False) -> bool:
-    """Tell whether a verb follows that only people do, or, `wide`, that people do as well."""
+    """Tell whether a verb follows that only people do, or with `wide`, that people also do."""
     after = [word for word in around.after(3) if word not in _ADVERBS and word[-2:] != "ly"]
     if not after or around.is_possessive or _is_object(around):
         return False
@@ -38,7 +38,7 @@ def acts(around: Surroundings, *, wide: bool = False) -> bool:
 
 
 def acts_or_owns(around: Surroundings, *, wide: bool = False) -> bool:
-    """Tell whether somebody does or has what only people do or have."""
+    """Tell whether it does or has what only people do or have."""
     return acts(around, wide=wide) or _owns(around) or (wide and _has(around))
 
 
@@ -56,7 +56,7 @@ def _is_deed(verb: str, wide: bool) -> bool:
 
 
 def has_determiner(around: Surroundings) -> bool:
-    """Tell whether an article or the like stands before it: a Quill, This Quill."""
+    """Tell whether an article or the like precedes it: a Quill, This Quill."""
     determiners = listed("around", "determiners") - {"that"}
     return not determiners.isdisjoint((*around.before(), around.run[0]))
 
@@ -67,7 +67,7 @@ def _owns(around: Surroundings) -> bool:
 
 
 def _has(around: Surroundings) -> bool:
-    """Tell whether something is somebody's: Quill's cup, but not `at Quill's in town`."""
+    """Tell whether something belongs to it: Quill's cup, but not `at Quill's in town`."""
     return around.is_possessive and not PHRASE_STARTS.issuperset(around.owned()[:1])
 
 
@@ -96,7 +96,7 @@ def uses_own_body(around: Surroundings) -> bool:
 
 
 def may_be_given(around: Surroundings) -> bool:
-    """Tell whether it is done to people, among others: sees Quill, gives Quill a cup."""
+    """Tell whether it is done to people, among other things: sees Quill, gives Quill a cup."""
     before = [*around.before(), ""]
     some = lemmas(before[0]) & listed("people", "verbs_of")
     return bool(some or DITRANSITIVE.search(around.left)) and not has_determiner(around)

@@ -1,4 +1,4 @@
-"""What stands around a word with a capital: the name it is part of, and the words beside that."""
+"""The context of a word with a capital: the name it is part of, and the words around that."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,16 +10,16 @@ from pipeline.names.base import Span
 from pipeline.names.evidence.lists import is_word
 
 MIN_WORDS = 3
-"""Words of `LONG` letters in a headline, at least, its first one aside."""
+"""The fewest words of `LONG` letters in a headline, apart from its first one."""
 LONG = 4
-"""Letters of a word that a headline writes with a capital, whatever it is."""
+"""Letters of a word that a headline capitalises, whatever it is."""
 HEADLINE = 0.9
-"""The share of such words with a capital, from which a text is a headline."""
+"""From this share of such words with a capital, a text is a headline."""
 
 NEAR = 4
 """Candidates before and after one that are its company."""
 STRETCH = 200
-"""Characters before and after a candidate that are looked at."""
+"""Characters before and after a candidate that are read."""
 
 _BEFORE = re.compile(r"(?:^|[^\w'\u2019-])([^\W\d_][\w'\u2019-]*\.?)\s+$")
 _AFTER = re.compile(r"\s+([^\W\d_][\w'\u2019-]*)")
@@ -30,13 +30,13 @@ class Surroundings(NamedTuple):
 
     Attributes:
         keys: its words in lower case, without possessive.
-        run: the words with a capital that it is among, with only spaces between: in `the
-            Chinese Theater` of both words.
-        left: what stands before that run, nearby.
+        run: the words with a capital that it is among, with only spaces between: both words
+            of `the Chinese Theater`.
+        left: the text shortly before that run.
         right: what follows it, possessive included.
         at_start: the run begins a sentence, where any word has a capital.
-        headline: the text writes ordinary words with a capital, too.
-        quoted: it stands in a quotation.
+        headline: the text capitalises ordinary words too.
+        quoted: it is in a quotation.
         company: the words of the candidates near it, in lower case.
     """
 
@@ -51,24 +51,24 @@ class Surroundings(NamedTuple):
 
     @property
     def is_possessive(self) -> bool:
-        """Tell whether somebody's follows: Ann's."""
+        """Tell whether it is possessive: Ann's."""
         return self.right[:2] in ("'s", "\u2019s")
 
     def before(self, count: int = 1) -> list[str]:
-        """Return up to so many words before the run, in lower case, the nearest first."""
+        """Return up to `count` words before the run, in lower case, the nearest first."""
         return list(_words_before(self.left, count))
 
     def after(self, count: int = 1) -> list[str]:
-        """Return up to so many words after the run, in lower case; none after punctuation."""
+        """Return up to `count` words after the run, in lower case; none after punctuation."""
         return list(_words_after(self.right, count))
 
     def owned(self, count: int = 1) -> list[str]:
-        """Return up to so many words after a possessive, in lower case."""
+        """Return up to `count` words after a possessive, in lower case."""
         return list(_words_after(self.right[2:], count))
 
 
 def surroundings_of(text: str, spans: Sequence[Span]) -> list[Surroundings]:
-    """Return what stands around each span of a text."""
+    """Return the surroundings of each span of a text."""
     words = list(truecase.words(text)) if spans else []
     headline = bool(spans) and is_headline(words)
     found = [_around(text, span, words, headline) for span in spans]
@@ -108,7 +108,7 @@ def _is_linked(text: str, one: truecase.Word, other: truecase.Word) -> bool:
 
 
 def opens_quote(left: str) -> bool:
-    """Tell whether a text goes on inside a quotation."""
+    """Tell whether a text continues inside a quotation."""
     return left.count('"') % 2 == 1 or left.count("\u201c") > left.count("\u201d")
 
 

@@ -1,4 +1,4 @@
-"""How much speaks for a person where a word stands: points for it less points against it."""
+"""How strongly a word's context suggests a person: points for it minus points against it."""
 
 from pipeline.language.lexicon import TITLES
 from pipeline.names.evidence import lists, roles
@@ -8,13 +8,13 @@ from pipeline.names.evidence.surroundings import Surroundings
 DOES = 2
 """Points of what only people do, have or are given."""
 MAY_DO = 1
-"""Points of what people do as well as things: Quill falls."""
+"""Points of what both people and things do: Quill falls."""
 SURE, LISTED = 2, 1
 """Points of a first name that is nothing else, and of any first or family name of the lists."""
 SOMEWHERE, PERHAPS = 3, 1
-"""Points against a person where a place stands: in Quill; and where one may: walks to Quill."""
+"""Points against a person where a place fits: in Quill; and where it may: walks to Quill."""
 THING = 2
-"""Points against one where a kind of thing or a text would stand, or in the name of a thing."""
+"""Points against one where a kind of thing or a text would fit, or in the name of a thing."""
 ELSEWHERE = 2
 """Points against a word that is a place or a make."""
 _EITHER = frozenset(("across", "at", "from", "into", "to", "toward", "towards"))
@@ -22,7 +22,7 @@ _EITHER = frozenset(("across", "at", "from", "into", "to", "toward", "towards"))
 
 
 def weigh(around: Surroundings) -> int:
-    """Return the points of a word where it stands, by its sentence and by the lists."""
+    """Return the points of a word in its place, by its sentence and by the lists."""
     place = weigh_place(around)
     against = THING * _is_in_name(around) + ELSEWHERE * any(map(lists.is_elsewhere, around.keys))
     return (
@@ -31,7 +31,7 @@ def weigh(around: Surroundings) -> int:
 
 
 def weigh_place(around: Surroundings) -> int:
-    """Return the points of the place alone, whatever stands there."""
+    """Return the points of the place alone, whatever word is there."""
     if is_attribute(around):
         return -THING
     if is_somewhere(around):
@@ -42,7 +42,7 @@ def weigh_place(around: Surroundings) -> int:
 
 
 def _weigh_word(around: Surroundings, place: int) -> int:
-    """Return the points of the lists of names, less those of English words.
+    """Return the points of the lists of names minus those of English words.
 
     At the start of a sentence a single word has its capital from that.
     """
@@ -60,11 +60,11 @@ def _is_alone(around: Surroundings) -> bool:
 
 
 def _is_kind(around: Surroundings) -> bool:
-    """Tell a kind of person that a sentence begins with: Hunter walks."""
+    """Tell whether it is a kind of person that a sentence begins with: Hunter walks."""
     return _is_alone(around) and not lists.listed("lists", "kinds").isdisjoint(around.keys)
 
 
 def _is_in_name(around: Surroundings) -> bool:
-    """Tell whether another word with a capital is beside it that is no name: Quill Pro Max."""
+    """Tell whether it is next to a capitalised word that is not a name: Quill Pro Max."""
     beside = set(around.run[around.at_start :]).difference(around.keys, TITLES)
     return not all(word in lists.given_names() or word in lists.family_names() for word in beside)

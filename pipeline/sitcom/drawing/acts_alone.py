@@ -123,7 +123,7 @@ def read(now: Now, tableau: Tableau) -> Tableau:
 
 
 def wave(now: Now, tableau: Tableau) -> Tableau:
-    """They lift an arm high and wave; whoever is greeted looks on with a smile."""
+    """They lift an arm high and wave; the people they greet look on with a smile."""
     up = swell(now.share, 0.18, 0.85)
     poses = {name: replace(tableau.poses[name], mood="smile") for name in now.cue.who}
     first = now.cue.who[0]

@@ -35,9 +35,9 @@ class Brush:
     """Paints on `image` at `scale` pixels per stage unit; `left, top` is the image's corner."""
 
     facing = 1
-    """Which way the thing looks whose coordinates these are: 1 is right, -1 left."""
+    """Which way the painted thing faces: 1 is right, -1 left."""
     size = 1.0
-    """The factor by which circles and limbs become larger."""
+    """The factor by which circles and limbs are enlarged."""
 
     def __init__(
         self, image: Image.Image, scale: float, left: float = 0.0, top: float = 0.0
@@ -50,7 +50,7 @@ class Brush:
         return Brush(self.image, self.scale, self.left - x, self.top)
 
     def place(self, x: float, y: float) -> Point:
-        """Return where on the stage a point of this brush's coordinates is."""
+        """Return the stage position of a point in this brush's coordinates."""
         return x, y
 
     def _at(self, points: Sequence[Point]) -> list[Point]:
@@ -83,7 +83,7 @@ class Brush:
         self._draw.arc(self._around(centre, radius), *angles, fill=colour, width=pixels)
 
     def chord(self, centre: Point, radius: float, angles: tuple[float, float], colour: Rgb) -> None:
-        """Fill a circle's part between two angles, mirrored for what faces left."""
+        """Fill a circle's part between two angles, mirrored if the thing faces left."""
         begin, end = angles if self.facing > 0 else (180 - angles[1], 180 - angles[0])
         self._draw.chord(self._around(centre, radius), begin, end, fill=colour)
 
@@ -111,7 +111,7 @@ class Turned(Brush):
     """Paints in the coordinates of a thing or a head: x ahead, y up from its middle.
 
     It leans forward by `tilt` (radians) round `at`, a point of the stage; its middle is `grip`
-    ahead of and above that point. All but the width of lines is `size` times as large.
+    ahead of and above that point. Everything but line width is `size` times as large.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class Turned(Brush):
         self._sin, self._cos = math.sin(tilt), math.cos(tilt)
 
     def place(self, x: float, y: float) -> Point:
-        """Return where on the stage a point of the thing is."""
+        """Return the stage position of a point of the thing."""
         x, y = (x + self._grip[0]) * self.size, (y + self._grip[1]) * self.size
         ahead = x * self._cos + y * self._sin
         up = y * self._cos - x * self._sin

@@ -1,4 +1,4 @@
-"""Effects: signs for what can't be seen (sound, music, anger), and what is poured."""
+"""Effects: signs for things that can't be seen (sound, music, anger), and poured drinks."""
 
 import math
 

@@ -118,7 +118,7 @@ def _leaf(brush: Brush, shut: tuple[float, float, float, float], colour: Rgb, sh
 class Fixture(NamedTuple):
     """What opens: how it is painted at an x, open by a share, and where its handle is.
 
-    The handle is so far from the middle, on the actor's side, and so far down the stage.
+    `handle` is its distance from the middle, on the actor's side, and from the top of the stage.
     """
 
     paint: Callable[[Brush, float, float], None]

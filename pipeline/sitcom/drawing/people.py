@@ -22,7 +22,7 @@ SHOES = (52, 44, 44)
 
 
 def paint_body(brush: Brush, pose: Pose, look: Character) -> None:
-    """Paint everything but the near arm, which may be around somebody else."""
+    """Paint everything but the near arm, which may be around someone else."""
     faces.paint_back_hair(brush, pose, look)
     _arm(brush, pose, look, near=False)
     _leg(brush, pose, look, near=False)
@@ -49,7 +49,7 @@ def paint_shadow(brush: Brush, pose: Pose, floor: Rgb) -> None:
 def bend(start: Point, end: Point, upper: float, lower: float, turn: int) -> tuple[Point, Point]:
     """Return the joint between two bones, and the end as far as they reach.
 
-    `turn` says to which side the joint goes: 1 is clockwise of the way from start to end.
+    `turn` is the side to which the joint goes: 1 is clockwise of the way from start to end.
     """
     dx, dy = end[0] - start[0], end[1] - start[1]
     length = max(math.hypot(dx, dy), 1e-6)

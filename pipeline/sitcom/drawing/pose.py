@@ -81,11 +81,11 @@ class Pose:
         return start[0] + self.facing * size * math.sin(angle), start[1] - size * math.cos(angle)
 
     def ahead(self, start: Point, forward: float, up: float) -> Point:
-        """Return the point so far ahead of and above `start`, in units of the body's own scale."""
+        """Return the point ahead of and above `start`, in units of the body's own scale."""
         return start[0] + self.facing * forward * self.scale, start[1] - up * self.scale
 
     def reach(self, forward: float, up: float) -> Point:
-        """Return the point so far ahead of and above the shoulder."""
+        """Return the point ahead of and above the shoulder."""
         return self.ahead(self.shoulder, forward, up)
 
     @property
@@ -100,7 +100,7 @@ def mix(start: Point, end: Point, share: float) -> Point:
 
 
 def ease(time: float, begin: float = 0.0, end: float = 1.0) -> float:
-    """Return 0 before `begin`, 1 after `end`, and a gentle way between."""
+    """Return 0 before `begin`, 1 after `end`, and a gentle transition between."""
     share = min(1.0, max(0.0, (time - begin) / (end - begin)))
     return share * share * (3 - 2 * share)
 
@@ -119,7 +119,7 @@ def hand(pose: Pose, target: Point, share: float = 1.0, *, near: bool = True) ->
 
 
 def step(pose: Pose, distance: float) -> Pose:
-    """Return the pose after walking so far: one foot is on the ground, the other swings."""
+    """Return the pose after walking `distance`: one foot is on the ground, the other swings."""
     phase = distance / STRIDE
     feet = _foot(phase), _foot(phase + 0.5)
     bounce = 1.2 * abs(math.sin(2 * math.pi * phase))

@@ -1,7 +1,7 @@
 """The strip below the picture: a clock for people, the frame's number for machines.
 
-The number stands there as 16 black or white blocks, the highest bit first, large enough to
-survive the codec at its worst, so that what a clip really shows can be checked by frame.
+The number is drawn as 16 black or white blocks, the highest bit first, large enough to survive
+the codec at its worst, so that tests can check frame by frame what a clip really shows.
 """
 
 from functools import lru_cache

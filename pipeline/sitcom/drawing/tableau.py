@@ -19,7 +19,7 @@ from pipeline.sitcom.staging.world import Cue, Person, Step, World
 BLINKS, BLINK = 3.7, 0.17
 """Seconds from one blink to the next, and seconds that a blink takes."""
 SETTLE = 12.0
-"""How many stage units a walk takes to get going, and to end."""
+"""How many stage units a walk takes to speed up, and to slow down."""
 POT_AT, CUP_AT = -10.0, 9.0
 """Where pot (its handle) and cup stand, from the table's middle."""
 
@@ -86,7 +86,7 @@ class Now:
         return self.step.cue
 
     def between(self, begin: float, end: float) -> float:
-        """Return 0 before one share of the step, 1 after another, and a gentle way between."""
+        """Return 0 before one share of the step, 1 after another, a gentle transition between."""
         return ease(self.share, begin, end)
 
     def after(self, share: float) -> bool:
@@ -137,7 +137,7 @@ def slot_at(place: Place, slot: int, thing: str) -> Point:
 
 
 def list_things_on_table(place: Place, world: World) -> tuple[tuple[str, Point, int], ...]:
-    """Return the things on the table: name, position, and which way a person who takes it faces."""
+    """Return the things on the table: name, position, and which way a person taking it faces."""
     return tuple(
         (thing, slot_at(place, slot, thing), 1 - 2 * slot)
         for slot, thing in enumerate(world.table)

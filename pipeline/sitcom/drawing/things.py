@@ -26,7 +26,7 @@ CUP_STANDS = 5.0
 
 
 def paint_in_hand(brush: Brush, thing: str, pose: Pose) -> None:
-    """Paint what somebody holds in the near hand, as it is turned or opened for reading."""
+    """Paint what a person has in the near hand, turned or opened for reading as the pose shows."""
     grip = (OPEN_GRIPS if pose.open else GRIPS).get(thing, MIDDLE)
     turned = Turned(brush, pose.hands[1] or pose.rest, pose.facing, pose.tilt, grip)
     if pose.open:
@@ -36,7 +36,7 @@ def paint_in_hand(brush: Brush, thing: str, pose: Pose) -> None:
 
 
 def paint_on_table(brush: Brush, thing: str, at: Point, facing: int) -> None:
-    """Paint a thing whose middle is at `at`, as it was laid down by one who faces so."""
+    """Paint a thing whose middle is at `at`, as laid down by a person facing `facing`."""
     _paint(Turned(brush, at, facing), thing)
 
 
@@ -65,14 +65,14 @@ def paint_pot(brush: Brush, drink: str, at: Point, tilt: float) -> None:
 
 
 def spout(at: Point, tilt: float) -> Point:
-    """Return where a pot held at `at` pours when it is tilted so."""
+    """Return where a pot held at `at` pours when tilted by `tilt`."""
     x, y = POT_SPOUT
     ahead = x * math.cos(tilt) + y * math.sin(tilt)
     return at[0] + ahead, at[1] - (y * math.cos(tilt) - x * math.sin(tilt))
 
 
 def paint_cup(brush: Brush, drink: str, at: Point, level: float) -> None:
-    """Paint the cup that a drink is poured into, so full (0 to 1)."""
+    """Paint the cup that a drink is poured into, filled to `level` (0 to 1)."""
     _vessel(Turned(brush, at, 1), drink, level)
 
 

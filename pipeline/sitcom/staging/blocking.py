@@ -130,5 +130,5 @@ def _nearest(marks: Iterable[int], x: float, table: float) -> list[int]:
 
 
 def longest_walk(world: World, marks: Mapping[str, tuple[float, int]]) -> float:
-    """Return the longest way anybody has to go to their mark, in stage units."""
+    """Return the longest way that a person has to walk to their mark, in stage units."""
     return max((abs(world.people[name].x - x) for name, (x, _) in marks.items()), default=0.0)

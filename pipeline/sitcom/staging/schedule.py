@@ -50,7 +50,7 @@ class Plot:
         """Yield the plans of `videos` videos, in the order of their names.
 
         Raises:
-            StagingError: nothing of the screenplay can happen where a video has got to.
+            StagingError: at some point of a video, nothing in the screenplay can happen next.
         """
         places = self._rounds(tuple(self._script.places), videos)
         lengths = self._rounds(MOMENTS, videos)
@@ -99,7 +99,7 @@ class Plot:
             if marks:
                 options.append((cue, *marks))
         if not options:
-            raise StagingError(f"{name}: nothing of the screenplay can happen here next")
+            raise StagingError(f"{name}: nothing in the screenplay can happen here next")
         return min(options, key=lambda option: self._rank(option[0], at, seen))
 
     def _rank(self, cue: Cue, at: str, seen: Counter[str]) -> tuple[float, ...]:

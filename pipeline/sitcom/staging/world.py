@@ -1,6 +1,6 @@
 """The state of the stage between two steps, and the plan of a video made of such steps.
 
-Everything is a value: a step holds the world before and after it, so that any frame can
+Everything is a value: a step contains the world before and after it, so that any frame can
 be drawn from its step alone.
 """
 

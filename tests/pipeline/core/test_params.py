@@ -119,9 +119,9 @@ NAN, INF = float("nan"), float("inf")
         ("ingest.end_slack", ABSENT, "this key is missing"),
         ("split", ABSENT, "this key is missing"),
         # the wrong type
-        ("split", None, "must hold keys with values (it is None)"),
-        ("split", [1], "must hold keys with values (it is [1])"),
-        ("ingest.columns", [], "must hold keys with values (it is [])"),
+        ("split", None, "must contain keys with values (it is None)"),
+        ("split", [1], "must contain keys with values (it is [1])"),
+        ("ingest.columns", [], "must contain keys with values (it is [])"),
         ("split.val", "10", "input should be a valid integer (it is '10')"),
         ("split.val", 10.0, "input should be a valid integer (it is 10.0)"),
         ("split.val", True, "input should be a valid integer (it is True)"),
@@ -155,7 +155,7 @@ NAN, INF = float("nan"), float("inf")
         ("rewrite.min_similarity", 1.5, f"{HIGH} 1 (it is 1.5)"),
         ("rewrite.max_name_score", -0.1, f"{LOW} 0 (it is -0.1)"),
         ("rewrite.rounds", -1, f"{LOW} 0 (it is -1)"),
-        ("rewrite.openai", None, "must hold keys with values (it is None)"),
+        ("rewrite.openai", None, "must contain keys with values (it is None)"),
         ("rewrite.openai.per_request", 0, f"{LOW} 1 (it is 0)"),
         ("rewrite.openai.timeout", 0, "input should be greater than 0 (it is 0)"),
         ("rewrite.openai.time_out", 9, "unknown key; did you mean 'timeout'?"),
@@ -216,7 +216,7 @@ def test_a_file_without_sections_says_so(tmp_path, content, value):
     path.write_text(content)
     with pytest.raises(ParamsError) as caught:
         params.load(path)
-    assert str(caught.value) == f"{path}: the file: must hold keys with values (it is {value})"
+    assert str(caught.value) == f"{path}: the file: must contain keys with values (it is {value})"
 
 
 def test_mistakes_in_params_are_errors_of_usage():

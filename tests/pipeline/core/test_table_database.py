@@ -84,7 +84,7 @@ def test_the_folder_is_deleted_and_so_are_those_of_killed_processes(folder):
 
 def test_too_little_memory_is_one_line_and_leaves_nothing(folder):
     with (
-        pytest.raises(DatabaseError, match=r"^engine\.table_memory: 0\.001 GB are too few .*$"),
+        pytest.raises(DatabaseError, match=r"^engine\.table_memory: 0\.001 GB .*$"),
         open_database(0.001) as opened,
     ):
         opened.value("select length(list(range)::varchar) from range(100_000_000)")

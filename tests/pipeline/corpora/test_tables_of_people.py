@@ -124,7 +124,7 @@ def test_several_columns_for_one_field_are_an_error_naming_both(tmp_path):
 
 
 def test_a_missing_column_names_what_was_looked_for_and_found(tmp_path):
-    with pytest.raises(FileError, match=r"end usually is \(end, .*found: 'video', 'start', 'txt'"):
+    with pytest.raises(FileError, match=r"of end \(end, .*found: 'video', 'start', 'txt'"):
         rows(tmp_path, "video,start,txt\n")
 
 

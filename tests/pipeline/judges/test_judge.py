@@ -68,7 +68,7 @@ def test_before_people_judge_rows_have_a_reason_and_it_is_said(folder, capsys):
     write_levels({})
     table = judged()
     assert set(table["reason"]) == {"no-judgments"}
-    assert "have not judged enough validation queries" in capsys.readouterr().err
+    assert "too few validation queries" in capsys.readouterr().err
 
 
 def test_no_backend_no_rows(folder, capsys):

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import random
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -114,9 +115,9 @@ def test_the_estimate_is_printed_before_all_is_paid(server, capsys):
     printed = capsys.readouterr().out
     assert server.stats.requests == 20
     rows = dict(line.split("  ", 1)[::-1] for line in map(str.strip, printed.splitlines()))
-    assert rows["distinct pairs, asked 1x"] == "32"
+    assert rows["distinct pairs, each judged 1x"] == "32"
     assert rows["requests left"] == "12"
-    assert int(rows["tokens in, as the server counts them"].replace(",", "")) > 12 * 425
+    assert int(rows["tokens in, as counted by the server"].replace(",", "")) > 12 * 425
     stage.main()
     assert server.stats.requests == 32
 
@@ -139,7 +140,7 @@ def test_what_failed_is_asked_again_by_the_command_that_is_told(server, capsys):
     failed = int((tables.MACHINE_JUDGMENTS.read()["reason"] == "failed").sum())
     asked = server.stats.requests
     assert 0 < failed < asked
-    assert f"{failed} failed; to ask again about what failed: dvc repro" in capsys.readouterr().err
+    assert re.search(f"{failed} failed; .*: dvc repro", capsys.readouterr().err)
     server.change(poison="")
     stage.main()
     assert server.stats.requests == asked + failed

@@ -73,7 +73,7 @@ def test_too_little_memory_or_disk_is_missing(monkeypatch, free):
     state = "ok" if free == 5 else "missing"
     memory, disk = findings.find_memory(wanted), findings.find_disk(wanted)
     assert (memory.state, disk.state) == (state, state)
-    assert "candidates takes 3.0" in memory.text
+    assert "candidates needs 3.0" in memory.text
 
 
 def test_a_corpus_that_is_not_there_or_has_other_videos_is_missing(params, tmp_path):

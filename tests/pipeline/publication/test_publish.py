@@ -157,7 +157,7 @@ def test_a_dry_run_shows_all_and_reaches_out_to_nobody(checkout, command, zenodo
 
 @pytest.mark.parametrize(
     ("words", "names"),
-    [(["hf"], "OWNER/NAME"), (["folder"], "FOLDER"), (["zenodo", "x"], "nothing")],
+    [(["hf"], "OWNER/NAME"), (["folder"], "FOLDER"), (["zenodo", "x"], "no PLACE")],
 )
 def test_a_place_that_does_not_fit_is_refused(checkout, command, words, names):
     code, _, said = command("pipeline.publish", "--to", *words)
@@ -193,7 +193,7 @@ def test_a_rehearsal_gets_no_doi(checkout, command, zenodo):
 @pytest.mark.parametrize("campaign", [OPEN, {**CLOSED, "name": "Another"}])
 def test_a_release_of_another_state_of_the_campaign_is_refused(checkout, command, campaign):
     checkout.campaign(campaign)
-    assert "is not of the campaign as it is now: dvc repro release" in refusal(command)
+    assert "run: dvc repro release" in refusal(command)
 
 
 def test_a_file_that_was_changed_or_is_missing_is_refused(checkout, command):
@@ -301,7 +301,7 @@ def test_one_version_is_the_same_everywhere_with_its_training_sets(checkout, com
     (tables.RELEASE / path).write_text("[]\n")
     manifest["files"][path]["sha256"] = files.file_sha256(tables.RELEASE / path)
     files.write_json(tables.RELEASE / "train_manifest.json", manifest)
-    assert f"0.1.0 is published with another {path}" in refusal(command)
+    assert f"published with another {path}" in refusal(command)
 
 
 def test_without_the_list_of_names_nothing_goes_out(checkout, command):

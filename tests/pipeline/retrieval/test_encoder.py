@@ -76,7 +76,7 @@ def test_a_folder_without_a_model_is_a_clear_error(tmp_path):
 def test_a_device_that_is_not_there_is_a_clear_error(tiny_bert):
     if torch.cuda.is_available():
         pytest.skip("this machine has what the test lacks")
-    with pytest.raises(encoder.EncoderError, match=r"embed\.device: there is no 'cuda:7'"):
+    with pytest.raises(encoder.EncoderError, match=r"embed\.device: .* 'cuda:7'"):
         encoder.load(tiny_bert, params(device="cuda:7"))
 
 

@@ -131,5 +131,5 @@ def test_a_shorter_corpus_keeps_names():
 
 def test_a_screenplay_in_which_nothing_can_happen_is_told():
     only = SCRIPT.model_copy(update={"actions": {"pour": SCRIPT.actions["pour"]}})
-    with pytest.raises(StagingError, match=r"flights_s01e01_clip_\d\d: nothing of the screenplay"):
+    with pytest.raises(StagingError, match=r"flights_s01e01_clip_\d\d: .*screenplay"):
         plan(1, script=only)

@@ -111,7 +111,7 @@ def test_in_a_bucket_a_killed_run_goes_on_and_no_finished_part_is_made_twice(
         os.kill(lead.pid, signal.SIGKILL)
     shutil.rmtree(folder / ".cache", ignore_errors=True)
     go_on(engine, squares.log, parts=4)
-    assert "of 4 parts were finished before" in capsys.readouterr().err
+    assert "of 4 parts were already finished" in capsys.readouterr().err
     kept = {key.removeprefix("of/campaign/").removesuffix(parts.SEAL) for key in sealed}
     assert all(squares.begun[key] == 1 for key in kept)
     fetched = (folder / ".cache/parts/squares").iterdir()
@@ -125,7 +125,7 @@ def test_in_a_bucket_a_killed_run_goes_on_and_no_finished_part_is_made_twice(
 @pytest.mark.parametrize(
     ("address", "gone", "said"),
     [
-        ("s3://elsewhere/x", [], "bucket does not exist; make the bucket"),
+        ("s3://elsewhere/x", [], "bucket does not exist; create the bucket"),
         ("s3://parts/x", ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"], "set AWS_PROFILE"),
     ],
 )

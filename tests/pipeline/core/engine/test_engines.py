@@ -99,7 +99,7 @@ def test_workers_end_with_the_lead_and_the_next_run_makes_only_the_rest(
     kept = sealed(engine)
     assert len(kept) == 1  # the others were waiting
     go_on(engine, squares.log)
-    assert capsys.readouterr().err == "squares: 1 of 6 parts were finished before\n"
+    assert capsys.readouterr().err == "squares: 1 of 6 parts were already finished\n"
     assert len(sealed(engine)) == 6
     assert all(squares.begun[key] == 1 for key in kept)
 
