@@ -1,4 +1,4 @@
-"""What a benchmark would say of a run, before it is sent there: `momentrank validate --like`."""
+"""Check a run as a benchmark would, before submission: `momentrank validate --like`."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -24,10 +24,10 @@ SLACK = 1.0
 
 
 class Rules(NamedTuple):
-    """What a benchmark's script asks of a run, beside the number of results that it reads."""
+    """What a benchmark's script requires of a run, besides the number of results that it reads."""
 
     formats: tuple[str, ...] = ()
-    """Those that it reads, but for those that name it as their convention."""
+    """Those that it reads, besides those that name it as their convention."""
     every_query: bool = False
     """Whether it stops at a query that is missing or has no results."""
     own_video: bool = False
@@ -50,7 +50,7 @@ RULES: Mapping[str, Rules] = {
 
 
 class Findings(NamedTuple):
-    """What is wrong with a run, and what its authors may want to know, a line each."""
+    """What is wrong with a run, and what its authors may want to know, one line each."""
 
     problems: list[str]
     remarks: list[str]
@@ -64,7 +64,7 @@ def check(
     durations: Mapping[str, float] | None = None,
     unscored: int = 0,
 ) -> Findings:
-    """Return what the benchmark of a convention would make of a run.
+    """Return what a convention's benchmark would find in a run.
 
     `lists` are all results, by the task, `fmt` is the format of their file, and `unscored` of them
     have no score. Ids are compared with those of `truth`, times with the `durations` of videos, in
