@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SHOWN = 3
 """Ids that a message lists."""
 LOOKED_AT = 2000
-"""Ids of each side to compare: those written differently mostly are so throughout."""
+"""Ids of each side to compare: differences in spelling are mostly consistent."""
 SAMPLE = 20_000
 """Judged segments and results whose videos are compared first."""
 SCALE = 20
@@ -124,7 +124,7 @@ def _require_common(what: str, judged: Sequence[str], found: Unmatched) -> str:
 
 
 def _mostly_meet(judged: Sequence[str], retrieved: Sequence[str]) -> bool:
-    """Tell quickly, of long lists alone, that most videos of both are the same."""
+    """Tell quickly, for long lists only, that most videos of both are the same."""
     if max(len(judged), len(retrieved)) <= SAMPLE:
         return False
     ours = set(judged[:SAMPLE])
@@ -177,7 +177,7 @@ def find_alike(qrels: Sequence[str], run: Sequence[str]) -> str:
 
 
 def plain(name: str) -> str:
-    """Return an id without its optional parts.
+    """Return an id without what spellings often differ in.
 
     These are: folders, an extension of videos, ActivityNet's `v_`, zeros around a number, capitals
     and spaces.

@@ -98,7 +98,7 @@ def wilcoxon(differences: Floats) -> float:
     """Return the p of Wilcoxon's signed-rank test; queries that do not differ are left out.
 
     It is exact for few queries, else by the normal approximation with correction for ties; the
-    limit is scipy's, and as there, continuity is not corrected for.
+    limit is scipy's, as is the lack of a continuity correction.
     """
     values = differences[differences != 0]
     if not len(values):

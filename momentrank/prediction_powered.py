@@ -176,7 +176,7 @@ def effective_number(judged: int, population: int, ratio: float) -> float:
 
 @cache
 def t_quantile(confidence: float, degrees: int) -> float:
-    """Return the t such that Student's variable is within -t and t that often."""
+    """Return the t such that Student's variable is between -t and t that often."""
     low, high = 0.0, 1.0
     while t_tails(high**2, degrees) > 1 - confidence:
         low, high = high, 2 * high

@@ -18,7 +18,7 @@ from momentrank.mismatches import (
 from momentrank.segments import Bools, Floats, Segments
 
 FEW = 0.01
-"""Up to this share of the results, wrong times are a remark: real runs have such results."""
+"""Up to this share of the results, wrong times are only a remark: real runs have such results."""
 SLACK = 1.0
 """Seconds by which a result may end after its video: durations are often rounded."""
 
@@ -67,8 +67,8 @@ def check(
     """Return what a convention's benchmark would find in a run.
 
     `lists` are all results, by the task, `fmt` is the format of their file, and `unscored` of them
-    have no score. Ids are compared with those of `truth`, times with the `durations` of videos, in
-    seconds, and with its own.
+    have no score. Ids are compared with those of `truth`, times with its durations and with
+    `durations`, in seconds.
     """
     rules = RULES.get(convention, Rules())
     lengths = {**(truth.durations if truth else {}), **(durations or {})}
@@ -159,7 +159,7 @@ def _videos(rules: Rules, truth: Truth, run: Segments) -> Iterator[str]:
     if wrong:
         query, video, own = wrong[0]
         example = f"query {query!r}: {video!r}, not {own!r}"
-        yield f"results in another video than that of their query: {len(wrong)} ({example})"
+        yield f"results that are not in their query's video: {len(wrong)} ({example})"
 
 
 def _times(run: Segments, durations: Mapping[str, float]) -> Iterator[tuple[str, float]]:

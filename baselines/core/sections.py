@@ -139,7 +139,7 @@ class Predict(Section):
     def _some_length_is_possible(self) -> Self:
         if self.min_rows >= self.max_rows:
             raise ValueError(
-                f"min_rows must be below max_rows ({self.max_rows}), which is too long"
+                f"min_rows must be below max_rows ({self.max_rows}), the first that is too long"
             )
         return self
 

@@ -114,7 +114,7 @@ def encode_corpus(
 
 
 def _join(parts: Sequence[tuple[Tensor, ...]], rows: int) -> tuple[Tensor, ...]:
-    """Return each stream of successive videos as one tensor of so many rows, (B, rows, D)."""
+    """Return each stream of successive videos as one tensor of `rows` rows, (B, rows, D)."""
     columns = zip(*parts, strict=True)
     return tuple(torch.cat([one[:, :rows] for one in streams]) for streams in columns)
 

@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("new", metavar="NEW")
     parser.add_argument("names", nargs="*", metavar="RUN|MEASURE",
                         help=f"runs and measures (default: {', '.join(MEASURES)})")  # fmt: skip
-    parser.add_argument("--all", action="store_true", help=f"all changes, not {SHOWN} per kind")
+    parser.add_argument("--all", action="store_true", help=f"list all, not {SHOWN} per kind")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
 
 

@@ -1,4 +1,4 @@
-"""Examine the measures: which agree, are stable, distinguish runs.
+"""Examine the measures: which agree, are stable, or distinguish runs.
 
 The experiments of Togashi et al. (AxIoU, CVPR 2022) on any qrels and runs:
 

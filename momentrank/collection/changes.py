@@ -31,7 +31,7 @@ class SplitChanges(NamedTuple):
 
     @property
     def steps(self) -> dict[str, int]:
-        """The number of levels by old and new value, the most frequent first."""
+        """The number of changes by old and new level, the most frequent first."""
         steps = Counter(f"{one.old} -> {one.new}" for one in self.levels)
         return dict(sorted(steps.items(), key=lambda item: (-item[1], item[0])))
 

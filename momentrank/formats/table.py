@@ -161,7 +161,7 @@ class Table(NamedTuple):
 
 
 def _may_repeat(segments: Segments) -> bool:
-    """Tell whether two segments may share their query, start and end; no is certain."""
+    """Tell whether two segments may share their query, start and end; False is certain."""
     keys = segments.query.astype(np.uint64) * _ODD[0]
     for odd, times in zip(_ODD[1:], (segments.start, segments.end), strict=True):
         keys ^= (times + 0.0).view(np.uint64) * odd  # wraps around; -0.0 is 0.0

@@ -30,8 +30,8 @@ class LabelNoise(NamedTuple):
     """A measure under noise: how far the runs' means move, over all noisy truths and runs.
 
     `kept` is the mean IoU of a moment with its noisy one (of noisy levels: the share of pairs that
-    keep theirs), `rmse` that of the means, `bias` their mean movement, and `tau` the mean tau-b of
-    the order of the runs with their order without noise; if undefined, it counts as 0.
+    keep theirs), `rmse` the RMSE of the means, `bias` their mean movement, and `tau` the mean tau-b
+    of the order of the runs with their order without noise; if undefined, it counts as 0.
     """
 
     noise: str

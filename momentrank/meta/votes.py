@@ -4,7 +4,7 @@ Each pair's votes are drawn with replacement from its own, and the rule of TVR-R
 al., 2024, section 3.3) decides again: of four votes the highest and the lowest are dropped, and the
 mean of the other two, or of two votes, is rounded up if they differ by at most 1; else the pair has
 no level. A campaign may round to the nearest level; its release's manifest says so. Two equal votes
-can't move, so this is a lower bound of the noise.
+can't move, so this is a lower bound on the noise.
 """
 
 import csv
