@@ -36,7 +36,7 @@ def find_runs(params: Params, split: str) -> dict[System, list[Path]]:
         if missing and len(missing) < len(runs):
             command = f"dvc repro baselines/dvc.yaml:predict@{name}"
             raise files.FileError(
-                f"{missing[0]}: missing, but other seeds have runs; type: {command}"
+                f"{missing[0]}: no such run, but other seeds have one; type: {command}"
             )
         if not missing:
             found[System(name, top)] = runs
