@@ -1,4 +1,5 @@
-"""Baselines of ranked moment retrieval, trained on a release as anybody outside would.
+"""Baselines for ranked moment retrieval, trained on a release as any outsider would.
 
-A DAG of its own, `baselines/dvc.yaml`. May import `momentrank`, never `pipeline` or `annotation`.
+They have their own DAG, `baselines/dvc.yaml`, and import `momentrank`, but never `pipeline` or
+`annotation`.
 """

@@ -1,11 +1,11 @@
-"""Make the features of a release, or check those that are given.
+"""Make the features of a release, or check those provided.
 
 reads   the release's JSON files, its videos (`features.videos`)
 writes  `features.folder`/{video,sub,queries}.h5, where `features.{video,sub,queries}` is a model;
         datasets/work/baselines/features.json
 
-Stage `features` of baselines/dvc.yaml. It runs always: what is made already is checked alone. A
-killed run continues.
+Stage `features` of baselines/dvc.yaml. It always runs, but only checks what already exists. A
+killed run resumes.
 """
 
 from functools import partial
@@ -27,10 +27,10 @@ KINDS = ("video", "sub", "queries")
 
 
 def extract_videos(params: Params, release: Release) -> None:
-    """Write features of all videos, where the parameters name no files.
+    """Write features of all videos, unless the parameters name files.
 
     Raises:
-        UsageError: they do not say where videos are, or that a frame model makes subtitles.
+        UsageError: they do not say where the videos are, or name a frame model for subtitles.
     """
     own, described = params.features, release.described_videos()
     asked = {kind: getattr(own, kind) for kind in ("video", "sub")}
@@ -38,7 +38,7 @@ def extract_videos(params: Params, release: Release) -> None:
     if not made:
         return
     if own.videos is None:
-        raise UsageError("features.videos: must say where videos are, to make features of them")
+        raise UsageError("features.videos: must say where the videos are, to make their features")
     if small := {kind: path for kind, path in made.items() if asked[kind] == "builtin"}:
         load_pictures = partial(PictureExtractor, own.videos, own.clip_seconds)
         extract(described, load_pictures, small, f"24x16, {own.clip_seconds} s")
@@ -74,13 +74,13 @@ def main() -> None:
     params = load()
     release = read_release(Path(params.train.release))
     queries = release.all_queries(params.train.top)
-    Path(params.features.folder).mkdir(parents=True, exist_ok=True)  # DVC wants it, empty or not
+    Path(params.features.folder).mkdir(parents=True, exist_ok=True)  # DVC requires it, even empty
     extract_videos(params, release)
     extract_queries(params, queries)
     inputs = open_inputs(params, queries)
     counts = inputs.row_counts()
     for number in range(len(inputs.names)):
-        inputs.video(number)  # which refuses what is no number
+        inputs.video(number)  # it refuses NaN and infinity
     for query in queries:
         inputs.tokens.read(query.query_id)
     given = {k: path_of(params, k) for k in KINDS if is_file(getattr(params.features, k))}

@@ -3,8 +3,8 @@
 python -m baselines.import_weights reloclnet best_model.pt --top 20 --seed 2024
 
 Writes datasets/work/baselines/models/MODEL/topNN-seed.safetensors, which `baselines.predict`
-reads. Sizes are those of baselines/params.yaml: set them as they were in training. Only tensors of
-the checkpoint are read; no code in it is run.
+reads. Sizes come from baselines/params.yaml: set them as they were in training. Only the
+checkpoint's tensors are read; no code in it is run.
 """
 
 import argparse
@@ -29,9 +29,9 @@ def read_published(path: Path) -> dict[str, Tensor]:
     """Return the tensors of a published checkpoint.
 
     Raises:
-        CheckpointError: the file is none, or has more in it than tensors and settings.
+        CheckpointError: the file is not a checkpoint, or contains more than tensors and settings.
     """
-    # Settings stand beside the weights; they are read as what they are, and are not used.
+    # Settings are stored next to the weights; their classes may be loaded, but are not used.
     allowed: list[Callable[..., object] | tuple[Callable[..., object], str]] = [
         (OrderedDict, "easydict.EasyDict"),
         (argparse.Namespace, "argparse.Namespace"),
@@ -42,7 +42,7 @@ def read_published(path: Path) -> dict[str, Tensor]:
     except OSError as exc:
         raise CheckpointError(f"{path}: {(exc.strerror or str(exc)).lower()}") from exc
     except (UnpicklingError, RuntimeError, EOFError) as exc:
-        raise CheckpointError(f"{path}: no checkpoint ({str(exc).splitlines()[0]})") from exc
+        raise CheckpointError(f"{path}: not a checkpoint ({str(exc).splitlines()[0]})") from exc
     weights = content.get("model", content) if isinstance(content, dict) else None
     if not isinstance(weights, dict) or not all(
         isinstance(one, Tensor) for one in weights.values()
@@ -52,7 +52,7 @@ def read_published(path: Path) -> dict[str, Tensor]:
 
 
 def main(name: str, path: Path, top: int, seed: int) -> None:
-    """Write the weights as a finished training."""
+    """Write the weights as a finished training run."""
     params = load()
     release = read_release(Path(params.train.release))
     queries = [query for split in SPLITS for query in release.read_queries(split)]

@@ -1,7 +1,7 @@
 """Rank the moments of the whole corpus for each query, with every trained model of one kind.
 
 reads   the release's JSON files, features, datasets/work/baselines/models/MODEL/,
-        CONQUER: those of its first stage too
+        CONQUER: also its first stage's
 writes  datasets/work/baselines/runs/MODEL/topNN-seed.{val,test}.{run,json}
 """
 

@@ -1,4 +1,4 @@
-"""Score all models' runs, and write the table of TVR-Ranking's Table 2 for this collection.
+"""Score all models' runs, and write TVR-Ranking's Table 2 for this collection.
 
 reads   val.json and test.json of the release, datasets/work/baselines/runs/, `score.references`
 writes  datasets/work/baselines/table.{md,tex,html}, and metrics/score.json
@@ -23,10 +23,10 @@ REFERENCES = ("captions", "ideal", "random", "jittered")
 def find_runs(params: Params, split: str) -> dict[System, list[Path]]:
     """Return the runs of each system, one for each seed.
 
-    A model without any run is left out.
+    A model without runs is left out.
 
     Raises:
-        FileError: no model has a run, or one lacks that of a seed.
+        FileError: no model has runs, or one lacks a seed's run.
     """
     found: dict[System, list[Path]] = {}
     for name, top in product(MODELS, params.train.top):
@@ -36,12 +36,12 @@ def find_runs(params: Params, split: str) -> dict[System, list[Path]]:
         if missing and len(missing) < len(runs):
             command = f"dvc repro baselines/dvc.yaml:predict@{name}"
             raise files.FileError(
-                f"{missing[0]}: no such run, but there are others; type: {command}"
+                f"{missing[0]}: no such run, but other seeds have one; type: {command}"
             )
         if not missing:
             found[System(name, top)] = runs
     if not found:
-        raise files.FileError(f"{paths.RUNS}: no run; type: dvc repro baselines/dvc.yaml")
+        raise files.FileError(f"{paths.RUNS}: no runs; type: dvc repro baselines/dvc.yaml")
     for name in REFERENCES if params.score.references else ():
         run = Path(str(params.score.references)) / f"{name}.{split}.run"
         if run.is_file():

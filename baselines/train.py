@@ -5,7 +5,7 @@ writes  datasets/work/baselines/models/MODEL/topNN-seed.safetensors,
         datasets/work/baselines/plots/train_MODEL.csv, metrics/train_MODEL.json
 
 Early stopping watches nDCG@20,IoU>=0.5 on val, over the last `train.smoothing` epochs. A killed run
-continues, to the same weights.
+resumes, to the same weights.
 """
 
 import argparse
@@ -38,7 +38,7 @@ STOPPED_BY = "nDCG(iou=0.5)@20"
 def validator(
     model: Model, inputs: Inputs, params: Params, first_stage: FirstStage | None
 ) -> Callable[[], float]:
-    """Return what computes the validation score of the model as it is."""
+    """Return a function that computes the model's current validation score."""
     queries = inputs.release.read_queries("val")
     scorer = momentrank.evaluator([STOPPED_BY], inputs.release.folder / "val.json", "paper")
 
@@ -51,14 +51,14 @@ def validator(
 
 
 def start(params: Params, name: str, inputs: Inputs, seed: int) -> Model:
-    """Return a model with the seed's first weights."""
+    """Return a model with the seed's initial weights."""
     torch.manual_seed(seed)
     model = build(name, inputs.widths, params, params.train.mode)
     return model.to(choose_device(params.train.device)).eval()
 
 
 def identity(params: Params, name: str, inputs: Inputs, top: int, seed: int) -> str:
-    """Return what decides the weights of a run; paths, the device and pauses do not."""
+    """Return what determines a run's weights; paths, the device and pauses do not."""
     sections = {
         "train": params.train.model_dump(
             exclude={"release", "top", "seeds", "device", "save_every"}
@@ -70,7 +70,7 @@ def identity(params: Params, name: str, inputs: Inputs, top: int, seed: int) -> 
         name: getattr(params, name).model_dump(),
     }
     release = inputs.release.hashes([top])
-    del release["test.json"]  # which no training reads
+    del release["test.json"]  # training never reads it
     features = [one.digest() for one in (*inputs.streams, inputs.tokens)]
     return files.fingerprint(name, sections, release, features, seed)
 
@@ -118,7 +118,7 @@ def main(name: str) -> None:
         entries += train(params, name, inputs, top, seed)
     frame = pd.DataFrame(entries)
     parts = frame.drop(columns=["top", "seed", "epoch", "validation", "watched"])
-    frame["loss"] = parts.sum(axis=1, min_count=1)  # there is none before training
+    frame["loss"] = parts.sum(axis=1, min_count=1)  # none before training
     plot = paths.PLOTS / f"train_{name}.csv"
     files.write_text(plot, frame.to_csv(index=False))
     best = frame.loc[frame.groupby(["top", "seed"])["watched"].idxmax()]

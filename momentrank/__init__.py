@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from momentrank.errors import MomentRankError as MomentRankError
 from momentrank.errors import UsageError as UsageError
 
-if TYPE_CHECKING:  # under their own names, as type checkers ask of what is public
+if TYPE_CHECKING:  # under their own names, as type checkers require of public ones
     from momentrank.collection.release import load as load
     from momentrank.formats import FormatError as FormatError
     from momentrank.formats import read_qrels as read_qrels
@@ -53,7 +53,7 @@ _MODULES = {
     "SegmentError": "segments",
     "parse_measure": "measures.parse",
 }
-"""Where public names are, but for the measures."""
+"""Modules of public names, except measures."""
 
 
 def __getattr__(name: str) -> object:

@@ -1,9 +1,9 @@
-"""Qrels and runs as a program holds them: paths, frames, dicts, lists of tuples or of records.
+"""Qrels and runs in a program: paths, frames, dicts, lists of tuples or of records.
 
     [("q1", "v1", 0.0, 20.0, 4), ...]                   qrels: query, video, start, end, level
     [("q1", "v1", 0.0, 19.5, 0.9), ...]                 runs: ... score; or without, in order
     {"q1": [("v1", 0.0, 20.0, 4), ...]}                 the same by query
-    {"q1": {("v1", 0.0, 20.0): 4}}                      as ranx and ir_measures have documents
+    {"q1": {("v1", 0.0, 20.0): 4}}                      as documents in ranx and ir_measures
 
 Records are dicts or frames with the columns `query_id, video_id, start, end` and `level`, or `rank`
 or `score`. A run is sorted by rank, else by descending score.
@@ -42,7 +42,7 @@ SEGMENT = ("query_id", "video_id", "start", "end")
 
 
 def as_truth(qrels: Data, time: Time, warn: Warn) -> formats.Truth:
-    """Return judged segments, with what else their file tells; `warn` is called with warnings."""
+    """Return judged segments, with what else their file has; `warn` is called with warnings."""
     if isinstance(qrels, str | Path):
         return formats.load_truth(qrels, time=time, warn=warn)
     try:
@@ -64,7 +64,7 @@ def as_qrels(qrels: Data) -> Segments:
 def as_lists(run: Data, *, tasks: bool = False, **options: Unpack[RunOptions]) -> formats.Lists:
     """Return ranked results by task; "" is the list of all.
 
-    Of a file, the options of `formats.load_lists` decide what is read.
+    For a file, the options of `formats.load_lists` decide what is read.
     """
     if isinstance(run, str | Path):
         return formats.load_lists(run, tasks=tasks, **options)
@@ -81,7 +81,7 @@ def _as_run(run: Data, warn: Warn) -> Segments:
 
 
 def _as_frame(data: Any) -> "pd.DataFrame | None":
-    """Return a frame, of pandas or with a way to it, as polars' are; None if it is no frame."""
+    """Return pandas' frame, or one that converts to it, as polars' do; None for other data."""
     frame: pd.DataFrame | None = data.to_pandas() if hasattr(data, "to_pandas") else data
     return frame if hasattr(frame, "iloc") else None
 
@@ -94,10 +94,10 @@ def match(
     *,
     must_meet: bool = True,
 ) -> formats.Lists:
-    """Return a run's lists with the ids of the qrels; warn of what they don't share.
+    """Return a run's lists with the ids of the qrels; warn about what they don't share.
 
     `read` returns the first results of each list, or all, and calls a function with warnings;
-    `name` is the run's, for messages. Unless it `must_meet`, it is a warning that nothing does.
+    `name` is the run's, for messages. Unless it `must_meet`, no match at all is only a warning.
     """
 
     def load(depth: int | None, tell: Warn) -> formats.Lists:
@@ -117,7 +117,7 @@ def match(
         try:
             if scorer.depth is None:
                 raise
-            check(load(None, lambda _: None), name, warn)  # what meets may be further down
+            check(load(None, lambda _: None), name, warn)  # matches may be further down
         except mismatches.NothingMeetsError:
             if must_meet:
                 raise
@@ -140,7 +140,7 @@ def _rows(data: Any, value: str) -> Iterator[tuple[Any, ...]]:
 
 
 def _by_query(listed: Mapping[Any, Any]) -> Iterator[Any]:
-    """Yield the rows of each query, each with the query; what is no row stays as it is."""
+    """Yield the rows of each query, each with the query; other values stay as they are."""
     for query, rows in listed.items():
         if not isinstance(rows, Iterable):
             yield rows

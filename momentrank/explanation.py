@@ -1,6 +1,6 @@
-"""One query's ranking beside its judged segments, as a measure sees them (TVR-Ranking, Figure 7).
+"""One query's ranking next to its judged segments, as a measure sees them (TVR-Ranking, Figure 7).
 
-Every convention and relevance model says itself what each result met; the values are the
+Each convention and relevance model decides what a result met; the values are the
 evaluator's.
 """
 
@@ -47,7 +47,7 @@ class RankedResult(NamedTuple):
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """What the result met, and what it is worth, as text; in the order of `FACTS`."""
+        """What the result met, and its gain and value, as text, in the order of `FACTS`."""
         met = (DASH, DASH, DASH)
         if self.met is not None:
             met = (f"#{self.met + 1}", f"{self.iou:.3f}", str(self.level))
@@ -103,7 +103,7 @@ class Explanation(NamedTuple):
 
 
 def default_measure(convention: "str | Convention") -> Measure:
-    """Return the measure that is explained if none is named."""
+    """Return the measure to explain by default."""
     chosen = conventions.get(convention)
     for measure in (nDCG(iou=0.5) @ 10, R(iou=0.5) @ 1):
         with suppress(UsageError):

@@ -2,7 +2,7 @@
 
 `evaluator`, `iter_calc`, `calc_aggregate` and `calc` are those of ir_measures, over segments. Qrels
 and runs may be paths, frames, dicts or lists (see `momentrank.data`), and are never changed;
-measures are values or names. What looks wrong, such as ids that don't meet, is a warning.
+measures are values or names. What looks wrong, such as ids that don't match, is a warning.
 """
 
 import sys
@@ -47,7 +47,7 @@ def evaluate(
     Args:
         qrels: the judged segments.
         run: the ranked results.
-        measures: `[nDCG(iou=0.5) @ 10, "R@1,0.5"]`; without any, the convention's own table, or
+        measures: `[nDCG(iou=0.5) @ 10, "R@1,0.5"]`; by default, the convention's own table, or
             its usual measures.
         convention: one of `momentrank.conventions.CONVENTIONS`; `paper` by default.
         time: the unit of times in text files, "seconds" or "mm.ss"; by default the convention's.
@@ -79,9 +79,9 @@ def evaluate_with_machine(
     time: Time | None = None,
     confidence: float = CONFIDENCE,
 ) -> "Estimates":
-    """Estimate a run's means over all queries, of which people judged a random part.
+    """Estimate a run's means over all queries, of which people judged a random sample.
 
-    `qrels` are people's levels, `machine` a machine's of all queries. For the other arguments see
+    `qrels` are people's levels, `machine` a machine's for all queries. For the other arguments see
     `evaluate`; for errors, also `momentrank.prediction_powered`.
     """
     from momentrank.prediction_powered import estimate_run, join
@@ -108,8 +108,8 @@ def compare(
 ) -> Comparisons:
     """Compare all pairs of runs, or all with a baseline, by paired tests over queries.
 
-    Holm's correction is over all pairs and measures. For the other arguments see `evaluate` and
-    `momentrank.significance.compare_runs`, and so for the errors.
+    Holm's correction is over all pairs and measures. For the other arguments and errors see
+    `evaluate` and `momentrank.significance.compare_runs`.
     """
     scored, asked = _score(qrels, runs, measures, convention, time)
     how = {"rounds": rounds, "seed": seed}
@@ -124,7 +124,7 @@ def score_runs(
     *,
     time: Time | None = None,
 ) -> "Values":
-    """Return the value of each measure, run and query, as the experiments of `meta` take them.
+    """Return the value of each measure, run and query, as `meta`'s experiments take them.
 
     Raises:
         UsageError: there are fewer than two runs, or they are scored over different queries.
@@ -221,7 +221,7 @@ def calc(measures: Measures, qrels: Data, run: Data, convention: Chosen = None) 
 def _ready(
     measures: Measures, qrels: Data, run: Data, convention: Chosen
 ) -> tuple[Evaluator, formats.Lists]:
-    """Return an evaluator and a run; if they do not meet, a warning says so and all is 0."""
+    """Return an evaluator and a run; if nothing matches, it warns, and all values are 0."""
     scorer, truth = _read(measures, qrels, convention)
     return scorer, _load(run, scorer, truth, "the run", must_meet=False)
 

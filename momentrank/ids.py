@@ -2,7 +2,7 @@
 
 An id may contain any character. In text files it is percent-encoded, so that one id is one field.
 In JSON ids may be integers; in TVR-Ranking's JSON a query's id must be one, since its training
-code makes a tensor of it.
+code puts it in a tensor.
 """
 
 import hashlib
@@ -19,12 +19,12 @@ _NUMBERED = 2**52
 """Integers below this are ids themselves; those from here to 2**53, the largest that a float holds,
 stand for other ids."""
 _WHOLE = 2**53
-"""Up to this, every integer is a float of its own."""
+"""Up to this, every integer has its own float."""
 _KEPT = "!\"#$&'()*+,/:;<=>?@[]\\^`{|}~"
 
 
 def id_text(value: object) -> str | None:
-    """Return a text or a whole number as an id; None for null and everything else.
+    """Return a string or a whole number as an id; None for null and everything else.
 
     Whole floats are integers: one missing value turns a frame's column of integers into floats.
     """

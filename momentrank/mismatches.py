@@ -1,6 +1,6 @@
 """Queries, videos and times of a run that do not match those of the qrels.
 
-Of ids that are written in two ways every score is 0: a warning shows an example of both sides.
+If ids are written in two ways, every score is 0: a warning shows an example of both.
 """
 
 import re
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 SHOWN = 3
 """Ids that a message lists."""
 LOOKED_AT = 2000
-"""Ids of each side that are looked at: what is written otherwise is mostly so throughout."""
+"""Ids of each side to compare: differences in spelling are mostly consistent."""
 SAMPLE = 20_000
-"""Judged segments and results whose videos are looked at first."""
+"""Judged segments and results whose videos are compared first."""
 SCALE = 20
 """How much later the results' ends must be than the judged ones to be in another unit."""
 _UNITS = {1000: "milliseconds", 60: "minutes", 25: "frames"}
@@ -48,7 +48,7 @@ def find_unmatched(qrels: Sequence[str], run: Sequence[str]) -> Unmatched:
 
 
 def check(qrels: Segments, run: Segments, name: str, warn: Callable[[str], None]) -> None:
-    """Warn of what only one side has, if it looks like the other's in another form.
+    """Warn about what only one side has, if it looks like a variant of the other's.
 
     `name` is the run's, for messages.
 
@@ -76,7 +76,7 @@ def check_lists(
 
 
 def find_differences(qrels: Segments, run: Segments, *, unmatched: bool = True) -> Iterator[str]:
-    """Yield what `check` warns of; queries that match none only if asked.
+    """Yield what `check` warns about; unmatched queries only on request.
 
     Raises:
         NothingMeetsError: nothing of the run can be scored.
@@ -124,7 +124,7 @@ def _require_common(what: str, judged: Sequence[str], found: Unmatched) -> str:
 
 
 def _mostly_meet(judged: Sequence[str], retrieved: Sequence[str]) -> bool:
-    """Tell quickly, of long lists alone, that most videos of both are the same."""
+    """Tell quickly, for long lists only, that most videos of both are the same."""
     if max(len(judged), len(retrieved)) <= SAMPLE:
         return False
     ours = set(judged[:SAMPLE])
@@ -145,7 +145,7 @@ def _of_times(qrels: Segments, run: Segments) -> Iterator[str]:
     side = "run" if ratio > 1 else "qrels"
     at = int(np.argsort(ratios)[len(ratios) // 2])
     video = videos[at]
-    where = f"in the video {video!r} " if video else ""  # some conventions look at no videos
+    where = f"in the video {video!r} " if video else ""  # some conventions ignore videos
     yield (
         f"times seem to be in different units ({side} in {_UNITS[unit]}?): {where}the qrels end at"
         f" {judged[video]:g}, the run's results at {retrieved[video]:g}"
@@ -177,9 +177,9 @@ def find_alike(qrels: Sequence[str], run: Sequence[str]) -> str:
 
 
 def plain(name: str) -> str:
-    """Return an id without what the same thing is often written with or without.
+    """Return an id without what spellings often differ in.
 
-    That is: folders, an extension of videos, ActivityNet's `v_`, zeros around a number, capitals
+    These are: folders, an extension of videos, ActivityNet's `v_`, zeros around a number, capitals
     and spaces.
     """
     match = _FILE.match(name.strip().casefold())

@@ -1,6 +1,6 @@
 """Paired tests of differences per query: a randomisation test, Student's t and Wilcoxon's.
 
-All are two-sided. numpy and the standard library are enough, so that scoring needs no scipy.
+All are two-sided. numpy and the standard library are enough, so scoring needs no scipy.
 """
 
 import math
@@ -15,15 +15,15 @@ BLOCK = 2**22
 CLOSE = 1e-12
 """Tolerance, absolute and relative, for differences due to rounding."""
 EXACT, EXACT_WITH_TIES = 50, 13
-"""Up to so many queries Wilcoxon's p is exact, as in scipy."""
+"""Up to this many queries Wilcoxon's p is exact, as in scipy."""
 TINY, EPSILON, STEPS, LARGE = 1e-300, 1e-15, 100_000, 100
 
 
 def randomisation(differences: Floats, rounds: int, seed: int) -> list[float]:
     """Return the p of each row of differences, shape (tests, queries): (hits + 1) / (rounds + 1).
 
-    A hit is an exchange of the two runs' values of queries at random that gives a difference at
-    least as large as the observed one (Smucker et al., CIKM 2007). All rows share the exchanges.
+    A hit is a random exchange of the two runs' values per query that gives a difference at least
+    as large as the observed one (Smucker et al., CIKM 2007). All rows share the exchanges.
     """
     rng = np.random.default_rng(seed)
     observed = np.abs(differences.sum(axis=1)) * (1 - CLOSE)
@@ -54,7 +54,7 @@ def t_tails(t_squared: float, degrees: int) -> float:
     """Return the probability of both tails of Student's distribution.
 
     It is the regularised incomplete beta function I_x(degrees / 2, 1 / 2) at
-    x = degrees / (degrees + t_squared), a continued fraction behind a factor.
+    x = degrees / (degrees + t_squared), a continued fraction times a factor.
     """
     if not t_squared:
         return 1.0
@@ -69,7 +69,7 @@ def t_tails(t_squared: float, degrees: int) -> float:
 def _log_beta_half(a: float) -> float:
     if a < LARGE:
         ratio = math.lgamma(a + 0.5) - math.lgamma(a)
-    else:  # where the difference of two large numbers would lose digits
+    else:  # the difference of two large numbers would lose digits
         ratio = math.log(a) / 2 - 1 / (8 * a) + 1 / (192 * a**3) - 1 / (640 * a**5)
     return math.log(math.pi) / 2 - ratio
 
@@ -97,8 +97,8 @@ def _away_from_zero(number: float) -> float:
 def wilcoxon(differences: Floats) -> float:
     """Return the p of Wilcoxon's signed-rank test; queries that do not differ are left out.
 
-    It is exact for few queries, else by the normal approximation with correction for ties; where
-    the line is drawn is scipy's choice, and so is no correction for continuity.
+    It is exact for few queries, else by the normal approximation with correction for ties; the
+    limit is scipy's, as is the lack of a continuity correction.
     """
     values = differences[differences != 0]
     if not len(values):

@@ -6,21 +6,21 @@ machine's. For a fixed weight
 
     mean(Y, sample) + weight (mean(f, all) - mean(f, sample))
 
-is unbiased, whatever the machine's faults; it is best for Cov(Y, f) / Var(f), which is PPI++'s
+is unbiased, whatever the machine's faults; the best weight is Cov(Y, f) / Var(f), which is PPI++'s
 power-tuned lambda (1 + n / (N - n)): there the machine's mean leaves out the sample. Survey
 sampling calls it the regression estimator (Cochran, Sampling Techniques, 3rd ed., chapter 7).
 
-**The target** is the mean over these N queries, had people judged all. What is in doubt is only
+**The target** is the mean over these N queries, had people judged all. The only uncertainty is
 which n were judged, so variances have the finite population correction 1 - n / N.
 
 **Few queries.** A weight fitted to the values that it corrects makes them look too close. So each
 query is corrected with the weight of the other n - 1 (Zrnic and Candes, Cross-prediction-powered
-inference, PNAS 121, 2024); the spread of what is left then contains the doubt about the weight. It
-gets Student's t with n - 3 degrees of freedom, for a mean, a weight and the choice that follows:
+inference, PNAS 121, 2024); the spread of the residuals then includes the weight's uncertainty. It
+uses Student's t with n - 3 degrees of freedom, for a mean, a weight and the choice that follows:
 with n - 2, ten or twenty queries cover 1 % less often than people alone. Weights below 0 are 0.
 
-**A useless machine** widens this interval. Where it is not narrower than that of people alone, the
-latter is the answer. `python -m benchmarks.prediction_powered` measures the coverage.
+**A useless machine** widens this interval. If it is not narrower than that of people alone, the
+latter is returned. `python -m benchmarks.prediction_powered` measures the coverage.
 """
 
 import math
@@ -64,15 +64,15 @@ class Estimate(NamedTuple):
     population: int
     """N: those that the machine judged; people's are among them."""
     people: Interval
-    """By people alone."""
+    """From people alone."""
     combined: Interval
-    """By both; where the machine is of no use, the same."""
+    """From both; if the machine is of no use, the same."""
     machine: float
-    """The mean by the machine alone, which no interval can vouch for."""
+    """The mean from the machine alone, for which there is no valid interval."""
     weight: float
-    """Of the machine; 0 where it is of no use."""
+    """Of the machine; 0 if it is of no use."""
     effective: float
-    """So many judged by people alone would give an interval as narrow as `combined`; n to N."""
+    """How many judged by people alone would give as narrow an interval as `combined`; n to N."""
 
     def as_json(self) -> dict[str, float | int]:
         """Return one flat object."""
@@ -88,7 +88,7 @@ class Estimate(NamedTuple):
 
 
 class Estimates(dict["Measure", Estimate]):
-    """Estimates by measure; a measure's name finds its own, too."""
+    """Estimates by measure; also looked up by a measure's name."""
 
     def __missing__(self, key: "Measure | str") -> Estimate:
         for measure, one in self.items():
@@ -112,20 +112,20 @@ def estimate_mean(
     """Estimate the mean that people would give the whole population.
 
     Args:
-        judged: people's values of the sample, shape (n,): a measure's of queries, levels of pairs.
-        predicted: the machine's of the same, shape (n,).
-        others: the machine's of the rest, shape (N - n,).
+        judged: people's values for the sample, shape (n,): a measure's by query, levels by pair.
+        predicted: the machine's for the same, shape (n,).
+        others: the machine's for the rest, shape (N - n,).
         confidence: of both intervals.
 
-    Without any spread in a sample that is not all, the bounds are NaN.
+    If a partial sample has no spread, the bounds are NaN.
 
     Raises:
-        UsageError: people judged fewer than four, or the shapes are not these.
+        UsageError: people judged fewer than four, or the shapes differ.
     """
     number = len(judged)
     if number < MIN_JUDGED or len(predicted) != number:
         raise UsageError(
-            f"{MIN_JUDGED} values or more by people are needed, and as many by the machine, not"
+            f"at least {MIN_JUDGED} values by people are needed, and as many by the machine, not"
             f" {number} and {len(predicted)}"
         )
     population = number + len(others)
@@ -152,12 +152,12 @@ def estimate_mean(
 
 
 def fit_weights(judged: Floats, predicted: Floats) -> Floats:
-    """Return for each value the slope of people's on the machine's values of all others, (n,).
+    """Return for each value the slope of people's on the machine's values over all others, (n,).
 
-    Negative slopes, and those of a machine that says one value, are 0.
+    Negative slopes, and those of a constant machine, are 0.
     """
     people, machine = judged - judged.mean(), predicted - predicted.mean()
-    scale = len(judged) / (len(judged) - 1)  # leaving one out moves the mean of the others, too
+    scale = len(judged) / (len(judged) - 1)  # leaving one out also moves the mean of the others
     both: Floats = people @ machine - scale * people * machine
     own = machine @ machine
     rest = own - scale * machine**2
@@ -176,7 +176,7 @@ def effective_number(judged: int, population: int, ratio: float) -> float:
 
 @cache
 def t_quantile(confidence: float, degrees: int) -> float:
-    """Return the t between whose negative and itself Student's variable lies so often."""
+    """Return the t such that Student's variable is between -t and t that often."""
     low, high = 0.0, 1.0
     while t_tails(high**2, degrees) > 1 - confidence:
         low, high = high, 2 * high
@@ -188,32 +188,32 @@ def t_quantile(confidence: float, degrees: int) -> float:
 
 
 class Scorers(NamedTuple):
-    """Both score by the same measures and name queries alike."""
+    """Both use the same measures and query names."""
 
     people: "Evaluator"
     machine: "Evaluator"
 
 
 def join(people: "Evaluator", levels: Segments, name: str = "the machine") -> Scorers:
-    """Return the scorer by people's qrels with one by a machine's; `name` is for messages.
+    """Return the scorers by people's qrels and by a machine's; `name` is for messages.
 
     Raises:
-        UsageError: a measure is no mean, or people judged queries that the machine did not.
+        UsageError: a measure is not a mean, or people judged queries that the machine did not.
     """
     from momentrank.scoring import Evaluator
 
     if not people.measures:
-        raise UsageError(f"the table of {people.convention.name} has no values of single queries")
+        raise UsageError(f"the table of {people.convention.name} has no per-query values")
     for one in people.measures:
         if people.convention.is_summed(one):
-            raise UsageError(f"{one!r} is a sum, no mean: leave it out where a machine helps")
+            raise UsageError(f"{one!r} is a sum, not a mean: leave it out with a machine")
     levels = restore_own_ids(levels, people.qrels)
     own = restore_own_ids(people.qrels, levels)
     missing = find_unmatched(own.queries, levels.queries).not_in_run
     if missing:
         raise UsageError(
             f"{name}: lacks {len(missing)} of {len(own.queries)} queries that people judged"
-            f" ({shorten(missing)}): the machine has to judge all of them"
+            f" ({shorten(missing)}): the machine must judge all of them"
         )
     made = (Evaluator(people.measures, one, people.convention) for one in (own, levels))
     return Scorers(*made)
@@ -224,7 +224,7 @@ def estimate_run(scorers: Scorers, run: "Run", confidence: float = CONFIDENCE) -
 
     Raises:
         UsageError: people judged fewer than four queries, or whether a query counts depends on
-            its levels, which nobody knows of all.
+            its levels, which are not known for all.
     """
     by_people, by_machine = (scorer.per_query(run) for scorer in scorers)
     own = set(scorers.people.qrels.queries)
@@ -233,8 +233,8 @@ def estimate_run(scorers: Scorers, run: "Run", confidence: float = CONFIDENCE) -
         all_names, predicted = by_machine[measure]
         if set(names) != own.intersection(all_names):
             raise UsageError(
-                f"{scorers.people.convention.name} counts a query by its levels, which nobody knows"
-                " of all: use --convention paper"
+                f"{scorers.people.convention.name} counts a query by its levels, which are not"
+                " known for all: use --convention paper"
             )
         place = {name: row for row, name in enumerate(all_names)}
         rows = [place[name] for name in names]

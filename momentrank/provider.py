@@ -5,7 +5,7 @@
 
     ir_measures.calc_aggregate([nDCG(iou=0.5) @ 10, AxIoU @ 10], qrels, run)
 
-To import this module registers it. Qrels and runs are frames or lists as in `momentrank.data`, not
+Importing this module registers it. Qrels and runs are frames or lists as in `momentrank.data`, not
 those of ir_measures: a document has no start and end. The convention is `paper`.
 """
 
@@ -47,7 +47,7 @@ class MomentProvider(providers.Provider):  # type: ignore[misc]  # (ir_measures 
     NAME = "momentrank"
 
     def supports(self, measure: object) -> bool:
-        """Tell whether a measure is one of moments."""
+        """Tell whether a measure is for moments."""
         return isinstance(measure, Measure)
 
     def _evaluator(self, measures: Iterable[Measure], qrels: Data) -> MomentEvaluator:

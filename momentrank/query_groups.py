@@ -29,7 +29,7 @@ def group_queries(text: str, qrels: Segments, warn: Callable[[str], None]) -> Gr
         text: a file of lines `query_id group`; or `length`, `length:10,30`: by the mean length in
             seconds of a query's relevant moments.
         qrels: whose queries are grouped.
-        warn: called with what only the file or only the qrels have.
+        warn: called with what only the file or the qrels have.
     """
     kind, _, bounds = text.partition(":")
     if kind == LENGTH:

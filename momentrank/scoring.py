@@ -1,6 +1,6 @@
 """The evaluator: scores runs against qrels by a convention; and the values that it returns.
 
-Qrels and runs are frames (`read_qrels`, `read_run`) or `Segments`, of several tasks by task; they
+Qrels and runs are frames (`read_qrels`, `read_run`) or `Segments`, by task if several; they
 are never changed.
 """
 
@@ -41,7 +41,7 @@ class Metric(NamedTuple):
 
 
 class Scores(dict[Measure, float]):
-    """Values by measure; a measure can be looked up as it was asked for, or by its name."""
+    """Values by measure; a measure can be looked up as requested, or by its name."""
 
     def __init__(self, convention: "Convention", values: dict[Measure, float]) -> None:
         """Take the values of measures, resolved by the convention."""
@@ -63,7 +63,7 @@ class Evaluation(Mapping[str, float]):
     """A run's values, by the names of measures or of the cells of a benchmark's table.
 
     `result["R@1,0.5"]`, `result[R(iou=0.5) @ 1]`; `result.to_frame()`, also per query. Values are
-    shares from 0 to 1 where the convention is one that prints percent, too.
+    shares from 0 to 1, even if the convention prints percent.
     """
 
     convention: "Convention"
@@ -77,7 +77,7 @@ class Evaluation(Mapping[str, float]):
         measure = parse_measure(key) if isinstance(key, str) else key
         name = repr(self.convention.resolve(measure))
         if name not in self.values_by_name:
-            raise KeyError(f"{name} was not computed; there is {', '.join(self)}")
+            raise KeyError(f"{name} was not computed; available: {', '.join(self)}")
         return self.values_by_name[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -96,7 +96,7 @@ class Evaluation(Mapping[str, float]):
             return make_frame({"measure": list(self), "value": list(self.values())})
         if not self.per_query:
             raise UsageError(
-                f"the table of {self.convention.name} has no values of single queries;"
+                f"the table of {self.convention.name} has no per-query values;"
                 " name a measure, such as 'R@1,0.5'"
             )
         columns = {repr(measure): values for measure, (_, values) in self.per_query.items()}

@@ -180,7 +180,7 @@ def _group(
 
 
 def _numbers(column: Column, name: str) -> Floats:
-    """Return a column of numbers; texts, booleans and nulls are refused."""
+    """Return a column of numbers; strings, booleans and nulls are refused."""
     if isinstance(column, np.ndarray) and column.dtype.kind in "fiu":
         return column.astype(np.float64)
     if not set(map(type, column)) <= {int, float}:
@@ -226,11 +226,11 @@ def _columns(frame: "pd.DataFrame", names: Sequence[str], kind: str) -> list[Any
 
 
 def read_ids(values: Sequence[object], name: str) -> list[str]:
-    """Return a column of ids as texts; whole numbers are integers."""
+    """Return a column of ids as strings; whole numbers are integers."""
     texts = [id_text(value) for value in values]
     if not all(texts):
         row = next(row for row, text in enumerate(texts) if not text)
-        raise SegmentError(row, f"the {name} must be a text or an integer, not {values[row]!r}")
+        raise SegmentError(row, f"the {name} must be a string or an integer, not {values[row]!r}")
     return list(filter(None, texts))
 
 

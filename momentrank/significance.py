@@ -1,7 +1,7 @@
 """Comparing runs query by query: tests, interval and size of the difference.
 
 * a randomisation test, Student's t-test and Wilcoxon's signed-rank test (`paired_tests`)
-* Holm's correction (1979) of each test over the whole family that is compared at once
+* Holm's correction (1979) of each test over the whole family that is compared together
 * percentile bootstrap intervals of the mean difference, over queries
 * the standardised mean of the differences as effect size, and wins, ties, losses
 """
@@ -26,15 +26,15 @@ ROUNDS, CONFIDENCE, SEED = 10_000, 0.95, 2024
 """The defaults: permutations and bootstrap samples, level of the intervals, random seed."""
 
 DECIMALS = 12
-"""Differences are rounded to so many decimals: what rounding alone tells apart is a tie."""
+"""Differences are rounded to this many decimals, so that rounding errors break no ties."""
 TESTS = ("randomisation", "t", "wilcoxon")
 
 
 class Comparison(NamedTuple):
-    """Two runs by one measure; `difference` is the second one's mean minus the first one's.
+    """Two runs by one measure; `difference` is the second's mean minus the first's.
 
     `p_...` are the p-values of `TESTS`, `p_..._holm` those after Holm's correction. Without
-    variance there is neither t nor `effect`: None.
+    variance, t and `effect` are None.
     """
 
     difference: float

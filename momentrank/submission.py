@@ -1,4 +1,4 @@
-"""What a benchmark would say of a run, before it is sent there: `momentrank validate --like`."""
+"""Check a run as a benchmark would, before submission: `momentrank validate --like`."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -18,16 +18,16 @@ from momentrank.mismatches import (
 from momentrank.segments import Bools, Floats, Segments
 
 FEW = 0.01
-"""Up to this share of the results, wrong times are a remark: real runs have such results."""
+"""Up to this share of the results, wrong times are only a remark: real runs have such results."""
 SLACK = 1.0
 """Seconds by which a result may end after its video: durations are often rounded."""
 
 
 class Rules(NamedTuple):
-    """What a benchmark's script asks of a run, beside the number of results that it reads."""
+    """What a benchmark's script requires of a run, besides the number of results that it reads."""
 
     formats: tuple[str, ...] = ()
-    """Those that it reads, but for those that name it as their convention."""
+    """Those that it reads, besides those that name it as their convention."""
     every_query: bool = False
     """Whether it stops at a query that is missing or has no results."""
     own_video: bool = False
@@ -50,7 +50,7 @@ RULES: Mapping[str, Rules] = {
 
 
 class Findings(NamedTuple):
-    """What is wrong with a run, and what its authors may want to know, a line each."""
+    """What is wrong with a run, and what its authors may want to know, one line each."""
 
     problems: list[str]
     remarks: list[str]
@@ -64,11 +64,11 @@ def check(
     durations: Mapping[str, float] | None = None,
     unscored: int = 0,
 ) -> Findings:
-    """Return what the benchmark of a convention would make of a run.
+    """Return what a convention's benchmark would find in a run.
 
     `lists` are all results, by the task, `fmt` is the format of their file, and `unscored` of them
-    have no score. Ids are compared with those of `truth`, times with the `durations` of videos, in
-    seconds, and with its own.
+    have no score. Ids are compared with those of `truth`, times with its durations and with
+    `durations`, in seconds.
     """
     rules = RULES.get(convention, Rules())
     lengths = {**(truth.durations if truth else {}), **(durations or {})}
@@ -159,7 +159,7 @@ def _videos(rules: Rules, truth: Truth, run: Segments) -> Iterator[str]:
     if wrong:
         query, video, own = wrong[0]
         example = f"query {query!r}: {video!r}, not {own!r}"
-        yield f"results in another video than that of their query: {len(wrong)} ({example})"
+        yield f"results that are not in their query's video: {len(wrong)} ({example})"
 
 
 def _times(run: Segments, durations: Mapping[str, float]) -> Iterator[tuple[str, float]]:

@@ -1,8 +1,8 @@
 """The JSON files of a release, ours or TVR-Ranking's own: videos, queries and training pairs.
 
 `video_corpus.json` is `{video: [seconds, number]}` or `{video: seconds}`; `val.json`, `test.json`
-and `train_topNN.json` are lists of queries with their moments, as docs/formats.md has them.
-Nothing else of a release is read.
+and `train_topNN.json` are lists of queries with their moments, as in docs/formats.md. Nothing
+else in a release is read.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ SPLITS = ("val", "test")
 
 
 class ReleaseError(MomentRankError):
-    """A release whose files are not what they should be."""
+    """A release with malformed files."""
 
 
 class Query(NamedTuple):
@@ -38,14 +38,14 @@ class Pairs:
 
     queries: Sequence[Query]
     query: Ints
-    """(P,): the place in `queries`."""
+    """(P,): the index into `queries`."""
     video: Ints
-    """(P,): the place in the release's videos."""
+    """(P,): the index into the release's videos."""
     start: Floats
     end: Floats
     """(P,): seconds, half-open."""
     similarity: Floats
-    """(P,): of the query and the moment's caption."""
+    """(P,): between the query and the moment's caption."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class Release:
 
         Raises:
             FileError: there is no such training set, or it is not JSON.
-            ReleaseError: a moment lacks a field, ends before it starts, or is in no video of the
-                corpus.
+            ReleaseError: a moment lacks a field, ends before it starts, or its video is not in
+                the corpus.
         """
         path = self.folder / f"train_top{top:02d}.json"
         queries: list[Query] = []
@@ -77,7 +77,7 @@ class Release:
             moments.extend(listed)
             queries.append(query)
         if not moments:
-            raise ReleaseError(f"{path}: there is no training pair; raise `split` for more queries")
+            raise ReleaseError(f"{path}: no training pairs; raise `split` for more queries")
         places = {name: number for number, name in enumerate(self.videos)}
 
         def refuse(wrong: Sequence[bool] | npt.NDArray[np.bool_], reason: str) -> None:
@@ -89,12 +89,12 @@ class Release:
         for key in keys:
             refuse([key not in moment for moment in moments], f"a moment has no {key!r}")
         names = [moment["video_name"] for moment in moments]
-        refuse([name not in places for name in names], "a moment is in no video of the corpus")
+        refuse([name not in places for name in names], "a moment's video is not in the corpus")
         stamps = [moment["timestamp"] for moment in moments]
-        refuse([not _is_interval(stamp) for stamp in stamps], "a timestamp is no [start, end]")
+        refuse([not _is_interval(stamp) for stamp in stamps], "a timestamp is not [start, end]")
         start, end = np.array(stamps, dtype=np.float64).T
         numbers = [moment["similarity"] for moment in moments]
-        refuse([not isinstance(one, int | float) for one in numbers], "a similarity is no number")
+        refuse([not isinstance(one, int | float) for one in numbers], "a similarity is not numeric")
         similarity = np.array(numbers, dtype=np.float64)
         refuse(~(np.isfinite(similarity) & (similarity >= 0)), "a similarity is below 0 or NaN")
         video = np.array([places[name] for name in names], dtype=np.int64)
@@ -107,11 +107,11 @@ class Release:
         return {name: files.hash_file(self.folder / name) for name in names}
 
     def described_videos(self) -> dict[str, str]:
-        """Return what the features of each video are made of, as feature files have it."""
+        """Return what each video's features are made from, as feature files record it."""
         return {name: f"{seconds:g} s" for name, seconds in self.videos.items()}
 
     def all_queries(self, tops: Iterable[int]) -> list[Query]:
-        """Return the queries of `val`, `test` and of training sets, each once.
+        """Return the queries of `val`, `test` and the training sets, each once.
 
         Training set 0 has none: it stands for a model before training.
         """
@@ -121,7 +121,7 @@ class Release:
         texts: dict[str, str] = {}
         for query in found:
             if texts.setdefault(query.query_id, query.text) != query.text:
-                raise ReleaseError(f"{self.folder}: query {query.query_id} has two texts")
+                raise ReleaseError(f"{self.folder}: query {query.query_id} has two different texts")
         return [Query(*item) for item in texts.items()]
 
 
@@ -130,12 +130,12 @@ def read_release(folder: Path) -> Release:
 
     Raises:
         FileError: `video_corpus.json` is missing or not JSON.
-        ReleaseError: it is not a corpus of videos.
+        ReleaseError: it is not a video corpus.
     """
     path = folder / "video_corpus.json"
     corpus = files.read_json(path)
     if not isinstance(corpus, dict) or not corpus:
-        raise ReleaseError(f"{path}: must be {{video: [seconds, number]}}, with a video at least")
+        raise ReleaseError(f"{path}: must be {{video: [seconds, number]}}, with at least one video")
     videos = {}
     for name, value in corpus.items():
         seconds = value[0] if isinstance(value, list) and value else value
@@ -156,9 +156,9 @@ def _records(path: Path) -> Iterable[tuple[Query, list[dict[str, Any]]]]:
             raise ReleaseError(f"{where}: must be an object")
         query_id, text = record.get("query_id"), record.get("query")
         if isinstance(query_id, bool) or not isinstance(query_id, int | str):
-            raise ReleaseError(f"{where}: 'query_id' must be an integer or a text")
+            raise ReleaseError(f"{where}: 'query_id' must be an integer or a string")
         if not isinstance(text, str) or not text.strip():
-            raise ReleaseError(f"{where}: 'query' must be a text")
+            raise ReleaseError(f"{where}: 'query' must be a string")
         moments = record.get("relevant_moment")
         if not isinstance(moments, list) or not all(isinstance(one, dict) for one in moments):
             raise ReleaseError(f"{where}: 'relevant_moment' must be a list of objects")

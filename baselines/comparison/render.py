@@ -1,4 +1,4 @@
-"""The table of models as markdown, LaTeX and HTML; the layout is that of TVR-Ranking's Table 2."""
+"""The table of models as markdown, LaTeX and HTML; laid out like TVR-Ranking's Table 2."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
@@ -35,7 +35,7 @@ def _is_best(system: System, name: str, table: Table) -> bool:
 
 
 def header(splits: Splits, cutoff: int) -> list[str]:
-    """Return the titles of the columns of `cells`."""
+    """Return the column titles of `cells`."""
     titles = [f"nDCG@{cutoff}, IoU>={iou}" for iou in THRESHOLDS] + [f"Judged@{cutoff}"]
     return ["Model", "N", *(f"{title} {split}" for title in titles for split in splits)]
 
@@ -51,9 +51,9 @@ def _interval(cell: Cell) -> str:
 
 
 def markdown(splits: Splits) -> str:
-    """Return a table for each cutoff, means with intervals.
+    """Return a table for each cutoff: means with intervals.
 
-    The best is bold; a star is at what is worse (p < .05).
+    The best is bold; a star marks what is significantly worse (p < .05).
     """
 
     def show(cell: Cell, best: bool) -> str:
@@ -69,7 +69,7 @@ def markdown(splits: Splits) -> str:
 
 
 def latex(splits: Splits) -> str:
-    """Return a `tabular` for each cutoff; it needs the package booktabs."""
+    """Return a `tabular` for each cutoff; it requires the booktabs package."""
 
     def show(cell: Cell, best: bool) -> str:
         text = _number(cell).replace(" ± ", r" $\pm$ ").replace("*", "$^*$")

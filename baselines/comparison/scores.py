@@ -20,7 +20,7 @@ CONVENTION = "paper"
 
 
 class System(NamedTuple):
-    """What has a row in the table: a model trained on the N most similar, or a reference."""
+    """A row of the table: a model trained on the N most similar moments, or a reference."""
 
     name: str
     top: int | None
@@ -28,17 +28,17 @@ class System(NamedTuple):
 
 @dataclass(frozen=True)
 class Cell:
-    """One system by one measure."""
+    """One system's score by one measure."""
 
     mean: float
     """Over queries and seeds."""
     low: float
     high: float
-    """Percentile bootstrap over queries, of the mean over seeds."""
+    """Percentile bootstrap interval over queries for the mean over seeds."""
     deviation: float | None
-    """Of the seeds' means; None for a single one."""
+    """Of the seeds' means; None for a single seed."""
     p: float | None = None
-    """Randomisation test against the best system, after Holm's correction; None: the best."""
+    """Randomisation test against the best system, after Holm's correction; None for the best."""
 
 
 Table = Mapping[System, Mapping[str, Cell]]

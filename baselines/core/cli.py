@@ -1,4 +1,4 @@
-"""Command lines: help, errors in one line, messages and progress."""
+"""Command lines: help, one-line errors, messages and progress."""
 
 import argparse
 import io
@@ -11,11 +11,11 @@ from tqdm import tqdm
 from momentrank.errors import MomentRankError
 
 EVERY = 30.0
-"""Seconds between two lines of progress in a log."""
+"""Seconds between progress lines in a log."""
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return a parser whose help is the text of the module that runs."""
+    """Return a parser whose help is the docstring of the running module."""
     main = sys.modules["__main__"]
     return argparse.ArgumentParser(
         prog=f"python -m {main.__spec__.name}" if main.__spec__ else None,
@@ -26,7 +26,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run_command(work: Callable[[], None]) -> None:
-    """Do the work of a command; an error is one line, with its exit code; Ctrl-C is 130."""
+    """Do a command's work; an error prints one line and sets the exit code; Ctrl-C is 130."""
     try:
         work()
     except MomentRankError as exc:
@@ -38,7 +38,7 @@ def run_command(work: Callable[[], None]) -> None:
 
 
 def log(text: str) -> None:
-    """Write one line to standard error, above the progress bar where there is one."""
+    """Write one line to standard error, above any progress bar."""
     tqdm.write(text, file=sys.stderr)
 
 
@@ -54,7 +54,7 @@ def progress(
 
 
 class _Lines(io.StringIO):
-    """Standard error, on which each state of the bar is a line."""
+    """Standard error, where each state of the bar is a line."""
 
     def write(self, text: str) -> int:
         if line := text.strip():

@@ -19,4 +19,4 @@ def choose_device(name: str) -> torch.device:
         torch.zeros(1, device=name)
         return torch.device(name)
     except (RuntimeError, AssertionError) as exc:
-        raise UsageError(f"train.device: there is no {name!r} on this machine; try auto") from exc
+        raise UsageError(f"train.device: no {name!r} on this machine; try auto") from exc

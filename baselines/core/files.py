@@ -1,4 +1,4 @@
-"""Files: atomic writes, JSON with errors that name file and place, and fingerprints."""
+"""Files: atomic writes, JSON errors that name file and position, and fingerprints."""
 
 import hashlib
 import json
@@ -14,12 +14,12 @@ from momentrank.errors import MomentRankError
 
 
 class FileError(MomentRankError):
-    """A file that can't be read as what it should be, or can't be written."""
+    """A file that can't be read, parsed or written."""
 
 
 @contextmanager
 def unfinished(path: Path) -> Iterator[Path]:
-    """Yield a path beside `path` to write to; it then replaces `path`, whole or not at all.
+    """Yield a path next to `path` to write to; it then replaces `path`, whole or not at all.
 
     Raises:
         FileError: the folder can't be written to.
@@ -49,13 +49,13 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, value: object) -> None:
-    """Write `value` as indented JSON, keys in the order given, NaN refused."""
+    """Write `value` as indented JSON, with keys in the given order; NaN is refused."""
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
     write_text(path, f"{text}\n")
 
 
 def read_json(path: Path) -> object:
-    """Read one JSON document: what it should be, the caller checks.
+    """Read one JSON document; the caller checks its content.
 
     Raises:
         FileError: the file is missing or not JSON, with line and column.

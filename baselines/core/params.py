@@ -1,4 +1,4 @@
-"""`baselines/params.yaml`, read and checked: an unknown key or impossible value is one line."""
+"""`baselines/params.yaml`, read and checked; each unknown key or invalid value is one line."""
 
 from pathlib import Path
 
@@ -13,14 +13,14 @@ PARAMS = Path("baselines/params.yaml")
 
 
 class ParamsError(UsageError):
-    """A key of the parameters is unknown, missing or impossible."""
+    """A parameter is unknown, missing or invalid."""
 
 
 def load(path: Path = PARAMS) -> Params:
     """Read and check the parameters.
 
     Raises:
-        ParamsError: the file is missing or not YAML, or a key is unknown, missing or impossible.
+        ParamsError: the file is missing or not YAML, or a key is unknown, missing or invalid.
     """
     try:
         return Params.model_validate(YAML(typ="safe", pure=True).load(path))

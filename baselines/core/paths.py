@@ -1,4 +1,4 @@
-"""Where the stages leave things for each other."""
+"""Where stages leave files for each other."""
 
 from pathlib import Path
 
@@ -10,10 +10,10 @@ RECEIPT = WORK / "features.json"
 
 
 def run_name(top: int, seed: int) -> str:
-    """Return the name of one training of a model."""
+    """Return the name of one training run of a model."""
     return f"top{top:02d}-{seed}"
 
 
 def checkpoint(model: str, top: int, seed: int) -> Path:
-    """Return where a training's checkpoint is."""
+    """Return the path of a training run's checkpoint."""
     return WORK / "models" / model / f"{run_name(top, seed)}.safetensors"

@@ -24,7 +24,7 @@ Odd = Annotated[Positive, AfterValidator(_odd)]
 
 
 class Section(BaseModel):
-    """A model that refuses unknown keys and other types."""
+    """A model that rejects unknown keys and wrong types."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
@@ -46,7 +46,7 @@ class Features(Section):
 
 
 class Train(Section):
-    """How models are trained, whichever they are."""
+    """How all models are trained."""
 
     release: str
     top: list[Natural] = Field(min_length=1)
@@ -105,7 +105,7 @@ class XML(TwoStreams):
 
 
 class SPR(ReLoCLNet):
-    """SPR (Zhang et al., 2025); the rest is its refiner's."""
+    """SPR (Zhang et al., 2025); the other settings are its refiner's."""
 
     segment_seconds: Seconds
     context_seconds: Weight
@@ -139,7 +139,7 @@ class Predict(Section):
     def _some_length_is_possible(self) -> Self:
         if self.min_rows >= self.max_rows:
             raise ValueError(
-                f"min_rows must be below max_rows ({self.max_rows}), which is too long"
+                f"min_rows must be below max_rows ({self.max_rows}), the first that is too long"
             )
         return self
 

@@ -1,4 +1,4 @@
-"""The widths of features, which decide the shapes of a model's weights."""
+"""The widths of features, which determine the shapes of a model's weights."""
 
 from dataclasses import dataclass
 

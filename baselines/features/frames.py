@@ -1,9 +1,9 @@
-"""Features of frames by a trained image model of torchvision, timm or open_clip.
+"""Frame features from a trained image model of torchvision, timm or open_clip.
 
     features.video: torchvision:resnet152, timm:vit_base_patch16_224, open_clip:ViT-B-32/openai
 
-A row is the mean over a clip's frames. The libraries are imported when they are asked for; none of
-them is needed otherwise.
+A row is the mean over a clip's frames. The libraries are imported on use; none is needed
+otherwise.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,22 +18,20 @@ from baselines.features.store import FeatureError, Rows
 from baselines.features.video import FRAMES, Pictures, read_videos
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-"""Of ImageNet: what torchvision's models, and timm's without their own, were trained with."""
+"""ImageNet's: for torchvision's models, and timm's that do not specify their own."""
 PACKAGES = {"torchvision": "torchvision", "timm": "timm", "open_clip": "open-clip-torch"}
 SIDE = 224
 Encode = Callable[[Tensor], Tensor]
 """Maps pictures (N, 3, side, side) to features (N, width)."""
 Loaded = tuple[nn.Module, Encode, int, Sequence[float], Sequence[float]]
-"""The model, how it encodes, the side of its pictures, and their mean and deviation."""
+"""The model, its encoding function, its pictures' side, and their mean and deviation."""
 
 
 def _torchvision(library: ModuleType, name: str) -> Loaded:
     model = library.models.get_model(name, weights="DEFAULT")
     head = next((one for one in ("fc", "classifier", "heads", "head") if hasattr(model, one)), None)
     if head is None:
-        raise FeatureError(
-            f"features.video: torchvision:{name} has no head that is known; use timm"
-        )
+        raise FeatureError(f"features.video: torchvision:{name} has no known head; use timm")
     setattr(model, head, nn.Identity())
     return model, model, SIDE, MEAN, DEVIATION
 
@@ -59,16 +57,16 @@ LOADERS = {"torchvision": _torchvision, "timm": _timm, "open_clip": _open_clip}
 
 
 class FrameExtractor:
-    """Features of videos by an image model.
+    """Features of videos from an image model.
 
     Args:
-        pattern: where videos are, `{video_id}` for their names.
-        clip_seconds: that a row stands for.
+        pattern: where the videos are, with `{video_id}` for the name.
+        clip_seconds: seconds that a row covers.
         model: LIBRARY:NAME.
-        device: that the model runs on.
+        device: the device that the model runs on.
 
     Raises:
-        FeatureError: the library is not installed, or it does not have the model.
+        FeatureError: the library is not installed, or lacks the model.
     """
 
     def __init__(self, pattern: str, clip_seconds: float, model: str, device: torch.device) -> None:

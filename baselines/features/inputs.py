@@ -13,16 +13,16 @@ from baselines.core.widths import Widths
 from baselines.features.store import FeatureError, FeatureFile, Rows
 
 CACHED = 2**31
-"""Bytes of features that are kept in memory."""
+"""Bytes of features kept in memory."""
 
 
 def is_file(name: str | None) -> bool:
-    """Tell whether features are a file, or that of another stream (null)."""
+    """Return whether features are a file, their own or another stream's (null)."""
     return name is None or Path(name).suffix in {".h5", ".hdf5"}
 
 
 def path_of(params: Params, kind: str) -> Path:
-    """Return the file of `video`, `sub` or `queries`: a published one, or that of the extractor."""
+    """Return the file of `video`, `sub` or `queries`: a published one, or the extractor's."""
     name = getattr(params.features, kind)
     if name is None:
         return path_of(params, "video")
@@ -53,7 +53,7 @@ class Inputs:
         return Widths(self.tokens.width, streams, self.tokens.limit, first.limit)
 
     def video(self, number: int) -> tuple[Rows, ...]:
-        """Return the rows of each stream of a video, as many of one as of the other."""
+        """Return the rows of each stream of a video, the same number of each."""
         if (kept := self._kept.get(number)) is not None:
             return kept
         rows = tuple(stream.read(self.names[number]) for stream in self.streams)
@@ -72,9 +72,9 @@ class Inputs:
         return np.minimum(np.array(lengths, dtype=np.int64), limit)
 
     def row_seconds(self) -> Floats:
-        """Return how many seconds a row of each video stands for, (V,).
+        """Return how many seconds a row of each video covers, (V,).
 
-        Rows of a video that was averaged to `max_rows` stand for more than a clip. In
+        Rows of a video that was averaged to `max_rows` cover more than a clip. In
         `as_published` they do not.
         """
         lengths = np.array([self.streams[0].length(name) for name in self.names])
@@ -83,11 +83,11 @@ class Inputs:
 
 
 def open_inputs(params: Params, queries: Iterable[Query]) -> Inputs:
-    """Open a release and its features, and check that every video and query has some.
+    """Open a release and its features, and check that every video and query has features.
 
     Raises:
-        FeatureError: features are missing, of other widths, or of another release.
-        ReleaseError: the release is not one.
+        FeatureError: features are missing, have other widths, or belong to another release.
+        ReleaseError: the release is malformed.
     """
     release = read_release(Path(params.train.release))
     own = params.features

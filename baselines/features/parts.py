@@ -1,4 +1,4 @@
-"""Extraction in parts: each is a file of its own, so that a killed run continues."""
+"""Extraction in parts: each is its own file, so that a killed run can resume."""
 
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ SIZE = 64
 Compute = Callable[[Sequence[str]], Iterable[tuple[str, Mapping[str, Rows]]]]
 """Turns names into (name, {kind: rows}), in their order."""
 Load = Callable[[], Compute]
-"""Loads a model, which takes seconds: it is asked for only if there is something to do."""
+"""Loads a model, which takes seconds; called only if there is work to do."""
 
 
 def extract(
@@ -22,7 +22,7 @@ def extract(
 ) -> None:
     """Write one feature file for each kind of `targets`; files and parts of the same work are kept.
 
-    `described` says by name what features are made of: a video's seconds, a query's text.
+    `described` says, by name, what features are made from: a video's seconds, a query's text.
     """
     if all(is_made_of(target, described, model) for target in targets.values()):
         return

@@ -1,7 +1,7 @@
-"""Small colour pictures and their motion: features of videos for trying out, without any model.
+"""Small colour pictures and their motion: video features for trying things out, without a model.
 
-A row per `clip_seconds`: `video` is the mean of the clip's frames, `sub` its last frame less its
-first, 24 x 16 RGB each. They tell drawn scenes apart; for real videos use a trained model.
+A row per `clip_seconds`: `video` is the mean of the clip's frames, `sub` its last frame minus its
+first, 24 x 16 RGB each. They distinguish drawn scenes; for real videos use a trained model.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ SIZE = (24, 16)
 
 
 def describe(frames: Pictures) -> dict[str, Rows]:
-    """Return both streams of frames read at `FRAMES` a clip, (clips, 1152) each."""
+    """Return both streams of frames read at `FRAMES` per clip, (clips, 1152) each."""
     values = frames.reshape(len(frames), -1).astype(np.float32) / 255
     clips = [values[first : first + FRAMES] for first in range(0, len(values), FRAMES)]
     mean = np.stack([clip.mean(axis=0) for clip in clips])
@@ -26,8 +26,8 @@ class PictureExtractor:
     """Both streams of videos.
 
     Args:
-        pattern: where videos are, `{video_id}` for their names.
-        clip_seconds: that a row stands for.
+        pattern: where the videos are, with `{video_id}` for the name.
+        clip_seconds: seconds that a row covers.
     """
 
     def __init__(self, pattern: str, clip_seconds: float) -> None:

@@ -1,8 +1,8 @@
 """Feature files: HDF5 with a table for each name, as TVR published them.
 
-Videos: a row per clip of so many seconds, keyed by video name. Queries: a row per token, keyed by
-`desc_id` (TVR) or `query_id` (TVR-Ranking). In files that `baselines.extract` made, each table
-also says as an attribute what it was made of: the video's seconds, or the query's text.
+Videos: a row per clip of fixed length, keyed by video name. Queries: a row per token, keyed by
+`desc_id` (TVR) or `query_id` (TVR-Ranking). In files that `baselines.extract` made, an
+attribute of each table says what it was made from: the video's seconds, or the query's text.
 """
 
 import hashlib
@@ -23,13 +23,13 @@ Rows = npt.NDArray[np.float32]
 """(rows, width)."""
 MADE_OF = "made_of"
 SAMPLED = 512
-"""Sequences of a file that its digest is made of."""
+"""Sequences that a file's digest covers."""
 EPSILON = 1e-5
-"""Added to a row's length before it is divided by it, as in the published code."""
+"""Added to a row's length before division by it, as in the published code."""
 
 
 class FeatureError(MomentRankError):
-    """Features that are missing, of another width, or no numbers."""
+    """Features that are missing, of another width, or not numbers."""
 
 
 class FeatureFile:
@@ -52,13 +52,13 @@ class FeatureFile:
             self._file = h5py.File(path, "r")
         except FileNotFoundError as exc:
             raise FeatureError(
-                f"{path}: there are no such features; type: dvc repro baselines/dvc.yaml:features"
+                f"{path}: no such features; type: dvc repro baselines/dvc.yaml:features"
             ) from exc
         except OSError as exc:
             raise FeatureError(f"{path}: not an HDF5 file ({exc})") from exc
         first = self._file.visititems(lambda name, one: name if _is_table(one) else None)
         if first is None:
-            raise FeatureError(f"{path}: there are no features in it")
+            raise FeatureError(f"{path}: contains no features")
         self.width = int(self._shape(first)[1])
 
     def __enter__(self) -> Self:
@@ -80,7 +80,7 @@ class FeatureFile:
         """Return a sequence of at most `limit` rows.
 
         Raises:
-            FeatureError: there is none, or it has a value that is no number.
+            FeatureError: it is missing, or has a value that is NaN or infinite.
         """
         self._shape(name)
         rows: Rows = self._file[name][:].astype(np.float32)
@@ -92,9 +92,9 @@ class FeatureFile:
         return rows
 
     def digest(self) -> str:
-        """Return a digest of the names and of some sequences: which features they are.
+        """Return a digest of the names and some sequences, to identify the features.
 
-        Published files have gigabytes: of more than `SAMPLED` sequences, every nth is read.
+        Published files take gigabytes: of more than `SAMPLED` sequences, every nth is read.
         """
         names = _names(self._file)
         digest = hashlib.sha256("\n".join(names).encode())
@@ -103,11 +103,11 @@ class FeatureFile:
         return digest.hexdigest()
 
     def check(self, described: Mapping[str, str], what: str) -> None:
-        """Check that all names are there, with rows of one width, of what they should be.
+        """Check that all names are present, with rows of one width, made from the right content.
 
         Args:
             described: by name, the video's seconds or the query's text.
-            what: a video or a query, for errors.
+            what: "video" or "query", for errors.
 
         Raises:
             FeatureError: features are missing, of another width, or of another release.
@@ -120,15 +120,15 @@ class FeatureFile:
             rows, width = self._shape(name)
             if width != self.width:
                 raise FeatureError(
-                    f"{self.path}: {what} {name!r} has {width} values a row, others {self.width}"
+                    f"{self.path}: {what} {name!r} has {width} values per row, others {self.width}"
                 )
             if not rows:
-                raise FeatureError(f"{self.path}: {what} {name!r} has no row")
+                raise FeatureError(f"{self.path}: {what} {name!r} has no rows")
             made_of = self._file[name].attrs.get(MADE_OF, own)
             if made_of != own:
                 raise FeatureError(
-                    f"{self.path}: the features of {what} {name!r} are of another release (made of"
-                    f" {made_of!r}, now {own!r}); type: dvc repro baselines/dvc.yaml:features"
+                    f"{self.path}: the features of {what} {name!r} are of another release (made"
+                    f" from {made_of!r}, now {own!r}); type: dvc repro baselines/dvc.yaml:features"
                 )
 
     def _shape(self, name: str) -> tuple[int, int]:
@@ -141,9 +141,9 @@ class FeatureFile:
 
 
 def shorten(rows: Rows, limit: int) -> Rows:
-    """Average a sequence to `limit` rows, each of as many neighbours as any other, to one.
+    """Average a sequence to `limit` rows, each of equally many neighbours, give or take one.
 
-    As the published code samples: row i is the mean from `round(i n / limit)` to the next one.
+    As in the published code, row i is the mean from `round(i n / limit)` to the next row's start.
     """
     count = len(rows)
     if count <= limit:
@@ -167,7 +167,7 @@ def write_features(
     Args:
         path: the file.
         sequences: names and their rows.
-        described: by name, what the rows were made of: the video's seconds, the query's text.
+        described: by name, what the rows were made from: the video's seconds, the query's text.
         model: what made them.
     """
     with files.unfinished(path) as place, h5py.File(place, "w") as file:
@@ -178,7 +178,7 @@ def write_features(
 
 
 def is_made_of(path: Path, described: Mapping[str, str], model: str) -> bool:
-    """Tell whether a file has the features of just these videos or queries, by this model."""
+    """Return whether a file has the features of exactly these videos or queries, by this model."""
     if not path.is_file() or not h5py.is_hdf5(path):
         return False
     with h5py.File(path, "r") as file:
@@ -194,7 +194,7 @@ def read_all(path: Path) -> Iterator[tuple[str, Rows]]:
 
 
 def _names(file: h5py.File) -> list[str]:
-    """Return the names of all tables; one with a slash is in a group of HDF5."""
+    """Return the names of all tables; one with a slash is in an HDF5 group."""
     names: list[str] = []
     file.visititems(lambda name, one: names.append(name) if _is_table(one) else None)
     return names

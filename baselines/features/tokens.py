@@ -11,7 +11,7 @@ from baselines.features.store import FeatureError, Rows
 
 
 class TokenExtractor:
-    """An encoder: `builtin` (the packaged MiniLM), a folder, or the hub's name of one.
+    """An encoder: `builtin` (the packaged MiniLM), a folder, or a name on the hub.
 
     Raises:
         FeatureError: it can't be loaded.
@@ -27,13 +27,13 @@ class TokenExtractor:
         except (OSError, ValueError) as exc:
             reason = str(exc).splitlines()[0]
             raise FeatureError(f"features.queries: {model!r} can't be loaded ({reason})") from exc
-        if encoder.config.is_encoder_decoder:  # as T5: its decoder is for making text
+        if encoder.config.is_encoder_decoder:  # such as T5: its decoder generates text
             encoder = encoder.get_encoder()
         self._model = encoder.to(device).eval()
         self._texts, self._device, self._max_tokens = texts, device, max_tokens
 
     def __call__(self, query_ids: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Rows]]]:
-        """Yield each query's id with its tokens' states, those of the special tokens too."""
+        """Yield each query's id with its tokens' states, special tokens included."""
         inputs = self._tokenizer(
             [self._texts[one] for one in query_ids],
             padding=True,

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from baselines.features.store import FeatureError
 
 FRAMES = 4
-"""Frames of a clip that are read."""
+"""Frames read per clip."""
 AT_ONCE = 16 * FRAMES
 Pictures = npt.NDArray[np.uint8]
 """(frames, height, width, 3), RGB."""
@@ -22,7 +22,7 @@ def locate(pattern: str, name: str) -> Path:
     """Return the file of a video: `{video_id}` stands for its name, `.*` for any extension.
 
     Raises:
-        FeatureError: there is none.
+        FeatureError: there is no such file.
     """
     path = Path(pattern.replace("{video_id}", name))
     found = sorted(path.parent.glob(path.name)) if path.name.endswith(".*") else [path]
@@ -44,10 +44,10 @@ def read_videos(
 
 
 def read_frames(path: Path, rate: float, width: int, height: int) -> Iterator[Pictures]:
-    """Yield a video's frames, `rate` a second, scaled, in parts of whole clips.
+    """Yield a video's frames, `rate` per second, scaled, in parts of whole clips.
 
     Raises:
-        FeatureError: ffmpeg reads no frame of it.
+        FeatureError: ffmpeg can read no frame of it.
     """
     command = [imageio_ffmpeg.get_ffmpeg_exe(), "-nostdin", "-v", "error", "-i", f"file:{path}"]
     command += ["-vf", f"fps={rate},scale={width}:{height}:flags=area"]

@@ -1,1 +1,1 @@
-"""Inference: video scores, spans, one ranked list a query."""
+"""Inference: video scores, spans, one ranked list per query."""

@@ -1,4 +1,4 @@
-"""The encoded corpus: videos by length in blocks, kept in a file, so that memory is bounded."""
+"""The encoded corpus: videos by length in blocks, kept in a file to bound memory."""
 
 import tempfile
 import weakref
@@ -18,11 +18,11 @@ from baselines.models.registry import TwoTower
 from baselines.training.batches import pad_videos
 
 ENCODED = 64
-"""Videos that are encoded at once."""
+"""Videos encoded together."""
 
 
 class Block(NamedTuple):
-    """Videos of like length: B videos of up to L rows."""
+    """Videos of similar length: B videos of up to L rows."""
 
     videos: Ints
     """(B,): their numbers in the corpus."""
@@ -31,7 +31,7 @@ class Block(NamedTuple):
     retrieval: tuple[Tensor, ...]
     """(B, L, D) for each stream."""
     spans: tuple[Tensor, ...]
-    """(B, L, D) for each stream; the same tensors, where a model has only one kind."""
+    """(B, L, D) for each stream; the same tensors if a model has only one kind."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class _Place:
     lengths: Tensor
     streams: int
     shapes: list[tuple[int, ...]]
-    """Of the rows for retrieval, then of those for spans, where they are others."""
+    """Of the rows for retrieval, then of those for spans, if different."""
     offset: int
 
 
@@ -90,7 +90,7 @@ def encode_corpus(
 ) -> EncodedCorpus:
     """Encode all videos, in blocks of about `row_block` rows.
 
-    Of padding, only the rows are kept that a convolution near a video's end may read.
+    Of the padding, only rows that a convolution near a video's end may read are kept.
     """
     reach = 0 if isinstance(model, CONQUER) else model.spans.start.kernel_size[0] // 2
     counts, limit = inputs.row_counts(), inputs.streams[0].limit
@@ -114,13 +114,13 @@ def encode_corpus(
 
 
 def _join(parts: Sequence[tuple[Tensor, ...]], rows: int) -> tuple[Tensor, ...]:
-    """Return each stream of successive videos as one tensor of so many rows, (B, rows, D)."""
+    """Return each stream of successive videos as one tensor of `rows` rows, (B, rows, D)."""
     columns = zip(*parts, strict=True)
     return tuple(torch.cat([one[:, :rows] for one in streams]) for streams in columns)
 
 
 def _groups(order: Ints, counts: Ints, row_block: int) -> Iterator[Ints]:
-    """Yield videos by length, so many that their padded rows are about `row_block`."""
+    """Yield videos by length, in groups of about `row_block` padded rows."""
     first = 0
     while first < len(order):
         size = max(1, row_block // int(counts[order[first]]))

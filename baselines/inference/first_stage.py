@@ -42,7 +42,7 @@ class FirstStage:
 
     @property
     def identity(self) -> str:
-        """Return what decides the lists: a digest of the model's weights."""
+        """Return what determines the lists: a digest of the model's weights."""
         digest = hashlib.sha256()
         for name, tensor in sorted(self._model.state_dict().items()):
             digest.update(name.encode() + tensor.cpu().contiguous().numpy().tobytes())
@@ -71,7 +71,7 @@ class FirstStage:
 
 
 def encode_segments(model: SPR, inputs: Inputs, device: torch.device) -> EncodedCorpus:
-    """Encode the segments of all videos: of these, SPR's score of a video is the best one's."""
+    """Encode the segments of all videos: SPR's score of a video is its best segment's."""
     corpus, counts = EncodedCorpus(), inputs.row_counts()
     videos: Ints = counts.argsort(kind="stable")
     with torch.inference_mode():

@@ -10,7 +10,7 @@ from momentrank.segments import Segments, build_run
 
 
 def segments(ranked: Ranked, names: Sequence[str], queries: Sequence[Query]) -> Segments:
-    """Return ranked lists as the scorer holds them; a query without moments has an empty one."""
+    """Return ranked lists in the scorer's form; a query without moments has an empty list."""
     return build_run(
         [queries[place].query_id for place in ranked.query],
         [names[place] for place in ranked.video],

@@ -1,7 +1,7 @@
-"""Proposals of SPR: a query's best segments, merged where they are neighbours.
+"""SPR's proposals: a query's best segments, with neighbours merged.
 
-Segments are numbered through the corpus, with numbers left out between two videos, so that the
-last one of a video and the first one of the next are no neighbours.
+Segments are numbered across the corpus, skipping numbers between videos, so that the last one of a
+video and the first one of the next are not neighbours.
 """
 
 from typing import NamedTuple
@@ -23,10 +23,10 @@ class Proposals(NamedTuple):
 
 
 def merge(best: Ints, gap: int) -> Proposals:
-    """Merge each query's segments, (Q, K) numbers from the best on, into proposals.
+    """Merge each query's segments, (Q, K) numbers, best first, into proposals.
 
-    Segments are of one proposal if at most `gap` others lie between one and the next; no gap may
-    lead to another video (see `number_segments`).
+    Segments belong to one proposal if at most `gap` others are between one and the next; no gap may
+    reach another video (see `number_segments`).
     """
     order = np.argsort(best, axis=1, kind="stable")
     numbers = np.take_along_axis(best, order, axis=1)
@@ -43,8 +43,8 @@ def merge(best: Ints, gap: int) -> Proposals:
 
 
 def number_segments(counts: Ints, gap: int) -> Ints:
-    """Return the number of each video's first segment, (V,), for videos of so many segments.
+    """Return the number of each video's first segment, (V,), given the segments per video.
 
-    Between two videos, `gap + 1` numbers are left out.
+    Between two videos, `gap + 1` numbers are skipped.
     """
     return np.concatenate([[0], np.cumsum(counts + gap + 1)[:-1]]).astype(np.int64)

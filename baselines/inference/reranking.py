@@ -1,7 +1,7 @@
-"""Search with CONQUER: the first stage's best videos are read once more for each query.
+"""Search with CONQUER: the first stage's best videos are read again for each query.
 
-A corpus is encoded once; fusion, attention and heads are as many as there are queries and videos in
-their lists. Each video is fetched once, whatever number of queries it is read for.
+A corpus is encoded once; fusion, attention and heads run for each query and each video in its list.
+Each video is fetched once, however many queries it is read for.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ from baselines.models.conquer import CONQUER, Asked, share
 from baselines.training.batches import pad_queries
 
 READ = 64
-"""Pairs of a query and a video that are read at once."""
+"""Pairs of a query and a video that are read together."""
 
 
 class Reranker:
@@ -90,9 +90,9 @@ class Reranker:
 def find_rows(
     corpus: EncodedCorpus, videos: Tensor
 ) -> Iterator[tuple[Tensor, tuple[Tensor, ...], Tensor]]:
-    """Yield the rows of the videos of lists (Q, K), in parts of P of their cells.
+    """Yield the rows of the listed videos, (Q, K), in parts of P cells.
 
-    Each part is the cells' numbers in the flattened lists (P,), the rows (P, L, D) of each stream,
+    Each part is the cells' indices in the flattened lists (P,), the rows (P, L, D) of each stream,
     and their mask (P, L).
     """
     ordered, order = videos.flatten().sort(stable=True)

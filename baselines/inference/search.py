@@ -1,7 +1,7 @@
 """One ranked list of moments for each query, over the whole corpus.
 
-As in XML (Lei et al., ECCV 2020): a query's best videos by `exp(alpha * score)`, times the
-probabilities of start and end in them; the best of all these spans, in one list.
+As in XML (Lei et al., ECCV 2020): in a query's best videos, a span's score is the
+video's `exp(alpha * score)` times the probabilities of start and end; the best spans form one list.
 """
 
 from collections.abc import Sequence
@@ -23,9 +23,9 @@ from baselines.models.registry import TwoTower
 from baselines.training.batches import pad_queries
 
 CHUNK = 32
-"""Queries whose spans are chosen at once."""
+"""Queries whose spans are chosen together."""
 SPARE = 10
-"""So many times the moments are chosen, where suppression will drop some."""
+"""How many times the moments are chosen if suppression will drop some."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Ranked:
     """Moments of all queries, a row each, best first."""
 
     query: Ints
-    """The place in the list of queries."""
+    """The index in the list of queries."""
     video: Ints
     start: Floats
     end: Floats
@@ -70,10 +70,10 @@ class Ranker:
     """Ranks the spans of an encoded corpus.
 
     Args:
-        model: whose span detector is asked.
+        model: whose span detector is used.
         corpus: the videos.
         counts: the number of rows of each video, (V,).
-        seconds: that a row of each video stands for, (V,).
+        seconds: that a row of each video covers, (V,).
         own: the settings.
     """
 
@@ -85,7 +85,7 @@ class Ranker:
         self._reach = model.spans.start.kernel_size[0] // 2
 
     def rank(self, vectors: tuple[Tensor, ...], first: int = 0) -> Ranked:
-        """Return the best moments of queries, (Q, D) for each stream; `first` is their number."""
+        """Return the best moments of queries, (Q, D) for each stream; `first` numbers them."""
         asked = tuple(one.cpu() for one in self._model.span_queries(vectors))
         units = tuple(one.cpu() for one in vectors)
         scores, videos = best_videos(self._corpus, units, self._own.videos)
@@ -129,7 +129,7 @@ def span_similarity(
 ) -> Tensor:
     """Return the similarity of each query to the rows of its videos, (Q, K, limit).
 
-    Each video is read once, whatever number of queries it is a candidate of.
+    Each video is read once, however many queries it is a candidate for.
     """
     flat = videos.flatten()
     order = flat.argsort(stable=True)
@@ -159,13 +159,13 @@ def order_spans(spans: Spans, seconds: Floats, first: int) -> Ranked:
 
     Args:
         spans: with the videos' numbers in the corpus.
-        seconds: of a row of each video.
+        seconds: that a row of each video covers.
         first: the number of the first query.
     """
     score, video, start, end = (one.numpy() for one in spans)
     query = np.broadcast_to(np.arange(len(score))[:, None], score.shape)
     order = np.lexsort(tuple(one.ravel() for one in (end, start, video, -score, query)))
-    order = order[score.ravel()[order] > 0]  # what is no span
+    order = order[score.ravel()[order] > 0]  # drop what is not a span
     query, video, start, end, score = (
         one.ravel()[order] for one in (query, video, start, end, score)
     )

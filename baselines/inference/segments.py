@@ -1,4 +1,4 @@
-"""Search with SPR: the best segments of the corpus, proposals, and a moment in each of them."""
+"""Search with SPR: the best segments of the corpus, proposals, and a moment in each."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,7 +22,7 @@ from baselines.models.spr import SPR, cut
 from baselines.training.batches import pad_queries, pad_videos
 
 ENCODED = 64
-"""Videos, or proposals, at once."""
+"""Videos, or proposals, processed together."""
 
 
 class Index(NamedTuple):
@@ -31,7 +31,7 @@ class Index(NamedTuple):
     units: Tensor
     """(S, D)."""
     number: Ints
-    """(S,): through the corpus, with numbers left out between videos."""
+    """(S,): numbers across the corpus, with some skipped between videos."""
     first: Ints
     """(V,): the number of each video's first segment."""
 

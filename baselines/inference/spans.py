@@ -1,7 +1,7 @@
 """The best spans of videos: products of start and end probabilities in a band, all at once.
 
 A span is a start row and an end row that is `min_rows` to `max_rows - 1` later. The published code
-makes all pairs of rows and masks most of them; here only the band is made.
+computes all pairs of rows and masks most of them; this computes only the band.
 """
 
 from typing import NamedTuple
@@ -12,11 +12,11 @@ from torch.nn import functional
 
 
 class Spans(NamedTuple):
-    """The best spans of each query, (Q, n) each, best first; a score of 0 is none."""
+    """The best spans of each query, (Q, n) each, best first; a score of 0 is not a span."""
 
     score: Tensor
     video: Tensor
-    """The place of the video in the query's list."""
+    """The video's index in the query's list."""
     start: Tensor
     end: Tensor
 
@@ -29,8 +29,8 @@ def best_spans(
     Args:
         start: probability of each row as a start, (Q, K, L).
         end: probability as an end, (Q, K, L).
-        weight: what a video's spans are multiplied with, (Q, K).
-        band: least length in rows, and the length that is too long.
+        weight: the factor of a video's spans, (Q, K).
+        band: the shortest length in rows, and the first that is too long.
         count: how many spans.
     """
     least, most = band

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def suppress(ranked: "Ranked", threshold: float | None, count: int) -> "Ranked":
     """Drop each moment whose IoU with a better one of its query and video is over `threshold`.
 
-    Of what is left (without a threshold, of all), the best `count` of each query are kept.
+    Of the rest (without a threshold, of all), the best `count` of each query are kept.
     """
     keep = np.full(len(ranked.query), fill_value=threshold is None)
     places = np.arange(len(keep))
@@ -29,14 +29,14 @@ def suppress(ranked: "Ranked", threshold: float | None, count: int) -> "Ranked":
         rival = chosen[np.cumsum(best) - 1]
         undecided = undecided[~best & (_iou(ranked, undecided, rival) <= threshold)]
     rank = np.cumsum(keep)
-    firsts = np.searchsorted(ranked.query, ranked.query)  # the place of each query's first moment
+    firsts = np.searchsorted(ranked.query, ranked.query)  # the index of each query's first moment
     keep &= rank - (rank - keep)[firsts] <= count
     columns = {name: getattr(ranked, name)[keep] for name in ranked.__dataclass_fields__}
     return replace(ranked, **columns)
 
 
 def _iou(ranked: "Ranked", first: Ints, second: Ints) -> Floats:
-    """Return the IoU of moments at two lists of places."""
+    """Return the IoU of moments at two lists of indices."""
     shared = np.minimum(ranked.end[first], ranked.end[second]) - np.maximum(
         ranked.start[first], ranked.start[second]
     )

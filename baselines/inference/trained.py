@@ -1,4 +1,4 @@
-"""Trained models, as checkpoints have them."""
+"""Trained models, loaded from checkpoints."""
 
 from baselines.core import paths
 from baselines.core.devices import choose_device
@@ -12,7 +12,7 @@ def load_model(params: Params, name: str, inputs: Inputs, top: int, seed: int) -
     """Return a model with the best weights of its training.
 
     Raises:
-        FileError: it is not trained, or with other sizes or features.
+        FileError: it is not trained, or was trained with other sizes or features.
     """
     model = build(name, inputs.widths, params, params.train.mode)
     load_best(paths.checkpoint(name, top, seed), model)

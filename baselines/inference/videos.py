@@ -11,13 +11,13 @@ from baselines.collection.release import Ints
 from baselines.inference.corpus import Block
 
 MERGED = 4096
-"""Videos whose scores are held before the best are chosen."""
+"""Videos whose scores are kept before the best are chosen."""
 
 
 def unit_rows(rows: Tensor, mask: Tensor) -> Tensor:
     """Return rows (B, L, D) of length 1; padding repeats a video's first row.
 
-    A maximum over all rows is then one over the video's own, without a mask.
+    A maximum over all rows is then over the video's own, without a mask.
     """
     units = functional.normalize(rows, dim=-1)
     return torch.where(mask[..., None], units, units[:, :1])
@@ -34,7 +34,7 @@ class VideoScorer:
         """Return the score of each video of a block, (Q, B): the mean over streams."""
         videos, rows = block.mask.shape
         queries = len(self._units[0])
-        if self._products.numel() < queries * videos * rows:  # memory is taken once
+        if self._products.numel() < queries * videos * rows:  # allocate only once
             self._products = torch.empty(queries * videos * rows)
         products = self._products[: queries * videos * rows].view(videos * rows, queries)
         total = torch.zeros(videos, queries)  # queries come last: a maximum runs along them

@@ -1,4 +1,4 @@
-"""What goes into a model and what inference keeps of a video: batches and contexts.
+"""A model's input, and what inference keeps of a video: batches and contexts.
 
 Shapes: N pairs, V videos, K negatives of a pair, L rows, T tokens, D hidden units. Masks are
 boolean.
@@ -14,7 +14,7 @@ from torch import Tensor
 class Batch:
     """N pairs of a query and a video with a relevant moment; each of the V videos appears once.
 
-    The videos are those of the pairs and their sampled negatives, if the model wants any.
+    The videos are those of the pairs and their sampled negatives, if the model uses any.
     """
 
     tokens: Tensor
@@ -26,7 +26,7 @@ class Batch:
     row_mask: Tensor
     """(V, L)."""
     video: Tensor
-    """(N,): which of the V videos is a pair's."""
+    """(N,): which of the V videos is the pair's."""
     span: Tensor
     """(N, 2): the rows in which the moment starts and ends."""
     weight: Tensor
@@ -36,7 +36,7 @@ class Batch:
     covered: Tensor
     """(N, V, L): whether a row of a video is in one of the moments of a query's pairs."""
     negative: Tensor
-    """(N, K): which of the V videos are sampled negatives of a pair's query; -1: none is left."""
+    """(N, K): which of the V videos are sampled negatives of a pair's query; -1: none left."""
 
     @property
     def pair_mask(self) -> Tensor:
@@ -45,7 +45,7 @@ class Batch:
 
     @property
     def inside(self) -> Tensor:
-        """Whether a row is one of the moment's, (N, L)."""
+        """Whether a row is in the moment, (N, L)."""
         rows = torch.arange(self.row_mask.shape[1], device=self.span.device)
         return (rows >= self.span[:, :1]) & (rows <= self.span[:, 1:])
 

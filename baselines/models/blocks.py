@@ -15,10 +15,10 @@ from torch.nn import functional
 from baselines.core.sections import TwoStreams
 
 MASKED = -1e10
-"""What a masked score is, instead of minus infinity: no gradient becomes NaN."""
+"""The score of masked positions, instead of minus infinity, so that no gradient becomes NaN."""
 UNATTENDED = -1e4
-"""Added to the logit of a masked position: its weight is then exactly 0 in 32 bits, unless all of
-its sequence is masked."""
+"""Added to the logit of a masked position: its weight is then exactly 0 in 32 bits, unless
+its whole sequence is masked."""
 
 
 class Projection(nn.Module):
@@ -100,7 +100,7 @@ class Stream(nn.Module):
     """The layers of one stream of a video in XML and ReLoCLNet.
 
     Args:
-        width: of its features.
+        width: the width of its features.
         own: the model's settings.
         later: encoders after the attention to the other stream.
     """
@@ -169,9 +169,9 @@ class SpanDetector(nn.Module):
 
 
 def initialize(model: nn.Module, deviation: float = 0.02) -> None:
-    """Draw the weights of linear maps and positions from a normal distribution; no bias.
+    """Draw the weights of linear maps and positions from a normal distribution; biases are 0.
 
-    Layer norms begin as the identity, convolutions as PyTorch has them.
+    Layer norms start as the identity, convolutions with PyTorch's defaults.
     """
     for module in model.modules():
         if isinstance(module, nn.Linear | nn.Embedding):
@@ -195,7 +195,7 @@ def pair_similarity(queries: Sequence[Tensor], streams: Sequence[Tensor]) -> Ten
 
 
 def own_rows(products: Tensor, video: Tensor) -> Tensor:
-    """Return what is of each pair's own video: (N, V, L) and the place (N,) to (N, L)."""
+    """Return each pair's own video's part: (N, V, L) and its index (N,) to (N, L)."""
     return products[torch.arange(len(video), device=video.device), video]
 
 
@@ -204,7 +204,7 @@ def fill_rows(
 ) -> tuple[tuple[Tensor, ...], Tensor]:
     """Pad streams (N, L, width) and their mask (N, L) to a number of rows.
 
-    Sums over sequences of one length are equal to the last bit, whatever the padding.
+    Sums over sequences of one length are identical to the last bit, whatever the padding.
     """
     more = rows - mask.shape[1]
     filled = tuple(functional.pad(stream, (0, 0, 0, more)) for stream in streams)

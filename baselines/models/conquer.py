@@ -1,15 +1,15 @@
 """CONQUER: contextual query-aware ranking (Hou, Ngo and Chan, ACM MM 2021, arXiv 2109.10016).
 
-A first stage ranks the videos. The best of them are read once more for each query: query and video
-are one representation before a moment is sought in it.
+A first stage ranks the videos. The best of them are read again for each query: query and video
+become one representation, in which a moment is then sought.
 
 1. Query-dependent fusion: the query decides how much each stream of a video counts, and the rows of
    a video are the weighted sum of its streams.
 2. Query-aware feature learning: bidirectional attention between the fused rows and the tokens
    (`BidirectionalAttention`), then an encoder over the rows, which makes them contextual.
 3. Moment localization head: each row's score as a moment's start and as its end.
-4. Shared normalization: the softmax of starts, and that of ends, is over the rows of the pair's
-   video and of sampled negative videos together: scores of different videos can be compared.
+4. Shared normalization: the softmax of starts, like that of ends, is over the rows of the pair's
+   video and of sampled negative videos together, so scores of different videos are comparable.
    Negatives are drawn from the first stage's best videos of the query (`baselines.training`).
 5. Ranking: a moment's score is the product of both probabilities, over all rows of the first
    stage's best videos, times `exp(alpha * score)` with the first stage's score of the video.
@@ -18,20 +18,20 @@ As adapted by TVR-Ranking (Liang et al., 2024): a query is trained with each of 
 moments, and the loss is weighted by their similarity; none of the query's videos is a negative.
 
 The parts have the paper's names. They were written without its full text and without its authors'
-code, which has no licence; no weights or figures were compared. Where a formula is not certain, it
-is that of the work that the part builds on:
+code, which has no licence; no weights or figures were compared. Where a formula is uncertain, it
+follows the work that the part builds on:
 
 * Streams and query are projected, placed and encoded as in XML (`baselines.models.blocks`), a layer
   each; the same layers serve the representation's context.
-* The weights of fusion: a softmax over tokens makes a vector of the query, and one over streams
-  the weights.
-* The attention's affinity is that of BiDAF (Seo et al., ICLR 2017), and so is the result; the rows
-  that a token attends to are brought back to rows by the attention of rows to tokens, as in QANet
-  (Yu et al., ICLR 2018), not by the maximum over tokens.
+* Fusion weights: a softmax over tokens gives a query vector, and one over streams gives the
+  weights.
+* The attention's affinity and result are BiDAF's (Seo et al., ICLR 2017), but the rows that a token
+  attends to are mapped back to rows by the attention of rows to tokens, as in QANet (Yu et al.,
+  ICLR 2018), not by the maximum over tokens.
 * The head is BiDAF's: starts are read from the result of attention and its context, ends from the
   result and a second encoder over that context.
-* The normalization is that of Clark and Gardner (ACL 2018) in its form for one answer.
-* The first stage is one of the other models here, trained on the same pairs; it stays as it is.
+* The normalization is Clark and Gardner's (ACL 2018), in its form for one answer.
+* The first stage is one of the other models here, trained on the same pairs; it stays fixed.
 * The paper's second head, which scores videos, and its other ways to combine scores are left out.
 
 It has one mode, `as_paper`: no score depends on padding.
@@ -73,7 +73,7 @@ class Asked:
     mask: Tensor
     """(N, T)."""
     shares: Tensor
-    """(N, S): how much each stream counts; they add up to 1."""
+    """(N, S): how much each stream counts; they sum to 1."""
 
     def select(self, places: Tensor) -> "Asked":
         """Return the queries at `places`, (P,)."""
@@ -84,7 +84,7 @@ class BidirectionalAttention(nn.Module):
     """Attention of rows to tokens and back, BiDAF's affinity of row f and token q.
 
     `affinity = u * f + v * q + w * (f . q)`, where u, v and w are trained vectors and `.` is the
-    product by elements.
+    elementwise product.
     """
 
     def __init__(self, hidden: int) -> None:
@@ -96,8 +96,8 @@ class BidirectionalAttention(nn.Module):
     def forward(self, rows: Tensor, row_mask: Tensor, asked: Asked) -> Tensor:
         """Map rows (P, L, D) of videos and their mask (P, L) to query-aware rows (P, L, 4 D).
 
-        Each is the row f, what it attends to among the tokens, a, and f times a, and f times the
-        rows that these tokens attend to.
+        Each is the row f; a, what it attends to among the tokens; f times a; and f times the rows
+        that these tokens attend to.
         """
         affinity = self.row(rows) + self.token(asked.states).transpose(1, 2)  # (P, L, T)
         affinity = affinity + (rows * self.both.weight) @ asked.states.transpose(1, 2)
@@ -109,7 +109,7 @@ class BidirectionalAttention(nn.Module):
 
 
 class Head(nn.Module):
-    """A linear map of a query-aware row and its context, side by side, to a logit."""
+    """A linear map of a query-aware row and its context, concatenated, to a logit."""
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
@@ -148,7 +148,7 @@ class CONQUER(nn.Module):
     def _fill(
         self, sequences: Sequence[Tensor], mask: Tensor, longest: int
     ) -> tuple[tuple[Tensor, ...], Tensor]:
-        """Pad sequences to the longest: scores are then equal to the last bit; not in training."""
+        """Pad sequences to the longest, so scores are equal to the last bit; not in training."""
         return (tuple(sequences), mask) if self.training else fill_rows(sequences, mask, longest)
 
     def encode_query(self, tokens: Tensor, mask: Tensor) -> Asked:
@@ -202,7 +202,7 @@ class CONQUER(nn.Module):
         count, longest = len(batch.video), int(batch.row_mask.sum(dim=1).max())
         row_mask = batch.row_mask[:, :longest]
         videos = torch.cat([batch.video[:, None], batch.negative], dim=1)
-        read = videos.clamp(min=0).flatten()  # of a negative that there is none of, nothing is seen
+        read = videos.clamp(min=0).flatten()  # a missing negative (-1) is masked
         mask = row_mask[read] & (videos >= 0).flatten()[:, None]
         context = self.encode_context(tuple(one[:, :longest] for one in batch.streams), row_mask)
         asked = self.encode_query(batch.tokens, batch.token_mask)

@@ -1,8 +1,8 @@
 """Losses that the models share, each as a vector with an entry for each pair of a batch.
 
 A batch is N pairs: query i, and video i with a relevant moment. `scores[i, j]` is the score of
-video j for query i. `positive[i, j]` says that video j is no negative of query i: in `as_published`
-the diagonal alone, in `as_paper` all pairs of the training set.
+video j for query i. `positive[i, j]` says that video j is not a negative of query i: in
+`as_published` the diagonal alone, in `as_paper` all pairs of the training set.
 """
 
 import math
@@ -24,14 +24,14 @@ def span_loss(logits: Logits, span: Tensor) -> Tensor:
 
 
 def select_positive(batch: Batch, mode: Mode) -> Tensor:
-    """Return which videos are no negatives of a query in this mode, (N, N)."""
+    """Return which videos are not negatives of a query in this mode, (N, N)."""
     if mode == "as_paper":
         return batch.positive
     return torch.eye(len(batch.video), dtype=torch.bool, device=batch.video.device)
 
 
 def video_scores(queries: Sequence[Tensor], streams: Sequence[Tensor], mask: Tensor) -> Tensor:
-    """Return each video's score for each query, (N, V): the best cosine, the mean over streams.
+    """Return each video's score for each query, (N, V): the best cosine, averaged over streams.
 
     Queries are (N, D), rows of videos (V, L, D) for each stream; their mask is (V, L).
     """
@@ -47,8 +47,8 @@ def ranking_losses(
 ) -> tuple[Tensor, Tensor]:
     """Return the hinge losses against a sampled other video and a sampled other query, (N,) each.
 
-    Negatives are drawn from the `pool` hardest ones, or from all of the batch. A pair without any
-    negative in its batch has the loss 0.
+    Negatives are drawn from the `pool` hardest ones, or from all of the batch. A pair without a
+    negative in its batch has loss 0.
     """
     own = scores.diagonal()
 
@@ -66,7 +66,7 @@ def ranking_losses(
 
 
 def _draw(first: Tensor, last: Tensor) -> Tensor:
-    """Draw integers of the half-open intervals [first, last), uniformly; (N,)."""
+    """Draw integers from the half-open intervals [first, last), uniformly; (N,)."""
     low, high = int(first.min()), int(last.min())
     if bool((first == low).all()) and bool((last == high).all()) and low < high:
         return torch.randint(low, high, (len(first),)).to(first.device)

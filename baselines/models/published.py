@@ -57,7 +57,7 @@ def rename(model: str, published: Iterable[str]) -> dict[str, str]:
     """Return our name of each published parameter.
 
     Raises:
-        CheckpointError: a name is of neither model's.
+        CheckpointError: the model has no such parameter.
     """
     rules = [(re.compile(rf"{pattern}\.(weight|bias)"), own) for pattern, own in _rules(model)]
     names = {}
@@ -70,7 +70,7 @@ def rename(model: str, published: Iterable[str]) -> dict[str, str]:
 
 
 def _apply(rule: re.Pattern[str], own: str, name: str) -> str | None:
-    """Return our name if the rule is that of the published one."""
+    """Return our name if the rule matches the published one."""
     match = rule.fullmatch(name)
     return f"{match.expand(own)}.{name.rpartition('.')[2]}" if match else None
 
@@ -90,6 +90,6 @@ def convert(
         if tensor.shape != ours[name].shape:
             raise CheckpointError(
                 f"{name!r} is {tuple(tensor.shape)} in the checkpoint, {tuple(ours[name].shape)}"
-                " by the settings; set the sizes that it was trained with"
+                " in the settings; set the sizes that it was trained with"
             )
     return named

@@ -10,7 +10,7 @@ from baselines.models.spr import SPR
 from baselines.models.xml import XML
 
 TwoTower = ReLoCLNet | XML
-"""Models that encode queries and videos apart, and find spans in whole videos."""
+"""Models that encode queries and videos separately, and find spans in whole videos."""
 Model = TwoTower | SPR | CONQUER
 
 

@@ -1,20 +1,20 @@
 """ReLoCLNet: video corpus moment retrieval with contrastive learning (Zhang et al., SIGIR 2021).
 
-Query and video are encoded apart, so that a corpus is encoded once; they meet in products alone.
+Query and video are encoded separately, so a corpus is encoded once; they meet only in products.
 
 1. Two streams of a video (TVR: frames and subtitles) are projected, placed and encoded, attend to
    each other, and are encoded twice more.
 2. A query is encoded twice; a softmax over its tokens makes a vector for each stream.
-3. A video's score is the best cosine of query and row, the mean of both streams.
+3. A video's score is the best cosine of query and row, averaged over both streams.
 4. A moment's start and end are convolutions over the products of query and rows.
 5. Losses: the spans' cross-entropy; hinges against other videos and queries; after the middle
    encoder, noise contrast of videos and Jensen-Shannon contrast of rows.
 
-As adapted by TVR-Ranking (Liang et al., 2024), whose pairs have a similarity, which weights the
-losses. What was released is not what the paper says; `mode` chooses:
+As adapted by TVR-Ranking (Liang et al., 2024), whose pairs have a similarity that weights the
+losses. The released code differs from the paper; `mode` chooses:
 
 * `as_paper`: every loss is weighted; pairs of a query and another of its moments' videos in the
-  same batch are no negatives; no score depends on padding.
+  same batch are not negatives; no score depends on padding.
 * `as_published`: only the ranking losses are not weighted; all but the diagonal are negatives; a
   row near a video's end sees rows of padding.
 

@@ -1,16 +1,16 @@
 """SPR: segment, proposal, ranking (Zhang et al., 2025, arXiv 2501.05072).
 
-1. Videos are cut into segments of `segment_seconds`. A segment is the mean of its rows of the first
-   stream, a query that of its tokens; two projectors map both to one space.
-2. A query's best segments of the whole corpus are merged where they are neighbours, or nearly so:
-   these are proposals (`baselines.inference.proposals`).
+1. Videos are cut into segments of `segment_seconds`. A segment is the mean of its rows in the first
+   stream, a query the mean of its tokens; two projectors map both to one space.
+2. Of a query's best segments in the whole corpus, those that are neighbours, or nearly so, are
+   merged into proposals (`baselines.inference.proposals`).
 3. Each proposal, with some context, is a small video for a refiner (ReLoCLNet): it gives the
-   proposal's score, and its best moments: one, as the authors have it, or `moments` of them.
+   proposal's score, and its best moments: one, as in the original, or `moments` of them.
 
-Both parts are trained at once, on the same pairs: the projectors by a contrast of each query with
-all segments of the batch and back, where a segment counts by the share of it that the moment
-covers; the refiner on windows around moments, cut as search cuts them. A segment or a window that
-a moment of the query is in, by any of its pairs, is no negative; others of the same video are. The
+Both parts are trained together, on the same pairs: the projectors by a contrast of each query with
+all segments of the batch and back, where a segment is weighted by the share that the moment
+covers; the refiner on windows around moments, cut as search cuts them. A segment or window that any
+of the query's moments touches is not a negative; others of the same video are. The
 refiner's losses are ReLoCLNet's, of the same `mode`.
 
 Shapes: N pairs, V videos, L rows, S segments of a video, T tokens, D hidden units, W rows of a
@@ -32,7 +32,7 @@ from baselines.models.blocks import MASKED, initialize, own_rows
 from baselines.models.reloclnet import ReLoCLNet
 
 TEMPERATURE = 0.07
-"""Of the contrast, before it is trained."""
+"""Of the contrast, before training."""
 MOST_SCALE = math.log(100)
 
 
@@ -53,7 +53,7 @@ class SPR(nn.Module):
 
     @property
     def hard_pool(self) -> int | None:
-        """From how many of the hardest the refiner's negatives are drawn."""
+        """How many of the hardest the refiner's negatives are drawn from."""
         return self.refiner.hard_pool
 
     @hard_pool.setter
@@ -85,7 +85,7 @@ class SPR(nn.Module):
         scale = self.scale.clamp(max=MOST_SCALE).exp()
         logits = scale * torch.einsum("nd,vsd->nvs", queries, segments)
         share = self.by_segment(batch.inside & batch.pair_mask)  # (N, S)
-        known = self.by_segment(batch.covered) > 0  # (N, V, S): these are no negatives
+        known = self.by_segment(batch.covered) > 0  # (N, V, S): these are not negatives
         others = logits.masked_fill(known | ~mask, MASKED)
         own = own_rows(logits, batch.video)  # (N, S)
         rows = others.flatten(1).logsumexp(dim=1, keepdim=True)
@@ -104,8 +104,8 @@ class SPR(nn.Module):
     def windows(self, batch: Batch) -> Batch:
         """Return the batch cut to windows of W rows, as search cuts them out.
 
-        A window is of the segments that the moment touches, on each side one more or none, and the
-        context. Another pair's window is a query's negative if no moment of the query is in it.
+        A window has the segments that the moment touches, none or one more on each side, and the
+        context. Another pair's window is a query's negative if no moment of the query touches it.
         """
         count, device, size = len(batch.span), batch.span.device, self.segment_rows
         more = torch.randint(0, 2, (2, count)).to(device) * size + self.context_rows
@@ -131,7 +131,7 @@ class SPR(nn.Module):
 
 
 def mean_rows(rows: Tensor, mask: Tensor) -> Tensor:
-    """Return the mean over the second to last dimension of those in the mask; 0 of none."""
+    """Return the mean over the second to last dimension of those in the mask; 0 if none."""
     weights = mask.to(rows.dtype)[..., None]
     return (rows * weights).sum(dim=-2) / weights.sum(dim=-2).clamp(min=1)
 

@@ -1,11 +1,11 @@
 """XML: cross-modal moment localization (Lei et al., ECCV 2020).
 
-Query and video are encoded apart, so that a corpus is encoded once; they meet in products alone.
+Query and video are encoded separately, so a corpus is encoded once; they meet only in products.
 
 1. Two streams of a video (TVR: frames and subtitles) are projected, placed and encoded; these rows
    are for retrieval. Then they attend to each other and are encoded again; these are for spans.
 2. A query is encoded; a softmax over its tokens makes a vector for each stream.
-3. A video's score is the best cosine of query and row, the mean of both streams.
+3. A video's score is the best cosine of query and row, averaged over both streams.
 4. A moment's start and end are convolutions over the products of query and rows.
 5. Losses: the spans' cross-entropy, and hinges against other videos and queries.
 

@@ -79,7 +79,7 @@ class BatchMaker:
         )
 
     def _covered(self, query: Ints, videos: Ints, rows: int) -> Tensor:
-        """Return which rows of `videos`, in rising order, are in a moment of each query."""
+        """Return which rows of `videos`, in ascending order, are in a moment of each query."""
         pairs = [self._of_query[one] for one in query]
         pair, owner = np.concatenate(pairs), np.repeat(np.arange(len(query)), [*map(len, pairs)])
         place = np.searchsorted(videos, self._pairs.video[pair]).clip(max=len(videos) - 1)
@@ -102,14 +102,14 @@ class BatchMaker:
             yield self.make(order[first : first + size])
 
     def steps(self, size: int) -> int:
-        """Return the number of batches of an epoch."""
+        """Return the number of batches in an epoch."""
         return math.ceil(len(self) / size)
 
 
 def span_rows(pairs: Pairs, inputs: Inputs) -> Ints:
     """Return the rows in which moments start and end, (P, 2).
 
-    As TVR has them: from the row in which the moment starts to the one after its last, or the
+    As in TVR: from the row in which the moment starts to the one after its last, or the
     video's last row.
     """
     seconds, last = inputs.row_seconds()[pairs.video], inputs.row_counts()[pairs.video] - 1

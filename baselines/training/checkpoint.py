@@ -1,7 +1,7 @@
-"""Checkpoints of a training run: all that decides how it goes on, in one safetensors file.
+"""Checkpoints of a training run: all that determines how it continues, in one safetensors file.
 
 Nothing is unpickled. A checkpoint of other settings, another release or other features is not
-continued.
+resumed.
 """
 
 import json
@@ -28,7 +28,7 @@ class Progress:
     step: int = 0
     """Batches of this epoch that are done."""
     sums: dict[str, float] = field(default_factory=dict)
-    """Of the losses of this epoch."""
+    """Of this epoch's losses."""
     best: float = -1.0
     best_epoch: int = -1
     history: list[dict[str, float]] = field(default_factory=list)
@@ -38,13 +38,13 @@ class Progress:
 
 @dataclass
 class Run:
-    """A training run: what a checkpoint holds."""
+    """A training run: the content of a checkpoint."""
 
     path: Path
     model: nn.Module
     optimizer: AdamW
     identity: str
-    """Of all that decides the weights: settings, release, features."""
+    """Of all that determines the weights: settings, release, features."""
     progress: Progress = field(default_factory=Progress)
     best: dict[str, Tensor] = field(default_factory=dict)
     """The weights with the best validation score."""
@@ -69,7 +69,7 @@ class Run:
     def restore(self) -> bool:
         """Restore weights, optimizer, random numbers and progress.
 
-        False if there is no checkpoint of this identity: the run starts anew.
+        False if there is no checkpoint of this identity: the run starts from scratch.
         """
         tensors, about = _read(self.path)
         if about.get("identity") != self.identity:
@@ -90,7 +90,7 @@ class Run:
 
 
 def save_finished(path: Path, model: nn.Module, score: float, origin: str = "untrained") -> None:
-    """Write a model's weights as those of a finished run."""
+    """Write a model's weights as a finished run's."""
     weights = {name: tensor.detach() for name, tensor in model.state_dict().items()}
     progress = Progress(best=score, best_epoch=0, finished=True)
     Run(path, model, AdamW(model.parameters()), origin, progress, weights).save()
@@ -125,7 +125,7 @@ def load_best(path: Path, model: nn.Module) -> None:
 
 
 def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Return tensors and metadata; none of both if there is no file, or not a whole one."""
+    """Return tensors and metadata; both are empty if the file is missing or incomplete."""
     if not path.is_file():
         return {}, {}
     try:

@@ -1,8 +1,8 @@
 """The training loop: seeded, resumable to the same weights, stopped by the validation score.
 
-A run is killed at any moment and continued: the order of an epoch depends on its seed and number
-alone, and a checkpoint holds weights, optimizer, random numbers and the place in the epoch. On a
-CPU, with the same number of threads, the weights are then equal to the last bit.
+A run can be killed at any moment and resumed: the order of an epoch depends only on its seed and
+number, and a checkpoint stores weights, optimizer, random numbers and the position in the epoch. On
+a CPU, with the same number of threads, the weights are then identical to the last bit.
 """
 
 from collections.abc import Callable
@@ -26,22 +26,22 @@ UNDECAYED = ("bias", "norm.weight", "norm.bias")
 
 
 class TrainingError(MomentRankError):
-    """A training that can't go on."""
+    """A training run that can't continue."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What decides a run beside `params.train`."""
+    """What determines a run in addition to `params.train`."""
 
     name: str
     """For progress and errors."""
     path: Path
     """Of the checkpoint."""
     identity: str
-    """Of all that decides the weights: settings, release, features."""
+    """Of all that determines the weights: settings, release, features."""
     seed: int
     hard_negatives: tuple[int, int] | None
-    """From which epoch on, and out of how many of the hardest; None: the batch has its own."""
+    """From which epoch on, and from how many of the hardest; None: the batch has its own."""
 
 
 class Trainer:
@@ -54,7 +54,7 @@ class Trainer:
         self._run = Run(setting.path, model, optimizer, setting.identity)
 
     def run(self, validate: Callable[[], float]) -> Progress:
-        """Train to the end, or read what was trained; the model gets the best epoch's weights.
+        """Train to the end, or load a finished run; the model gets the best epoch's weights.
 
         Raises:
             TrainingError: a loss is NaN or infinite.
@@ -62,7 +62,7 @@ class Trainer:
         run = self._run
         if run.restore() and not run.progress.finished:
             place = f"epoch {run.progress.epoch + 1}, batch {run.progress.step + 1}"
-            log(f"{self._setting.name}: continues in {place}")
+            log(f"{self._setting.name}: resumes at {place}")
         while not run.progress.finished:
             self._epoch()
             self._model.eval()
@@ -75,8 +75,8 @@ class Trainer:
     def _judge(self, score: float) -> None:
         """End the epoch with its validation score.
 
-        What is watched is the mean of the last `smoothing` epochs' scores: one of few queries is
-        noisy, and an early epoch that was lucky would be the best.
+        The watched value is the mean of the last `smoothing` epochs' scores: a score over few
+        queries is noisy, and a lucky early epoch would be the best.
         """
         state, own = self._run.progress, self._own
         losses = {name: value / state.step for name, value in state.sums.items()}
@@ -94,7 +94,7 @@ class Trainer:
         log(f"{self._setting.name}: epoch {state.epoch}, validation {score:.4f}")
 
     def _epoch(self) -> None:
-        """Go on to the end of the epoch."""
+        """Continue to the end of the epoch."""
         state, own = self._run.progress, self._own
         if self._setting.hard_negatives is not None and not isinstance(self._model, CONQUER):
             first_hard, pool = self._setting.hard_negatives

@@ -1,4 +1,4 @@
-"""Negatives of CONQUER: videos that a first stage ranks high, but that are no pair of the query."""
+"""CONQUER's negatives: videos that a first stage ranks high but not in the query's pairs."""
 
 import numpy as np
 import torch
@@ -7,7 +7,7 @@ from baselines.collection.release import Ints, Pairs
 
 
 class Negatives:
-    """Draws negatives of the queries of a training set.
+    """Draws negatives for the queries of a training set.
 
     Args:
         ranked: the first stage's best videos of each query, (Q, M).
@@ -25,7 +25,7 @@ class Negatives:
     def draw(self, query: Ints) -> Ints:
         """Draw K different videos for each query, (N, K); -1 where there are fewer.
 
-        From torch's random numbers, whose state is a part of a checkpoint.
+        Uses torch's random numbers, whose state is part of a checkpoint.
         """
         drawn = torch.rand(len(query), self._ranked.shape[1]).numpy()
         drawn[~self._allowed[query]] = 2.0  # behind all others

@@ -1,4 +1,4 @@
-"""Values of the commands' options, parsed; what is wrong is told by argparse, with the option."""
+"""Parse the values of options; argparse reports errors with the option."""
 
 import argparse
 import math
@@ -21,7 +21,7 @@ def count(text: str) -> int:
 
 
 def counts(text: str) -> list[int]:
-    """Parse whole numbers above 0, with commas between them."""
+    """Parse comma-separated whole numbers above 0."""
     return list(map(count, text.split(",")))
 
 
@@ -37,7 +37,7 @@ def square_seconds(text: str) -> float:
 
 
 def variances(text: str) -> list[float]:
-    """Parse variances, with commas between them."""
+    """Parse comma-separated variances."""
     return list(map(square_seconds, text.split(",")))
 
 

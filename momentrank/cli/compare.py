@@ -6,8 +6,8 @@ randomisation test, of Student's t-test and of Wilcoxon's signed-rank test, befo
 correction over all pairs and measures, the effect size (Cohen's d for paired values), and the
 number of queries that the second run wins, ties and loses.
 
-With --label-noise or --judgments also where each difference would be had others made the labels: if
-it may lose its sign there, it is within the noise of the labels.
+With --label-noise or --judgments, also prints the range of each difference had others made the
+labels: if it may lose its sign there, it is within label noise.
 """
 
 import argparse
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 P_VALUES = ("randomisation p (Holm)", "t-test p (Holm)", "Wilcoxon p (Holm)")
 SCALED = ("difference", "low", "high")
-"""The fields of a pair that have the unit of its measure."""
+"""The fields of a pair in the unit of its measure."""
 
 
 class Compared(NamedTuple):
@@ -45,10 +45,10 @@ class Compared(NamedTuple):
     test: str
     alpha: float
     bands: "Bands | None" = None
-    """Of the noise of the labels, if asked for."""
+    """Of label noise, if requested."""
 
     def band(self, pair: Pair) -> "Band | None":
-        """Return where the labels' noise leaves the difference of a pair."""
+        """Return the range of a pair's difference under label noise."""
         return self.bands[repr(pair.measure), pair.first, pair.second] if self.bands else None
 
     @property
@@ -155,21 +155,21 @@ USAGE = "momentrank compare QRELS RUN_A RUN_B [RUN ...] MEASURE [MEASURE ...]"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("qrels", type=Path, metavar="QRELS")
     parser.add_argument("names", nargs="+", metavar="RUN|MEASURE",
-                        help="two runs or more, of which all pairs are compared, and measures:"
+                        help="two or more runs, compared in all pairs, and measures:"
                              " 'nDCG(iou=0.5)@10', 'AxIoU@10'")  # fmt: skip
     inputs.add_convention(parser)
     parser.add_argument("--baseline", type=Path, metavar="RUN",
                         help="compare every run with this one only")  # fmt: skip
     parser.add_argument("--test", choices=TESTS, default=TESTS[0],
-                        help=f"the test that marks are given by (default: {TESTS[0]})")  # fmt: skip
+                        help=f"the test that decides the marks (default: {TESTS[0]})")  # fmt: skip
     parser.add_argument("--rounds", type=arguments.count, default=ROUNDS, metavar="N",
                         help=f"permutations and bootstrap samples (default: {ROUNDS})")  # fmt: skip
     parser.add_argument("--confidence", type=float, default=CONFIDENCE, metavar="C",
-                        help="confidence level of the intervals; what is significant has a"
+                        help="confidence level of the intervals; significant means a"
                              f" corrected p below 1 - C (default: {CONFIDENCE})")  # fmt: skip
     inputs.add_seed(parser)
     parser.add_argument("--label-noise", type=arguments.square_seconds, metavar="V",
-                        help="noise of boundaries: the variance of both ends in s^2")  # fmt: skip
+                        help="boundary noise: the variance of both ends in s^2")  # fmt: skip
     inputs.add_judgments(parser)
     inputs.add_printing(parser, "the means of each run, and a row per pair and measure")
     inputs.add_files(parser)
@@ -195,9 +195,9 @@ def run(options: argparse.Namespace) -> int:
     for path in paths:
         lists = inputs.load_for(options, path, evaluator, truth)
         scored[str(path)] = evaluator.per_query(lists)
-        if noise:  # else one run at a time is in memory
+        if noise:  # else keep only one run in memory
             kept[str(path)] = lists
-    # Judged that was not asked for is there to be seen, not to be tested.
+    # Judged, unless requested, is shown but not tested.
     asked = evaluator.measures[: len(set(map(evaluator.convention.resolve, measures)))]
     compared = _compare(options, evaluator, scored, asked)
     source["tests"] = (

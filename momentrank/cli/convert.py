@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tag", default="momentrank", help="the run's name, in formats that have one"
     )
     parser.add_argument("--qrels", type=Path, metavar="FILE",
-                        help="the qrels of a run that names no queries or no videos")  # fmt: skip
+                        help="the qrels, if a run names no queries or videos")  # fmt: skip
     inputs.add_files(parser)
 
 

@@ -1,11 +1,11 @@
 """Compare two versions of a collection: what changed, and what that does to scores.
 
 OLD and NEW are folders of releases, or hf:owner/name[@revision]. It prints which queries, judged
-pairs and levels changed, each run's scores by both versions, and how far the version must be
-raised: a changed format is major, a changed level, pair or query is minor. Runs are those given,
-else those in NEW/../work/runs; one named *.SPLIT.run is scored on that split.
+pairs and levels changed, each run's scores by both versions, and the version that is required: a
+changed format is major, a changed level, pair or query is minor. By default, runs are those in
+NEW/../work/runs; a run named *.SPLIT.run is scored on that split.
 
-The exit code is 1 if NEW's version was not raised far enough.
+The exit code is 1 if NEW's version is too low.
 """
 
 import argparse
@@ -34,7 +34,7 @@ MEASURES = ("nDCG(iou=0.5)@10", "nDCG(iou=0.7)@10", "AxIoU@10")
 
 
 class Score(NamedTuple):
-    """A run's score by both versions; None by one in which no query of it is judged."""
+    """A run's score by both versions; None where none of its queries is judged."""
 
     run: str
     split: str
@@ -48,8 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("new", metavar="NEW")
     parser.add_argument("names", nargs="*", metavar="RUN|MEASURE",
                         help=f"runs and measures (default: {', '.join(MEASURES)})")  # fmt: skip
-    parser.add_argument("--all", action="store_true", help=f"list all changes, not {SHOWN} a kind")
-    parser.add_argument("--json", action="store_true", help="all of it as JSON")
+    parser.add_argument("--all", action="store_true", help=f"list all, not {SHOWN} per kind")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -101,7 +101,7 @@ def _means(
     split: str,
     measures: Sequence[Measure],
 ) -> dict[Measure, float]:
-    """Return the scores on a split; none where the run and the split have no query in common."""
+    """Return the scores on a split; none if it and the run have no query in common."""
     if split not in collection.splits or not path.stat().st_size:
         return {}
     qrels = collection[split].qrels
@@ -169,10 +169,10 @@ def _some(lines: Iterable[str], shown: int) -> Iterator[str]:
 
 def _show_scores(scores: Sequence[Score], named: Sequence[Path]) -> Iterator[str]:
     scored = {one.run for one in scores}
-    yield from (f"{p.name}: has no query of the splits\n" for p in named if p.name not in scored)
+    yield from (f"{p.name}: has no query in any split\n" for p in named if p.name not in scored)
     if not scores:
         if not named:
-            yield "no run to score: name runs, or put them into NEW/../work/runs\n"
+            yield "no runs to score: name some, or put them in NEW/../work/runs\n"
         return
     numbers = Numbers(4)
     rows: list[Row] = [("run", "split", "measure", "old", "new", "difference")]

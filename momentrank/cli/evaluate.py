@@ -1,14 +1,14 @@
 """Score runs against qrels.
 
-Without a measure, the convention's own: a benchmark's table under the benchmark's names, or
+By default, it prints the convention's own: a benchmark's table with the benchmark's names, or
 nDCG(iou=0.3|0.5|0.7)@10|20|40. One run prints trec_eval's three columns: measure, query, value;
 `all` is the mean over queries (for counts, the sum). Several runs or groups print a table in which
 the best values are marked. Each nDCG@K is accompanied by Judged@K, the share of its results that
 people have judged.
 
-With --machine, each mean is over all queries of MACHINE, of which people judged a random part: by
-both, whatever the machine's faults, and by people alone. `worth` is how many queries judged by
-people alone would give an interval as narrow.
+With --machine, each mean is over all queries of MACHINE, of which people judged a random
+sample: from both, unbiased whatever the machine's faults, and from people alone. `worth` is how
+many queries judged by people alone would give as narrow an interval.
 """
 
 import argparse
@@ -97,19 +97,19 @@ def run(options: argparse.Namespace) -> int:
 def _measures(
     options: argparse.Namespace, names: Sequence[str], convention: Convention
 ) -> list[Measure]:
-    """Return the measures to score; none where the convention's own table is printed."""
+    """Return the measures to score; none if the convention's own table is printed."""
     measures = parse_measures(names) or convention.defaults()
     return measures if options.no_judged or options.machine else inputs.add_judged(measures)
 
 
 def _shown(scored: Scored, brief: Sequence[str]) -> list[Quantity]:
-    """Return what is printed but in CSV and JSON: all, or the chosen cells of a table."""
+    """Return what is printed except in CSV and JSON: all, or a table's chosen cells."""
     cells = {quantity.name: quantity for quantity in scored.total}
     return [cells[name] for name in brief if name in cells] or list(scored.total)
 
 
 def _compare_with_first(results: Results, measures: Sequence[Measure]) -> tuple[str, Marks]:
-    """Return what the marks say, and the runs and measures that get one."""
+    """Return what the marks mean, and the runs and measures that get one."""
     from momentrank.significance import CONFIDENCE, TESTS, compare_runs
 
     ranked = [measure for measure in measures if tables.describe(measure).is_ranked]
@@ -133,7 +133,7 @@ def _check_printing(
 ) -> None:
     if options.per_query and not measures:
         raise UsageError(
-            f"--per-query: {convention}'s own table has no values of single queries;"
+            f"--per-query: {convention}'s own table has no per-query values;"
             " name a measure, such as 'R@1,0.5'"
         )
     if options.marks and (not measures or options.format in {"json", "csv"} or not runs[1:]):

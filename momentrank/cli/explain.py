@@ -1,8 +1,8 @@
-"""Show one query's ranking beside its judged moments, as a measure sees them.
+"""Show one query's ranking next to its judged moments, as a measure sees them.
 
-Each result with the judged moment that it met, the IoU, the level, whether it is relevant, its
-gain, and the measure's value if the list ended there. As text, or with --html as a page with a
-timeline per video (Figure 7 of the TVR-Ranking paper).
+Lists each result with the judged moment that it met, the IoU, the level, whether it is relevant,
+its gain, and the measure's value if the list ended there; with --html, as a page with a timeline
+per video (Figure 7 of the TVR-Ranking paper).
 """
 
 import argparse
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run_file", type=Path, metavar="RUN")
     parser.add_argument("query", metavar="QUERY", help="the query's id")
     parser.add_argument("measure", nargs="?", metavar="MEASURE",
-                        help="default: nDCG(iou=0.5)@10, or what the convention has")  # fmt: skip
+                        help="default: nDCG(iou=0.5)@10, or the convention's own")  # fmt: skip
     inputs.add_convention(parser)
     parser.add_argument("-k", "--results", type=int, metavar="K",
                         help="number of results to show (default: the cutoff, or 10)")  # fmt: skip
@@ -88,7 +88,7 @@ def _place(row: RankedResult | JudgedSegment) -> tuple[str, str, str]:
 
 
 COLOURS = ("#b8bcc4", "#c6dbef", "#9ecae1", "#4292c6", "#08519c")
-"""The colours of levels 0 to 4; higher levels have the last one."""
+"""The colours of levels 0 to 4; higher levels use the last."""
 DARK = 3
 """The lowest level that is labelled in white."""
 PAGE = Template("""<!doctype html>

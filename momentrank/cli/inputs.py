@@ -85,23 +85,23 @@ def add_files(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--lenient", action="store_true",
                         help="count malformed results of a run as not relevant, as benchmarks'"
                              " scripts do, leave out judged moments that end before they start,"
-                             " and tell how many (default: an error)")  # fmt: skip
+                             " and report how many (default: an error)")  # fmt: skip
 
 
 def add_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--check", action="store_true",
-                        help="validate the whole of each run first, as `momentrank validate"
-                             " --like CONVENTION` does; no scores if it is wrong")  # fmt: skip
+                        help="first validate each whole run like `momentrank validate"
+                             " --like CONVENTION`; no scores if one is invalid")  # fmt: skip
 
 
 def add_judgments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--judgments", type=Path, metavar="FILE",
-                        help="noise of levels: raw_annotation.csv, whose votes are drawn again;"
-                             " with pairs.csv beside it, or pair_id in QRELS")  # fmt: skip
+                        help="level noise: raw_annotation.csv, whose votes are drawn again;"
+                             " needs pairs.csv next to it, or pair_id in QRELS")  # fmt: skip
 
 
 def load_judgments(options: argparse.Namespace, truth: formats.Truth) -> "Judgments | None":
-    """Read raw judgments, if named; say what keeps its level."""
+    """Read raw judgments, if named; report what keeps its level."""
     if options.judgments is None:
         return None
     from momentrank.meta.votes import read_judgments
@@ -109,8 +109,8 @@ def load_judgments(options: argparse.Namespace, truth: formats.Truth) -> "Judgme
     found = read_judgments(options.judgments, truth.segments, options.qrels)
     drawn = sum(len(votes.row) for votes in found.votes)
     warn(
-        f"{options.judgments}: judged moments whose votes are drawn again: {drawn}; that keep their"
-        f" level: {found.without} without two or four votes, {found.other} with another level than"
+        f"{options.judgments}: judged moments with votes drawn again: {drawn}; with their level"
+        f" kept: {found.without} without two or four votes, {found.other} with a level that is not"
         " the rule's"
     )
     return found
@@ -148,7 +148,7 @@ def numbers(options: argparse.Namespace) -> Numbers:
 
 
 def split_names(arguments: Sequence[str]) -> Named:
-    """Separate files from measures: files look like paths, or exist and are no measures' names."""
+    """Separate files from measures: files look like paths, or exist and are not measure names."""
     is_run = [
         bool(PATH_LIKE.fullmatch(name))
         or (Path(name).exists() and not re.fullmatch(MEASURE_LIKE, name, re.IGNORECASE))
@@ -162,7 +162,7 @@ def split_names(arguments: Sequence[str]) -> Named:
 
 
 def add_judged(measures: Sequence[Measure]) -> list[Measure]:
-    """Return measures with Judged beside every nDCG with a cutoff."""
+    """Return measures with Judged next to every nDCG with a cutoff."""
     judged = [
         Judged(**{name: m.params[name] for name in ("iou", "strict") if name in m.params}) @ cutoff
         for m in measures
@@ -177,7 +177,7 @@ def read_time_option(options: argparse.Namespace) -> Time:
 
 
 def load_truth(options: argparse.Namespace, path: Path) -> formats.Truth:
-    """Read qrels as the options say; if it is a benchmark's, say which convention is its own."""
+    """Read qrels as the options say; for a benchmark's, suggest its own convention."""
     columns = options.columns
     truth = formats.load_truth(
         path,
@@ -187,7 +187,7 @@ def load_truth(options: argparse.Namespace, path: Path) -> formats.Truth:
         lenient=options.lenient,
         warn=warn,
     )
-    options.truth = truth  # in memory to the end of a command
+    options.truth = truth  # in memory until the command ends
     own = formats.official_convention(truth)
     if own and getattr(options, "convention", own) is None:
         warn(f"{path}: for the official numbers of {truth.format} use --convention {own}")
@@ -208,7 +208,7 @@ def run_options(options: argparse.Namespace, truth: formats.Truth | None) -> Run
 def load_for(
     options: argparse.Namespace, path: Path, evaluator: Evaluator, truth: formats.Truth
 ) -> Lists:
-    """Read the part of a run that is scored; warn of what it and the qrels don't share."""
+    """Read the part of a run that is scored; warn about what it and the qrels don't share."""
     if getattr(options, "check", False):
         lists = _validate(options, path, truth)
         return data.match(lambda *_: lists, evaluator, str(path), warn)
@@ -224,7 +224,7 @@ def load_for(
 def examine(
     options: argparse.Namespace, path: Path, truth: formats.Truth | None
 ) -> tuple["Description", Lists]:
-    """Check a file, read as the options say; --qrels-format is that of QRELS, if they are named."""
+    """Check a file, read as the options say; --qrels-format is for QRELS, if named."""
     from momentrank.formats import validate
 
     return validate.examine(
@@ -247,7 +247,7 @@ def find_problems(
 
 
 def _validate(options: argparse.Namespace, path: Path, truth: formats.Truth) -> Lists:
-    """Return the whole run; tell what is odd in it."""
+    """Return the whole run; report anything odd in it."""
     content, lists = examine(options, path, truth)
     if content.kind != "run":
         raise formats.FormatError(f"{path}: {content.kind}, not a run")

@@ -1,4 +1,4 @@
-"""What `evaluate --machine` prints: means by people and a machine, beside those by people alone."""
+"""What `evaluate --machine` prints: means from people and a machine, and from people alone."""
 
 import argparse
 import json
@@ -19,15 +19,15 @@ UNSCALED = ("queries", "population", "effective_queries", "weight")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--machine", type=Path, metavar="MACHINE",
-                        help="a machine's qrels of all queries, where people judged a random"
-                             " part: estimate the means over all with 95%% intervals, by"
+                        help="a machine's qrels of all queries, of which people judged a random"
+                             " sample: estimate the means over all with 95%% intervals, by"
                              " prediction-powered inference (PPI++)")  # fmt: skip
 
 
 def check(options: argparse.Namespace) -> None:
     for name in ("per_query", "by", "group", "marks"):
         if getattr(options, name):
-            raise UsageError(f"--machine: not together with --{name.replace('_', '-')}")
+            raise UsageError(f"--machine: can't be combined with --{name.replace('_', '-')}")
 
 
 def run(
@@ -43,7 +43,7 @@ def run(
     truth = inputs.load_truth(options, options.machine)
     scorers = join(people, truth.segments, str(options.machine))
     judged, number = len(people.qrels.queries), len(truth.segments.queries)
-    source["people"] = f"{judged} of {number} queries, taken for a random sample of them"
+    source["people"] = f"{judged} of {number} queries, assumed to be a random sample"
     source["intervals"] = f"{CONFIDENCE:.0%}"
     if judged == number:
         inputs.warn(f"{options.machine}: people judged all of its queries: it adds nothing")

@@ -23,20 +23,20 @@ from momentrank.errors import MomentRankError
 VERBS = ("evaluate", "compare", "meta", "explain", "validate", "convert", "diff")
 STOPPED = 130
 WIDTH = 100
-"""Columns of --help; to ask the terminal costs more imports than the rest of the parser."""
+"""Columns of --help; asking the terminal costs more imports than the rest of the parser."""
 
 
 def command() -> NoReturn:
-    """Run the command as a process of its own, and end the process.
+    """Run the command as its own process, and end the process.
 
-    It is short, and what it reads is in use to the end. So numpy starts no threads, and nobody
-    walks through millions of values to collect garbage, or to free them before the system does.
+    It is short, and what it reads is in use to the end. So numpy starts no threads, and no time
+    goes into collecting garbage, or into freeing millions of values before the system does.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported
     gc.disable()
     try:
         code = main(end=_end_process)
-    except SystemExit as exc:  # from argparse, which has said why
+    except SystemExit as exc:  # from argparse, which has printed why
         code = exc.code if isinstance(exc.code, int) else 0
     _end_process(code)
 
@@ -51,7 +51,7 @@ def _end_process(code: int) -> NoReturn:
 def main(arguments: Sequence[str] | None = None, *, end: Callable[[int], int] = int) -> int:
     """Run the command in this process; return its exit code.
 
-    `end` is called with it while `options`, and what they hold, are still in memory.
+    `end` is called with it while `options` and their data are still in memory.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

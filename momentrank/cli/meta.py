@@ -1,20 +1,20 @@
-"""Examine the measures: which of them agree, are stable, tell runs apart.
+"""Examine the measures: which agree, are stable, or distinguish runs.
 
 The experiments of Togashi et al. (AxIoU, CVPR 2022) on any qrels and runs:
 
   agreement    tau-b and tau_ap between the orders of the runs by every two measures
   stability    tau-b between the orders on two disjoint halves of queries, at several sizes;
-               and the queries that are needed for a tau-b, or to trust a difference
+               and the queries needed for a tau-b, or to trust a difference
   power        the share of pairs of runs with p < .05 in a paired randomisation test
   ties         the share of queries on which all runs have the same value
   axioms       INV-k and MON-k on these runs, with an example where a measure breaks them
-  label-noise  how far the means move had others drawn the boundaries or, with --judgments,
+  label-noise  how far the means would move had others drawn the boundaries or, with --judgments,
                given the levels
-  selection    with --val: choose a run by each measure on validation; what it is worth here
+  selection    with --val: choose a run by each measure on validation; how good it is here
 
     momentrank meta val.jsonl a.run b.run c.run --only stability --tau 0.9 AxIoU@5 'R@1,0.5'
 
-Without a measure: R and nDCG at IoU 0.3, 0.5, 0.7 and cutoffs 1, 5, 10, and AxIoU at the cutoffs.
+Default measures: R and nDCG at IoU 0.3, 0.5, 0.7 and cutoffs 1, 5, 10, and AxIoU at the cutoffs.
 """
 
 import argparse
@@ -48,21 +48,21 @@ DIGITS = 6
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("qrels", type=Path, metavar="QRELS")
     parser.add_argument("names", nargs="+", metavar="RUN|MEASURE",
-                        help="two runs or more, and measures: 'nDCG(iou=0.5)@10'")  # fmt: skip
+                        help="two or more runs, and measures: 'nDCG(iou=0.5)@10'")  # fmt: skip
     inputs.add_convention(parser)
     parser.add_argument("--only", type=_names, metavar="NAME,...",
-                        help="some of the experiments (default: all that can be made)")  # fmt: skip
+                        help="some of the experiments (default: all possible ones)")  # fmt: skip
     inputs.add_seed(parser)
     parser.add_argument("--trials", type=arguments.count, default=5_000, metavar="N",
-                        help="stability: pairs of halves of a size (default: 5000)")  # fmt: skip
+                        help="stability: pairs of halves per size (default: 5000)")  # fmt: skip
     parser.add_argument("--sizes", type=arguments.counts, default=[], metavar="N,...",
                         help="stability: queries in a half (default: ten sizes)")  # fmt: skip
     parser.add_argument("--overlap", action="store_true",
                         help="stability: draw both halves from all queries")  # fmt: skip
     parser.add_argument("--tau", type=float, default=0.9, metavar="T",
-                        help="stability: the wanted tau-b (default: 0.9)")  # fmt: skip
+                        help="stability: the target tau-b (default: 0.9)")  # fmt: skip
     parser.add_argument("--difference", type=float, default=0.05, metavar="D",
-                        help="stability: the difference of means to be trusted, at 5 %% of swaps"
+                        help="stability: the difference of means to trust, at 5 %% of swaps"
                              " (default: 0.05)")  # fmt: skip
     parser.add_argument("--rounds", type=arguments.count, default=ROUNDS, metavar="N",
                         help=f"power: permutations (default: {ROUNDS})")  # fmt: skip
@@ -74,14 +74,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         default=[1.0, 2.0, 3.0, 4.0],
                         help="label-noise: in square seconds (default: 1,2,3,4)")  # fmt: skip
     parser.add_argument("--copies", type=arguments.count, default=100, metavar="N",
-                        help="label-noise: noisy truths of a variance (default: 100)")  # fmt: skip
+                        help="label-noise: noisy truths per variance (default: 100)")  # fmt: skip
     inputs.add_judgments(parser)
-    parser.add_argument("--val", type=Path, metavar="QRELS", help="selection: those of validation")
+    parser.add_argument("--val", type=Path, metavar="QRELS", help="selection: the validation qrels")
     parser.add_argument("--val-runs", metavar="RUN,...",
-                        help="selection: the runs on validation, in the order of the others"
-                             " (default: the same files have both)")  # fmt: skip
+                        help="selection: the validation runs, in the order of the others"
+                             " (default: the same files)")  # fmt: skip
     parser.add_argument("--html", type=Path, metavar="FILE", help="also write a page with figures")
-    parser.add_argument("--json", action="store_true", help="print JSON in place of TSV")
+    parser.add_argument("--json", action="store_true", help="print JSON, not TSV")
     inputs.add_files(parser)
     inputs.add_check(parser)
 
@@ -92,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
 
     named = inputs.split_names(options.names)
     if not named.runs[1:]:
-        raise UsageError(f"at least two runs are needed, for their order is examined: {USAGE}")
+        raise UsageError(f"at least two runs are needed, to compare their order: {USAGE}")
     if options.html and not options.html.parent.is_dir():
         raise UsageError(f"--html: {options.html.parent}: no such folder")
     measures = _measures(named.measures, inputs.convention_of(options))
@@ -117,7 +117,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _describe_draws(options: argparse.Namespace) -> str:
-    """Return how much was drawn, which a seed alone does not say."""
+    """Return how much was drawn, which a seed alone does not show."""
     halves = "sets" if options.overlap else "disjoint sets"
     return (
         f"{options.trials:,} pairs of {halves} for each size; {options.rounds:,} permutations;"
@@ -129,7 +129,7 @@ def _measures(names: list[str], convention: str) -> list[Measure]:
     from momentrank.meta.experiments import default_measures
 
     if not names and convention != conventions.PAPER:
-        raise UsageError(f"name the measures to examine by --convention {convention}")
+        raise UsageError(f"name the measures to examine with --convention {convention}")
     return parse_measures(names) or default_measures()
 
 

@@ -1,25 +1,25 @@
-"""Progress on long work: a bar on a terminal, and a line now and then where there is none."""
+"""Progress of long work: a bar on a terminal, else an occasional line."""
 
 import sys
 import time
 from collections.abc import Callable
 
 EVERY, EVERY_LINE = 0.1, 30.0
-"""Seconds between two states of the bar, and between two lines in a log."""
+"""Seconds between states of the bar, and between lines in a log."""
 WIDTH = 30
 
 
 class Progress:
-    """One bar after another on standard error; what takes no time writes no line in a log."""
+    """One bar after another on standard error; quick work writes no line in a log."""
 
     def __init__(self) -> None:
-        """Look at whether standard error is a terminal."""
+        """Check whether standard error is a terminal."""
         self._live = sys.stderr.isatty()
         self._label, self._total, self._done = "", 0, 0
         self._began = self._told = 0.0
 
     def begin(self, label: str, total: int) -> Callable[[int], None]:
-        """Begin the next bar; the function returned is told how many more steps are done."""
+        """Begin the next bar; call the returned function with the number of new steps."""
         self._label, self._total, self._done = label, total, 0
         self._began = time.monotonic()
         self._told = self._began - (EVERY if self._live else 0.0)

@@ -18,7 +18,7 @@ from momentrank.segments import Segments
 
 Values = dict[Quantity, float]
 Marks = AbstractSet[tuple[str, str]]
-"""Runs, each with a quantity of which its value is marked."""
+"""Runs, each with a quantity whose value is marked."""
 MARK = "\u2020"
 
 
@@ -177,7 +177,7 @@ def _cells(
 
 
 def as_csv(results: Results, numbers: Numbers, source: Mapping[str, str]) -> Iterator[Row]:
-    """Yield a row per value; `group` and `query` are empty where it is over all queries."""
+    """Yield a row per value; `group` and `query` are empty if it is over all queries."""
     yield ["run", "group", "query", "measure", "value", "sd", *source]
     for name, scored in results.runs.items():
         parts = [("", query, values) for query, values in scored.queries.items()]
@@ -198,7 +198,7 @@ def _text(value: float | None) -> str:
 
 
 def as_json(results: Results, numbers: Numbers, source: Mapping[str, str]) -> dict[str, Any]:
-    """Return every value by run and measure, and of groups of seeds the mean and deviation."""
+    """Return every value by run and measure, and groups of seeds' means and deviations."""
     content: dict[str, Any] = {"momentrank": dict(source)}
     for name, scored in results.runs.items():
         if name in content:

@@ -36,7 +36,7 @@ Row = Sequence[Cell | str]
 
 
 def write(rows: Iterable[Row], fmt: str) -> Iterator[str]:
-    """Yield the lines of a table in one of `FORMATS` but JSON; the first row is the header."""
+    """Yield the lines of a table in one of `FORMATS` except JSON; the first row is the header."""
     lines: Iterator[str] = WRITERS[fmt](
         [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in rows]
     )

@@ -1,10 +1,10 @@
 """Check qrels, runs, training sets and video corpora in any known format.
 
 A release's manifest.json, train_manifest.json, machine_manifest.json and croissant.json are checked
-against the files beside them, by SHA-256. With --like, runs are also checked against a benchmark's
+against the files next to them, by SHA-256. With --like, runs are also checked against a benchmark's
 submission rules: format, ids, number of results, times, direction of scores, videos.
 
-The first error in each file is reported with its place; the exit code is then 1.
+The first error in each file is reported with its location; the exit code is then 1.
 """
 
 import argparse
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="check runs against a benchmark's submission rules:"
                              f" {', '.join(CONVENTIONS)}")  # fmt: skip
     parser.add_argument("--qrels", type=Path, metavar="FILE",
-                        help="the qrels of these runs: ids and videos are compared")  # fmt: skip
+                        help="the runs' qrels, to compare ids and videos")  # fmt: skip
     inputs.add_files(parser)
 
 

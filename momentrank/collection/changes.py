@@ -31,7 +31,7 @@ class SplitChanges(NamedTuple):
 
     @property
     def steps(self) -> dict[str, int]:
-        """How many levels went from which to which, the most frequent first."""
+        """The number of changes by old and new level, the most frequent first."""
         steps = Counter(f"{one.old} -> {one.new}" for one in self.levels)
         return dict(sorted(steps.items(), key=lambda item: (-item[1], item[0])))
 
@@ -46,7 +46,7 @@ class SplitChanges(NamedTuple):
 
 
 def list_split_changes(old: Collection, new: Collection) -> dict[str, SplitChanges]:
-    """Return what changed in each split; a query that moved was removed, and added elsewhere."""
+    """Return what changed in each split; a query that moved counts as removed and added."""
     splits = dict.fromkeys([*old.splits, *new.splits])
     return {split: _compare(old, new, split) for split in splits}
 

@@ -4,7 +4,7 @@
     test = collection["test"]
     mr.evaluate(test.qrels, run, ["nDCG(iou=0.5)@10"])
 
-Files are read on first use, and compared with the SHA-256 of the release's manifest.
+Files are read on first use, and checked against the SHA-256 in the release's manifest.
 """
 
 import csv
@@ -34,7 +34,7 @@ SMALL_FILES = [
     "consensus.csv",
     "qrels/*.qrels",
 ]
-"""What is fetched from the hub: not the texts of moments, nor the training sets."""
+"""Fetched from the hub: not the texts of moments, nor the training sets."""
 HUB = "hf:"
 
 
@@ -65,7 +65,7 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """The queries of a split, and what people judged of them."""
+    """The queries of a split, and people's judgments."""
 
     collection: "Collection"
     name: str
@@ -107,10 +107,10 @@ class Collection:
     """A release in a folder."""
 
     def __init__(self, folder: Path, fetch: Fetch | None = None) -> None:
-        """Read the manifest; `fetch` gets what is not in the folder, if it comes from elsewhere.
+        """Read the manifest; `fetch`, if given, gets files that are not in the folder.
 
         Raises:
-            FormatError: there is none, or it is no manifest.
+            FormatError: it is missing or malformed.
             UsageError: it can't be fetched.
         """
         self.folder, self._fetch = folder, fetch
@@ -127,7 +127,7 @@ class Collection:
 
     @property
     def name(self) -> str:
-        """What the collection is called."""
+        """The collection's name."""
         return str(self.manifest.get("name"))
 
     @property
@@ -169,13 +169,13 @@ class Collection:
 
     @cached_property
     def videos(self) -> dict[str, float]:
-        """The seconds of each video that is to be searched."""
+        """The seconds of each video to search."""
         durations: dict[str, float] = formats.read_corpus(self.path(VIDEOS)).durations
         return durations
 
     @property
     def corpus_path(self) -> Path | None:
-        """The file of videos, which gives names to a run's video indices; None without one."""
+        """The file of videos, which names a run's video indices; None if missing."""
         return self.path(VIDEOS) if VIDEOS in self._hashes else None
 
     def path(self, name: str) -> Path:
@@ -193,11 +193,11 @@ class Collection:
         if not path.is_file():
             raise FormatError(f"{path}: no such file, but the manifest lists it")
         if (sha256 := sha256_of(path)) != self._hashes[name]:
-            raise FormatError(f"{path}: is not the file of the release: its SHA-256 is {sha256}")
+            raise FormatError(f"{path}: not the release's file: its SHA-256 is {sha256}")
         return path
 
     def _list(self, name: str) -> dict[str, Any]:
-        """Return a manifest; its files are listed from now on."""
+        """Return a manifest, and add its files to those listed."""
         manifest = _read_manifest(self._ensure(name))
         self._hashes |= {path: entry["sha256"] for path, entry in manifest["files"].items()}
         return manifest
@@ -210,14 +210,14 @@ class Collection:
 
 
 def load(source: Path | str, revision: str | None = None) -> Collection:
-    """Return a released collection: of a folder, or of the hub (`hf:owner/name`).
+    """Return a released collection, from a folder or the hub (`hf:owner/name`).
 
-    Of the hub, `revision` is a tag (`v1.0.0`), a branch or a commit; without it, the newest. Name
-    one where results are to be compared later.
+    On the hub, `revision` is a tag (`v1.0.0`), a branch or a commit; the default is the newest.
+    Name one to keep results comparable.
 
     Raises:
-        FormatError: it is no release, or a file is missing or differs.
-        UsageError: the hub was named and its library is not installed, or can't fetch it.
+        FormatError: it is not a release, or a file is missing or differs.
+        UsageError: the hub's library is not installed, or can't fetch it.
     """
     if str(source).startswith(HUB):
         return _load_from_hub(str(source).removeprefix(HUB), revision)
@@ -227,9 +227,9 @@ def load(source: Path | str, revision: str | None = None) -> Collection:
 
 
 def _load_from_hub(repository: str, revision: str | None) -> Collection:
-    """Fetch what is small, at one revision; a file that is missing later is fetched from there.
+    """Fetch the small files at one revision; files missing later are fetched from it, too.
 
-    Without a connection the library returns a folder as an interrupted download left it.
+    Without a connection the library may return an incomplete, interrupted download.
     """
     try:
         from huggingface_hub import hf_hub_download, snapshot_download
@@ -255,7 +255,7 @@ def _explain(failed: str) -> Iterator[None]:
     """Turn what the hub's library raises into an error that says what failed."""
     try:
         yield
-    except Exception as exc:  # by its version: requests' errors, httpx's or those of another client
+    except Exception as exc:  # by version: requests' errors, httpx's or another client's
         reason = " ".join(f"{type(exc).__name__}: {exc}".split())
         raise UsageError(f"{failed}: {reason}") from exc
 
@@ -268,5 +268,5 @@ def _read_manifest(path: Path) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError, AttributeError) as exc:
         raise FormatError(f"{path}: not the manifest of a release ({exc!r})") from exc
     if not valid:
-        raise FormatError(f"{path}: files: each must have its sha256, as text")
+        raise FormatError(f"{path}: files: each must have its sha256, as a string")
     return dict(manifest)

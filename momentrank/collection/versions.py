@@ -27,7 +27,7 @@ class Change(NamedTuple):
 
 
 def list_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]:
-    """Return what differs between two manifests, the gravest first."""
+    """Return what differs between two manifests, the most severe first."""
     before, after = old["files"], new["files"]
     changes = []
     if _differ(old.get("format"), new.get("format")):
@@ -51,7 +51,7 @@ def _compare(path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Chang
 
 
 def _differ(old: object, new: object) -> bool:
-    """Tell whether both are known, and not the same."""
+    """Tell whether both are known and different."""
     return old is not None and new is not None and old != new
 
 
@@ -59,7 +59,7 @@ def parse_version(version: str) -> tuple[int, ...]:
     """Return the three numbers of a version.
 
     Raises:
-        UsageError: it is none.
+        UsageError: it is not valid.
     """
     if not VERSION.fullmatch(version):
         raise UsageError(f"{version!r} is not a version, must be three numbers: 1.0.0")

@@ -33,14 +33,14 @@ class Convention:
     time: ClassVar[Literal["seconds", "mm.ss in lines"]] = "seconds"
     """The usual unit of times in its text files."""
     brief: ClassVar[tuple[str, ...]] = ()
-    """The cells of `table` that are printed if no measure is asked for."""
+    """The cells of `table` that are printed if no measure is requested."""
     percent: ClassVar[bool] = False
-    """Whether its source prints percent; `table` and `values` are shares all the same."""
+    """Whether its source prints percent; `table` and `values` are shares anyway."""
     digits: ClassVar[int] = 4
     """The decimals that its source prints."""
 
     tasks: ClassVar[tuple[str, ...]] = ()
-    """Tasks of which a submission may have a list each; their cells begin with their names."""
+    """Tasks that may have their own lists in a submission; their cells begin with their names."""
 
     def check(self, measure: Measure) -> None:
         """Check that the convention defines a measure."""
@@ -91,17 +91,17 @@ class Convention:
             return traced._replace(gain=GAINS[params["dcg"]](traced.gain))
         return traced
 
-    def table(self, qrels: Segments, run: Segments) -> dict[str, float]:  # noqa: ARG002  (for who overrides it)
+    def table(self, qrels: Segments, run: Segments) -> dict[str, float]:  # noqa: ARG002  (overridden)
         """Return all cells of the benchmark's own table, by its own names; none here.
 
-        A cell over no query at all is not a number.
+        A cell over no queries is NaN.
         """
         return {}
 
     def table_of(self, qrels: Segments, lists: Mapping[str, Segments]) -> dict[str, float]:
         """Return `table`, each task's cells from its own list; `lists` are by task.
 
-        The list "" is that of all tasks. The cells of a task without a list are not numbers.
+        The list "" is for all tasks. The cells of a task without a list are NaN.
         """
         cells: dict[str, float] = {}
         for task, own in lists.items():
@@ -110,11 +110,11 @@ class Convention:
                 cells[name] = value if is_own else cells.get(name, float("nan"))
         return cells
 
-    def list_of(self, measure: Measure, lists: Mapping[str, Segments]) -> str:  # noqa: ARG002  (for who overrides it)
+    def list_of(self, measure: Measure, lists: Mapping[str, Segments]) -> str:  # noqa: ARG002  (overridden)
         """Return the task whose list a measure is scored by."""
         return next(iter(lists))
 
-    def is_count(self, cell: str) -> bool:  # noqa: ARG002  (for who overrides it)
+    def is_count(self, cell: str) -> bool:  # noqa: ARG002  (overridden)
         """Tell whether a cell of `table` is a whole number, not a share."""
         return False
 
@@ -178,7 +178,7 @@ class Benchmark(Convention):
 
 
 def mean(values: Floats) -> float:
-    """Return the mean; not a number without values."""
+    """Return the mean; NaN without values."""
     return float(values.mean()) if len(values) else float("nan")
 
 

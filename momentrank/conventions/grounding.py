@@ -7,9 +7,9 @@
 * `vcmr`, TVR's tasks: moments in a corpus (VCMR), in the right video (SVMR), and videos (VR). R@1,
   5, 10 and 100 of the first 100 results, at IoU >= 0.5 and 0.7. Times are 32-bit floats: a result
   whose IoU is a threshold on paper may miss it. SVMR drops the results in other videos first; VR
-  asks for the video alone. A query with four or more judged moments, as in DiDeMo, needs a result
-  that reaches two. A query that the run lacks counts 0. Each task has a list of its own in a
-  submission; a list in another format is that of all tasks.
+  compares only the video. A query with four or more judged moments, as in DiDeMo, needs a result
+  that reaches two. A query that the run lacks counts as 0. Each task has its own list in a
+  submission; a list in another format is for all tasks.
 
 The mean IoU is that of the first results.
 """
@@ -100,7 +100,7 @@ class Nlq(RecallTable):
 THRESHOLDS = (0.5, 0.7)
 CUTOFFS = (1, 5, 10, 100)
 MANY = 4
-"""Judged moments of a query, from which on a result has to reach two of them."""
+"""From this many judged moments of a query, a result must reach two."""
 
 
 class Vcmr(Benchmark):
@@ -140,7 +140,7 @@ class Vcmr(Benchmark):
         own = "VR" if measure.NAME == "VR" else self.tasks[0]
         if own not in lists and "" not in lists:
             there = " and ".join(lists)
-            raise UsageError(f"{measure!r} is of the list {own}, and the run has {there} alone")
+            raise UsageError(f"{measure!r} needs the list {own}, but the run has only {there}")
         return own if own in lists else ""
 
     def compute(self, measure: Measure, aligned: AlignedRun, params: Params) -> Floats:

@@ -7,7 +7,7 @@ compared, and the values are rounded to hundredths of a percent.
   overlaps best. That IoU divides by the time from the first start to the last end.
 * mAP: the windows in descending order of score, ties in the order of the list. Each takes, of the
   windows that are still free and reach the threshold, the one with the highest IoU; of equal ones
-  the last of the file. Precision is interpolated: at each recall the highest at that or a higher.
+  the last in the file. Precision is interpolated: at each recall the highest at that or higher.
 * short, middle, long: only windows of (0, 10], (10, 30] and (30, 150] seconds, and only queries
   that have one; `full`: all.
 """

@@ -3,7 +3,7 @@
 It differs from Aly et al. (2013) in what it calls relevant and in MAiSP (`sh_eval_models`). Means
 are over the queries of both files. `VideosRet` and `VideosRel` are means too, and `LengthRet` and
 `LengthRel` the means of each query's mean length. In its own table the means of counts and lengths
-are cut to whole numbers.
+are truncated to integers.
 """
 
 from collections.abc import Iterable
@@ -45,9 +45,9 @@ GENERAL = {
     "avglength_rel": LengthRel,
 }
 ENDINGS = {"overlap": "", "bin": "_bin", "tol": "_tol"}
-"""Of the cells of a relevance model."""
+"""Of a relevance model's cells."""
 COUNTS = ("num_", "videos_", "avglength_")
-"""How the names of cells begin that are cut to whole numbers."""
+"""Prefixes of cells that are truncated to integers."""
 
 
 class ShEval(Convention):

@@ -120,7 +120,7 @@ def trace(aligned: AlignedRun, queries: Iterable[Query], match: str) -> Trace:
 
 
 def _hits(query: Query, match: str) -> list[bool]:
-    """Return which results are relevant; by bins, those that are the first to touch such a one."""
+    """Return which results are relevant; for bins, the first to touch a relevant one."""
     items, _ = MODELS[match](query)
     if match != "bin":
         return [item.relevant for item in items]
@@ -153,7 +153,7 @@ class Watched(NamedTuple):
 
     value: float
     relevant: float
-    """Relevant seconds that exist."""
+    """All relevant seconds."""
     retrieved: float
     """Seconds played."""
     found: float
@@ -163,7 +163,7 @@ class Watched(NamedTuple):
 def watch(results: Iterable[tuple[int, int, int]], relevant: Mapping[int, Spans]) -> Watched:
     """Return what a user sees of results (video, start, end), in whole seconds.
 
-    `relevant` has what is relevant of each video.
+    `relevant` has each video's relevant spans.
     """
     left = {video: list(spans) for video, spans in relevant.items()}
     total = sum(end - start for windows in left.values() for start, end in windows)
@@ -185,7 +185,7 @@ def watch(results: Iterable[tuple[int, int, int]], relevant: Mapping[int, Spans]
                 precisions.append(point / (retrieved + played - (found - point)))
             if begin - 1 > first:
                 rest.append((first, begin - 1))
-            at += played  # sh_eval adds what was played in all, not of this window alone
+            at += played  # sh_eval adds all that was played, not just this window's
         left[video] = rest
         retrieved += max(played, end - start)
     best = [max(precisions[row:]) for row in range(len(precisions))]
@@ -195,7 +195,7 @@ def watch(results: Iterable[tuple[int, int, int]], relevant: Mapping[int, Spans]
 def recall_points(total: int) -> list[int]:
     """Return the recall points in seconds, from 0.
 
-    As sh_eval has them: of more than a hundred seconds the last point lies off the others.
+    As in sh_eval: beyond a hundred seconds, the last point is off the others' spacing.
     """
     if total <= POINTS:
         return list(range(total + 1))

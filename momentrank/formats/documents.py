@@ -1,7 +1,7 @@
-"""What a release holds beside qrels: training sets, lists of files, and the meaning of levels.
+"""What a release contains besides qrels: training sets, lists of files, and the meaning of levels.
 
 `manifest.json`, `train_manifest.json`, `machine_manifest.json` and `croissant.json` list files
-with their SHA-256; the files beside them are checked against it.
+with their SHA-256; the files next to them are checked against it.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -54,7 +54,7 @@ def _check_files(files: Iterable[tuple[Place, object, object]]) -> int:
     for place, name, entry in files:
         number += 1
         if not isinstance(entry, dict) or not isinstance(entry.get("sha256"), str):
-            raise place.error("must be an object with sha256, the file's hash as text")
+            raise place.error("must be an object with sha256, the file's hash as a string")
         path = PurePosixPath(name if isinstance(name, str) else "..")
         if {"\0", "\\"} & set(str(path)) or path.is_absolute() or ".." in path.parts:
             raise place.error("must name a file in this folder")
@@ -79,7 +79,7 @@ def _check_levels(place: Place, record: Mapping[str, Any]) -> int:
             raise here.error("must be a level: 0, 1, 2, ...")
         for name in ("name", "meaning"):
             if not isinstance(entry, dict) or not isinstance(entry.get(name), str):
-                raise here.error("must be an object with name and meaning, both texts")
+                raise here.error("must be an object with name and meaning, both strings")
     return len(levels)
 
 

@@ -1,7 +1,7 @@
 """The lines with content of a text file, split into fields; and their columns.
 
 Blank lines and comments (`# ...`) are skipped; all lines have the same number of fields. A column
-is converted as a whole; only a failure looks for the wrong line.
+is converted as a whole; only on failure is the wrong line looked up.
 """
 
 import re
@@ -111,7 +111,7 @@ def is_comment(line: str) -> bool:
 
 
 LONGEST = 2**20
-"""Characters of a line that are looked at to detect a format."""
+"""Characters of a line used to detect a format."""
 
 
 def first_fields(text: str) -> list[str]:
@@ -158,7 +158,7 @@ def read_lines(source: Source) -> Lines:
         raise Place(source.path).error("the file contains only comments")
     if len(set(map(len, rows))) > 1:
         row = next(row for row, line in enumerate(rows) if len(line) != len(rows[0]))
-        reason = f"{len(rows[row])} columns, where the first line has {len(rows[0])}"
+        reason = f"{len(rows[row])} columns, but the first line has {len(rows[0])}"
         raise place(row).error(reason)
     return Lines(rows, place)
 
@@ -176,7 +176,7 @@ class Judged(NamedTuple):
 
 
 def is_trec(source: Source) -> bool:
-    """Tell whether the first line is one of TREC qrels."""
+    """Tell whether the first line is in TREC qrels format."""
     first = first_fields(source.text)
     return len(first) == len(TREC.split()) and first[1] in ITERATIONS
 

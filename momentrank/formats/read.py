@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 Warn = Callable[[str], None]
 Lists = dict[str, Segments]
-"""The list of each task, by its name; "" is that of all tasks."""
+"""The list of each task, by its name; "" is for all tasks."""
 
 
 def _warn(message: str) -> None:
@@ -82,7 +82,7 @@ def load_truth(path: Path | str, **options: Unpack[QrelsOptions]) -> Truth:
     """Read judged segments, with the videos' durations and the queries' texts if the file has them.
 
     Args:
-        path: the file, compressed by gzip or not.
+        path: the file, gzipped or not.
         options: `fmt`, one of `QRELS_FORMATS`, is detected from the content by default. `time` is
             the unit of times in text files; "mm.ss" is MediaEval's minutes.seconds. `columns` are
             the names of a text file's columns (`momentrank.formats.text.NAMES`). With `lenient`,
@@ -123,7 +123,7 @@ def load_run(path: Path | str, **options: Unpack[RunOptions]) -> Segments:
     """Read a run: by rank if the file has ranks, else in the order of its lists.
 
     Args:
-        path: the file, compressed by gzip or not.
+        path: the file, gzipped or not.
         options: those of `load_truth`, but `fmt` is one of `RUN_FORMATS`, and with `lenient`
             malformed results count as not relevant. `corpus` is the `video_corpus.json` that a
             run's video indices refer to, `depth` how many results of each query are read, and
@@ -172,7 +172,7 @@ def run_tables(
     one = _by_name(RUNS, options.fmt) or choose_format(source, records, "run")
     table = _with_queries(source, one.read(records, reading))
     if len(own) > 1:
-        note = f"one list of {', '.join(own)} is read, {next(iter(own))}; name its run format"
+        note = f"only {next(iter(own))} of {', '.join(own)} is read; for others name a run format"
         table = table._replace(notes=[*table.notes, f"{source.path}: {note}"])
     return {"": table}
 

@@ -1,6 +1,6 @@
 """JSON, as one document or one value per line: columns of values that are checked together.
 
-Only a failed check looks for the wrong value: reading needs no Python call per value.
+Only a failed check looks up the wrong value: reading needs no Python call per value.
 """
 
 import json
@@ -16,7 +16,7 @@ from momentrank.formats.source import FormatError, Place, Source, abbreviate
 from momentrank.ids import id_text, is_utf8, without_repeats
 from momentrank.segments import Floats
 
-_NAMES = {list: "a list", dict: "an object", str: "a text", int: "an integer", float: "a number"}
+_NAMES = {list: "a list", dict: "an object", str: "a string", int: "an integer", float: "a number"}
 
 
 class Column(NamedTuple):
@@ -64,7 +64,7 @@ class Column(NamedTuple):
         return self.split(width)
 
     def split(self, width: int) -> list["Column"]:
-        """Return a column for each place of lists that are known to be of this length."""
+        """Return a column for each position in lists known to have this length."""
         flat = list(chain.from_iterable(self.values))
         return [self._part(flat[index::width], index) for index in range(width)]
 
@@ -87,7 +87,7 @@ class Column(NamedTuple):
         return Column(list(chain.from_iterable(lists)), place)
 
     def numbers(self) -> Floats:
-        """Return the values as numbers; texts and booleans are refused."""
+        """Return the values as numbers; strings and booleans are refused."""
         if not set(map(type, self.values)) <= {int, float}:
             wrong = (type(value) not in {int, float} for value in self.values)
             self.refuse(wrong, "must be a number")
@@ -98,22 +98,22 @@ class Column(NamedTuple):
             raise self.place(row).error("must be a number below 1e308") from exc
 
     def ids(self) -> list[str]:
-        """Return the values (integers, whole floats or texts) as ids."""
+        """Return the values (integers, whole floats or strings) as ids."""
         types = set(map(type, self.values))
         if types == {str}:
             return self.names()
         if types == {int}:
             return list(map(str, self.values))
         read = list(map(id_text, self.values))
-        self.refuse((text is None for text in read), "must be an integer or a text")
+        self.refuse((text is None for text in read), "must be an integer or a string")
         return self._replace(values=[text or "" for text in read]).names()
 
     def names(self) -> list[str]:
-        """Return values that are known to be texts as ids."""
+        """Return values known to be strings as ids."""
         texts: list[str] = self.values
         distinct = set(texts)
         if "" in distinct:
-            self.refuse((not text for text in texts), "an id must be a non-empty text")
+            self.refuse((not text for text in texts), "an id must be a non-empty string")
         if not "".join(distinct).isascii():
             self.refuse((not is_utf8(text) for text in texts), "an id must be UTF-8")
         return texts
@@ -154,7 +154,7 @@ def read_records(source: Source) -> Column:
         raise _syntax_error(source, exc) from exc
     except (ValueError, RecursionError) as exc:
         if source.text.strip().partition("\n")[0].rstrip().endswith("}"):
-            return _read_lines(source)  # tells the line
+            return _read_lines(source)  # names the line
         raise Place(source.path, _find_repeat(source.text)).error(_reason(exc)) from exc
     if isinstance(value, list):
         return Column(value, Place(source.path).item)
@@ -174,7 +174,7 @@ def _parse(text: str) -> object:
 
 
 def _find_repeat(text: str) -> int | None:
-    """Return the line of the first key that its object has already, if there is one."""
+    """Return the line of the first repeated key of an object, if any."""
     objects: list[set[str]] = []
     for token in _TOKEN.finditer(text):
         if token[0] in "{[":

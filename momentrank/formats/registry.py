@@ -56,7 +56,7 @@ CONVENTIONS = {
 def official_convention(truth: Truth) -> str:
     """Return the convention that prints a benchmark's published numbers; empty if none is known.
 
-    Other collections are in TVR-Ranking's format too; the ids of its own queries are numbers.
+    Other collections use TVR-Ranking's format too; the ids of its own queries are numbers.
     """
     if truth.format == tvr.RELEASE.name and not all(map(str.isdecimal, truth.segments.queries)):
         return ""

@@ -24,7 +24,7 @@ _CHUNK = 2**20
 SMALL = 64 * 2**20
 """Bytes to which any gzip file may expand."""
 MOST_TIMES = 200
-"""The largest expansion of a bigger one: real runs reach 10, bombs about 1000."""
+"""The largest expansion ratio of larger ones: real runs reach 10, bombs about 1000."""
 
 
 class FormatError(MomentRankError):

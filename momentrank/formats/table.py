@@ -23,7 +23,7 @@ Texts = Callable[[], Mapping[str, str]]
 
 @dataclass(frozen=True)
 class Truth:
-    """Judged segments, the format that they were read from, and more as far as it is known."""
+    """Judged segments, the format that they were read from, and more, if known."""
 
     segments: Segments
     format: str = ""
@@ -56,7 +56,7 @@ class Table(NamedTuple):
     """The segments of a file as columns, in file order.
 
     `queries` are the distinct ids of a file in which queries may have no segments. `ranks` are
-    those of a file with ranks. `notes` are what the user should be told, a line each. `unscored` is
+    those of a file with ranks. `notes` are messages to the user, one line each. `unscored` is
     the number of results without a score.
     """
 
@@ -89,7 +89,7 @@ class Table(NamedTuple):
             raise self.place(exc.row).error(exc.reason) from exc
 
     def without_reversed(self) -> "Table":
-        """Return the table without moments that end before they start, and a note of them."""
+        """Return the table without moments that end before they start, and a note about them."""
         wrong = self.end < self.start
         if not wrong.any():
             return self
@@ -109,7 +109,7 @@ class Table(NamedTuple):
         )
 
     def _with_all_queries(self, segments: Segments) -> Segments:
-        """Return the segments with those queries included that have none."""
+        """Return the segments, including queries that have none."""
         if self.queries is None or len(self.queries) == len(segments.queries):
             return segments
         index = {name: number for number, name in enumerate(self.queries)}
@@ -117,7 +117,7 @@ class Table(NamedTuple):
         return segments._replace(queries=self.queries, query=new[segments.query])
 
     def remarks(self, run: Segments) -> Iterator[str]:
-        """Yield what the user should be told of the results, a line each."""
+        """Yield messages to the user about the results, one line each."""
         yield from self.notes
         if message := self._misordered(run):
             yield message
@@ -137,7 +137,7 @@ class Table(NamedTuple):
         return str(self.place(row).error(f"{reason} ({count(int(higher.sum()), 'such result')})"))
 
     def qrels_remarks(self, qrels: Segments) -> Iterator[str]:
-        """Yield what the user should be told of the table's judged segments, a line each."""
+        """Yield messages to the user about the table's judged segments, one line each."""
         yield from self.notes
         if message := self._contradiction(qrels):
             yield message
@@ -161,7 +161,7 @@ class Table(NamedTuple):
 
 
 def _may_repeat(segments: Segments) -> bool:
-    """Tell whether two segments may share their query, start and end: where not, they do not."""
+    """Tell whether two segments may share their query, start and end; False is certain."""
     keys = segments.query.astype(np.uint64) * _ODD[0]
     for odd, times in zip(_ODD[1:], (segments.start, segments.end), strict=True):
         keys ^= (times + 0.0).view(np.uint64) * odd  # wraps around; -0.0 is 0.0
@@ -188,7 +188,7 @@ class Windows(NamedTuple):
         return self
 
     def remarks(self, error: FormatError | None, place: Callable[[int], Place]) -> list[str]:
-        """Return what the user should be told of them; `error` is the first that is malformed."""
+        """Return messages to the user about them; `error` is the first malformed one's."""
         remarks = []
         if error is not None:
             number = int(self.malformed.sum())
@@ -225,7 +225,7 @@ def read_windows(
 def _halve(
     rows: Sequence[int], parse: Callable[[Sequence[int]], Windows], errors: list[FormatError]
 ) -> Iterator[Windows]:
-    """Yield the windows of the rows; only halves with malformed ones are looked at closer."""
+    """Yield the windows of the rows; only halves with malformed ones are divided further."""
     try:
         yield parse(rows)
     except FormatError as exc:
@@ -239,9 +239,9 @@ def _halve(
 
 
 def fill_scores(query: Sequence[str], windows: Windows) -> Floats:
-    """Return the scores; one that is missing is that of the result before it.
+    """Return the scores; a missing one repeats that of the result before it.
 
-    So the order of the list stays that of the scores.
+    So the list stays in the order of its scores.
     """
     if not windows.unscored.any():
         return windows.score

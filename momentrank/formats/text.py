@@ -55,9 +55,9 @@ def parse_columns(text: str, *needed: str) -> str:
 
 
 def choose_run_layout(lines: Lines) -> str:
-    """Return the layout of a run; one of 8 columns is known by their content.
+    """Return the layout of a run; with 8 columns, their content decides.
 
-    It has a jump-in time if its sixth column is the start everywhere or can't be a rank, its
+    It has a jump-in time if its sixth column always equals the start or can't be a rank, its
     seventh may be ranks, and its eighth is a number. A few lines may be malformed.
     """
     if lines.width != _AMBIGUOUS:
@@ -81,7 +81,7 @@ def choose_run_layout(lines: Lines) -> str:
 
 def _ambiguous(lines: Lines) -> FormatError:
     return lines.place(0).error(
-        f"8 columns may be `{TAGGED}` or `{JUMP_IN}`, and these lines do not tell: say which with"
+        f"8 columns may be `{TAGGED}` or `{JUMP_IN}`, and these lines fit both: choose with"
         f" --columns '{TAGGED}' or --columns '{JUMP_IN}'"
     )
 
@@ -118,7 +118,7 @@ def _are_ranks(queries: Sequence[str], fields: Sequence[str]) -> bool:
 
 
 Time = Literal["seconds", "mm.ss", "mm.ss in lines"]
-"""The unit of times; the last leaves formats alone that have seconds."""
+"""The unit of times; the last does not affect formats in seconds."""
 TIMES: tuple[Time, ...] = ("seconds", "mm.ss")
 
 MEDIAEVAL = " in seconds; for MediaEval's official numbers, in mm.ss, use --convention sh-eval"
@@ -217,7 +217,7 @@ def _below(lines: Lines, layout: str, time: Time) -> list[str]:
 def _given(lines: Lines, columns: str, *needed: str) -> str:
     layout = parse_columns(columns, *needed)
     if lines.width != (named := len(layout.split())):
-        raise lines.place(0).error(f"{lines.width} columns, where --columns names {named}")
+        raise lines.place(0).error(f"{lines.width} columns, but --columns names {named}")
     return layout
 
 

@@ -104,7 +104,7 @@ def examine(
     """Check a file of any kind and format; return its description, and its qrels or lists.
 
     Files listed in a release's documents are checked by their SHA-256. If one of `qrels_format` and
-    `run_format` is given, the file is read so. For other arguments see `load_lists`.
+    `run_format` is given, the file is read as that. For other arguments see `load_lists`.
 
     Raises:
         FormatError: the file is malformed, or of no known format.

@@ -1,7 +1,7 @@
-"""A video corpus, `{video name: [duration, index]}`, as it is or by split as TVR's own.
+"""A video corpus, `{video name: [duration, index]}`, flat or by split, as TVR's own.
 
-It resolves video indices in runs, and tells how long the videos are. Indices may start anywhere
-and have gaps: those published with TVR-Ranking are a part of TVR's.
+It resolves video indices in runs, and has the videos' durations. Indices may start anywhere and
+have gaps: those published with TVR-Ranking are a part of TVR's.
 """
 
 from collections.abc import Mapping
@@ -65,7 +65,7 @@ def is_corpus(record: Mapping[str, Any]) -> bool:
 
 
 def whole_numbers(column: Column) -> list[int]:
-    """Return integers; those that a model wrote as floats are integers, too."""
+    """Return integers, including those that a model wrote as floats."""
     wrong = (type(value) not in {int, float} or value % 1 != 0 for value in column.values)
     column.refuse(wrong, "must be an integer")
     return list(map(int, column.values))

@@ -1,6 +1,6 @@
 """Write qrels and runs, atomically; reading a file returns what was written.
 
-What a format can't express is a FormatError, a format that does not exist a UsageError.
+What a format can't express raises FormatError; an unknown format, UsageError.
 """
 
 import gzip
@@ -105,7 +105,7 @@ def write_run(path: Path | str, segments: Segments, fmt: str = SEGMENTS, tag: st
 def convert(
     content: Description, lists: Lists, paths: tuple[Path, Path], to: str, tag: str = TAG
 ) -> None:
-    """Write what `examine` returns of a file, the first of `paths`, in another format."""
+    """Write what `examine` returns for a file, the first of `paths`, in another format."""
     source, out = paths
     if out.exists() and out.samefile(source):
         raise UsageError(f"{out}: input and output must be different files")

@@ -1,7 +1,7 @@
 """Relevance models: what makes a result relevant.
 
 All three papers keep the measures and adapt the relevance of a result. So a model turns an aligned
-run into `Relevance`, and a measure turns that into numbers. `trace` tells what each result met.
+run into `Relevance`, and a measure turns that into numbers. `trace` returns what each result met.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ READ = {
     "bin": ("bin",),
     "tol": ("tol", "seen"),
 }
-"""The parameters that a model reads, beside `rel` and `judged_only`."""
+"""The parameters that a model reads, besides `rel` and `judged_only`."""
 
 
 def relevance(aligned: AlignedRun, params: Params) -> Relevance:
@@ -52,9 +52,9 @@ def relevance(aligned: AlignedRun, params: Params) -> Relevance:
 
 
 class Trace(NamedTuple):
-    """Of each result, shape (results,): the row of the judged segment that it met, or FREE.
+    """For each result, shape (results,): the row of the judged segment that it met, or FREE.
 
-    With it: the IoU of both, the gain, and whether the result is relevant.
+    Also their IoU, the gain, and whether the result is relevant.
     """
 
     truth: Ints
@@ -94,7 +94,7 @@ def _met(aligned: AlignedRun, params: Params) -> Pairs:
 
 
 def overlapping(aligned: AlignedRun, end: Floats | None = None) -> Pairs:
-    """Return the pairs that share some time; `end` is where results end, if not at their end."""
+    """Return the pairs that share some time; `end` replaces the results' ends."""
     result, truth = aligned.pairs
     ends = aligned.results.end if end is None else end
     first = np.maximum(aligned.results.start[result], aligned.truth.start[truth])

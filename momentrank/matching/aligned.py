@@ -15,7 +15,7 @@ from momentrank.segments import Bools, Floats, Ints, Numbers, Segments, iou
 Params = Mapping[str, Any]
 """A measure's parameters: `rel`, `match`, and those of the relevance model."""
 BLOCK = 2**21
-"""Pairs of a result and a judged segment that are held at a time."""
+"""Pairs of a result and a judged segment in memory at a time."""
 
 
 class Truth(NamedTuple):
@@ -85,7 +85,7 @@ class Ranges(NamedTuple):
 class AlignedRun:
     """The judged segments of `count` queries and a run's results for them.
 
-    `in_run` (count,) tells which queries the run has. Query and video are numbers.
+    `in_run` (count,) says which queries the run has. Query and video are numbers.
     """
 
     count: int
@@ -102,7 +102,7 @@ class AlignedRun:
         return AlignedRun(self.count, self.in_run, self.truth, moved)
 
     def select_truth(self, rows: Bools) -> "AlignedRun":
-        """Return the run beside some of the judged segments."""
+        """Return the run with only some judged segments."""
         return AlignedRun(self.count, self.in_run, self.truth.select(rows), self.results)
 
     @cached_property
@@ -120,7 +120,7 @@ class AlignedRun:
     def blocks(self, *, apart: bool = False) -> Iterator[tuple[Pairs, Floats]]:
         """Yield the pairs that share time and their IoUs, by result, at most `BLOCK` at a time.
 
-        Some that do not share time are among them; with `apart`, all.
+        Some that do not share time are included; with `apart`, all.
         """
         order, ranges = self._same_place
         if ranges.length.sum() <= BLOCK:

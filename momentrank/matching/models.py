@@ -9,7 +9,7 @@ By IoU:
 * `maxiou`, the highest IoU with any relevant segment (AxIoU: Togashi et al., CVPR 2022): several
   results may match the same segment.
 
-Of Aly et al. (2013), section 2:
+From Aly et al. (2013), section 2:
 
 * `overlap`: a result is relevant if it overlaps a relevant segment. Several results may be relevant
   because of the same segment, so AP can exceed 1; with `once`, a segment counts only for the first
@@ -33,7 +33,7 @@ FREE = -1
 
 
 def rate_matches(aligned: AlignedRun, params: Params) -> Relevance:
-    """Return the level that each result takes; it is relevant from level `rel` on."""
+    """Return the level that each result takes; it is relevant from level `rel` up."""
     truth = match_greedily(aligned, params["iou"], strict=params["strict"])
     gain = np.append(aligned.truth.level, 0.0)[truth]  # at FREE, the last place
     relevant = (truth != FREE) & (gain >= params["rel"])
@@ -153,7 +153,7 @@ def _fresh_of_all(_: Timeline, place: Ints, start: Floats, tol: float) -> Bools:
     """Return whether each result's window meets no earlier window in the same place.
 
     All windows are equally long: only the nearest earlier ones on both sides can be met. They are
-    neighbours in the order of time once all later results are taken out of it, from the last one.
+    neighbours in the order of time once all later results are removed, starting with the last.
     """
     order = np.lexsort((start, place))
     near = np.diff(place[order]) == 0
@@ -167,15 +167,15 @@ def _fresh_of_all(_: Timeline, place: Ints, start: Floats, tol: float) -> Bools:
             other != NONE and begins[other] < begins[row] + tol
         ):
             fresh[row] = False
-        right[one], left[other] = other, one  # at NONE, the last place: read by nobody
+        right[one], left[other] = other, one  # at NONE, the last place: never read
     return fresh
 
 
 def _fresh_of_relevant(line: Timeline, place: Ints, start: Floats, tol: float) -> Bools:
     """Return whether each result's window meets no relevant content seen before.
 
-    What a window has met is seen: of segments that run at its start, from there to the latest
-    end; of those that begin later in it, all. The latter are seen once and for all.
+    What a window has met is seen: segments running at its start, from there to the latest end;
+    all of those that begin later in it. The latter are seen once and for all.
     """
     running = np.searchsorted(line.start, moments(place, start), side="right")
     ended = np.searchsorted(line.start, moments(place, start + tol), side="left")

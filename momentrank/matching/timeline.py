@@ -86,7 +86,7 @@ class Spans:
         return end - start - old
 
     def take(self, start: float, end: float) -> float:
-        """Take [start, end) away; return how many seconds of it there were."""
+        """Remove [start, end); return how many of its seconds there were."""
         first, last = bisect_right(self.ends, start), bisect_left(self.starts, end)
         if first >= last or start >= end:
             return 0.0

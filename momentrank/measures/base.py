@@ -40,7 +40,7 @@ class Measure:
 
     NAME: ClassVar[str] = ""
     ALIASES: ClassVar[tuple[str, ...]] = ()
-    """Other names that are read."""
+    """Other accepted names."""
     PARAMS: ClassVar[Mapping[str, Param]] = {}
     MATCH: ClassVar[str] = "iou"
     """The relevance model, where `match` can't be set. Two measures need none: "" looks at times,
@@ -51,7 +51,7 @@ class Measure:
     """Whether the value over all queries is the sum, not the mean."""
 
     def __init_subclass__(cls) -> None:
-        """Tell the parameters in `help`."""
+        """Show the parameters in `help`."""
         super().__init_subclass__()
         lines = [
             f"    {name}: {one.allowed}; {one.desc}"

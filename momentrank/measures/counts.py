@@ -1,9 +1,8 @@
-"""Counts of what is relevant and what is retrieved; and MAiSP, by seconds.
+"""Counts of what is relevant and what is retrieved; and MAiSP, over seconds.
 
 Counts are sums over queries, as in trec_eval. MAiSP is mean average interpolated segment precision
 (Eskevich et al., ECIR 2012): INEX's MAiP (Kamps et al., 2007) with seconds in place of characters.
-What counts is how much of the time that the results take is relevant, and how much of the relevant
-time they show.
+It measures how much of the results' time is relevant, and how much of the relevant time they show.
 """
 
 from typing import ClassVar

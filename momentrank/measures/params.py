@@ -7,7 +7,7 @@ import numpy as np
 
 NOTHING = object()
 ROUND = 12
-"""Digits: a float that has fewer of them but for an error of rounding is the shorter one."""
+"""Digits: a float that has fewer, except for a rounding error, is shortened."""
 
 
 class Param:
@@ -18,7 +18,7 @@ class Param:
     def __init__(self, default: object = NOTHING, desc: str = "", *, varies: bool = False) -> None:
         """Require the parameter if it has no default.
 
-        One that `varies` has other defaults in other conventions, and so is shown where it is set.
+        One that `varies` has other defaults in other conventions, and so is shown if set.
         """
         self.required, self.default, self.desc = default is NOTHING, default, desc
         self.varies = varies
@@ -28,7 +28,7 @@ class Param:
         raise NotImplementedError
 
     def show(self, value: object) -> str:
-        """Return a value as a measure's name has it."""
+        """Return a value as in a measure's name."""
         return repr(value)
 
 
@@ -49,7 +49,7 @@ class Number(Param):
 
 RANGE = re.compile(r"(\d*\.?\d+):(\d*\.?\d+)(?::(\d*\.?\d+))?")
 STEP, MIN_STEP = 0.05, 0.001
-"""Between the thresholds of a range that names no step."""
+"""Between the thresholds of a range without a step."""
 
 
 class Threshold(Number):

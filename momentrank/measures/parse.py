@@ -24,11 +24,11 @@ PAPERS = (
     (rf"m?AP@\[?(?P<iou>{RANGE.pattern}|0?\.\d+)\]?", AP),
     (r"mAP", AP),
 )
-"""Patterns in any case, compiled when a name is read."""
+"""Case-insensitive, compiled when a name is read."""
 USUAL: dict[Measure, str | float] = {nDCG: 0.5, AP: "0.5:0.95"}
-"""The threshold of a paper's name without one."""
+"""The threshold for a paper's name without one."""
 AT_LEAST = (">=", "\u2265")
-"""Not said of nDCG: so TVR-Ranking's tables write it, and its scorer asks for more."""
+"""Ignored for nDCG: TVR-Ranking's tables write it, but its scorer requires more."""
 UNQUOTED = re.compile(rf"(iou\s*=\s*)({RANGE.pattern})")
 EXAMPLE = "write it like nDCG(iou=0.5)@10"
 

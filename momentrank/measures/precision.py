@@ -1,4 +1,4 @@
-"""Precision, recall and what is made of them; over segments, Aly et al. (2013), section 2."""
+"""Precision, recall and measures derived from them; over segments, Aly et al. (2013), section 2."""
 
 from typing import ClassVar
 
@@ -38,7 +38,7 @@ class JudgedShare(Precision):
 class RecallOfAll(ByModel):
     """The relevant results among the first K over the number of relevant segments, or bins.
 
-    Only for the models that match one to one: by the others a segment can be found twice.
+    Only for the models that match one to one: with others a segment can be found twice.
     """
 
     NAME = "Recall"

@@ -1,4 +1,4 @@
-"""Do measures agree: how alike the orders of runs by every two measures are (AxIoU, Figure 4)."""
+"""Agreement of measures: how alike any two of them order runs (AxIoU, Figure 4)."""
 
 import math
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from momentrank.meta.values import Values
 
 
 class Agreement(NamedTuple):
-    """Two measures: tau-b is symmetric; tau_ap holds the `other`'s order against the `measure`'s.
+    """Two measures: tau-b is symmetric; tau_ap compares the `other`'s order with the `measure`'s.
 
     Both are None where a measure ties all runs.
     """

@@ -1,9 +1,9 @@
-"""The axioms of the AxIoU paper, section 4, tried on the very runs, with an example of each breach.
+"""The axioms of the AxIoU paper, section 4, tried on given runs, with an example of each breach.
 
-Of a user who goes down a list for one good moment:
+For a user who scans a list for one good moment:
 
 * INV-k, invariance against redundant moments: a result at rank k whose IoU is at most the best one
-  above it brings nothing, so the value stays when another such result takes its place: one that
+  above it adds nothing, so the value stays when another such result takes its place: one that
   meets nothing, or one as good as the best above.
 * MON-k, monotonicity with respect to the best moment: a result at rank k that is better than the
   first k were raises the value.
@@ -27,7 +27,7 @@ from momentrank.meta.systems import Systems
 from momentrank.segments import Bools, Floats, Ints, Segments
 
 DEPTH, CLOSE, ALMOST = 10, 1e-9, 0.999
-"""Ranks that are tried, differences of rounding, and an IoU that can't be surpassed any more."""
+"""Ranks to try, the tolerance for rounding, and an IoU that can't be exceeded."""
 MODEL: dict[str, Any] = {"match": "maxiou", "rel": 1, "judged_only": False}
 NOWHERE, NEVER = "\0", 1e12
 Moments = tuple[list[str], Floats, Floats]
@@ -55,7 +55,7 @@ class Axiom(NamedTuple):
 
 
 class _Lists(NamedTuple):
-    """A run's lists, and of each query's first ones `iou` and `row`, -1 where a list is shorter."""
+    """A run's lists, and `iou` and `row` of each query's first, -1 where a list is shorter."""
 
     task: str
     run: Segments
@@ -63,7 +63,7 @@ class _Lists(NamedTuple):
     row: Ints
 
     def best(self, rank: int) -> Floats:
-        """Return the best IoU of the first `rank` results of each list; 0 of none."""
+        """Return the best IoU of the first `rank` results of each list; 0 if none."""
         best: Floats = self.iou[:, :rank].max(axis=1, initial=0.0)
         return best
 
@@ -79,7 +79,7 @@ class _Case(NamedTuple):
 
 
 def measure_axioms(systems: Systems, *, done: Callable[[int], object] = int) -> list[Axiom]:
-    """Return both axioms for each measure; `done` is told of runs.
+    """Return both axioms for each measure; `done` counts runs.
 
     Raises:
         UsageError: a run has a list for each of several tasks.
@@ -132,7 +132,7 @@ def _values(systems: Systems, lists: _Lists) -> dict[Measure, Floats]:
 
 
 def _cases(systems: Systems, old: _Lists) -> Iterator[_Case]:
-    """Yield the changes of a run: at each rank two that bring nothing, and one that improves."""
+    """Yield the changes of a run: at each rank two that add nothing, and one that improves."""
     for rank in range(1, old.iou.shape[1] + 1):
         has = old.row[:, rank - 1] >= 0
         if rank > 1:
@@ -146,7 +146,7 @@ def _cases(systems: Systems, old: _Lists) -> Iterator[_Case]:
 def _case(
     systems: Systems, axiom: str, rank: int, old: _Lists, queries: Bools, moments: Moments
 ) -> _Case:
-    """Return a case: at `rank` of the lists of `queries` stand `moments`, one for each."""
+    """Return a case: `moments`, one for each of `queries`, at `rank` of their lists."""
     rows = old.row[queries, rank - 1]
     video, start, end = list(old.run.video), old.run.start.copy(), old.run.end.copy()
     for row, name in zip(rows.tolist(), moments[0], strict=True):
@@ -157,7 +157,7 @@ def _case(
 
 
 def _nothing(queries: Bools) -> Moments:
-    """Return moments that meet nothing, in whatever video they are looked for."""
+    """Return moments that meet nothing in any video."""
     count = int(queries.sum())
     return [NOWHERE] * count, np.full(count, NEVER), np.full(count, NEVER + 1)
 
@@ -171,9 +171,9 @@ def _best_above(old: _Lists, rank: int, queries: Bools) -> Moments:
 
 
 def _better(systems: Systems, old: _Lists, rank: int, has: Bools) -> tuple[Bools, Moments]:
-    """Return the queries whose first `rank` results can be surpassed, and moments that do.
+    """Return the queries whose first `rank` results can be exceeded, and moments that do.
 
-    They begin with a relevant moment, and are as long as an IoU halfway from the best to 1 asks.
+    They begin with a relevant moment, and are long enough for an IoU halfway from the best to 1.
     """
     qrels = systems.evaluator.qrels
     rows = np.flatnonzero((qrels.value >= MODEL["rel"]) & (qrels.end > qrels.start))[::-1]
@@ -188,14 +188,14 @@ def _better(systems: Systems, old: _Lists, rank: int, has: Bools) -> tuple[Bools
 
 
 def _loss(axiom: str, moved: Floats) -> Floats:
-    """Return how far values moved that should have stayed, or fell that should have risen."""
+    """Return how far values moved that should stay, or fell that should rise."""
     return np.abs(moved) if axiom == "INV" else -moved
 
 
 def _try(
     case: _Case, before: Floats, after: Floats, found: Axiom, run: str, names: list[str]
 ) -> Axiom:
-    """Return what is known of an axiom with one more case; the worst breach is the example."""
+    """Return an axiom's results with one more case; the worst breach is the example."""
     tried = case.queries & ~np.isnan(before) & ~np.isnan(after)
     loss = _loss(case.axiom, after - before)
     broken = tried & (loss > (CLOSE if case.axiom == "INV" else -CLOSE))

@@ -1,4 +1,4 @@
-"""The noise band of a difference: where it would be had others made the labels."""
+"""The noise band of a difference: its range had others made the labels."""
 
 from typing import NamedTuple
 
@@ -39,22 +39,22 @@ class Noise(NamedTuple):
 
 
 class Band(NamedTuple):
-    """Between these two a difference is under noise of the labels.
+    """The bounds of a difference under label noise.
 
-    They need not enclose the difference itself: noise also shifts it, for it costs more where a run
-    was close.
+    They need not enclose the difference itself: noise also shifts it, since it costs more where a
+    run was close.
     """
 
     low: float
     high: float
 
     def can_turn(self, difference: float) -> bool:
-        """Tell whether a difference may lose its sign: it is within the noise of the labels."""
+        """Tell whether a difference may lose its sign: it is within label noise."""
         return difference * self.low <= 0 or difference * self.high <= 0
 
 
 Bands = dict[tuple[str, str, str], Band]
-"""By measure and two runs: of the second one's mean minus the first one's."""
+"""By measure and two runs: of the second's mean minus the first's."""
 
 
 def measure_bands(systems: Systems, noise: Noise, confidence: float) -> Bands:

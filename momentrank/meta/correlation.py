@@ -29,8 +29,8 @@ def tau_b(first: Floats, second: Floats) -> Floats:
 def tau_ap(truth: Floats, other: Floats) -> Floats:
     """Return the AP correlation of two scores of runs, (..., runs) each: shape (...).
 
-    Errors among the best runs of `other` weigh more: of each run but its best, the share of the
-    runs above it that are above it in `truth`, too (Yilmaz, Aslam and Robertson, SIGIR 2008). A
+    Errors among the best runs of `other` weigh more: for each run but its best, the share of the
+    runs above it that are also above it in `truth` (Yilmaz, Aslam and Robertson, SIGIR 2008). A
     tie in `truth` counts as half; a tie in `other` is an order by the runs' position.
     """
     order = np.argsort(-other, axis=-1, kind="stable")

@@ -1,4 +1,4 @@
-"""The experiments by name: what each takes, and the table that it gives."""
+"""The experiments by name: what each takes, and the table that it returns."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ CUTOFFS, THRESHOLDS = (1, 5, 10), (0.3, 0.5, 0.7)
 
 
 def cell_text(value: object, digits: int) -> str:
-    """Return a value of a table as text, a float with so many digits; nothing for None."""
+    """Return a value of a table as text, floats with `digits` digits; None is empty."""
     if value is None:
         return ""
     return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
@@ -30,7 +30,7 @@ def default_measures() -> list[Measure]:
 
 
 class Settings(NamedTuple):
-    """How the experiments are made; `sizes`: numbers of queries, by default ten."""
+    """The experiments' settings; `sizes`: numbers of queries, by default ten."""
 
     seed: int = SEED
     trials: int = stability.TRIALS
@@ -47,7 +47,7 @@ class Settings(NamedTuple):
 
 
 class Experiment(NamedTuple):
-    """An experiment: how many steps it tells of, and the tables that it gives."""
+    """An experiment: how many steps it reports, and the tables that it returns."""
 
     steps: Callable[[Systems, Settings], int]
     tables: Callable[[Systems, Settings, Done], Tables]
@@ -94,7 +94,7 @@ def _axioms(systems: Systems, _: Settings, done: Done) -> Tables:
 
 def _selection(systems: Systems, how: Settings, done: Done) -> Tables:
     if how.validation is None:
-        raise UsageError("selection: name the qrels of validation (--val)")
+        raise UsageError("selection: name the validation qrels (--val)")
     rows = list(selection.measure_selection(how.validation.values, systems.values))
     done(1)
     return {"selection": rows}
@@ -133,7 +133,7 @@ def run_experiments(
     how: Settings,
     progress: Callable[[str, int], Done] = lambda *_: int,
 ) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the tables of some of `EXPERIMENTS`, by name; `progress` begins a bar of so many steps.
+    """Yield the tables of some of `EXPERIMENTS`, by name; `progress` begins a bar with its steps.
 
     Raises:
         UsageError: the runs or the settings don't allow an experiment.

@@ -1,7 +1,7 @@
-"""Noise of labels: what measures would say had others drawn the boundaries (AxIoU, Figure 7).
+"""Label noise: what measures would report had others drawn the boundaries (AxIoU, Figure 7).
 
-Of every judged moment [s, s + l) five annotators are simulated, and the medians of their starts and
-of their lengths, or of their ends, are the new moment. `variance` is in square seconds.
+For every judged moment [s, s + l) five annotators are simulated, and the medians of their starts
+and of their lengths, or of their ends, are the new moment. `variance` is in square seconds.
 
 * `written`, as the paper writes it: a start is normal around s with that variance, a length is
   exponential with mean l, whatever the variance.
@@ -30,8 +30,8 @@ class LabelNoise(NamedTuple):
     """A measure under noise: how far the runs' means move, over all noisy truths and runs.
 
     `kept` is the mean IoU of a moment with its noisy one (of noisy levels: the share of pairs that
-    keep theirs), `rmse` that of the means, `bias` their mean movement, and `tau` the mean tau-b of
-    the order of the runs with their order without noise; where there is none, it counts as 0.
+    keep theirs), `rmse` the RMSE of the means, `bias` their mean movement, and `tau` the mean tau-b
+    of the order of the runs with their order without noise; if undefined, it counts as 0.
     """
 
     noise: str
@@ -68,7 +68,7 @@ def measure_label_noise(
     seed: int = SEED,
     done: Callable[[int], object] = int,
 ) -> Iterator[LabelNoise]:
-    """Yield each measure under each noise; `done` is told of noisy truths.
+    """Yield each measure under each noise; `done` counts noisy truths.
 
     A seed draws the same for all variances.
     """

@@ -1,4 +1,4 @@
-"""The page: a figure for each experiment, what it asks, and the table behind it."""
+"""The page: a figure for each experiment, its question, and the table behind it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
@@ -34,22 +34,22 @@ th, td { padding: 0.15rem 0.7rem 0.15rem 0; text-align: left;
   border-bottom: 1px solid var(--line); white-space: nowrap; }
 """
 ASKED = {
-    "agreement": "Kendall's tau-b between the orders of the runs by every two measures. 1: both"
-    " order them alike; the lower, the more the choice of the measure decides who wins.",
-    "stability": "Mean tau-b between the orders on two sets of so many queries. The higher, the"
-    " less the order depends on which queries were asked.",
-    "needed": "The fewest queries at which the order reaches the wanted tau-b, and from which on a"
-    " difference of the wanted size has another sign in at most 5 % of two such sets. Empty: more"
-    " than the largest size.",
+    "agreement": "Kendall's tau-b between the orders of the runs by any two measures. 1: both"
+    " agree; the lower, the more the choice of measure decides who wins.",
+    "stability": "Mean tau-b between the orders on two sets of that many queries. The higher, the"
+    " less the order depends on the choice of queries.",
+    "needed": "The fewest queries at which the order reaches the target tau-b, and from which on a"
+    " difference of the target size changes its sign between two such sets in at most 5 % of cases."
+    " Empty: more than the largest size.",
     "power": "The share of pairs of runs that a paired randomisation test tells apart at p < .05.",
-    "ties": "The share of queries on which all runs have one value: they say nothing of the runs.",
+    "ties": "The share of queries on which all runs have one value: they do not distinguish runs.",
     "axioms": "INV-k: a result that is no better than the best above it changes nothing. MON-k: one"
     " that is better raises the value. With an example of each breach.",
-    "selection": "The run that is best by each measure (row) on validation: how many standard"
-    " deviations it is above the mean of all runs on test, by each measure (column).",
-    "label-noise": "How far the means of the runs move, as root of the mean square, had others"
+    "selection": "How many standard deviations the run that is best on validation by each"
+    " measure (row) is above the mean of all runs on test, by each measure (column).",
+    "label-noise": "How far the means of the runs would move (root mean square) had others"
     " drawn the boundaries, or given the levels. kept: the mean IoU with the noisy moments, or the"
-    " share of levels that stay.",
+    " share of levels kept.",
 }
 
 
@@ -90,7 +90,7 @@ def _agreement(rows: Sequence[Any]) -> Iterator[str]:
 def _families(
     rows: Sequence[Any], x: str, y: str
 ) -> Iterable[tuple[str, Mapping[str, svg.Points]]]:
-    """Return the series of the measures of one name, for a figure each."""
+    """Return the series of measures by their name, for one figure each."""
     families: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for row in rows:
         family = row.measure.partition("(")[0].partition("@")[0]

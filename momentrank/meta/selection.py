@@ -1,4 +1,4 @@
-"""Choosing a system by one measure on validation: what it is worth on test (AxIoU, Figure 8)."""
+"""Choosing a system by one measure on validation: how good it is on test (AxIoU, Figure 8)."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -11,9 +11,9 @@ from momentrank.significance import DECIMALS
 
 
 class Selection(NamedTuple):
-    """The run that is best by a measure on validation, and another measure of it on test.
+    """The run that is best by a measure on validation, and its value by another on test.
 
-    `z` is how many standard deviations its value is above the mean of all runs; None where all
+    `z` is how many standard deviations its value is above the mean of all runs; None if all
     runs have one value.
     """
 
@@ -35,7 +35,7 @@ def measure_selection(validation: Values, test: Values) -> Iterator[Selection]:
     if len(validation.runs) != len(test.runs):
         raise UsageError(
             f"{len(validation.runs)} runs on validation and {len(test.runs)} on test: name the"
-            " systems' runs of both in the same order"
+            " same systems' runs in the same order"
         )
     means = test.means()
     spread = np.round(means.std(axis=1), DECIMALS)

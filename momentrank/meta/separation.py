@@ -1,4 +1,4 @@
-"""What a measure tells apart: significant pairs of runs, and queries on which all runs tie."""
+"""What a measure distinguishes: significant pairs of runs, and queries on which all runs tie."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -13,7 +13,7 @@ ALPHA = 0.05
 
 
 class Power(NamedTuple):
-    """Of a measure: the pairs of runs, how many have p below alpha, and their share."""
+    """A measure's pairs of runs, how many have p below alpha, and their share."""
 
     measure: str
     pairs: int
@@ -22,7 +22,7 @@ class Power(NamedTuple):
 
 
 class Ties(NamedTuple):
-    """Of a measure: the share of queries on which all runs have one value, and of those 0."""
+    """A measure's share of queries on which all runs have one value, and on which all have 0."""
 
     measure: str
     queries: int
@@ -38,7 +38,7 @@ def measure_power(
     seed: int = SEED,
     done: Callable[[int], object] = int,
 ) -> Iterator[Power]:
-    """Yield each measure's power; `done` is told of measures.
+    """Yield each measure's power; `done` counts measures.
 
     It is the share of pairs of runs with p below `alpha` by the paired randomisation test (Sakai,
     SIGIR 2006), uncorrected, at equal cost: on the same queries and lists for every measure.
@@ -53,7 +53,7 @@ def measure_power(
 
 
 def measure_ties(values: Values) -> Iterator[Ties]:
-    """Yield each measure's ties (AxIoU paper, Figure 9): such queries say nothing of the runs."""
+    """Yield each measure's ties (AxIoU paper, Figure 9): such queries do not distinguish runs."""
     for name, table in zip(values.measures, values.table, strict=True):
         rounded = np.round(table, DECIMALS)
         tied, zero = np.ptp(rounded, axis=0) == 0, (rounded == 0).all(axis=0)

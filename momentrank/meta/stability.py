@@ -2,8 +2,8 @@
 
 For each size two sets of queries are drawn at random, disjoint or (`overlap`) independently, many
 times. A measure is stable where both order the runs alike (AxIoU paper, Figure 6). The swap test
-(Voorhees and Buckley, SIGIR 2002) asks how often a difference seen on one set has the other sign on
-the other.
+(Voorhees and Buckley, SIGIR 2002) asks how often a difference seen on one set has the opposite sign
+on the other.
 """
 
 import math
@@ -20,15 +20,15 @@ from momentrank.significance import DECIMALS, SEED
 
 TRIALS, SIZES = 5_000, 10
 TAU, DIFFERENCE = 0.9, 0.05
-"""What is wanted, if nothing else is said."""
+"""The default targets."""
 DRAWN = 2**22
-"""Numbers held at a time."""
+"""Numbers in memory at a time."""
 MAX_SWAPS = 0.05
-"""The error rate at which a difference counts as seen."""
+"""The error rate up to which a difference is trusted."""
 
 
 class Stability(NamedTuple):
-    """A measure at one size: of trials, the mean and variance of tau-b, and the swap test.
+    """A measure at one size: over trials, the mean and variance of tau-b, and the swap test.
 
     `difference` is the smallest difference of means, in steps of a thousandth, such that of the
     pairs with at least that difference, or any larger one, at most `MAX_SWAPS` swap; None if there
@@ -67,17 +67,17 @@ def measure_stability(
     overlap: bool = False,
     done: Callable[[int], object] = int,
 ) -> Iterator[Stability]:
-    """Yield how stable each measure is at each size, by size; `done` is told of trials.
+    """Yield how stable each measure is at each size, by size; `done` counts trials.
 
     Trials in which a measure ties all runs have no tau-b, and count as 0: nothing is ordered.
 
     Raises:
-        UsageError: a size is below 1, or larger than what two sets can be drawn of.
+        UsageError: a size is below 1, or too large to draw two sets.
     """
     count = len(values.queries)
     largest = count if overlap else count // 2
     if wrong := [size for size in sizes if not 1 <= size <= largest]:
-        raise UsageError(f"{wrong[0]} queries: there are {count}, so sizes are 1 to {largest}")
+        raise UsageError(f"{wrong[0]} queries: there are {count}, so sizes must be 1 to {largest}")
     by_query = np.ascontiguousarray(values.table.reshape(-1, count).T)
     for size in sizes:
         rng = np.random.default_rng([seed, size])
@@ -113,7 +113,7 @@ class _Swaps:
         self._unit = np.maximum(1.0, np.abs(table).max(axis=(1, 2))) / self.BINS
 
     def add(self, one: Floats, two: Floats) -> None:
-        """Count the pairs of runs of some trials; both sets' differences are looked at."""
+        """Count the pairs of runs of some trials; both sets' differences count."""
         order = signs(one) * signs(two)
         for scores in (one, two):
             steps = np.abs(_differences(scores)) / self._unit[:, None]

@@ -1,6 +1,6 @@
 """Small charts as inline SVG: a matrix, lines, bars. No script; colours come from the page.
 
-Each has a title for who can't see it, and every mark one that shows its value. Text is escaped.
+Each has a title for readers who can't see it, and every mark one with its value. Text is escaped.
 """
 
 import math
@@ -23,7 +23,7 @@ Points = Sequence[tuple[float, float]]
 def matrix(title: str, names: Sequence[str], values: Floats) -> str:
     """Draw values (names, names), the higher the stronger; what is not a number stays empty.
 
-    The columns bear the numbers of the rows.
+    Columns have the rows' numbers.
     """
     known = values[~np.isnan(values)]
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
@@ -85,7 +85,7 @@ def lines(title: str, series: Mapping[str, Points], x_title: str, y_title: str) 
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Return round values, some four to a scale, from at most `low` to at least `high`."""
+    """Return round values, about four per scale, from at most `low` to at least `high`."""
     step = 10.0 ** math.floor(math.log10(high - low)) if high > low else 1.0
     step *= next(
         part for part in (0.2, 0.25, 0.5, 1, 2) if (high - low) / step / part <= MOST_STEPS
@@ -95,7 +95,7 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 def _spread(ends: Sequence[float]) -> list[float]:
-    """Return places for labels, in rising order, at least a line apart."""
+    """Return places for labels, in ascending order, at least a line apart."""
     places: list[float] = []
     for number, end in enumerate(ends):
         rest = (len(ends) - number) * LINE

@@ -1,4 +1,4 @@
-"""Runs of some systems with what scores them, also against changed copies of the qrels."""
+"""Runs of some systems with their scorer, also against changed copies of the qrels."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -19,10 +19,10 @@ HELD = 2**19
 
 
 def check_measures(measures: Iterable[Measure]) -> None:
-    """Check that of each measure a higher value is better.
+    """Check that higher values of each measure are better.
 
     Raises:
-        UsageError: one counts something.
+        UsageError: one is a count.
     """
     for measure in measures:
         if isinstance(measure, Count) or measure.NAME == Judged.NAME:
@@ -30,10 +30,10 @@ def check_measures(measures: Iterable[Measure]) -> None:
 
 
 class Systems:
-    """Runs of some systems, and what scores them."""
+    """Runs of some systems, and their scorer."""
 
     def __init__(self, evaluator: Evaluator, runs: Mapping[str, Lists]) -> None:
-        """Take an evaluator and each run's lists, read as it asks, by the run's name.
+        """Take an evaluator and each run's lists, read as it requires, by the run's name.
 
         Raises:
             UsageError: a measure does not order runs.
@@ -60,8 +60,8 @@ class Systems:
     ) -> Floats:
         """Return means against changed copies of the qrels, shape (measures, runs, copies).
 
-        `change` returns the qrels of a copy, with all their queries; `done` is told of copies.
-        Many copies are scored at once, as one large collection.
+        `change` returns the qrels of a copy, with all their queries; `done` counts copies.
+        Many copies are scored together, as one large collection.
         """
         runs = {name: self._judged(lists) for name, lists in self.runs.items()}
         rows = max([1, len(self.evaluator.qrels.query), *map(_rows, runs.values())])
@@ -102,7 +102,7 @@ def _blocks(copies: int, size: int) -> Iterator[list[int]]:
 
 
 def stack(copies: Sequence[Segments]) -> Segments:
-    """Return copies as one collection: the number of its copy stands before a query's id."""
+    """Return copies as one collection: the number of its copy precedes a query's id."""
     sizes = np.cumsum([0, *(len(one.queries) for one in copies)])
     return Segments(
         [f"{number} {name}" for number, one in enumerate(copies) for name in one.queries],

@@ -32,20 +32,20 @@ class Values:
         """Arrange the values of runs, each as `Evaluator.per_query` returns them.
 
         Raises:
-            UsageError: fewer than two runs, no query, or runs or measures with other queries.
+            UsageError: fewer than two runs, no query, or runs or measures with different queries.
         """
         if len(scored) < 2:  # noqa: PLR2004  (an order needs two)
-            raise UsageError("name at least two runs: their order is what is looked at")
+            raise UsageError("name at least two runs, to compare their order")
         queries = next(iter(scored.values()))[measures[0]][0]
         for name, of_run in scored.items():
             for measure in measures:
                 if of_run[measure][0] != queries:
                     raise UsageError(
                         f"{name}: {measure!r} scores other queries than {measures[0]!r} does for"
-                        " the first run; take measures and a convention that score the same"
+                        " the first run; use measures and a convention that score the same"
                     )
         if not queries:
-            raise UsageError("there are no queries to look at")
+            raise UsageError("there are no queries to compare")
         table = [[scored[name][measure][1] for name in scored] for measure in measures]
         return cls([repr(one) for one in measures], list(scored), queries, np.array(table))
 

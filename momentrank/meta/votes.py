@@ -1,10 +1,10 @@
-"""Noise of levels: a campaign's own raw judgments, drawn again before their consensus.
+"""Level noise: a campaign's own raw judgments, drawn again before their consensus.
 
 Each pair's votes are drawn with replacement from its own, and the rule of TVR-Ranking (Liang et
 al., 2024, section 3.3) decides again: of four votes the highest and the lowest are dropped, and the
 mean of the other two, or of two votes, is rounded up if they differ by at most 1; else the pair has
 no level. A campaign may round to the nearest level; its release's manifest says so. Two equal votes
-can't move, so this is the least noise there is.
+can't move, so this is a lower bound on the noise.
 """
 
 import csv
@@ -29,7 +29,7 @@ RAW = ("pair_id", "worker", "relevance")
 PAIRS = ("pair_id", "query_id", "video_name", "start", "end")
 Moment = tuple[str, str, float, float]
 Rounding = Literal["up", "nearest"]
-"""What becomes of a mean between two levels; `nearest` goes to the even one."""
+"""How to round a mean between two levels; `nearest` rounds to the even one."""
 
 
 class Votes(NamedTuple):
@@ -40,7 +40,7 @@ class Votes(NamedTuple):
 
 
 class Judgments(NamedTuple):
-    """What can be drawn again: pairs of two votes and of four; and how many keep their level.
+    """What can be drawn again: pairs with two votes and with four; and how many keep their level.
 
     `without` counts judged segments without two or four votes; `other` those whose level is not
     what the rule makes of their votes, such as adjudicated ones. `rounding` is the rule's.
@@ -66,14 +66,14 @@ def read_judgments(raw: Path, qrels: Segments, source: Path) -> Judgments:
     """Read the votes on the judged segments of a collection.
 
     Args:
-        raw: `pair_id,worker,relevance`. What a pair is, `pairs.csv` beside it tells, or else the
-            `pair_id` of each moment in `source`; how means are rounded, `manifest.json` beside it.
+        raw: `pair_id,worker,relevance`. `pairs.csv` next to it defines the pairs, or else the
+            `pair_id` of each moment in `source`; `manifest.json` next to it, the rounding.
         qrels: the judged segments.
         source: the file that they were read from.
 
     Raises:
         FormatError: a file is malformed, with its line.
-        UsageError: nothing tells what the pairs are, or the votes are those of other segments.
+        UsageError: nothing defines the pairs, or the votes are on other segments.
     """
     votes: dict[str, list[int]] = {}
     for place, row in _read_csv(raw, RAW):
@@ -89,7 +89,7 @@ def read_judgments(raw: Path, qrels: Segments, source: Path) -> Judgments:
     rounding = _read_rounding(raw)
     wrong = [decide(one.level, rounding) != qrels.value[one.row] for one in (two, four)]
     if not any(len(one.row) for one in (two, four)):
-        raise UsageError(f"{raw}: no vote is on a moment of {source}: is it of this collection?")
+        raise UsageError(f"{raw}: no vote is on a moment of {source}: is this the same collection?")
     kept = [
         Votes(one.row[~rows], one.level[~rows])
         for one, rows in zip((two, four), wrong, strict=True)
@@ -106,7 +106,7 @@ def _select(own: list[list[int]], size: int) -> Votes:
 
 
 def _read_rounding(raw: Path) -> Rounding:
-    """Return how the release beside the votes rounds; as the paper does, if it does not say."""
+    """Return how the release next to the votes rounds; by default, as the paper does."""
     path = raw.with_name("manifest.json")
     if not path.is_file():
         return "up"
@@ -114,10 +114,10 @@ def _read_rounding(raw: Path) -> Rounding:
         said = json.loads(read_source(path).text)["params"]["consensus"]["rounding"]
     except ValueError as exc:
         raise FormatError(f"{path}: {exc}") from exc
-    except (KeyError, TypeError):  # of something else than a release
+    except (KeyError, TypeError):  # not a release's
         return "up"
     if said not in get_args(Rounding):
-        raise FormatError(f"{path}: params.consensus.rounding: {said!r} is not known")
+        raise FormatError(f"{path}: params.consensus.rounding: unknown value {said!r}")
     return cast("Rounding", said)
 
 
@@ -130,8 +130,8 @@ def _read_pairs(raw: Path, source: Path) -> dict[Moment, str]:
         return dict(_pairs_of(content))
     except (ValueError, KeyError, TypeError, IndexError, AttributeError):
         raise UsageError(
-            f"{raw}: {path.name} must be beside it, or {source.name} be JSON whose moments have a"
-            " pair_id: nothing tells which moments were judged"
+            f"{raw}: {path.name} must be next to it, or {source.name} must be JSON whose moments"
+            " have a pair_id, to show which moments were judged"
         ) from None
 
 
@@ -154,11 +154,11 @@ def _read_csv(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[Place, dic
     reader = csv.DictReader(io.StringIO(read_source(path).text), strict=True)
     try:
         if missing := [name for name in columns if name not in (reader.fieldnames or [])]:
-            raise FormatError(f"{path}: there is no column {missing[0]!r}")
+            raise FormatError(f"{path}: no column {missing[0]!r}")
         for row in reader:
             place = Place(path, reader.line_num)
             if None in row or None in row.values():
-                raise place.error(f"{len(reader.fieldnames or [])} cells are expected")
+                raise place.error(f"must have {len(reader.fieldnames or [])} cells")
             yield place, row
     except csv.Error as exc:
         raise Place(path, reader.line_num).error(str(exc)) from exc
@@ -181,7 +181,7 @@ def measure_level_noise(
     seed: int = SEED,
     done: Callable[[int], object] = int,
 ) -> Iterator[LabelNoise]:
-    """Yield each measure under noise of the levels; `done` is told of noisy truths."""
+    """Yield each measure under level noise; `done` counts noisy truths."""
     qrels, kept = systems.evaluator.qrels, []
 
     def change(copy: int) -> Segments:

@@ -48,7 +48,7 @@ def test_a_release_with_its_features_is_opened(tiny):
     [
         ("video", "v3", None, "video.h5: video 'v3' has no features"),
         ("queries", "109", None, "queries.h5: query '109' has no features"),
-        ("video", "v3", np.ones((12, 5)), "video 'v3' has 5 values a row, others 6"),
+        ("video", "v3", np.ones((12, 5)), "video 'v3' has 5 values"),
         ("sub", "v3", np.ones((9, 6)), "'v3' has 9 rows, but 12 in"),
         ("video", "v3", np.full((12, 6), np.nan), "'v3' has a value that is NaN"),
         ("queries", "109", np.zeros((0, 5)), "query '109' has no row"),

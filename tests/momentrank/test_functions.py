@@ -91,9 +91,9 @@ def test_without_measures_a_benchmark_has_its_own_table_and_others_their_usual_m
     assert len(table.to_frame()) == len(table) == 84
     with pytest.raises(mr.MeasureError):
         table["R@1,zero"]
-    with pytest.raises(KeyError, match="was not computed; there is MR-full"):
+    with pytest.raises(KeyError, match=r"was not computed.*MR-full"):
         table["R@1,0.5"]
-    with pytest.raises(mr.UsageError, match="no values of single queries"):
+    with pytest.raises(mr.UsageError, match="name a measure, such as"):
         table.to_frame(per_query=True)
 
 
@@ -153,7 +153,7 @@ def test_files_are_written_and_converted(tmp_path):
         ({"q": 7}, "row 0: must be query_id, video_id, start, end, level; not 7"),
         ({"q": [("v", 0, 1)]}, r"row 0: must be .*; not \('q', 'v', 0, 1\)"),
         ({"q": [{"video_id": "v"}]}, "row 0: the record has no 'start'"),
-        ([("q", "v", 0, 1, 2), ("q", None, 0, 1, 2)], "row 1: the video_id must be a text"),
+        ([("q", "v", 0, 1, 2), ("q", None, 0, 1, 2)], "row 1: the video_id must be a string"),
         ([("q", "v", 0, "x", 2)], "row 0: the end must be a number, not 'x'"),
         ([{"query_id": "q", "start": 0, "end": 1}], "row 0: the record has no 'video_id'"),
     ],

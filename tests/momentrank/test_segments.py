@@ -152,7 +152,7 @@ def test_whole_numbers_are_integers_as_ids(column, ids):
 def test_a_null_is_no_id(column, name):
     row = int(column.dtype != bool)
     frame = pd.DataFrame({"query_id": "q", "video_id": "v", "start": 0, "end": [1, 1], "rank": 1})
-    with pytest.raises(SegmentError, match=f"row {row}: the {name} must be a text or an integer"):
+    with pytest.raises(SegmentError, match=f"row {row}: the {name} must be a string or an integer"):
         segments.run_from_frame(frame.assign(**{name: column}))
 
 

@@ -1,4 +1,4 @@
-"""What the readers of benchmarks' formats share; what is malformed is a FormatError in all."""
+"""Shared by the readers of benchmarks' formats; malformed input is a FormatError in all."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, repeat
@@ -23,7 +23,7 @@ class Fields(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What a reader is told: see `momentrank.formats.read.load_run`.
+    """What a reader is given: see `momentrank.formats.read.load_run`.
 
     `names` are the names of videos by index. `truth` is what a run without ids or videos refers to.
     """
@@ -33,13 +33,13 @@ class Reading(NamedTuple):
     truth: Truth | None = None
     lenient: bool = False
     scored: bool = True
-    """Whether results usually have scores: only then it is told if they have none."""
+    """Whether results usually have scores: only then are missing ones reported."""
 
 
 class JsonFormat(NamedTuple):
     """A JSON format: its name, a test of the first record, and its reader.
 
-    `convention` is the benchmark's own, if the format says which benchmark it is.
+    `convention` is the benchmark's own, if the format identifies the benchmark.
     """
 
     name: str
@@ -87,7 +87,7 @@ def read_qrels(queries: list[str], videos: list[str], lists: Column) -> Table:
 
 
 def with_details(table: Table, records: Column, fields: Fields, queries: list[str]) -> Table:
-    """Return a table with the durations and texts of its records, where all of these are right."""
+    """Return a table with the durations and texts of its records, if all of these are valid."""
 
     def durations() -> dict[str, float]:
         pairs = ((record.get(fields.video), record.get(fields.duration)) for record in rows)
@@ -127,7 +127,7 @@ def read_run(
 ) -> Table:
     """Read the list of results of each query, in its order.
 
-    `videos` are the queries' own, where the results do not name theirs.
+    `videos` are the queries' own, if the results do not name theirs.
     """
     first = cut(lists, reading.depth)
     own = None if videos is None else spread(videos, first)
@@ -163,7 +163,7 @@ def read_results(
 
 
 def _below(lists: Column, reading: Reading, parse: Parse) -> list[str]:
-    """Return a note of the first malformed result that is not scored, if any."""
+    """Return a note about the first malformed result that is not scored, if any."""
     if reading.depth is None or reading.lenient:
         return []
     depth = reading.depth
@@ -179,7 +179,7 @@ def _below(lists: Column, reading: Reading, parse: Parse) -> list[str]:
 
 
 def _are_sound(lists: list[Any]) -> bool:
-    """Tell quickly that lists of `[video, start, end, score]` have no error in them."""
+    """Tell quickly that lists of `[video, start, end, score]` contain no error."""
     try:
         wrong = [
             video

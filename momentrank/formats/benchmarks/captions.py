@@ -30,7 +30,7 @@ from momentrank.formats.table import Table, Windows
 
 CHARADES = "charades-sta"
 CONVENTION = "charades"
-"""Of both: the same cells are usual."""
+"""Of both: the same cells are customary."""
 CHARADES_SHAPE = "lines VIDEO START END##sentence"
 MARK = "##"
 LAYOUT = "video_id start end"
@@ -43,7 +43,7 @@ _FIRST = re.compile(
 
 
 class Line(NamedTuple):
-    """A moment as the file has it, unchecked."""
+    """A moment as in the file, unchecked."""
 
     video: str
     start: str
@@ -132,8 +132,8 @@ def read_annotations(records: Column, _: Reading) -> Table:
 def read_submission(records: Column, reading: Reading) -> Table:
     """Read `{results: {video: [{sentence, timestamp: [start, end], score}, ...]}}`.
 
-    A query is a sentence of that video in the qrels. Its results are in the order of the list. Of a
-    sentence that several queries of a video have, the results are theirs in equal parts, in order.
+    A query is a sentence of that video in the qrels. Its results are in the order of the list.
+    Queries of a video with the same sentence share its results in equal parts, in order.
     """
     truth = require_truth(records, reading, "its queries are named by their sentences")
     names, lists = split_objects(records.key(RESULTS, dict))
@@ -142,7 +142,7 @@ def read_submission(records: Column, reading: Reading) -> Table:
     keys = [(name, plain(text)) for name, text in zip(video, sentences, strict=True)]
     known: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for name, text in truth.texts.items():
-        own = truth.videos.get(name) or name.rpartition("#")[0]  # where it has no moment left
+        own = truth.videos.get(name) or name.rpartition("#")[0]  # if it has no moment left
         known[own, plain(text)].append(name)
     number, place = Counter(keys), Counter[tuple[str, str]]()
     query, notes = [], []
@@ -175,7 +175,7 @@ def _parse(rows: Column) -> Windows:
 
 
 def plain(sentence: str) -> str:
-    """Return a sentence without what annotations and submissions write differently."""
+    """Normalise a sentence: annotations and submissions write it differently."""
     return " ".join(sentence.split()).rstrip(" .").casefold()
 
 

@@ -1,4 +1,4 @@
-"""QVHighlights (Lei et al., NeurIPS 2021): annotations and submissions, one record a query.
+"""QVHighlights (Lei et al., NeurIPS 2021): annotations and submissions, one record per query.
 
 The order of a list is the ranking. Other benchmarks are often converted to this format.
 """
@@ -31,7 +31,7 @@ def read_annotations(records: Column, _: Reading) -> Table:
 def read_submission(records: Column, reading: Reading) -> Table:
     """Read `{qid, vid, pred_relevant_windows: [[start, end, score], ...]}`.
 
-    Where no record has `vid`, a query's video is that of the qrels.
+    If no record has `vid`, a query's video is that in the qrels.
     """
     queries = records.key(FIELDS.query).distinct_ids()
     if reading.truth is not None and not any(FIELDS.video in one for one in records.values):

@@ -158,7 +158,7 @@ def test_levels_are_drawn_again_for_a_difference_of_ndcg(files, capsys):
     (files / "raw.csv").write_text("pair_id,worker,relevance\n" + "\n".join(votes))
     chosen = [*RUNS, "nDCG(iou=0.5)@10", "--judgments", "raw.csv", "--json"]
     shown = out(capsys, *chosen)
-    assert f"votes are drawn again: {QUERIES}; that keep their level: 0" in shown.err
+    assert f"votes drawn again: {QUERIES}; with their level kept: 0" in shown.err
     for row in json.loads(shown.out)["pairs"]:  # two equal votes can't move
         assert row["noise_low"] == pytest.approx(row["difference"])
         assert row["noise_high"] == pytest.approx(row["difference"])

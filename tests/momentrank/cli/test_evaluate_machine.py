@@ -41,7 +41,7 @@ def test_people_alone_and_with_the_machine_stand_side_by_side(files, capsys):
     printed = out(capsys, "a.run", "b.run", MEASURE)
     assert printed.err == ""
     head, rows = printed.out.split("\nrun ")
-    assert "# people: 12 of 30 queries, taken for a random sample of them\n# intervals: 95%" in head
+    assert "# people: 12 of 30 queries, assumed to be a random sample\n# intervals: 95%" in head
     assert "# machine: m.qrels\n# machine_sha256: " in head
     assert rows.split("\n")[0].split("  ")[-1] == "machine alone"
     found = mr.evaluate_with_machine("p.qrels", "b.run", "m.qrels", MEASURE)[MEASURE]
@@ -93,13 +93,13 @@ def test_where_people_judged_all_a_warning_says_so(files, capsys):
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        ([MEASURE, "-q"], 2, "--machine: not together with --per-query"),
-        ([MEASURE, "--by", "length"], 2, "--machine: not together with --by"),
-        ([MEASURE, "--group", "x=a.run"], 2, "--machine: not together with --group"),
-        (["b.run", MEASURE, "--marks"], 2, "--machine: not together with --marks"),
-        (["NumRel"], 2, "NumRel is a sum, no mean"),
+        ([MEASURE, "-q"], 2, "--machine: can't be combined with --per-query"),
+        ([MEASURE, "--by", "length"], 2, "--machine: can't be combined with --by"),
+        ([MEASURE, "--group", "x=a.run"], 2, "--machine: can't be combined with --group"),
+        (["b.run", MEASURE, "--marks"], 2, "--machine: can't be combined with --marks"),
+        (["NumRel"], 2, "NumRel is a sum"),
         ([MEASURE, "--convention", "spr"], 2, "spr counts a query by its levels"),
-        (["--convention", "qvhighlights"], 2, "has no values of single queries"),
+        (["--convention", "qvhighlights"], 2, "the table of qvhighlights"),
     ],
 )
 def test_what_cannot_be_estimated_is_refused(files, capsys, words, code, message):
@@ -111,9 +111,8 @@ def test_what_cannot_be_estimated_is_refused(files, capsys, words, code, message
 
 def test_a_query_that_the_machine_lacks_is_one_line(files, capsys):
     err = out(capsys, "a.run", MEASURE, qrels="m.qrels", machine="p.qrels", code=2).err
-    assert err == (
-        "momentrank: p.qrels: lacks 18 of 30 queries that people judged (q12, q13, q14, ...): the"
-        " machine has to judge all of them\n"
-    )
+    said = "momentrank: p.qrels: lacks 18 of 30 queries that people judged (q12, q13, q14, ...): "
+    assert err.startswith(said)
+    assert err.count("\n") == 1
     (files / "m.qrels").write_text("q0 Q0 v0 0 9 4\nq0 Q0 v0 0 9 x\n")
     assert "m.qrels, line 2" in out(capsys, "a.run", MEASURE, code=1).err

@@ -83,10 +83,10 @@ def test_a_seed_gives_the_same_numbers(files, capsys):
     [
         (["a.run", "AxIoU@1"], "at least two runs are needed"),
         ([*RUNS, "NumRel"], "NumRel does not order runs"),
-        ([*RUNS, "AxIoU@1", "--sizes", "5"], "5 queries: there are 8, so sizes are 1 to 4"),
+        ([*RUNS, "AxIoU@1", "--sizes", "5"], "5 queries: there are 8, so sizes must be 1 to 4"),
         ([*RUNS, "AxIoU@1", "--tau", "2"], "--tau must be from -1 to 1"),
         ([*RUNS, "--convention", "qvhighlights"], "name the measures to examine"),
-        ([*RUNS, "AxIoU@1", "--only", "selection"], "selection: name the qrels of validation"),
+        ([*RUNS, "AxIoU@1", "--only", "selection"], "selection: name the validation qrels (--val)"),
         (
             [*RUNS, "AxIoU@1", "--only", "label-noise", "--noise", "none"],
             "label-noise: name a kind",
@@ -175,4 +175,4 @@ def test_levels_are_drawn_again_from_raw_judgments(files, capsys):
     assert (row["noise"], row["variance"]) == ("levels", None)
     assert 0.8 < row["kept"] < 0.95, "of half of the pairs a quarter falls to 0"
     assert row["rmse"] > 0
-    assert "whose votes are drawn again: 8; that keep their level: 0 without" in shown.err
+    assert "votes drawn again: 8; with their level kept: 0 without" in shown.err

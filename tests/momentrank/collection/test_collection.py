@@ -76,7 +76,7 @@ def test_what_is_not_the_release_is_refused(old, tmp_path):
     with pytest.raises(mr.UsageError, match=r"revision is only for the hub"):
         mr.load(old, revision="v1.0.0")
     (old / "qrels/test.qrels").write_text(FILES["qrels/test.qrels"].replace(" 3\n", " 4\n"))
-    with pytest.raises(mr.FormatError, match=r"test.qrels: is not the file of the release"):
+    with pytest.raises(mr.FormatError, match=r"test\.qrels: not the release's file"):
         _ = collection["test"].qrels
     (old / "pairs.csv").unlink()
     with pytest.raises(mr.FormatError, match=r"pairs.csv: no such file, but the manifest lists it"):
@@ -240,7 +240,7 @@ def test_a_split_that_only_the_newer_release_has_is_scored_too(old, tmp_path, ca
     told = capsys.readouterr().out
     [row] = [line.split() for line in told.splitlines() if line.startswith("mine.run")]
     assert row[:3] == ["mine.run", "test", "nDCG(iou=0.5)@10"]
-    assert "other.run: has no query of the splits" in told
+    assert "other.run: has no query" in told
 
 
 class StandIn:

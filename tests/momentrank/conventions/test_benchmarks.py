@@ -329,7 +329,7 @@ def test_each_task_of_a_submission_to_tvr_is_scored_by_its_own_list(tvr, capsys)
         assert mr.explain(annotations, path, "90", name, "vcmr").value == value
         assert main(["explain", str(annotations), str(path), "90", name, *asked]) == 0
         assert f" = {value:.4f} (vcmr)" in capsys.readouterr().out
-    with pytest.warns(UserWarning, match="one list of VCMR, SVMR, VR is read, VCMR"):
+    with pytest.warns(UserWarning, match="only VCMR of VCMR, SVMR, VR is read"):
         mr.convert(path, path.with_name("one.run"), "segments")
     for alone in ((path, "--run-format", "vcmr"), (submit(VCMR=[wrong, right]),)):
         found, _ = evaluate(capsys, annotations, *alone, *asked)
@@ -337,7 +337,7 @@ def test_each_task_of_a_submission_to_tvr_is_scored_by_its_own_list(tvr, capsys)
     found, _ = evaluate(capsys, annotations, submit(SVMR=[right]), *asked)
     assert [found[name] for name in names] == [None, None, 100, 100, None]
     assert main(["evaluate", str(annotations), str(path), "VR@1", *asked]) == 2
-    assert "of the list VR, and the run has SVMR alone" in capsys.readouterr().err
+    assert "needs the list VR, but the run has only SVMR" in capsys.readouterr().err
 
 
 def test_a_benchmarks_file_names_its_convention_where_none_is_asked_for(tvr, capsys):

@@ -296,7 +296,7 @@ BAD = [
     (TVR, "[0, 2.29]", "[0]", ", line 2: ts: must be [start, end], not [0]"),
     (TVR, "[0, 2.29]", "[3, 2.29]", ", line 2: ts: the end is before the start"),
     (TVR, "94603", "90200", ", line 2: desc_id: '90200' appears twice (first: line 1)"),
-    (TVR, '"s_clip_18"', "null", ", line 2: vid_name: must be a text, not None"),
+    (TVR, '"s_clip_18"', "null", ", line 2: vid_name: must be a string, not None"),
     (CHARADES, "0 4.5##", "0 4.5", ", line 4: must be VIDEO START END##sentence"),
     (CHARADES, "0 4.5##", "4.5##", ", line 4: must be VIDEO START END##sentence"),
     (CHARADES, "1.0 9", "x 9", ", line 3: the start must be a number, not 'x'"),

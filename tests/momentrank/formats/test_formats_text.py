@@ -148,7 +148,7 @@ def test_columns_in_any_order_and_for_qrels(tmp_path):
     path = file_of(tmp_path, "4 q 2 3 v\n")
     columns = "level query_id start end video_id"
     assert rows_of(load_qrels(path, columns=columns)) == [("q", "v", 2, 3, 4)]
-    with pytest.raises(FormatError, match="line 1: 5 columns, where --columns names 6"):
+    with pytest.raises(FormatError, match="line 1: 5 columns, but --columns names 6"):
         load_qrels(path, columns=f"{columns} -")
     path = file_of(tmp_path, '{"qid": 1, "vid": "v", "relevant_windows": [[1, 2]]}')
     with pytest.raises(UsageError, match="--columns is only for lines of fields"):
@@ -278,8 +278,8 @@ def test_one_segment_may_stand_twice_and_two_levels_of_it_are_told(tmp_path):
 
 
 BAD_QRELS = [
-    ("q Q0 v 0 1 1 1 1", "line 3: 8 columns, where the first line has 6"),
-    ("q Q0 v 0 1", "line 3: 5 columns, where the first line has 6"),
+    ("q Q0 v 0 1 1 1 1", "line 3: 8 columns, but the first line has 6"),
+    ("q Q0 v 0 1", "line 3: 5 columns, but the first line has 6"),
     ("q Q0 v x 1 1", "line 3: the start must be a number, not 'x'"),
     ("q Q0 v 0 1_0 1", "line 3: the end must be a number, not '1_0'"),
     ("q Q0 v 0 \u0661 1", "line 3: the end must be a number, not '\u0661'"),
@@ -312,7 +312,7 @@ BAD_RUNS = [
     ("q Q0 v 0 1 1 inf t", "the score must be a number, not 'inf'"),
     ("q Q0 v 0 1 1 - t", "the score must be a number, not '-'"),
     ("q Q0 v 1 0 1 1 t", "the end is before the start"),
-    ("q Q0 v 0 1 1 1", "7 columns, where the first line has 8"),
+    ("q Q0 v 0 1 1 1", "7 columns, but the first line has 8"),
 ]
 
 

@@ -195,7 +195,7 @@ def test_a_campaign_that_rounds_to_the_nearest_level_is_drawn_by_its_own_rule(ra
     ("manifest", "told"),
     [
         ("{", "Expecting property name"),
-        ('{"params": {"consensus": {"rounding": "exact"}}}', "'exact' is not known"),
+        ('{"params": {"consensus": {"rounding": "exact"}}}', "rounding: unknown value 'exact'"),
     ],
 )
 def test_a_manifest_that_cannot_be_read_is_told(raw, tmp_path, manifest, told):
@@ -212,7 +212,7 @@ def test_pairs_may_be_numbered_in_the_json_of_the_qrels(raw, tmp_path):
     found = votes.read_judgments(raw, judged([0, 0, 2]), source)
     assert found.votes[0].row.tolist() == [2]
     source.write_text("q Q0 v 0 1 1\n")
-    with pytest.raises(UsageError, match=r"pairs\.csv must be beside it"):
+    with pytest.raises(UsageError, match=r"pairs\.csv must be next to it"):
         votes.read_judgments(raw, judged([0, 0, 2]), source)
 
 
@@ -248,13 +248,13 @@ def test_what_has_no_level_in_a_copy_is_left_out_of_it(raw, tmp_path):
 @pytest.mark.parametrize(
     ("text", "error", "told"),
     [
-        ("pair_id,worker\n0,1\n", FormatError, "there is no column 'relevance'"),
+        ("pair_id,worker\n0,1\n", FormatError, "no column 'relevance'"),
         (
             "pair_id,worker,relevance\n0,1,high\n",
             FormatError,
             "line 2: relevance: 'high' is not a level",
         ),
-        ("pair_id,worker,relevance\n0,1\n", FormatError, "line 2: 3 cells are expected"),
+        ("pair_id,worker,relevance\n0,1\n", FormatError, "line 2: must have 3 cells"),
         ("pair_id,worker,relevance\n77,1,3\n77,2,3\n", UsageError, "no vote is on a moment of"),
     ],
 )
