@@ -1,4 +1,4 @@
-# Every target sets up what it needs: Python 3.11 or newer, make and git are enough.
+# Every target sets up what it needs: only Python 3.11 or newer, make and git are required.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -7,13 +7,13 @@ SHELL := /bin/bash
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 MARKS ?= not slow and not live
 WORKERS ?= auto
-# Runs before the workers: in a fresh checkout one process compiles what all of them import.
+# Runs before the workers: in a fresh checkout one process compiles what they all import.
 COMPILE ?= :
 RUN := PATH="$(CURDIR)/.venv/bin:$$PATH"
-# Named after the pins, not after a time: working copies share this environment.
+# Named after the pins, not a time: working copies share this environment.
 READY := .venv/ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
 
-# Label Studio's pins conflict with the pipeline's: it has an environment of its own.
+# Label Studio's pins conflict with the pipeline's, so it has its own environment.
 LABEL_STUDIO := .venv-label-studio/ready-$(shell cksum < requirements-label-studio.lock | cut -d' ' -f1)
 
 .PHONY: help setup engines demo demo-clone baselines test campaign label-studio label-studio-environment lock \
@@ -29,13 +29,13 @@ $(READY):
 	@.venv/bin/python -m pip --disable-pip-version-check install -qq --no-deps --no-build-isolation -e .
 	@rm -f .venv/ready-* && touch $@
 
-engines: .venv/engines-$(shell cksum < requirements-engines.lock | cut -d' ' -f1) ## Install Ray and submitit: engines past one machine
+engines: .venv/engines-$(shell cksum < requirements-engines.lock | cut -d' ' -f1) ## Install Ray and submitit, to run stages on several machines
 
 .venv/engines-%: $(READY)
 	@.venv/bin/python -m tools.install requirements-engines.lock
 	@rm -f .venv/engines-* && touch $@
 
-demo: ## Run everything on the sample corpus, people and all, in a clone of its own: .demo/
+demo: ## Run everything on the sample corpus, with simulated people, in its own clone, .demo/
 	@$(MAKE) --silent --no-print-directory --jobs=2 setup label-studio-environment
 	@$(MAKE) --no-print-directory demo-clone
 	@cd .demo && $(RUN) python -m annotation.rehearsal --name Demo
@@ -45,11 +45,11 @@ demo: ## Run everything on the sample corpus, people and all, in a clone of its 
 demo-clone:
 	@$(RUN) python -m tools.demo "$(SMALLER)"
 
-baselines: $(READY) ## Train the baselines on the demo's release, and show their table; after `make demo`
-	@test -f .demo/datasets/release/train_top20.json || { echo "make demo first: the baselines are trained on its release"; exit 2; }
+baselines: $(READY) ## Train the baselines on the demo's release and print their table (after `make demo`)
+	@test -f .demo/datasets/release/train_top20.json || { echo "run make demo first: the baselines are trained on its release"; exit 2; }
 	@cd .demo && $(RUN) dvc repro baselines/dvc.yaml && cat datasets/work/baselines/table.md
 
-stop-demo: ## Stop the demo's server; keep what the demo has made
+stop-demo: ## Stop the demo's server, but keep the demo
 	@tools/in_demo.sh annotation.server stop
 
 clean-demo: ## Delete the demo and its server; refuses if people have judged
@@ -58,7 +58,7 @@ clean-demo: ## Delete the demo and its server; refuses if people have judged
 
 test: $(READY) ## Check style and types, and run the tests
 	@echo "==> ruff" && $(RUN) ruff check . && $(RUN) ruff format --check .
-	@echo "==> mypy --strict, and beside it pytest -m '$(MARKS)'"
+	@echo "==> mypy --strict, in parallel with pytest -m '$(MARKS)'"
 	@export $(RUN); mypy & types=$$!; tests=0; \
 	  { $(COMPILE); } >/dev/null || true; \
 	  python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "$(MARKS)" || tests=$$?; \

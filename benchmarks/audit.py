@@ -2,12 +2,12 @@
 
     python -m benchmarks.audit [--pools 1000] [--seed 1]
 
-Each pool is a campaign of its own, audited once. Relevance falls with the rank as
-top / (1 + (rank / 12) ** fall), with a thin tail; how much is relevant varies between queries by
-a gamma variable of mean 1 (the smaller its shape, the more). Prints for each setting the finds in
-the random samples, and the percentage of intervals that cover, lie above or lie below the truth:
-beyond ranks 20 and 40, per query and as a share. For comparison: mean +- t SE. The settings in
-OUTSIDE are those for which the method does not promise 95 %.
+Each pool is a separate campaign, audited once. Relevance falls with the rank as
+top / (1 + (rank / 12) ** fall), with a thin tail. How much is relevant varies between queries by a
+gamma variable of mean 1 (the smaller its shape, the more). For each setting it prints the finds in
+the random samples, and the percentage of intervals that cover the truth, are above it or are below
+it: beyond ranks 20 and 40, per query and as a share. For comparison: mean +- t SE. For the settings
+in OUTSIDE the method does not promise 95 %.
 """
 
 from typing import NamedTuple
@@ -27,7 +27,7 @@ RANDOM = 60
 
 
 class Setting(NamedTuple):
-    """A kind of corpus and an audit of it."""
+    """A kind of corpus, and an audit of it."""
 
     queries: int
     drawn: int
@@ -61,7 +61,7 @@ class Pools(NamedTuple):
 
 
 def simulate(setting: Setting, pools: int, seed: int) -> Pools:
-    """Draw pools and audit each."""
+    """Draw pools, and audit each."""
     random = np.random.default_rng(seed)
     shape = (pools, setting.queries)
     breadth = random.gamma(setting.shape, 1 / setting.shape, shape)
@@ -86,7 +86,7 @@ def true_share(truth: Ints, strata: int) -> Floats:
 
 
 def misses(interval: Interval, truth: Floats) -> tuple[float, float]:
-    """Return the shares of intervals that lie above and below the truth."""
+    """Return the shares of intervals above and below the truth."""
     return float((interval.low > truth).mean()), float((interval.high < truth).mean())
 
 

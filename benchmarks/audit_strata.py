@@ -1,14 +1,14 @@
-"""An audit drawn by a machine's levels, beside one drawn without: coverage and width.
+"""An audit drawn using a machine's levels, compared with one drawn without: coverage and width.
 
     python -m benchmarks.audit_strata [--pools 1000] [--seed 1]
 
 The pools are those of `benchmarks.audit`; each is audited twice, with the same number of judgments.
-The machine has judged so many moments of each query below the 60 that people judge all of. The
-`good` one puts 85 % of the relevant ones at 1 or more and 50 % at 3 or 4; of the others 5.5 % and
-.5 %. The `useless` one gives both the same levels. Prints the percentage of 95 % intervals that
-cover the relevant moments per query beyond ranks 20 and 40, with the machine and without it; the
-ratio of their mean widths, and the mean of what each audit by the machine says of it, with its
-standard deviation; and the ratio of the estimates' errors (RMSE).
+People judge the first 60 moments of each query, and the machine has judged a number of those below.
+The `good` machine puts 85 % of the relevant ones at 1 or more and 50 % at 3 or 4; of the others
+5.5 % and .5 %. The `useless` one gives both the same levels. It prints the percentage of 95 %
+intervals that cover the relevant moments per query beyond ranks 20 and 40, with and without the
+machine; the ratio of their mean widths, and the mean and standard deviation of each audit's own
+estimate of that ratio; and the ratio of the estimates' errors (RMSE).
 """
 
 from itertools import pairwise
@@ -37,7 +37,7 @@ JUDGED = {
     "narrow queries": 500,
     "the paper's pool": 500,
 }
-"""Moments below the top of each query that the machine has judged, by setting."""
+"""How many moments below each query's top the machine has judged, by setting."""
 
 
 class Audits(NamedTuple):
@@ -77,7 +77,7 @@ def simulate(setting: Setting, depth: int, machine: str, pools: int, seed: int) 
 
 
 def _counts(size: Ints, judged: Ints, relevant: Ints, top: Ints) -> Counts:
-    """Put the three ranges of which all are judged before random samples."""
+    """Put the three fully judged ranges before the random samples."""
     whole = np.broadcast_to(np.diff([0, *CUTS]), top.shape)
     judged = np.broadcast_to(judged, size.shape)
     sizes, samples, found = (
@@ -87,9 +87,9 @@ def _counts(size: Ints, judged: Ints, relevant: Ints, top: Ints) -> Counts:
 
 
 class Figures(NamedTuple):
-    """How often both cover, and by how much the machine narrows interval and errors.
+    """How often both cover the truth, and how much the machine narrows intervals and errors.
 
-    `estimated` is what single audits say of the `width`, on average, `spread` how far they differ.
+    `estimated` is single audits' mean estimate of `width`, `spread` its standard deviation.
     """
 
     covered: float

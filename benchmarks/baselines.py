@@ -2,11 +2,11 @@
 
     python -m benchmarks.baselines [--videos 19614] [--queries 2781] [--hidden 384]
 
-Rows are random; a video has as many as one of TVR has clips (51 on average, 128 at most). Printed
-are the seconds of ranking, those of its bare matrix products (each query with each row, once for
-each stream), their ratio, the peak of memory, and, on a part, how the published loop compares: it
+Rows are random; a video has as many as TVR's have clips (51 on average, 128 at most). It prints the
+seconds of ranking, those of its bare matrix products (each query with each row, once for each
+stream), their ratio, the peak memory, and, on a part, how the published loop compares, which
 detects boundaries for every pair of query and video, and makes and sorts all pairs of rows. On a
-busy machine, compare the seconds of processors.
+busy machine, compare the CPU seconds.
 """
 
 import argparse
@@ -30,11 +30,11 @@ from baselines.models.reloclnet import ReLoCLNet
 
 LONGEST, MEAN = 128, 51
 PART = (16, 400)
-"""Queries and videos that the published loop is timed on."""
+"""The queries and videos on which the published loop is timed."""
 
 
 def synthetic_corpus(counts: Ints, hidden: int, row_block: int) -> EncodedCorpus:
-    """Return random rows for videos of so many rows."""
+    """Return random rows for videos with the given numbers of rows."""
     corpus, order = EncodedCorpus(), np.argsort(counts, kind="stable")
     size = row_block // MEAN
     for first in range(0, len(order), size):
@@ -86,7 +86,7 @@ def published_loop(model: ReLoCLNet, corpus: Iterable[Block], vectors: tuple[Ten
 
 
 class Seconds(NamedTuple):
-    """How long a call takes: by the clock, and of processors."""
+    """How long a call takes: wall and CPU seconds."""
 
     clock: float
     processor: float
@@ -116,11 +116,11 @@ def main(videos: int, queries: int, hidden: int) -> None:
         ours = measure(lambda: ranker.rank(vectors))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
         print(f"{queries} queries, {videos} videos, {counts.sum()} rows, hidden {hidden}")
-        print(f"bare products   {bare.clock:8.1f} s   {bare.processor:8.1f} s of processors")
-        print(f"ranking         {ours.clock:8.1f} s   {ours.processor:8.1f} s of processors")
+        print(f"bare products   {bare.clock:8.1f} s   {bare.processor:8.1f} CPU s")
+        print(f"ranking         {ours.clock:8.1f} s   {ours.processor:8.1f} CPU s")
         ratios = (ours.clock / bare.clock, ours.processor / bare.processor)
         print(f"                {ratios[0]:8.2f}     {ratios[1]:8.2f} times the products")
-        print(f"peak of memory  {peak:8.2f} GB")
+        print(f"peak memory     {peak:8.2f} GB")
         few, some = min(PART[0], queries), min(PART[1], videos)
         part = synthetic_corpus(counts[:some], hidden, own.row_block)
         asked = tuple(vector[:few] for vector in vectors)

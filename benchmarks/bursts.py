@@ -1,11 +1,11 @@
-"""Honest people and bursts: how many of them the flag of `agreement` names wrongly.
+"""Honest people and bursts: how many of them `agreement` flags wrongly.
 
     python -m benchmarks.bursts [--people 500] [--judgments 1000] [--spread 0.5]
 
 The time of a judgment is log-normal (`--spread` is the deviation of its logarithm), with a median
-of 3 to 20 seconds, a person's own. Easy pairs come together: logarithms of following judgments are
-correlated. Prints how many people have a burst, by that correlation and by the length of a burst;
-then the same for people who also make twelve judgments of one second in a row.
+of 3 to 20 seconds that differs by person. Easy pairs come in groups: the logarithms of successive
+judgments are correlated. It prints how many people have a burst, by that correlation and by the
+length of a burst; then the same for people who also make twelve one-second judgments in a row.
 """
 
 import numpy as np

@@ -2,11 +2,11 @@
 
     python -m benchmarks.campaign [--queries 3281] [--people 23] [--tasks 20000]
 
-Plans the first votes of every query's first batch, again with all of them open, and again with
-half of them judged at random. Memory is that of the process, tables included.
+It plans the first votes of every query's first batch, then with all of them open, then with half of
+them judged at random. Memory is the process's, tables included.
 
-Then, with a real server: pushing tasks compared with the bare import call, and pulling as many
-judgments compared with bare paging (`--tasks 0` skips this).
+Then it compares, on a real server, a push of tasks with the bare import call, and a pull of as many
+judgments with bare paging (`--tasks 0` skips this).
 """
 
 from dataclasses import replace
@@ -26,7 +26,7 @@ RANKS = 20
 
 
 def open_campaign(queries: int, people: int) -> PlanInputs:
-    """Return a new campaign, in which four people judge what others disagree on."""
+    """Return a new campaign with four annotators who judge what others disagree on."""
     ids = [f"{number:06}" for number in range(queries)]
     size = queries * RANKS
     pairs = pd.DataFrame(

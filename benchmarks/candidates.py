@@ -2,8 +2,8 @@
 
     python -m benchmarks.candidates [--texts 72842] [--queries 72842] [--dimensions 384]
 
-The three alternate, a block of queries each, so that all suffer from the same noise. The last line
-is the search's memory beyond the array, measured in a process of its own.
+The three alternate, one block of queries each, so that noise affects all alike. The last line is
+the search's memory beyond the array, measured in a separate process.
 """
 
 import multiprocessing

@@ -1,11 +1,11 @@
-"""How well the caption checks separate right captions from wrong ones.
+"""How well the caption checks separate correct captions from wrong ones.
 
     python -m benchmarks.check DESCRIPTIONS [--sample 500]
 
-DESCRIPTIONS has a description per line. The captions that `rules` writes for them count as right;
-a sample of them is corrupted (`benchmarks.corruptions`). Two tables: for each score, how often a
-right caption scores above a wrong one (area under the ROC curve); and the share of each kind that
-a setting rejects: the paper's, that of params.yaml, and its two parts alone.
+DESCRIPTIONS has one description per line. The captions that `rules` writes for them count as
+correct; a sample of them is corrupted (`benchmarks.corruptions`). It prints two tables: for each
+score, how often a correct caption scores above a wrong one (area under the ROC curve); and the
+share of each kind that a setting rejects: the paper's, that of params.yaml, and each of its parts.
 """
 
 import random
@@ -28,7 +28,7 @@ PAPER = 0.4
 
 
 def pairs(descriptions: Sequence[str], captions: Sequence[str], size: int) -> pd.DataFrame:
-    """Return `kind, description, caption`: all the right ones, and the wrong ones of a sample."""
+    """Return `kind, description, caption`: all correct ones, and the wrong ones of a sample."""
     numbers = sorted(random.Random(SEED).sample(range(len(captions)), min(size, len(captions))))
     right = pd.DataFrame({"kind": RIGHT, "description": descriptions, "caption": captions})
     wrong = [
@@ -39,7 +39,7 @@ def pairs(descriptions: Sequence[str], captions: Sequence[str], size: int) -> pd
 
 
 def areas(table: pd.DataFrame, score: str) -> pd.Series:
-    """Return the area under the ROC curve of each wrong kind against the right captions."""
+    """Return the area under the ROC curve of each wrong kind against the correct captions."""
     right = table.loc[table["kind"] == RIGHT, score].astype(float)
     wrong = table[table["kind"] != RIGHT]
     return wrong.groupby("kind")[score].apply(

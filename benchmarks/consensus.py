@@ -2,7 +2,7 @@
 
     python -m benchmarks.consensus [--raw raw_annotation.csv] [--repeat 5] [--pairs 96483]
 
-Without --raw, judgments are drawn at random: two per pair, four where these differ. `groupby.apply`
+Without --raw, judgments are drawn at random: two per pair, four if these differ. `groupby.apply`
 applies the rule pair by pair. Times are the best of the repeats, without imports. The figures for
 the paper's file are 96,483 pairs, 94,442 kept.
 """
@@ -29,7 +29,7 @@ PEOPLE = 21
 
 
 def draw_judgments(pairs: int) -> pd.DataFrame:
-    """Return random judgments: two levels per pair, four where these differ."""
+    """Return random judgments: two levels per pair, four if these differ."""
     random = np.random.default_rng(0)
     truth = random.integers(0, 5, pairs)
     given = np.clip(truth[:, None] + random.normal(0, 0.9, (pairs, ALL_VOTES)).round(), 0, 4)

@@ -1,6 +1,6 @@
 """Corrupted captions, which the checks should reject.
 
-Each differs from a right caption by one change, drawn from the same corpus by a seed.
+Each differs from a correct caption by one change, drawn from the same corpus with a seed.
 """
 
 import random
@@ -17,7 +17,7 @@ JOINTS = frozenset({"and", "while", "then", "before", "after", "as", "when"})
 
 
 class Corruption(NamedTuple):
-    """A wrong caption, its kind, and the number of the right one."""
+    """A wrong caption, its kind, and the number of the correct one."""
 
     kind: str
     number: int

@@ -4,13 +4,13 @@
         [--kill 45] [--tasks 5000] [--plain]
 
 The environment names an empty PostgreSQL database (LABEL_STUDIO_DATABASE, PGPASSWORD). Both servers
-run on this machine, and so do the people: each takes the next pair of a project of their own and
-answers it, over and over, without looking at a clip. The rounds alternate. On PostgreSQL one worker
-after the other is killed, one every `--kill` seconds (0: none). Printed are answers a second, what
-a person waits for one, the processor's seconds that the server (with PostgreSQL) and the people
-take for one, and afterwards whether each answer is there exactly once. Then the same of pushes and
-pulls of `--tasks` tasks (0 skips this). With `--plain` SQLite's server is Label Studio as it comes,
-with a rollback journal; that of `make label-studio` writes ahead and leaves statements out.
+run on this machine, and so do the people: each takes the next pair of their own project and answers
+it, over and over, without looking at a clip. The rounds alternate. On PostgreSQL the workers are
+killed in turn, one every `--kill` seconds (0: none). It prints answers per second, how long a
+person waits for one, the CPU seconds that the server (with PostgreSQL) and the people take for one,
+and afterwards whether each answer is there exactly once. Then it measures pushes and pulls of
+`--tasks` tasks (0 skips this). With `--plain`, SQLite's server is plain Label Studio, with a
+rollback journal; the one of `make label-studio` uses write-ahead logging and fewer statements.
 """
 
 import os
@@ -43,7 +43,7 @@ PAIRS = 2000
 """Tasks in each person's project: more than they answer."""
 
 SAFE = ("fsync", "synchronous_commit", "full_page_writes")
-"""PostgreSQL's settings that keep an answer whatever happens; without them it would be faster."""
+"""PostgreSQL's settings for durable answers; without them it would be faster."""
 
 PASSWORD = "a-good-password"  # noqa: S105  (of a server that ends with the benchmark)
 
@@ -70,7 +70,7 @@ class Server(NamedTuple):
 def start(
     name: str, address: str | None, checkout: Path, people: int, workers: int
 ) -> Iterator[Server]:
-    """Start a server in a temporary folder, and let people sign up and log in."""
+    """Start a server in a temporary folder, and have people sign up and log in."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         with chdir(folder):
             Path(PROGRAM.parts[0]).symlink_to(checkout / PROGRAM.parts[0])
@@ -101,7 +101,7 @@ def _stop(folder: Path) -> None:
 
 
 def _server_seconds(on: Server) -> float:
-    """Return the processor's seconds of a server and of PostgreSQL, ended processes included."""
+    """Return the CPU seconds of a server and of PostgreSQL, ended processes included."""
     roots = [on.process]
     if on.workers:
         roots += [one for one in psutil.process_iter() if _is_postmaster(one)]
@@ -130,7 +130,7 @@ def _tree_seconds(root: psutil.Process) -> float:
 
 
 def play(on: Server, seconds: float, kill: float) -> Round:
-    """Let all people answer at once for so long, and print what came of it."""
+    """Have all people answer in parallel for a while, and print the result."""
     before = _server_seconds(on)
     done = work(on.people, seconds, on.process, kill if on.workers else 0)
     print_round(on.name, done, _server_seconds(on) - before)
@@ -155,7 +155,7 @@ def check(on: Server, rounds: Iterable[Round]) -> None:
 
 
 def push_and_pull(both: list[Server], tasks: int, rounds: int, checkout: Path) -> None:
-    """Print the seconds of pushes of so many tasks, and of pulls of as many judgments."""
+    """Print the seconds of pushes of tasks, and of pulls of as many judgments."""
     params, campaigns = load(checkout / "params.yaml"), []
     for _ in range(rounds):
         for one in both:
@@ -169,7 +169,7 @@ def push_and_pull(both: list[Server], tasks: int, rounds: int, checkout: Path) -
 
 
 def print_call(on: Server, name: str, tasks: int, call: Callable[[], float]) -> None:
-    """Print what a push or a pull took, and the processor's seconds of the server and of us."""
+    """Print what a push or a pull took, and the CPU seconds of the server and of this process."""
     before, own = _server_seconds(on), time.process_time()
     with chdir(on.folder):
         seconds = call()
@@ -189,7 +189,7 @@ def main() -> None:
     if options.plain:
         mock.patch.object(sqlite, "write_ahead").start()
         mock.patch.object(embedded, "__file__", str(PROGRAM.absolute())).start()
-    checkout, address = Path.cwd(), os.environ.pop(database.URL)  # it would be of both
+    checkout, address = Path.cwd(), os.environ.pop(database.URL)  # it would apply to both
     for name in ("server_version", *SAFE):
         print(
             f"PostgreSQL: {name} {postgres.query(database.parse(address), f'show {name}').strip()}"

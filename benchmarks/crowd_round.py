@@ -1,4 +1,4 @@
-"""One round of a crowd: people who answer at once, a server whose workers die, what is left."""
+"""One round of a crowd: people answer in parallel while the server's workers are killed."""
 
 import threading
 import time
@@ -15,44 +15,44 @@ from annotation.simulation.accounts import Visitor
 
 LEVEL, LOOK = 3, 3.0
 RELOAD_SECONDS = 0.1
-"""What a person who sees an error waits before the next look."""
+"""Seconds that a person who sees an error waits before reloading."""
 
 
 class Person(NamedTuple):
-    """Somebody who is logged in, and the project of their own."""
+    """Someone who is logged in, and their own project."""
 
     project: int
     visitor: Visitor
 
 
 class Round(NamedTuple):
-    """What came of one round."""
+    """The result of one round."""
 
     answers: list[int]
-    """The tasks whose answer the server confirmed."""
+    """The tasks whose answers the server confirmed."""
     waits: list[float]
-    """The seconds of each of these answers, from the question for the task on."""
+    """The seconds of each of these answers, from requesting the task."""
     errors: int
-    """How often somebody saw an error, and looked again."""
+    """How often someone saw an error, and reloaded."""
     kills: int
     """How many of the server's workers were killed."""
     seconds: float
     people_seconds: float
-    """The processor's seconds of all people, who are threads of this process."""
+    """The CPU seconds of all people, who are threads of this process."""
 
     @property
     def rate(self) -> float:
-        """Answers a second."""
+        """Answers per second."""
         return len(self.answers) / self.seconds
 
 
 class Tally(NamedTuple):
-    """How the answers that people know of compare with those that the server has."""
+    """The answers that people know of, compared with those on the server."""
 
     once: int
     """Confirmed, and there exactly once."""
     unconfirmed: int
-    """There once, although whoever gave it saw an error."""
+    """There once, although the person who gave it saw an error."""
     lost: int
     """Confirmed, and not there."""
     doubled: int
@@ -62,9 +62,9 @@ class Tally(NamedTuple):
 def work(
     people: Collection[Person], seconds: float, first: psutil.Process, every: float = 0.0
 ) -> Round:
-    """Let all people answer at once for so long.
+    """Have all people answer in parallel for a while.
 
-    Every so many seconds the oldest worker of the server's `first` process is killed (0: never).
+    At intervals the oldest worker of the server's `first` process is killed (0: never).
     """
     ended, errors = threading.Event(), list[float]()
     answers, waits, killed = list[int](), list[float](), list[int]()
@@ -114,7 +114,7 @@ def _kill(ended: threading.Event, killed: list[int], first: psutil.Process, ever
 
 
 def print_round(name: str, done: Round, server_seconds: float) -> None:
-    """Print what came of a round; `server_seconds` are the processor's, PostgreSQL's included."""
+    """Print the result of a round; `server_seconds` are CPU seconds, PostgreSQL's included."""
     faults = f"{done.kills} workers killed, {done.errors} errors seen"
     if not done.answers:
         print(f"{name:10} no answer was confirmed   {faults}", flush=True)
@@ -123,22 +123,22 @@ def print_round(name: str, done: Round, server_seconds: float) -> None:
     each = 1000 / len(done.answers)
     print(
         f"{name:10} {done.rate:6.1f} answers/s   a person waits {median:5.0f} ms"
-        f" (95 %: {late:.0f})   for each {each * server_seconds:4.0f} ms of processor by the"
-        f" server, {each * done.people_seconds:3.0f} by the people   {faults}",
+        f" (95 %: {late:.0f})   CPU per answer: {each * server_seconds:4.0f} ms in the"
+        f" server, {each * done.people_seconds:3.0f} in the people   {faults}",
         flush=True,
     )
 
 
 def compare_rates(fast: Iterable[Round], slow: Iterable[Round], name: str) -> str:
-    """Return how many answers a second there were beside those of the `slow` server `name`."""
+    """Return answers per second relative to those of the `slow` server `name`."""
     rate, usual = (sum(one.rate for one in rounds) for rounds in (fast, slow))
     if not usual:
         return f"{name} confirmed no answer"
-    return f"{rate / usual:.1f} times the answers a second of {name}"
+    return f"{rate / usual:.1f} times the answers per second of {name}"
 
 
 def tally(confirmed: Collection[int], found: Mapping[int, int]) -> Tally:
-    """Compare the tasks whose answer was confirmed with each task's number of answers."""
+    """Compare the tasks whose answers were confirmed with each task's number of answers."""
     known = set(confirmed)
     return Tally(
         once=sum(found.get(task, 0) == 1 for task in known),

@@ -1,10 +1,10 @@
-"""Encoding by the stage compared with `SentenceTransformer.encode`.
+"""The stage's encoding compared with `SentenceTransformer.encode`.
 
     python -m benchmarks.embed TEXTS.txt [--rounds 3] [--bf16]     (one text per line)
 
 Both use the packaged MiniLM in float32. --bf16 adds that precision and the share of top-40
 neighbours that it keeps; processors without AMX or bf16 units emulate it slowly. The variants
-alternate, so that all suffer from the same noise.
+alternate, so that noise affects all alike.
 """
 
 import tempfile

@@ -1,15 +1,15 @@
-"""Stages by engine: the same bytes, what Ray costs, and what a dead machine costs.
+"""Stages by engine: whether the bytes are the same, and the cost of Ray and of a dead machine.
 
     python -m benchmarks.engines [--moments 100000] [--train 5000] [--shards 16] [--embed]
                                  [--only Ray]
 
 Each stage runs as `python -m`, on the corpus of `benchmarks.scaling`: in one shard, on this
-machine's cores, on a Ray of its own, on a cluster of two machines of which one is killed (kill -9)
+machine's cores, on its own Ray, on a cluster of two machines, one of which is killed (kill -9)
 when a third of the parts are finished, and on a stand-in for Slurm that kills three jobs. `twice`
-counts parts that were finished and made again. With `--embed` the stage `embed` runs as well;
-without it the vectors are random. `--train 0` leaves `pseudo` out. `--only` leaves out the engines
-whose names do not begin with it, but never `processes`, with which the others are compared. CPU
-seconds are those of all processes, Ray's own too, each up to a moment before its end.
+counts finished parts that were made again. With `--embed` the stage `embed` runs as well; without
+it the vectors are random. `--train 0` leaves `pseudo` out. `--only` leaves out the engines whose
+names do not begin with it, except `processes`, with which the others are compared. CPU seconds are
+those of all processes, including Ray's own, each up to shortly before its end.
 """
 
 import hashlib
@@ -30,15 +30,15 @@ from pipeline.core import cli, files
 from pipeline.core.engine.text_chunks import BATCHES
 
 Prepared = tuple[dict[str, object], Callable[[], object]]
-"""What `engine` in params.yaml says, and what is done when a third of the parts are finished."""
+"""The section `engine` of params.yaml, and what to do when a third of the parts are finished."""
 WORKERS = 2
 STORE = 80 * 2**20
 
 
 class Watch(threading.Thread):
-    """Notes each part as it is finished, and does something once when a third of them are.
+    """Notes each part as it is finished, and does something once a third of them are.
 
-    And what all processes below this one have used.
+    It also notes what all processes below this one have used.
     """
 
     def __init__(self, folder: Path, third: int, then: Callable[[], object]) -> None:
@@ -49,14 +49,14 @@ class Watch(threading.Thread):
         self.used: dict[psutil.Process, float] = {}
 
     def run(self) -> None:
-        """Look until told to end."""
+        """Watch until stopped."""
         done = False
         while not self.ended.wait(0.05):
             self.measure()
             for path in self.folder.glob("*.sha256.json"):
                 try:
                     self.finished.setdefault(path.name, set()).add(path.stat().st_mtime_ns)
-                except FileNotFoundError:  # the stage has ended, and clears them
+                except FileNotFoundError:  # the stage has ended and is clearing them
                     continue
             if not done and len(self.finished) >= self.third:
                 done = True
@@ -70,7 +70,7 @@ class Watch(threading.Thread):
 
     @property
     def cpu(self) -> float:
-        """Return the CPU seconds of all processes, those that have ended as they were last seen."""
+        """Return the CPU seconds of all processes; ended ones as last seen."""
         return sum(self.used.values())
 
     @property
@@ -81,7 +81,7 @@ class Watch(threading.Thread):
 
 @contextmanager
 def cluster(_: Path) -> Iterator[Prepared]:
-    """Start two machines; yield what `engine` says of them, and what kills one."""
+    """Start two machines; yield the `engine` settings for them, and a function that kills one."""
     from ray.cluster_utils import Cluster  # noqa: PLC0415  (an extra)
 
     head = {"num_cpus": WORKERS - 1, "object_store_memory": STORE, "include_dashboard": False}
@@ -138,7 +138,7 @@ def set_engine(values: dict[str, object]) -> None:
 
 
 def cut_small_chunks(texts: int) -> None:
-    """Let `embed` have a chunk for each shard at least, so that a machine dies in the middle."""
+    """Give `embed` at least one chunk per shard, so that a machine dies in the middle."""
     path = Path("params.yaml")
     size = max(1, min(64, texts // BATCHES))
     text, count = re.subn(r"  batch_size: \d+", f"  batch_size: {size}", path.read_text("utf-8"))
@@ -184,7 +184,7 @@ def main() -> None:
                     if stage == "embed":
                         shutil.rmtree("datasets/work/embeddings")
                     watch = Watch(Path(".cache/parts") / stage, options.shards // 3, kill)
-                    cli.log(f"{name}: {stage}")  # above what it says of a machine that died
+                    cli.log(f"{name}: {stage}")  # above its messages about a machine that died
                     watch.start()
                     wall = scaling.run_stage(f"pipeline.{stage}").wall
                     watch.ended.set()

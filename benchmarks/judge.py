@@ -1,16 +1,16 @@
-"""Judging by a vision-language model: what of it ends right, what it buys, how fast it is.
+"""Judging by a vision-language model: how many pairs end correctly, what is bought, how fast.
 
     python -m benchmarks.judge [--pairs 2000] [--in-flight 32] [--latency 4] [--faults 0.1]
                                [--kills 3] [--frames 16] [--height 360]
                                [--shards 1] [--workers 0] [--engine local]
 
-Real clips of 4 to 14 s (480p, 24 frames a second, H.264), each asked for two queries; the
-stand-in server looks at the pictures it is sent and answers after `latency` seconds, a
-realistic time of a large model for 16 pictures. First with faults: every pair must end with the
-right level or with none, though the run is killed (-9) and started again `kills` times, and
-nothing that arrived may be bought twice. With several shards every other kill is that of a shard's
-process. Then without: pairs a second beside the ideal of `in-flight` / `latency`; pictures are
-taken and looked at on the same cores.
+Real clips of 4 to 14 s (480p, 24 frames per second, H.264), each with two queries. The stand-in
+server looks at the pictures it is sent and answers after `latency` seconds, a realistic time for a
+large model and 16 pictures. The first run is with faults: every pair must end with the right level
+or none, although the run is killed (-9) and restarted `kills` times, and nothing that arrived may
+be bought twice. With several shards every other kill is that of a shard's process. The second run
+is without faults: pairs per second compared with the ideal of `in-flight` / `latency`. Pictures are
+read and examined on the same cores.
 """
 
 import json
@@ -49,7 +49,7 @@ from pipeline.llm.retry import Policy
 GOAL = 0.85
 QUERIES = 2
 DRAWN = 40
-"""So many clips are cut; the others are copies under other names, read like any other."""
+"""How many clips are cut; the others are copies under other names, read like any other."""
 FAULTS = ("refused", "broken-json", "truncated", "429", "500", "cut", "missing")
 GUIDELINE = Path("annotation/guideline/en.md")
 
@@ -112,7 +112,7 @@ def describe_engine(options: Namespace, folder: Path) -> dict[str, Any]:
 
 
 def run_judge(told: dict[str, Any]) -> None:
-    """Judge in a process of its own, which may be killed; print the answers as JSON."""
+    """Judge in a separate process, which may be killed; print the answers as JSON."""
     judge = make_judge(
         told["url"], told["cache"], told["in_flight"], Look(*told["look"]), told["engine"]
     )
@@ -121,7 +121,7 @@ def run_judge(told: dict[str, Any]) -> None:
 
 
 def judge_and_kill(world: World, options: Namespace, folder: Path, url: str) -> list[Answer]:
-    """Judge in processes, all but the last of which are killed as they are under way."""
+    """Judge in processes, all but the last of which are killed while running."""
     told = {
         "url": url,
         "cache": str(folder / "faulty"),
@@ -138,7 +138,7 @@ def judge_and_kill(world: World, options: Namespace, folder: Path, url: str) -> 
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
             while read_stats(url)["answers"] < share * options.pairs:
                 if run.poll() is not None:
-                    raise SystemExit("judging ended before it was killed")
+                    raise SystemExit("judging ended before the kill")
                 time.sleep(0.05)
             os.kill(_find_shard(run.pid) if kill % 2 else run.pid, signal.SIGKILL)
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
@@ -146,7 +146,7 @@ def judge_and_kill(world: World, options: Namespace, folder: Path, url: str) -> 
 
 
 def _find_shard(lead: int) -> int:
-    """Return a process of the lead's that asks, or else the lead itself."""
+    """Return a child process of the lead that asks, or else the lead itself."""
     children = psutil.Process(lead).children()
     return next((one.pid for one in children if "spawn_main" in " ".join(one.cmdline())), lead)
 
@@ -162,7 +162,7 @@ def count_ends(world: World, answers: list[Answer]) -> Counter[str]:
 
 
 def measure_faults(world: World, options: Namespace, folder: Path, truth: Path) -> Counter[str]:
-    """Print how pairs end with faults and kills, and what was bought."""
+    """Print how pairs end with faults and kills, and what is bought."""
     script = {"truth": str(truth), "latency": min(0.5, options.latency), "hang": 5.0}
     with serving(**script, faults=options.faults, kinds=FAULTS) as (url, _):
         answers = judge_and_kill(world, options, folder, url)
@@ -201,16 +201,16 @@ def measure_speed(world: World, options: Namespace, folder: Path, truth: Path) -
     print(f"ideal {ideal:.1f} s ({options.latency:g} s latency, {options.in_flight} in flight);"
           f" ratio {ideal / took:.3f} (goal {GOAL})")  # fmt: skip
     print(f"CPU seconds: judge {own:.1f}, ffmpeg and shards {children:.1f}")
-    print(f"{stats['answers'] - stats['distinct']} answers a second time; at most"
+    print(f"{stats['answers'] - stats['distinct']} answers bought twice; at most"
           f" {stats['max_in_flight']} in flight")  # fmt: skip
-    print(f"again, all of it from the cache: {again:.1f} s")
+    print(f"rerun, all from the cache: {again:.1f} s")
     if count_ends(world, answers) != {"right": options.pairs}:
         raise SystemExit("wrong levels")
     return float(ideal / took)
 
 
 def main() -> None:
-    """Print what ends right, and the throughput."""
+    """Print how pairs end, and the throughput."""
     options = parse_arguments(
         __doc__, pairs=2000, in_flight=32, latency=4.0, faults=0.1, kills=3, frames=16,
         height=360, seconds=60.0, shards=1, workers=0, engine="local", told=Path,

@@ -1,10 +1,10 @@
-"""Five machine judges over simulated people on the sample: is each named with its fault?
+"""Five machine judges and simulated people on the sample: is each judge's fault named?
 
     python -m benchmarks.judges [--campaigns 20] [--judges 5]
 
-Every campaign has other people (biases, noise, disputes), and every one of its `judges` sets other
-answers: a good judge, a lenient one, one that looks at caption similarity only, one that says 3
-always, one that fails on a tenth of the pairs. What `calibration` says of each is counted.
+Every campaign has different people (biases, noise, disputes), and every one of its `judges` sets
+has different answers: a good judge, a lenient one, one that looks only at caption similarity, one
+that always answers 3, one that fails on a tenth of the pairs. `calibration`'s verdicts are counted.
 """
 
 import sys
@@ -18,7 +18,7 @@ from benchmarks.script import parse_arguments
 
 
 def count_verdicts(campaigns: int, judges: int) -> Counter[tuple[str, str]]:
-    """Return how often each judge was given which verdicts."""
+    """Return how often each judge got which verdicts."""
     sys.path.insert(0, "tests/annotation")
     made: Any = import_module("judges")
     named: Counter[tuple[str, str]] = Counter()

@@ -1,4 +1,4 @@
-"""A made-up corpus of millions of moments, in a folder of its own: as a file, or as tables."""
+"""A synthetic corpus of millions of moments, in its own folder: as a file, or as tables."""
 
 import re
 import shutil
@@ -17,11 +17,11 @@ from pipeline.retrieval.similarity import Vectors
 
 BLOCK, LENGTH = 100_000, 10
 SECONDS = 60.0
-"""Of a video."""
+"""Moments of a video."""
 
 
 def write_params(engine: Mapping[str, Option]) -> None:
-    """Write params.yaml, and what the stages read beside it, into the current folder."""
+    """Write params.yaml, and the other files that the stages read, into the current folder."""
     text = (REPOSITORY / "params.yaml").read_text(encoding="utf-8")
     above, heading, section = text.partition("\nengine:")
     for pattern, new in CHANGES.items():
@@ -34,7 +34,7 @@ def write_params(engine: Mapping[str, Option]) -> None:
 
 
 def describe(number: int) -> Iterator[list[str]]:
-    """Yield so many distinct descriptions of `LENGTH` words and a number, `BLOCK` at a time."""
+    """Yield distinct descriptions of `LENGTH` words and a number, `BLOCK` at a time."""
     random, words = np.random.default_rng(0), np.array(WORDS)
     for first in range(0, number, BLOCK):
         drawn = words[random.integers(0, len(words), (min(BLOCK, number - first), LENGTH))]
@@ -66,7 +66,7 @@ def _caption(moments: pd.DataFrame) -> pd.DataFrame:
 
 
 def write_vectors(dimensions: int) -> None:
-    """Write a random vector for each caption, in place of the output of `embed`."""
+    """Write a random vector for each caption, in place of `embed`'s output."""
     batches = tables.CAPTIONS.read_batches()
     ids = np.concatenate([embeddings.text_ids(batch["caption"]) for batch in batches])
     ids.sort()
@@ -80,7 +80,7 @@ def write_vectors(dimensions: int) -> None:
 
 
 def write_tables(number: int) -> None:
-    """Write what `ingest`, `rewrite` and `split` would make of such a corpus, at less cost."""
+    """Write what `ingest`, `rewrite` and `split` would make from such a corpus, but faster."""
     tables.MOMENTS.write_batches(_moments(number))
     names = [f"show_{video:07}" for video in range(-(-number // PER_VIDEO))]
     tables.VIDEOS.write(pd.DataFrame({"video_id": names, "duration": SECONDS, "path": None}))

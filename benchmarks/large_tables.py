@@ -1,12 +1,12 @@
-"""Time and memory of the stages whose tables don't fit into memory.
+"""Time and memory of stages whose tables don't fit into memory.
 
     python -m benchmarks.large_tables [--moments 1000000] [--memory 6.0] [--table-memory 4.0]
         [--dimensions 384] [--shards 1]
 
-Each stage runs in its own process, as under DVC, on a made-up corpus in TVR's format with distinct
-descriptions, which are their own captions: `ingest`, `split` and `candidates` (3,281 queries). The
-vectors are random. A peak above `memory`, in GB, of a stage or of a process that it started, is a
-failure; pages of mapped files count.
+Each stage runs in its own process, as under DVC, on a synthetic corpus in TVR's format with
+distinct descriptions, which serve as captions: `ingest`, `split` and `candidates` (3,281 queries).
+The vectors are random. The benchmark fails if the peak of a stage, or of a process that it started,
+exceeds `memory` GB; pages of mapped files count.
 """
 
 import tempfile

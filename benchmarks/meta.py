@@ -1,10 +1,11 @@
-"""Meta-evaluation at the size of QVHighlights: time and memory of its two dear experiments.
+"""Meta-evaluation at QVHighlights' size: time and memory of its two expensive experiments.
 
     python -m benchmarks.meta [--trials 5000] [--copies 100]
 
-The stability of 21 measures, 9 systems and 500 queries: `--trials` for each of ten sizes. Then
-label noise: 1,550 queries, 6 runs of 10 results each, the 21 measures of `momentrank meta`,
-`--copies` noisy truths for each of four variances. Both on made data, on one core.
+First the stability of 21 measures, with 9 systems and 500 queries: `--trials` for each of ten
+sizes. Then label noise: 1,550 queries, 6 runs of 10 results each, the 21 measures of
+`momentrank meta`, `--copies` noisy truths for each of four variances. Both use synthetic data and
+one core.
 """
 
 import os
@@ -29,7 +30,7 @@ SEED = 2024
 
 
 def make_values() -> Values:
-    """Return values of which half are 0, as those of binary measures are."""
+    """Return values of which half are 0, as with binary measures."""
     rng = np.random.default_rng(SEED)
     table = rng.random((MEASURES, SYSTEMS, QUERIES))
     table *= rng.random(table.shape) < np.linspace(0.4, 0.6, SYSTEMS)[:, None]
@@ -41,7 +42,7 @@ def make_values() -> Values:
 
 
 def make_systems() -> Systems:
-    """Return runs near the judged moments, one or two of them for a query."""
+    """Return runs near the judged moments, of which a query has one or two."""
     rng = np.random.default_rng(SEED)
     queries = np.repeat(np.arange(JUDGED), rng.integers(1, 3, JUDGED))
     start = rng.integers(0, LENGTH - 10, len(queries)).astype(float)

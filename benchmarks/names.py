@@ -2,8 +2,8 @@
 
     python -m benchmarks.names LABELLED [--corpus TEXTS]
 
-LABELLED has a text per line, with names in square brackets: `[Nora] waves to Dr. [Reed].`
-TEXTS has unlabelled texts of the same corpus, one per line, from which letter case is learnt
+LABELLED has one text per line, with names in square brackets: `[Nora] waves to Dr. [Reed].`
+TEXTS has unlabelled texts from the same corpus, one per line, from which letter case is learnt
 (by default, from the labelled ones). A name is correct if both its ends are. Params and tagger
 are those of the current folder.
 """
@@ -48,7 +48,7 @@ def name_like(counts: Casings) -> frozenset[str]:
 
 
 def by_case(corpus: Sequence[str]) -> Find:
-    """Return a finder by letter case alone: words that the corpus writes as names."""
+    """Return a finder that uses letter case alone: words that the corpus writes as names."""
     names = name_like(truecase.casings(corpus))
 
     def find(texts: Sequence[str]) -> list[list[Span]]:

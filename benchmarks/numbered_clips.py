@@ -1,8 +1,8 @@
-"""Clips whose frames carry their numbers, and what of them is relevant to which query.
+"""Clips whose frames show their numbers, and which are relevant to which query.
 
-Several videos of a textured picture that moves, each with numbers of its own, so that a number
-says which video it is; clips cut from them as the stage `clips` cuts them; queries with a level for
-each clip, by chance.
+There are several videos of a moving textured picture, each with its own range of numbers, so that a
+number identifies the video; clips cut from them as the stage `clips` does; and queries with a
+random level for each clip.
 """
 
 import json
@@ -22,12 +22,12 @@ from pipeline.video.cutter import ClipFormat, Interval, cut
 from pipeline.video.ffmpeg import Frame, write_video
 
 SPACE = 4096
-"""So many numbers has a video."""
+"""How many numbers a video has."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How much there is: sizes in pixels, lengths in seconds."""
+    """The amounts: sizes in pixels, lengths in seconds."""
 
     videos: int
     seconds: float
@@ -71,7 +71,7 @@ class World:
         return self.levels[pair.query][pair.moment_id]
 
     def write_truth(self, path: Path) -> Path:
-        """Write what the stand-in must know to judge."""
+        """Write what the stand-in needs to judge."""
         plan = self.plan
         captions = {f"What is seen in {one.moment_id}.": one.moment_id for one in self.moments}
         content = {
@@ -84,9 +84,9 @@ class World:
 
 
 def make_world(folder: Path, plan: Plan, copies: int = 1) -> World:
-    """Draw videos, cut clips, and draw levels; `copies` of each clip count as clips of their own.
+    """Draw videos, cut clips, and draw levels; `copies` of each clip count as separate clips.
 
-    Copies have names of their own, so that each of them is read, and queries of their own.
+    Copies have their own names, so that each of them is read, and their own queries.
     """
     if plan.seconds * plan.fps > SPACE or plan.videos * SPACE > 1 << BITS:
         raise SystemExit(f"frames have {BITS} bits, {SPACE:,} numbers a video: ask for fewer")
@@ -119,7 +119,7 @@ def make_world(folder: Path, plan: Plan, copies: int = 1) -> World:
 def draw_interval(
     plan: Plan, chance: random.Random, taken: Sequence[Moment]
 ) -> tuple[float, float]:
-    """Return an interval whose frames are no other's, even by a frame or two."""
+    """Return an interval that shares no frames with another, with a frame or two to spare."""
     while True:
         length = chance.uniform(plan.shortest, plan.longest)
         start = round(chance.uniform(0, plan.seconds - length), 2)
@@ -132,9 +132,9 @@ def draw_interval(
 def draw_levels(
     moments: Sequence[str], plan: Plan, chance: random.Random
 ) -> dict[str, dict[str, int]]:
-    """Return a level of each moment for each query; copies of a clip have queries of their own.
+    """Return a level of each moment for each query; copies of a clip have their own queries.
 
-    Else what is asked about two copies would be the same, and count as bought twice.
+    Otherwise questions about two copies would be the same, and count as bought twice.
     """
     result: dict[str, dict[str, int]] = {}
     copies = sorted({name.partition("x")[2] for name in moments})
@@ -148,7 +148,7 @@ def draw_levels(
 
 
 def draw_frames(plan: Plan, first: int) -> Iterator[Frame]:
-    """Yield the frames of a video: a textured picture that moves, and the number below it."""
+    """Yield the frames of a video: a moving textured picture, with the number below it."""
     width, height = plan.size
     rng = np.random.default_rng([plan.seed, first])
     rough = rng.normal(128, plan.texture, (height // 4, width // 4, 3)).clip(0, 255)

@@ -1,10 +1,10 @@
-"""QVHighlights' official numbers against ours, cell for cell, for whoever has the files.
+"""QVHighlights' official numbers compared with ours, cell by cell, for anyone with the files.
 
     python -m benchmarks.official FOLDER
 
-FOLDER holds the ground truth, `val.jsonl` or `val.jsonl.gz`; the runs, `NAME.jsonl` or
-`NAME.jsonl.gz`; and `official.json`, which maps the name of each run to what the benchmark's own
-script wrote for it. Prints for each run how many cells differ, and which; fails if any does.
+FOLDER has the ground truth, `val.jsonl` or `val.jsonl.gz`; the runs, `NAME.jsonl` or
+`NAME.jsonl.gz`; and `official.json`, which maps the name of each run to the output of the
+benchmark's own script. It prints for each run how many cells differ, and which; it fails if any do.
 """
 
 import json
@@ -21,7 +21,7 @@ GROUND_TRUTH = "val"
 
 
 def flatten(metrics: dict[str, Any]) -> dict[str, float]:
-    """Return the script's nested output by the names of our cells; its `brief` uses the same."""
+    """Return the script's nested output by our cells' names, which its `brief` uses too."""
     cells: dict[str, float] = dict(metrics.get("brief", {}))
     for part in ("full", "short", "middle", "long"):
         for name, by_threshold in metrics[part].items():
@@ -32,7 +32,7 @@ def flatten(metrics: dict[str, Any]) -> dict[str, float]:
 
 
 def find(folder: Path, name: str) -> Path:
-    """Return the file of a name, compressed or not."""
+    """Return the file with a name, compressed or not."""
     paths = [folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz"]
     found = [path for path in paths if path.exists()]
     if not found:

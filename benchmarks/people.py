@@ -1,15 +1,15 @@
-"""Who is stopped, and when: simulated people of known kind against exam and hidden checks.
+"""Who is stopped, and when: simulated people of known kinds face the exam and hidden checks.
 
     python -m benchmarks.people [--people 200] [--campaigns 50] [--queries 60] [--workers 2]
 
-The first tables are of groups of seven, one of whom is of each kind (simulated_group.py
-says how well honest people agree): who failed the exam or was stopped by it, and who by so many
-judgments after it. The drifting and the tiring are honest in the exam, and change over 100
-judgments: theirs are counted from the end of that. Then the same without an exam, and by pairs of
-known truth alone.
+The first tables are about groups of seven, of whom one is of the given kind (simulated_group.py
+describes how well honest people agree): who failed the exam or was stopped by its answers, and who
+was stopped within a number of judgments after it. People who drift or tire are honest in the exam,
+and change over 100 judgments: their judgments are counted from the end of that. Then the same
+without an exam, and by pairs of known truth alone.
 
-The last is of whole campaigns, planned and decided by the real rules, in which one of six is bad:
-the squared error of levels with and without exam and checks, at equal numbers of judgments.
+The last table is about whole campaigns, planned and decided by the real rules, in which one of six
+is bad: the squared error of levels with and without exam and checks, at equal numbers of judgments.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 def stopped_after(kind: Kind, seed: int, exam: int) -> list[bool]:
-    """Tell whether somebody is stopped by the exam, and by so many judgments after it."""
+    """Return whether someone is stopped by the exam, and within given judgments after it."""
     begin = CHANGED if kind in LATE else 0
     rows = group.simulate(kind, seed, Setting(exam=exam, judged=begin + AFTER[-1]))
     told = [failed(rows) or _stopped(rows, 0)]
@@ -47,7 +47,7 @@ def stopped_after(kind: Kind, seed: int, exam: int) -> list[bool]:
 
 
 def failed(rows: pd.DataFrame) -> bool:
-    """Tell whether the tested failed the exam: too many answers more than 1 from the truth."""
+    """Return whether the tested person failed the exam: too many answers more than 1 off."""
     own = rows[(rows["kind"] == "exam") & (rows["annotator"] == TESTED)].dropna(subset="level")
     return len(own) > 0 and (abs(own["level"] - own["truth"]) > MAX_DIFFERENCE).mean() > MAX_FAILED
 
@@ -63,13 +63,13 @@ def _decide(rows: pd.DataFrame) -> Decision:
 
 
 def honest_beside(bad: Kind, seed: int) -> list[bool]:
-    """Tell whether an honest person is stopped because of what a bad colleague answers."""
+    """Return whether an honest person is stopped because of a bad colleague's answers."""
     rows = group.simulate("honest", seed, Setting(exam=0), beside=bad)
     return [decide(rows.drop(columns="after"), LIMITS)[TESTED].state == "stop"]
 
 
 def stopped_by_gold(kind: Kind, seed: int) -> list[bool]:
-    """Tell whether somebody who has changed wholly is stopped by so many pairs of known truth."""
+    """Return whether someone who has fully changed is stopped by given pairs of known truth."""
     rows = group.simulate(kind, seed, Setting(exam=0, judged=CHANGED + GOLD[-1], gold=1))
     rows = rows[(rows["annotator"] == TESTED) & (rows["after"] > CHANGED)]
     return [_stopped(rows, CHANGED + number) for number in GOLD]
@@ -89,7 +89,7 @@ def print_table(name: str, columns: Sequence[str], rows: Iterable[tuple[str, lis
 
 
 def shares(told: Sequence[Sequence[bool]]) -> list[str]:
-    """Return the share of each column of yes and no."""
+    """Return the share of true values in each column."""
     return [with_interval(int(sum(column)), len(column)) for column in zip(*told, strict=True)]
 
 

@@ -4,15 +4,16 @@
     python -m benchmarks.prediction_powered --raw raw_annotation.csv [--draws 3000]
 
 Each simulated collection has queries with 20 judged moments, a run whose mean nDCG(iou=0.5)@10 is
-asked for, people's levels on a random part of the queries and a judge's on all. Prints how often
-the 95 % interval covers the mean by people's levels on all queries, how often that of people alone
-does, and one with a single weight and z; the mean and the largest ratio of its width to that of
-people alone; in how many collections the judge is not used; and the effective number of queries.
+estimated, people's levels on a random part of the queries, and a judge's on all. It prints how
+often the 95 % interval covers the mean by people's levels on all queries, how often the interval
+from people alone does, and one with a single weight and z; the mean and largest ratio of its width
+to that from people alone; the number of collections in which the judge is not used; and the
+effective number of queries.
 
-With --raw, people are real: of each pair's votes one, drawn at random, is the judge's level, and
-the mean of the others, rounded up, is people's. `weak` answers at random every second time. Prints
-what 500 judged pairs are worth for the mean level, and 100 judged queries for the mean nDCG@10 of
-the moments in the order of the file.
+With --raw, people are real: one of each pair's votes, drawn at random, is the judge's level, and
+the mean of the others, rounded up, is people's. `weak` answers at random every second time. It
+prints what 500 judged pairs are worth for the mean level, and 100 judged queries for the mean
+nDCG@10 of the moments in the order of the file.
 """
 
 from collections.abc import Callable, Iterator
@@ -37,7 +38,7 @@ Ints = npt.NDArray[np.int64]
 TOP_LEVEL, POOL, CUTOFF = 4, 20, 10
 Z = 1.959964
 PAIRS, QUERIES = 500, 100
-"""Judged ones, of the real votes."""
+"""How many are judged, with real votes."""
 SETTINGS = {"20 of 100": (100, 20), "50 of 200": (200, 50), "100 of 500": (500, 100)}
 Random = np.random.Generator
 Judge = Callable[[Random, Ints], Ints]
@@ -64,14 +65,14 @@ JUDGES: dict[str, Judge] = {
 
 
 class Collection(NamedTuple):
-    """The values of a run's nDCG per query, by people's levels and by each judge's."""
+    """A run's nDCG per query, by people's levels and by each judge's."""
 
     people: Floats
     judges: dict[str, Floats]
 
 
 def simulate(random: Random, queries: int) -> Collection:
-    """Draw a collection, its judges and a run, and score the run by all of them."""
+    """Draw a collection, its judges and a run, and score the run by each judge."""
     breadth = random.beta(1.2, 1.5, (queries, 1))
     chance = np.clip(breadth * np.exp(-np.arange(POOL) / 8), 0, 0.95)
     levels = random.binomial(TOP_LEVEL, chance)
@@ -89,7 +90,7 @@ def simulate(random: Random, queries: int) -> Collection:
 
 
 def _segments(numbers: Ints, values: Ints) -> Segments:
-    """Return a moment of 10 s for each number, (queries, moments); one video is enough."""
+    """Return a 10 s moment for each number, (queries, moments); one video is enough."""
     queries, moments = numbers.shape
     start = (10 * numbers.ravel()).astype(np.float64)
     names = [f"q{number}" for number in range(queries)]
@@ -99,7 +100,7 @@ def _segments(numbers: Ints, values: Ints) -> Segments:
 
 
 class Tally(NamedTuple):
-    """Of each draw: the estimate, the plain formula's interval, and the truth."""
+    """For each draw: the estimate, the plain formula's interval, and the truth."""
 
     estimate: Estimate
     plain: Interval
@@ -107,7 +108,7 @@ class Tally(NamedTuple):
 
 
 def draw(random: Random, people: Floats, judge: Floats, judged: int) -> Tally:
-    """Let people judge a random part, and estimate the mean of all."""
+    """Have people judge a random part, and estimate the mean of all."""
     sample = np.zeros(len(people), dtype=bool)
     sample[random.choice(len(people), judged, replace=False, shuffle=False)] = True
     parts = people[sample], judge[sample], judge[~sample]
@@ -115,7 +116,7 @@ def draw(random: Random, people: Floats, judge: Floats, judged: int) -> Tally:
 
 
 def plain(judged: Floats, predicted: Floats, others: Floats) -> Interval:
-    """Return the interval by one weight for all queries and z, for comparison."""
+    """Return the interval with one weight for all queries and z, for comparison."""
     number, spread = len(judged), float(predicted.var(ddof=1))
     weight = max(0.0, float(np.cov(judged, predicted)[0, 1]) / spread) if spread > 0 else 0.0
     left = judged - weight * (predicted - np.concatenate([predicted, others]).mean())
@@ -126,7 +127,7 @@ def plain(judged: Floats, predicted: Floats, others: Floats) -> Interval:
 
 
 def covers(interval: Interval, truth: float) -> bool:
-    """Tell whether the truth lies in an interval."""
+    """Return whether the truth is in an interval."""
     return interval.low - 1e-12 <= truth <= interval.high + 1e-12
 
 
@@ -198,7 +199,7 @@ def ndcg(levels: Floats) -> Floats:
 
 
 def print_real(path: Path, draws: int, seed: int) -> None:
-    """Print what real people's levels are worth together with a judge's."""
+    """Print what real people's levels are worth when combined with a judge's."""
     votes, random = raw.read(path), np.random.default_rng(seed)
     votes = select_rows(votes, votes.level != NO_LEVEL)
     kept, judge, people = leave_one_out(random, votes)
@@ -215,11 +216,11 @@ def print_real(path: Path, draws: int, seed: int) -> None:
             half = Z * said.std() / np.sqrt(len(said))
             inside = "in" if abs(said.mean() - truth.mean()) <= half else "OUTSIDE"
             alone = f"{said.mean():.4f} +- {half:.4f}, the truth {truth.mean():.4f}"
-            print(f"{'':4}alone it says {alone}: {inside} its own interval")
+            print(f"{'':4}on its own it gives {alone}: {inside} its own interval")
 
 
 def main() -> None:
-    """Print one of both."""
+    """Run one of the two."""
     options = parse_arguments(__doc__, raw=Path, collections=1000, draws=3000, seed=1)
     if options.raw is None:
         print_simulated(options.collections, options.seed)

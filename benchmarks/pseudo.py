@@ -2,8 +2,8 @@
 
     python -m benchmarks.pseudo [--texts 72842] [--sizes 1 20 40]
 
-Captions have random vectors; files go to a temporary folder. Time is compared with the matrix
-product of the same size.
+Captions have random vectors; files go to a temporary folder. Time is compared with a matrix product
+of the same size.
 """
 
 import os

@@ -1,9 +1,9 @@
-"""Throughput of rewriting by LLM, compared with the ideal of always full concurrency.
+"""Throughput of rewriting with an LLM, compared with the ideal of full concurrency throughout.
 
     python -m benchmarks.rewrite [--requests 3600] [--in-flight 32] [--latency 0.2]
 
 The stand-in server runs in its own process and takes `latency` seconds per answer, without faults
-or limits. The time is that of the whole call: planning, requests, parsing and caching on disk.
+or limits. The time covers the whole call: planning, requests, parsing and caching on disk.
 """
 
 import json
@@ -85,7 +85,7 @@ def main() -> None:
     reached = options.requests / took
     print(f"{reached:.1f} requests/s, {reached * PER_REQUEST:.0f} captions/s in {took:.1f} s")
     print(f"ideal {ideal:.1f} requests/s; ratio {reached / ideal:.3f} (goal {GOAL})")
-    print(f"again, all of it from the cache: {again:.1f} s")
+    print(f"rerun, all from the cache: {again:.1f} s")
 
 
 if __name__ == "__main__":

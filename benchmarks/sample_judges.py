@@ -1,12 +1,12 @@
-"""Five machine judges who look at the sample's clips: what `calibration` says of each.
+"""Five machine judges that look at the sample's clips, and `calibration`'s verdict on each.
 
     cd .demo && python -m benchmarks.sample_judges        (after `make demo`)
 
 In a copy of a working copy whose campaign on the sample is judged, the stages `judge` (openai) and
 `calibration` run for each judge. The stand-in server looks at the pictures that it is sent, finds
-the moment by the numbers painted on them, and answers the pair's true level as that judge sees it;
-pictures of another clip or at other times than told get no level. `refusing` is the good judge with
-a tenth of its answers refused and some broken.
+the moment by the numbers painted on them, and answers with the pair's true level as that judge sees
+it; pictures of another clip, or at times other than stated, get no level. `refusing` is the good
+judge with a tenth of its answers refused and some broken.
 """
 
 import json
@@ -53,7 +53,7 @@ COPIED = (
 
 
 def write_truth(path: Path) -> None:
-    """Write what the stand-in must know of the sample in the current folder."""
+    """Write what the stand-in needs to know about the sample in the current folder."""
     source, level = read_tables(), truth()
     shown = join_shown(select_pairs(source), source)
     similar = tables.MACHINE_JUDGMENTS.read().merge(shown[["query_id", "moment_id", "query"]])

@@ -3,12 +3,12 @@
     python -m benchmarks.scaling [--moments 10000 100000] [--pseudo 100000] [--train N]
         [--shards 1] [--kind local|ray|slurm] [--workers 0] [--table-memory 4.0]
 
-Each stage runs in its own process, as under DVC, on a made-up corpus in TVR's format with distinct
-descriptions. Vectors are random: encoding and rewriting take a constant time per text and have
-benchmarks of their own. `--pseudo` is the largest corpus for which training sets are made: they
-take a search for each text, or for N of them (split.train). The last four options are those of
-`engine` in params.yaml. CPU seconds are those of the stage and of the processes that it started (on
-Ray's side they are not seen); the peak is the lead's.
+Each stage runs in its own process, as under DVC, on a synthetic corpus in TVR's format with
+distinct descriptions. Vectors are random: encoding and rewriting take a constant time per text and
+have their own benchmarks. `--pseudo` is the largest corpus for which training sets are made: they
+need a search for each text, or for N of them (split.train). The last four options are those of
+`engine` in params.yaml. CPU seconds are those of the stage and of the processes that it started
+(those on Ray's side are not included); the peak is the lead's.
 """
 
 import json
@@ -36,7 +36,7 @@ PER_VIDEO, DIMENSIONS, BLOCK = 5, 384, 65_536
 ENGINE: dict[str, Option] = {"shards": 1, "kind": "local", "workers": 0, "table_memory": 4.0}
 QUERIES = {"val": 500, "test": 2781}
 LEAST = 10_000
-"""Of fewer moments a third are judged queries."""
+"""With fewer moments, a third of them are judged queries."""
 CHANGES = {
     r"source: \S+": "source: corpus.jsonl",
     r"videos: \S+\.mp4": "videos: null",
@@ -66,7 +66,7 @@ class Cost(NamedTuple):
 
 
 def corpus(number: int) -> Iterator[str]:
-    """Yield lines in TVR's format with distinct descriptions."""
+    """Yield lines in TVR's format, with distinct descriptions."""
     random = np.random.default_rng(0)
     for moment in range(number):
         said = " ".join(WORDS[i] for i in random.integers(0, len(WORDS), 10))
@@ -99,7 +99,7 @@ def run_stage(module: str) -> Cost:
 
 
 def embed() -> None:
-    """Write random vectors in place of the output of `embed`."""
+    """Write random vectors in place of `embed`'s output."""
     texts = [*tables.CAPTIONS.read()["caption"], *tables.QUERIES.read()["query"]]
     ids, _ = embeddings.distinct(texts)
     store = embeddings.Store(embeddings.FOLDER, "random")
@@ -112,8 +112,8 @@ def run(
 ) -> Iterator[tuple[str, Cost, float]]:
     """Run the stages on `number` moments; yield each with its cost and the MB that it wrote.
 
-    `train` is the number of training queries; None: one per caption. `engine` is what that section
-    of params.yaml gets.
+    `train` is the number of training queries; None: one per caption. `engine` has the values for
+    that section of params.yaml.
     """
     text = (REPOSITORY / "params.yaml").read_text(encoding="utf-8")
     share = min(1.0, number / LEAST)

@@ -2,12 +2,12 @@
 
     python -m benchmarks.score [--queries 2781] [--times 100] [--against FOLDER]
 
-Makes qrels and a run: 20 or 40 judged moments per query, 100 results, K = 10, 20, 40 at IoU .3, .5
-and .7; about 30 MB of JSON. Prints the speed of `calc_aggregate` in memory relative to the
+It makes qrels and a run: 20 or 40 judged moments per query, 100 results, K = 10, 20, 40 at IoU .3,
+.5 and .7; about 30 MB of JSON. It prints the speed of `calc_aggregate` in memory relative to the
 definition in tests/momentrank/oracle.py, which must give the same values; the seconds of the whole
 command, from files to numbers; and time and memory for `--times` as many queries. With `--against`,
-the command of another checkout runs in turn with this one's, and the ratio of their times is
-printed: `git worktree add --detach FOLDER COMMIT` makes one. Both run compiled, as pip installs it.
+the command of another checkout (`git worktree add --detach FOLDER COMMIT` makes one) alternates
+with this one's, and the ratio of their times is printed. Both run compiled, as pip installs them.
 """
 
 import importlib
@@ -62,7 +62,7 @@ def _moment(rng: random.Random) -> tuple[str, float, float]:
 
 
 def columns(listed: Listed) -> list[list[Any]]:
-    """Return the columns of a collection: query, video, start, end and, of qrels, level."""
+    """Return the columns of a collection: query, video, start, end and, for qrels, level."""
     rows = [(query, *row) for query, rows in listed.items() for row in rows]
     return [list(column) for column in zip(*rows, strict=True)]
 
@@ -93,7 +93,7 @@ def write(folder: Path, qrels: Listed, run: Listed) -> tuple[Path, Path]:
 
 
 def by_definition(qrels: Listed, run: Listed) -> dict[str, float]:
-    """Score by the oracle."""
+    """Score with the oracle."""
     sys.path.insert(0, "tests/momentrank")
     oracle = importlib.import_module("oracle")
     judged = {query: [oracle.Judged(*row) for row in rows] for query, rows in qrels.items()}
@@ -113,7 +113,7 @@ def repeat(one: Segments, times: int) -> Segments:
 
 
 def time_commands(folders: Sequence[Path], paths: Sequence[Path]) -> list[float]:
-    """Return the median seconds of the whole command in each checkout, run in turns."""
+    """Return the median seconds of the whole command in each checkout, run alternately."""
     command = [sys.executable, "-m", "momentrank.cli.main", "evaluate", *map(str, paths)]
     seconds: list[list[float]] = [[] for _ in folders]
     environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(paths[0].parent / "compiled")}

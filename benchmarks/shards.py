@@ -1,13 +1,13 @@
-"""Some tasks of `pseudo`, drawn at random, and how long a cluster would take for all of them.
+"""Some tasks of `pseudo`, drawn at random, and how long a cluster would take for all.
 
     python -m benchmarks.shards [--moments 1000000] [--shards 8] [--parts 7] [--cores 100]
         [--dimensions 384] [--table-memory 4.0]
 
-The stage is run as it is, up to the first block of queries. The lead's work is measured: reading
-and dividing the tables, hashing the vectors, then merging and writing that block. Of the tasks
-some are run, each in a process with one thread; the others' parts are made up. What a cluster takes
-is computed: the tasks in rounds of as many as it has cores, then the lead's own seconds. Vectors
-are random. Seconds are a processor's, peaks those of resident memory, mapped pages included.
+The real stage runs up to the first block of queries. The lead's work is measured: reading and
+dividing the tables, hashing the vectors, then merging and writing that block. Some of the tasks
+run, each in a process with one thread; the others' parts are made up. A cluster's time is computed:
+the tasks in rounds of as many as it has cores, then the lead's own seconds. Vectors are random.
+Seconds are CPU seconds, peaks are resident memory, mapped pages included.
 """
 
 import math
@@ -61,7 +61,7 @@ def measure(task: ShardSearch, path: Path) -> Cost:
 
 
 def make_up(tasks: Sequence[tuple[ShardSearch, Path]]) -> None:
-    """Write parts of the right size whose answers are random."""
+    """Write parts of the right size with random answers."""
     random = np.random.default_rng(0)
     for task, path in tasks:
         position, shape = np.load(task.moments)[0], (len(np.load(task.queries)), task.k)
@@ -79,7 +79,7 @@ def prepare(moments: int, dimensions: int, engine: Mapping[str, Option]) -> None
 
 @dataclass
 class SomeTasks:
-    """Runs `number` tasks on a `pool`, drawn at random; of the first block the rest is made up."""
+    """Runs `number` tasks on a `pool`, at random; the first block's other parts are made up."""
 
     number: int
     pool: int
@@ -134,7 +134,7 @@ class SomeTasks:
 
 
 def _apply(function: Callable[..., Result], *given: object) -> Result:
-    """Call a function in a process of its own."""
+    """Call a function in a separate process."""
     with SPAWN.Pool(1) as process:
         return process.apply(function, given)
 
@@ -147,7 +147,7 @@ def _first_block(neighbours: Iterable[Neighbours]) -> Iterator[Neighbours]:
 
 
 def run(some: SomeTasks, cores: int) -> None:
-    """Run the stage in the current folder, as far as `some` does, and print what follows."""
+    """Run the stage in the current folder, as far as `some` goes, and print what follows."""
     os.environ["OMP_NUM_THREADS"] = "1"
     with (
         patch.object(sharded_search, "map_shards", some.map),

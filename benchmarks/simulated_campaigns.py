@@ -1,9 +1,9 @@
-"""Whole campaigns of simulated people, one of whom is bad, with and without checks: pure.
+"""Whole campaigns of simulated people, one of whom is bad, with and without checks (pure).
 
-The pairs are planned by `plan` and decided by the rule of consensus. With checks everybody sits an
-exam; who fails it, or is stopped later, is asked no more, and the lead voids what they judged
-since that began. Exam, gold and repeats are judgments, too: the campaigns are compared after
-equally many.
+The pairs are planned by `plan` and decided by the consensus rule. With checks everyone sits an
+exam; people who fail it, or are stopped later, get no new tasks, and the lead voids what they
+judged since their answers went bad. Exam, gold and repeats are judgments too: campaigns are
+compared after equally many.
 """
 
 from collections import Counter
@@ -34,7 +34,7 @@ BAD_KINDS: tuple[Kind, ...] = KINDS[1:]
 
 
 class Measured(NamedTuple):
-    """After so many judgments: the levels that are decided, and their mean squared error."""
+    """After a number of judgments: the decided levels, and their mean squared error."""
 
     judgments: int
     levels: int
@@ -44,7 +44,7 @@ class Measured(NamedTuple):
 class Outcome(NamedTuple):
     """Campaigns with the same pairs and people after (almost) equally many judgments.
 
-    `end` is the one with checks when nothing is wanted any more.
+    `end` is the campaign with checks when no more judgments are wanted.
     """
 
     kind: Kind
@@ -54,7 +54,7 @@ class Outcome(NamedTuple):
 
 
 def compare(queries: int, seed: int) -> Outcome:
-    """Return how a campaign comes out with and without exam and checks; the kind goes by seed."""
+    """Return the results of a campaign with and without exam and checks; the seed sets the kind."""
     kind = BAD_KINDS[seed % len(BAD_KINDS)]
     plain, checked = (_Campaign(queries, kind, seed, checked=checked) for checked in (False, True))
     histories = [campaign.run() for campaign in (plain, checked)]
@@ -67,7 +67,7 @@ def compare(queries: int, seed: int) -> Outcome:
 
 @dataclass
 class _Campaign:
-    """A campaign under way. `spent` counts all judgments, those of exam and checks included."""
+    """A running campaign. `spent` counts all judgments, including those of exam and checks."""
 
     queries: int
     kind: Kind
@@ -103,7 +103,7 @@ class _Campaign:
         )
 
     def run(self) -> list[Measured]:
-        """Judge until nothing is wanted; return what was there after each part."""
+        """Judge until nothing is wanted; return the state after each part."""
         history = []
         if self.checked:
             self._examine()
@@ -116,7 +116,7 @@ class _Campaign:
             if wanted.empty:
                 return history
             for number, tasks in wanted.groupby("annotator"):
-                # Everybody works through the queries in one order, as far as they have them.
+                # Everyone works through the queries in the same order, as far as they have them.
                 part = tasks.sort_values(PAIR_KEY).head(PART)[[*PAIR_KEY, "kind"]]
                 for query, moment, kind in part.astype(str).to_numpy().tolist():
                     self._judge(int(str(number)), query, moment, kind)
@@ -164,7 +164,7 @@ class _Campaign:
             for number in self.people:
                 row = self._answer(number, f"e{pair // 10}", str(pair), truth, "exam")
                 self.exam.append(row | {"truth": truth})
-        self.done.clear()  # whoever changes has not begun to
+        self.done.clear()  # those who change have not begun to
         marks = pd.DataFrame(self.exam).dropna(subset="level")
         far = abs(marks["level"] - marks["truth"]) > MAX_DIFFERENCE
         share = far.groupby(marks["annotator"]).mean()

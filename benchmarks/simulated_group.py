@@ -1,9 +1,9 @@
-"""A group of simulated people: they sit an exam, then judge pairs with hidden checks: pure.
+"""A group of simulated people: they sit an exam, then judge pairs with hidden checks (pure).
 
-Truth and people are such that two honest people agree as in TVR-Ranking (Liang et al., 2024): true
-levels are a normal variable of mean 2 and deviation 0.8, rounded; an honest annotator's bias has
-a deviation of 0.3, their noise is uniform between 0.6 and 1.0. Of two honest people's levels a
-third is then equal, 79 % are within 1, and quadratic kappa is .45 on average.
+Truth and people are chosen so that two honest people agree as in TVR-Ranking (Liang et al., 2024):
+true levels are a normal variable of mean 2 and deviation 0.8, rounded; an honest annotator's bias
+has a deviation of 0.3, their noise is uniform between 0.6 and 1.0. A third of two honest people's
+levels are then equal, 79 % are within 1, and quadratic kappa is .45 on average.
 """
 
 from typing import NamedTuple
@@ -22,13 +22,13 @@ SHARES = (0.03, 0.236, 0.468, 0.236, 0.03)
 """Of the true levels."""
 BATCH = 20
 DELAY = 50
-"""Judgments of one person until two others have judged what was disputed."""
+"""Judgments by one person until two others have judged what was disputed."""
 START = pd.Timestamp("2024-05-01T08:00:00Z")
 TESTED = 1
 
 
 class Setting(NamedTuple):
-    """How much is judged: pairs of the exam, judgments after it, and hidden checks among these."""
+    """Amounts: pairs in the exam, judgments after it, and hidden checks among these."""
 
     exam: int = 100
     judged: int = 150
@@ -46,7 +46,7 @@ class Pair(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """One answer, as a row of evidence, and after how many judgments of the tested it is there."""
+    """An answer as a row of evidence, and after how many of the tested person's it is there."""
 
     query_id: str
     moment_id: str
@@ -59,7 +59,7 @@ class Answered(NamedTuple):
 
 
 def create_person(number: int, kind: Kind, seed: int, source: Person | None = None) -> Person:
-    """Return somebody with a bias and noise of their own."""
+    """Return a person with their own bias and noise."""
     random = rng.generator("person", seed, number)
     bias, noise = random.normal(0, BIAS), random.uniform(LEAST_NOISE, MOST_NOISE)
     return Person(number, kind, seed, bias=bias, noise=noise, source=source)
@@ -87,7 +87,7 @@ def simulate(kind: Kind, seed: int, setting: Setting, beside: Kind = "honest") -
     for number in range(setting.exam):
         truth = draw_level(random)
         pair = Pair(f"e{number // 10}", str(number), truth)
-        # Who copies comes after whom they copy.
+        # People who copy come after those they copy.
         rows += [_row(who, pair, "exam", 0) for who in (*colleagues, tested)]
     for number in range(setting.judged):
         rows += _judge_pair(random, tested, colleagues, number, setting)
@@ -109,7 +109,7 @@ def _judge_pair(
     if draw < setting.gold:
         return [_row(tested, pair, "gold", number + 1)]
     if draw < setting.gold + setting.repeats:
-        return []  # a repeat takes its time, and is no evidence of the decision
+        return []  # a repeat takes time, but is not evidence for the decision
     own = _row(tested, pair, "first", number + 1)
     second = _row(partners[0], pair, "first", number + 1)
     if own.level is None or second.level is None:

@@ -1,12 +1,12 @@
-"""The consensus weighted by skill, beside the paper's rule, means and plain Dawid-Skene.
+"""The consensus weighted by skill, compared with the paper's rule, means and plain Dawid-Skene.
 
     python -m benchmarks.skill [--campaigns 50] [--pairs 1000] [--people 6] [--random 1]
     python -m benchmarks.skill --raw raw_annotation.csv
 
-Simulated people have a bias, noise, and some answer at random; votes come as in a campaign, two
-and two more where these lie apart. Errors are those against the drawn truth, on the pairs to which
-the rule gives a level. With --raw one vote of each pair is held out (of a fifth of the pairs with
-two), and told from the others: its log likelihood, and how far from it their consensus is.
+Simulated people have a bias and noise, and some answer at random; votes come as in a campaign, two
+and two more if these are too far apart. Errors are measured against the drawn truth, on the pairs
+to which the rule gives a level. With --raw one vote of each pair is held out (for a fifth of the
+pairs with two), and predicted from the others: its log likelihood, and their consensus's error.
 """
 
 from collections.abc import Callable
@@ -59,7 +59,7 @@ def draw_campaign(seed: int, pairs: int, people: int, random: int) -> Drawn:
 
 
 def plain_tables(counts: Floats) -> tuple[Floats, float]:
-    """Return Dawid and Skene's tables: what people said, and hardly a prior."""
+    """Return Dawid and Skene's tables: people's votes, with almost no prior."""
     total = counts + 1e-3
     tables = total / total.sum(axis=2, keepdims=True)
     return tables, float(1e-3 * np.log(tables).sum())
@@ -136,7 +136,7 @@ def hold_out(judgments: Raw) -> Bools:
 
 
 def print_held_out(judgments: Raw) -> None:
-    """Print how well the held-out votes follow from the others."""
+    """Print how well the other votes predict the held-out ones."""
     pairs, people = len(judgments.pairs), len(judgments.annotators)
     held = hold_out(judgments)
     rest, own = select_rows(judgments, ~held), select_rows(judgments, held)

@@ -1,9 +1,9 @@
 """A stand-in for Slurm: its commands as one script, which runs arrays on this machine.
 
-An array's indices run in random order, as processes of their own session. The first
-`STAND_IN_KILLS` of them are killed (kill -9) a moment after they have begun, before they can end.
-The queue is a folder, `STAND_IN_QUEUE`: a file for each job that waits or runs, named by its id,
-with the job's name and, once it runs, its process.
+An array's indices run in random order, each in its own session. The first `STAND_IN_KILLS` of them
+are killed (kill -9) a moment after they start, before they can end. The queue is a folder,
+`STAND_IN_QUEUE`: it has a file for each waiting or running job, named by its id, with the job's
+name and, once it runs, its process.
 """
 
 import os
@@ -21,7 +21,7 @@ COMMANDS = ("sbatch", "srun", "squeue", "scancel", "sinfo")
 
 
 def install(folder: Path, kills: int = 0) -> dict[str, str]:
-    """Put the commands into a folder; return the environment that finds them."""
+    """Put the commands into a folder; return an environment that finds them."""
     commands, queue = folder / "bin", folder / "queue"
     commands.mkdir(parents=True)
     queue.mkdir()
@@ -42,7 +42,7 @@ def queue() -> Path:
 
 
 def sbatch(script: str) -> None:
-    """Queue the jobs of a script, and leave behind a process that runs them."""
+    """Queue the jobs of a script, and start a background process that runs them."""
     options = dict(re.findall(r"^#SBATCH --([\w-]+)=(.*)$", Path(script).read_text(), re.MULTILINE))
     number = len(list(queue().parent.glob("submitted-*"))) + 1
     (queue().parent / f"submitted-{number}").write_text(Path(script).read_text())
@@ -59,7 +59,7 @@ def sbatch(script: str) -> None:
 
 
 def run(script: str, at_once: str, *ids: str) -> None:
-    """Run the jobs in random order; take each from the queue when it has ended."""
+    """Run the jobs in random order; remove each from the queue when it has ended."""
     random.seed(7)
     waiting = random.sample(ids, len(ids))
     running: dict[str, subprocess.Popen[bytes]] = {}
@@ -76,7 +76,7 @@ def run(script: str, at_once: str, *ids: str) -> None:
 
 
 def start(script: str, job: str) -> subprocess.Popen[bytes]:
-    """Start a job in a session of its own, its log where the script says."""
+    """Start a job in its own session, with its log where the script says."""
     number, _, index = job.partition("_")
     names = {"SLURM_JOB_ID": number, "SLURM_NTASKS": "1", "SLURM_PROCID": "0"}
     if index:
@@ -104,7 +104,7 @@ def start(script: str, job: str) -> subprocess.Popen[bytes]:
 
 
 def must_kill() -> bool:
-    """Tell whether fewer have been killed than are to be, and count one more."""
+    """Return whether one more should be killed, and count it."""
     killed = queue().parent / "killed"
     number = len(killed.read_text()) if killed.exists() else 0
     if number < int(os.environ["STAND_IN_KILLS"]):
@@ -120,13 +120,13 @@ def kill(process: int, number: signal.Signals) -> None:
 
 
 def squeue(*options: str) -> None:
-    """List the jobs of a name that wait or run."""
+    """List the waiting and running jobs with a name."""
     for path in jobs(options):
         sys.stdout.write(f"{path.name}\n")
 
 
 def scancel(*options: str) -> None:
-    """Cancel the jobs of a name."""
+    """Cancel the jobs with a name."""
     for path in jobs(options):
         lines = path.read_text().splitlines()
         path.unlink(missing_ok=True)
@@ -135,7 +135,7 @@ def scancel(*options: str) -> None:
 
 
 def jobs(options: tuple[str, ...]) -> list[Path]:
-    """Return the files of the queue that an option `--name=` names."""
+    """Return the queue's files for the option `--name=`."""
     name = next(word.removeprefix("--name=") for word in options if word.startswith("--name="))
     found = []
     for path in queue().iterdir():
@@ -146,7 +146,7 @@ def jobs(options: tuple[str, ...]) -> list[Path]:
 
 
 def srun(*words: str) -> None:
-    """Do the command of Python that follows the options; a job that will be killed waits for it."""
+    """Run the Python command that follows the options; a job that will be killed waits for it."""
     if HOLD in os.environ:
         time.sleep(60)
     at = next(at for at, word in enumerate(words) if word == sys.executable)

@@ -2,9 +2,9 @@
 
     python -m benchmarks.starts [--starts 20] [--port 8080]
 
-The other program takes and releases the port at random, so that it may be free when looked up and
-taken when Label Studio listens, or vice versa. After every start the address in `.env` must accept
-the token in `.env`.
+The other program takes and releases the port at random, so the port may be free when it is looked
+up and taken when Label Studio listens, or vice versa. After every start the address in `.env` must
+accept the token in `.env`.
 """
 
 import multiprocessing

@@ -102,7 +102,7 @@ def make_pairs(tasks: int) -> pd.DataFrame:
 
 
 def bare_import(lead: LabelStudio, params: Params, tasks: int) -> float:
-    """Return the seconds of just importing tasks of the same number and size."""
+    """Return the seconds of a bare import of tasks of the same number and size."""
     config = page.label_config(guideline.current(params.annotation))
     project = lead.create({"title": "bare", "label_config": config})
     data = [page.task_data(QUERY, "x" * 60, "k" * 330)] * tasks
@@ -134,7 +134,7 @@ def judge_all(lead: LabelStudio, params: Params, tasks: int) -> Connection:
 
 @contextmanager
 def _api() -> Iterator[httpx.Client]:
-    """Yield a client with nothing between it and the server."""
+    """Yield a plain HTTP client of the server."""
     endpoint = _endpoint()
     headers = {"Authorization": f"Token {endpoint.token}"}
     with httpx.Client(base_url=endpoint.url, headers=headers, timeout=600) as http:
@@ -153,7 +153,7 @@ def _import_answers(project: int, data: Sequence[Mapping[str, str]], user: int) 
 
 
 def bare_paging(lead: LabelStudio, campaign: Connection) -> float:
-    """Return the seconds of just reading all pages of tasks with all fields."""
+    """Return the seconds of a bare read of all pages of tasks with all fields."""
     own = projects.find_projects(lead, campaign.campaign)
 
     def read_all() -> None:
@@ -171,7 +171,7 @@ def bare_paging(lead: LabelStudio, campaign: Connection) -> float:
 
 def whole_pull(campaign: Connection, tasks: int, *, full: bool) -> float:
     """Return the seconds of a whole pull, which must accept all answers."""
-    # They were imported, for speed: their times can't be theirs.
+    # They were imported, for speed, so their times are not real.
     seconds, _ = time_call(lambda: pull.pull(campaign, full=full, trust=trust_all))
     judgments, answers = len(tables.JUDGMENTS.read()), tasks - PEOPLE  # one each waits
     if judgments != answers:

@@ -1,8 +1,8 @@
-"""What engines cost by themselves: starting, ending, and a task that does nothing.
+"""The overhead of engines: starting, ending, and a task that does nothing.
 
     python -m benchmarks.tasks [--tasks 1000] [--workers 2]
 
-CPU seconds are those of this process and of the processes that it started and has seen end.
+CPU seconds are those of this process and of its child processes that have ended.
 """
 
 import os

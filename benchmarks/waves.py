@@ -1,13 +1,13 @@
-"""A campaign in waves: how many pairs are decided when half of the votes are in.
+"""A campaign in waves: how many pairs are decided when half of the votes are there.
 
     python -m benchmarks.waves [--queries 3281] [--people 23] [--share 0.51] [--day 100]
 
-Simulates a campaign at the paper's size, whose people work at unequal speed: between two plans
-the slowest does a quarter, the fastest seven quarters of `--day` judgments, in the order in
-which their tasks were given out. Two who judge a pair disagree by more than 1 as often as in the
-paper (18 %). It stops when `--share` of the first votes are in, and prints how many pairs have
-two, how many disputed ones are decided, and the seconds of a plan: once in waves, and once as
-without them, where everything is given out at once and everybody has an order of their own.
+It simulates a campaign at the paper's size, whose people work at unequal speeds: between two plans
+the slowest does a quarter, the fastest seven quarters of `--day` judgments, in the order in which
+their tasks were assigned. Two people who judge a pair disagree by more than 1 as often as in the
+paper (18 %). It stops when `--share` of the first votes are there, and prints how many pairs have
+two, how many disputed ones are decided, and the seconds of a plan: once in waves, and once without
+them, with everything assigned at the start and a different order for everyone.
 """
 
 from collections import defaultdict
@@ -27,11 +27,11 @@ from pipeline.core import rng, tables
 
 SEAT = [*PAIR_KEY, "annotator"]
 APART = 0.36
-"""Share of the pairs that divide people; two of them disagree on half of these."""
+"""The share of pairs that divide people; two people disagree on half of these."""
 
 
 class Simulation:
-    """A campaign under way: judgments, and each person's open tasks in their order."""
+    """A running campaign: judgments, and each person's open tasks in order."""
 
     def __init__(self, inputs: PlanInputs, day: int, *, waves: bool) -> None:
         self.inputs, self.day, self.waves = inputs, day, waves
@@ -41,7 +41,7 @@ class Simulation:
         self.seconds: list[float] = []
 
     def step(self) -> None:
-        """Plan, give out what is new, and let everybody judge for a while."""
+        """Plan, assign what is new, and have everyone judge for a while."""
         seconds, made = time_call(lambda: plan(self.inputs))
         self.seconds.append(seconds)
         self._give_out(made.assignments)
@@ -78,7 +78,7 @@ class Simulation:
 
     @property
     def share(self) -> float:
-        """The part of the first votes that is in."""
+        """The share of first votes that are there."""
         first = (self.inputs.judgments["kind"] == "first").sum()
         return float(first / (2 * len(self.inputs.candidates)))
 
@@ -98,7 +98,7 @@ class Simulation:
 
 
 def run(inputs: PlanInputs, share: float, day: int, *, waves: bool) -> str:
-    """Simulate until a share of the first votes is in, and return the figures."""
+    """Simulate until a share of the first votes are there, and return the figures."""
     simulation = Simulation(inputs, day, waves=waves)
     while simulation.share < share:
         simulation.step()

@@ -2,9 +2,9 @@
 
     make campaign DIR=path [PARAMS=params.paper.yaml] [SET="ingest.corpus=tvr ingest.source=..."]
 
-The copy has a branch of its own, and `params.yaml` from PARAMS with the settings of SET. Relative
-paths are meant from where the command is typed, and become absolute. Whatever is wrong, nothing
-is left behind: the copy appears whole, or not at all.
+The copy has its own branch, and a `params.yaml` made from PARAMS and the settings in SET. Relative
+paths refer to the folder where the command is typed, and become absolute. Errors leave nothing
+behind: the copy appears whole, or not at all.
 """
 
 import argparse
@@ -22,19 +22,19 @@ from tools.clone import CloneError, git
 PATHS = ("ingest.source", "ingest.videos", "rewrite.prompt", "names.model", "embed.model")
 """Keys whose values are paths, or may be."""
 WORK = Path("datasets/work")
-"""What stages make: such a path is of the new copy."""
+"""What stages make: such a path belongs to the new copy."""
 USAGE = 'make campaign DIR=path [PARAMS=params.paper.yaml] [SET="ingest.corpus=... ..."]'
 
 
 def make(target: Path, params: str, given: Mapping[str, str]) -> None:
-    """Make the copy; `params` is the file that becomes its params.yaml, "": the committed one.
+    """Make the copy; `params` is the file that becomes its params.yaml (empty: the committed one).
 
     Raises:
         CloneError: the folder exists, or git fails.
         ParamsError, SettingsError: params.yaml would not be valid.
     """
     if os.path.lexists(target):
-        raise CloneError(f"{target} is there already: a campaign is never overwritten")
+        raise CloneError(f"{target} already exists: a campaign is never overwritten")
     text = settings.apply(_text(params), _from_here(given))
     workplace = target.parent / f".{target.name}.new-{os.getpid()}"
     with (
@@ -52,10 +52,10 @@ def _text(params: str) -> str:
 
 
 def _from_here(given: Mapping[str, str]) -> dict[str, str]:
-    """Make paths that lead somewhere from here absolute.
+    """Make paths that exist from here absolute.
 
     Raises:
-        CloneError: the corpus is not there.
+        CloneError: the corpus does not exist.
     """
     changed = dict(given)
     for key in filter(given.__contains__, PATHS):
@@ -70,19 +70,19 @@ def _from_here(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def _is_committed(path: Path) -> bool:
-    """Tell whether a clone holds the path, too."""
+    """Return whether a clone has the path too."""
     inside = os.path.relpath(path)
     outside = path.is_absolute() or inside.startswith(os.pardir)
     return not outside and bool(git("ls-files", "--", f":(literal){inside}"))
 
 
 def main(options: argparse.Namespace) -> None:
-    """Make the copy, and say what comes next."""
+    """Make the copy, and print what comes next."""
     if not options.folder:
-        raise CloneError(f"say where: {USAGE}")
+        raise CloneError(f"DIR is missing: {USAGE}")
     given, target = settings.parse(options.settings), Path(options.folder).expanduser()
     make(target, options.params, given)
-    cli.log(f"==> {target} is ready, on a branch of its own. Next:")
+    cli.log(f"==> {target} is ready, on its own branch. Next:")
     cli.log(f"    cd {shlex.quote(str(target))} && . .venv/bin/activate")
     edit = (
         ""
@@ -91,11 +91,11 @@ def main(options: argparse.Namespace) -> None:
     )
     cli.log(f"    {edit}{_next(target)}")
     if git("status", "--porcelain", "--untracked-files=no"):
-        cli.log("    (what you have not committed is not in it)")
+        cli.log("    (your uncommitted changes are not in it)")
 
 
 def _next(target: Path) -> str:
-    """Return what to type in a copy: nothing that sends and pays before the cost is known."""
+    """Return what to type in a copy: nothing that costs money before an estimate."""
     if load(target / PARAMS).rewrite.backend == "openai":
         return "dvc repro ingest && python -m pipeline.rewrite --estimate"
     return "dvc repro"
@@ -103,9 +103,9 @@ def _next(target: Path) -> str:
 
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Works in the current folder, a checkout.")
-    parser.add_argument("folder", help="where; it must not exist")
+    parser.add_argument("folder", help="the new copy's folder; it must not exist")
     parser.add_argument("--params", default="", help="the file that becomes its params.yaml")
-    parser.add_argument("--set", default="", dest="settings", help="KEY=VALUE, with spaces between")
+    parser.add_argument("--set", default="", dest="settings", help="KEY=VALUE, separated by spaces")
     return parser.parse_args()
 
 

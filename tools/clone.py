@@ -20,8 +20,8 @@ class CloneError(UsageError):
 def unfinished(target: Path, workplace: Path, branch: str) -> Iterator[Path]:
     """Clone the current checkout's last commit to `workplace`; afterwards move it to `target`.
 
-    The clone has a branch of its own and links to the environments. It appears at `target`
-    whole, or not at all.
+    The clone has its own branch, and links to the environments. It appears at `target` whole, or
+    not at all.
 
     Raises:
         CloneError: git fails.
@@ -51,5 +51,5 @@ def git(*arguments: str, folder: Path = Path()) -> str:
 
 
 def succeeds(*arguments: str, folder: Path = Path()) -> bool:
-    """Tell whether a git command exits with 0."""
+    """Return whether a git command exits with 0."""
     return run(*arguments, folder=folder).returncode == 0

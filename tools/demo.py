@@ -1,10 +1,10 @@
-"""The demo's clone of this checkout, `.demo`: made once, and brought to each new commit.
+"""The demo's clone of this checkout, `.demo`: made once, and updated to each new commit.
 
     python -m tools.demo ['KEY=VALUE KEY=VALUE ...']
 
-It has the code of the last commit, settings of its own for a smaller sample (or those of the
-command line), and the campaign and `dvc.lock` that the demo has made. Killed at any moment, it
-leaves nothing half-made: run it again.
+It has the code of the last commit, its own settings for a smaller sample (or those of the command
+line), and the campaign and `dvc.lock` that the demo has made. If killed, it leaves nothing
+half-made: run it again.
 """
 
 import argparse
@@ -25,7 +25,7 @@ SMALLER = (
 )
 """Settings of a sample that takes about 1,000 judgments."""
 USER = {"user.name": "Demo", "user.email": "demo@example.org"}
-"""Who commits where git knows nobody."""
+"""The committer if git has none configured."""
 
 
 def create(smaller: str) -> None:
@@ -44,7 +44,7 @@ def create(smaller: str) -> None:
 
 
 def update(smaller: str) -> None:
-    """Bring the clone to the last commit; keep the demo's campaign and dvc.lock.
+    """Update the clone to the last commit; keep the demo's campaign and dvc.lock.
 
     Raises:
         CloneError: git fails.
@@ -77,11 +77,11 @@ def _commit(message: str, folder: Path) -> None:
 
 
 def main(smaller: str) -> None:
-    """Make the clone, or bring it to the last commit."""
+    """Make the clone, or update it to the last commit."""
     if not DEMO.exists():
         create(smaller)
     update(smaller)
-    cli.log(f"==> {DEMO}/ is a clone of the last commit; your checkout and its campaign stay as is")
+    cli.log(f"==> {DEMO}/ is a clone of the last commit; your checkout and campaign are untouched")
     if not succeeds("diff", "--quiet", "HEAD"):
         cli.log("    (uncommitted changes are not in it)")
 

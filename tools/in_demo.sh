@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Run a module in the demo's clone; do nothing where there is no demo.
+# Run a module in the demo's clone; do nothing if there is no demo.
 #
 #     tools/in_demo.sh annotation.server stop
 #
-# It takes the environment as it is: changed pins must not keep the demo from being stopped.
+# It uses the environment as it is: changed pins must not prevent stopping the demo.
 set -euo pipefail
 
 [ -d .demo ] || exit 0

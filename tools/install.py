@@ -2,8 +2,8 @@
 
     .venv/bin/python -m tools.install requirements.lock
 
-uv does it in a seventh of pip's time. It does not read pip's settings (an index or files of one's
-own), so they are passed on. Where uv can't be had or fails, pip installs the list.
+uv takes a seventh of pip's time. It does not read pip's settings (a private index or local files),
+so they are passed on. If uv is unavailable or fails, pip installs the list.
 """
 
 import ast
@@ -16,31 +16,31 @@ from pathlib import Path
 from subprocess import CalledProcessError
 
 PINS = Path("requirements.lock")
-"""Names the version of uv."""
+"""It pins the version of uv."""
 UV_OPTIONS = {
     "index-url": "UV_DEFAULT_INDEX",
     "extra-index-url": "UV_INDEX",
     "find-links": "UV_FIND_LINKS",
     "cert": "SSL_CERT_FILE",
 }
-"""uv's variable for each option of pip."""
+"""uv's variable for each of pip's options."""
 STEPS = re.compile(r"Resolved|Prepared|Installed|error|Caused by|.*\((\d{3,}\.\d ?MiB|.*GiB)\)")
-"""What is shown of uv's output: its steps, and the packages that take long to download."""
+"""The lines of uv's output that are shown: its steps, and packages that take long to download."""
 
 
 def read_options(listed: str) -> dict[str, str]:
     """Return pip's options by name, given what `pip config list` prints."""
     options: dict[str, str] = {}
-    for line in listed.splitlines():  # those of the environment come first, and win
+    for line in listed.splitlines():  # those from the environment come first, and win
         key, _, value = line.partition("=")
         options.setdefault(key.rpartition(".")[2], ast.literal_eval(value))
     return options
 
 
 def translate_options(options: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables by which uv looks where pip would."""
+    """Return the variables that make uv look where pip would."""
     found = {UV_OPTIONS[key]: value.split() for key, value in options.items() if key in UV_OPTIONS}
-    if "UV_INDEX" in found:  # pip passes over a folder that is not there; uv would fail
+    if "UV_INDEX" in found:  # pip ignores a missing folder; uv would fail
         found["UV_INDEX"] = [url for url in found["UV_INDEX"] if url.startswith("http")]
     return {
         name: ("," if name == "UV_FIND_LINKS" else " ").join(values)
@@ -50,7 +50,7 @@ def translate_options(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def run(*words: str, env: Mapping[str, str] = os.environ) -> str:
-    """Run a module of this Python, show its steps, and return all that it writes.
+    """Run a module with this Python, show its steps, and return its whole output.
 
     Raises:
         subprocess.CalledProcessError: it fails.
@@ -69,13 +69,13 @@ def run(*words: str, env: Mapping[str, str] = os.environ) -> str:
 
 
 def show(line: str) -> None:
-    """Write a line at once, with the environment's name: two may be installed side by side."""
+    """Print a line immediately, with the environment's name: two may be installed in parallel."""
     sys.stdout.write(f"    {Path(sys.prefix).name}: {line}\n")
     sys.stdout.flush()
 
 
 def install_by_uv(path: str) -> None:
-    """Install a list by uv."""
+    """Install a list with uv."""
     pin = re.search(r"(?m)^uv==\S+", PINS.read_text())
     run("pip", "-qq", "install", pin.group() if pin else "uv")
     env = translate_options(read_options(run("pip", "config", "list"))) | os.environ
@@ -84,19 +84,19 @@ def install_by_uv(path: str) -> None:
 
 
 def install(path: str) -> None:
-    """Install a list of pinned packages, which is complete, and check that nothing is missing.
+    """Install a complete list of pinned packages, and check that nothing is missing.
 
     Raises:
-        subprocess.CalledProcessError: pip fails, too.
+        subprocess.CalledProcessError: pip fails too.
     """
     try:
         install_by_uv(path)
     except CalledProcessError:
-        show("uv can't be used here; pip takes a few minutes")
+        show("uv is not usable here; installing with pip takes a few minutes")
         run("pip", "-qq", "install", "--no-deps", "--no-compile", "--requirement", path)
     try:
         run("pip", "check")
-    except CalledProcessError:  # on another platform than the list's, packages may need others
+    except CalledProcessError:  # on a platform other than the list's, packages may need others
         run("pip", "-qq", "install", "--requirement", path)
 
 

@@ -1,10 +1,10 @@
-"""Put settings of a command line into a params file; comments and all else stay as they are.
+"""Put settings from the command line into a params file; comments and all else stay as they are.
 
     python -m tools.settings FILE 'KEY=VALUE KEY=VALUE ...'
 
 A key is a path (`ingest.source`), a value is YAML (`100`, `[v, t]`, `null`) or plain text. Values
-with spaces take quotes: `release.name='Kitchen videos'`. What `pipeline/core/params.py` does not
-allow is refused, and nothing is written.
+with spaces need quotes: `release.name='Kitchen videos'`. If `pipeline/core/params.py` does not
+allow a setting, nothing is written.
 """
 
 import argparse
@@ -26,9 +26,9 @@ from pipeline.core import cli, files, params
 from pipeline.core.validation import validate
 
 NAME = "SET"
-"""What an error calls the settings: the Makefile's variable."""
+"""The name of the settings in errors: the Makefile's variable."""
 VERY_WIDE = 100_000
-"""Columns: no line is folded."""
+"""Columns, so that no line is folded."""
 
 
 class SettingsError(UsageError):
@@ -45,10 +45,10 @@ _Representer.add_representer(
 
 
 def parse(text: str) -> dict[str, str]:
-    """Return the settings of a command line, values as they were typed.
+    """Return the settings from a command line, with values as they were typed.
 
     Raises:
-        SettingsError: a word is not KEY=VALUE, a key appears twice, a quote is not closed.
+        SettingsError: a word is not KEY=VALUE, a key appears twice, or a quote is not closed.
     """
     try:
         words = shlex.split(text)
@@ -59,7 +59,7 @@ def parse(text: str) -> dict[str, str]:
         key, equals, value = word.partition("=")
         if not key or not equals:
             raise SettingsError(
-                f"{NAME}: {word!r} is not KEY=VALUE; a value with spaces takes quotes"
+                f"{NAME}: {word!r} is not KEY=VALUE; a value with spaces needs quotes"
             )
         if key in settings:
             raise SettingsError(f"{NAME}: {key}: appears twice")
@@ -88,8 +88,8 @@ def apply(text: str, settings: Mapping[str, str]) -> str:
     return stream.getvalue()
 
 
-def _value(yaml: YAML, text: str) -> Any:  # noqa: ANN401  (whatever the text holds)
-    """Return what a value means as YAML; text that is not YAML, or holds a ` #`, is itself."""
+def _value(yaml: YAML, text: str) -> Any:  # noqa: ANN401  (any YAML)
+    """Return a value as YAML; text that is not YAML, or contains a ` #`, stays as it is."""
     try:
         YAML(typ="safe", pure=True).load(text)
     except YAMLError:
@@ -117,7 +117,7 @@ def main(options: argparse.Namespace) -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = cli.parser("It checks the whole file, too.")
+    parser = cli.parser("It also checks the whole file.")
     parser.add_argument("file", type=Path, help="a params file")
     parser.add_argument("settings", help="KEY=VALUE, separated by spaces")
     return parser.parse_args()

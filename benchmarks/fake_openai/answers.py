@@ -1,4 +1,4 @@
-"""Chat completions, with faults as the script says."""
+"""Chat completions, with the script's faults."""
 
 import hashlib
 import json
@@ -9,7 +9,7 @@ from benchmarks.fake_openai.judges import find_query, is_about_a_clip, judge, lo
 from benchmarks.fake_openai.script import Json, Reply, Script, error, of_json
 
 BAD_LEVELS = ("missing", "extra", "twice", "empty")
-"""Faults of captions: where a level is asked for, the level is none."""
+"""Faults of captions; in an answer with a level, the level is invalid instead."""
 
 
 def caption_of(description: str) -> str:

@@ -1,8 +1,8 @@
 """Files and batches.
 
-The script says how each batch ends: `completed`; `partial` (every third line fails, the
-others are in reverse); `no-output` (every line fails, and there is no output file); `expired`
-(the last half of the lines is not run); `nothing` (expired before the first); `failed`;
+The script sets how each batch ends: `completed`; `partial` (every third line fails, the others are
+in reverse order); `no-output` (every line fails, and there is no output file); `expired` (the
+second half of the lines is not run); `nothing` (expired before the first line); `failed`;
 `cancelled` (after the first half).
 """
 

@@ -1,6 +1,6 @@
-"""What the stand-in sees: the number painted on each picture it was sent, and so which moment.
+"""What the stand-in sees: the number painted on each picture, and hence which moment it is.
 
-The sample corpus's frames, and numbered videos, carry the frame's number as 16 blocks. Where
+The frames of the sample corpus and of numbered videos show the frame's number as 16 blocks. If
 several videos have the same numbers, the pictures are compared with the videos' own.
 """
 
@@ -27,19 +27,19 @@ from pipeline.video.ffmpeg import ffmpeg
 Picture = NDArray[np.uint8]
 
 DARK, LIGHT = 88, 168
-"""What is neither below nor above is no block of ours."""
+"""A brightness between the two is not one of our blocks."""
 SMALL = (32, 18)
 """Width and height of the pictures that are compared."""
 MAX_DIFFERENCE = 12.0
-"""Mean difference of grey levels up to which two small pictures show the same."""
+"""The mean difference of grey levels up to which two small pictures count as the same."""
 ROUNDED = 0.011
-"""Seconds by which a time is off that has two decimals, and what is reckoned from it."""
+"""Seconds by which a time with two decimals may be off, and what is computed from it."""
 _TIME = re.compile(r"t = (\d+\.\d+) s")
 _PREFIX = "data:image/jpeg;base64,"
 
 
 class UnseenError(Exception):
-    """What was sent shows no moment that could be judged, and why."""
+    """The pictures sent show no moment that could be judged; the message says why."""
 
 
 class Moment(NamedTuple):
@@ -52,7 +52,7 @@ class Moment(NamedTuple):
 
 
 class Shot(NamedTuple):
-    """One picture that was sent: the time that it was said to be from, and the picture (grey)."""
+    """One picture that was sent: its stated time, and the picture (grey)."""
 
     time: float
     picture: Picture
@@ -82,7 +82,7 @@ def read_shots(parts: Sequence[Json]) -> list[Shot]:
     """Return the pictures of a message, each with the time in the text before it.
 
     Raises:
-        UnseenError: a time or a picture is missing, or is none.
+        UnseenError: a time or a picture is missing or invalid.
     """
     shots = []
     for before, part in pairwise([{"type": "nothing"}, *parts]):
@@ -110,10 +110,10 @@ def _decode(url: str) -> Picture:
 
 @dataclass
 class Eyes:
-    """Tells by pictures which moment was shown.
+    """Finds the moment that pictures show.
 
-    `fps` is of the videos; `tolerance` is the seconds by which a frame may be older than its time
-    (a GIF has three a second). `paths` are needed where numbers of frames are in several videos.
+    `fps` is the videos'; `tolerance` is the seconds by which a frame may be older than its time
+    (a GIF has three per second). `paths` are needed if several videos have the same frame numbers.
     """
 
     moments: Sequence[Moment]
@@ -123,12 +123,12 @@ class Eyes:
     _known: dict[tuple[str, int], Picture] = field(default_factory=dict, repr=False)
 
     def find_moments(self, shots: Sequence[Shot]) -> list[str]:
-        """Return the moments whose clip gives these pictures, in order and evenly.
+        """Return the moments whose clip gives these pictures, in order and evenly spaced.
 
-        There are several only where they are one stretch of a video.
+        There are several only if they are the same stretch of a video.
 
         Raises:
-            UnseenError: there is none, or stretches that differ give the same pictures.
+            UnseenError: there are none, or different stretches give the same pictures.
         """
         if not shots:
             raise UnseenError("no pictures")
@@ -150,7 +150,7 @@ class Eyes:
         return [one.moment_id for one in fitting]
 
     def _fits(self, moment: Moment, times: Sequence[float], numbers: Sequence[int]) -> bool:
-        """Tell whether these frames are what the moment shows at these times."""
+        """Return whether the moment shows these frames at these times."""
         length = times[-1] / (1 - 0.5 / len(times))
         if abs(length - (moment.end - moment.start)) > ROUNDED:
             return False

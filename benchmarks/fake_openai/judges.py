@@ -1,4 +1,4 @@
-"""Judges: levels for what the stand-in sees, by a truth that it was given, through a confusion.
+"""Judges: levels for what the stand-in sees, from a given truth distorted by a confusion.
 
 The truth is a JSON file:
 
@@ -7,8 +7,8 @@ The truth is a JSON file:
      "levels": {query: {moment_id: level}}, "similar": {query: {moment_id: level}},
      "captions": {caption: moment_id}}
 
-`levels` are true; `similar` are those of a judge that looks at no picture, only at the
-similarity of query and caption. Who is shown no pictures, but a description, judges by it.
+`levels` are true; `similar` are those of a judge that looks at no pictures, only at the similarity
+of query and caption. A judge that is shown a description instead of pictures judges by it.
 """
 
 import json
@@ -24,11 +24,11 @@ from benchmarks.fake_openai.script import Json
 KINDS = ("exact", "good", "lenient", "similarity", "three")
 _DECODER = json.JSONDecoder()
 _STEPS = {"good": ((-1, 0.08), (0, 0.82), (1, 0.1)), "lenient": ((0, 0.25), (1, 0.6), (2, 0.15))}
-"""How far such a judge is off, and how often."""
+"""How far off such a judge is, and how often."""
 
 
 class Truth:
-    """What the stand-in knows."""
+    """The truth that the stand-in knows."""
 
     def __init__(self, content: Json) -> None:
         self.levels: dict[str, dict[str, int]] = content["levels"]
@@ -39,9 +39,9 @@ class Truth:
         self.eyes = Eyes(moments, content["fps"], tolerance, paths)
 
     def find_moment(self, parts: list[Json], query: str) -> tuple[str, bool]:
-        """Return the moment that a message shows, and whether it is shown by pictures.
+        """Return the moment that a message shows, and whether pictures show it.
 
-        Of moments that show the same, it is the one that the query has a level of.
+        Of moments that show the same, it is the one for which the query has a level.
         """
         shots: list[Shot] = read_shots(parts)
         if shots:
@@ -60,18 +60,18 @@ def load_truth(path: str) -> Truth:
 
 
 def is_about_a_clip(body: Json) -> bool:
-    """Tell whether a request asks for the level of a clip."""
+    """Return whether a request asks for the level of a clip."""
     schema = body.get("response_format", {}).get("json_schema", {}).get("schema", {})
     return "level" in schema.get("properties", {})
 
 
 def find_query(body: Json) -> str:
-    """Return the query of the pair in a request; empty if it is no such request."""
+    """Return the query of the pair in a request; empty for other requests."""
     return _find_value(body["messages"][-1]["content"], "query") if is_about_a_clip(body) else ""
 
 
 def judge(truth: Truth, kind: str, seed: int, body: Json) -> tuple[int | None, str]:
-    """Return the level of the pair in a request, and the reason; no level for what is no pair."""
+    """Return the level of the pair in a request, and the reason; no level for other requests."""
     parts = body["messages"][-1]["content"]
     query = _find_value(parts, "query")
     if query not in truth.levels:
@@ -109,7 +109,7 @@ def _find_value(parts: list[Json], key: str) -> str:
 
 
 def logprobs(content: str, level: int | None) -> Json:
-    """Return log-probabilities of an answer's tokens, a character each, surest at the level."""
+    """Return log-probabilities of an answer's tokens, one per character, highest at the level."""
     tokens: list[dict[str, Any]] = [{"token": one, "logprob": -0.01} for one in content]
     at = content.find('"level": ') + len('"level": ')
     if level is not None:

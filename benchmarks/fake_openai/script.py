@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 FAULTS = ("429", "500", "timeout", "cut", "broken-json", "reordered", "missing", "extra", "twice")
 OK = 200
 UNSEEN = re.compile(rb"I can't judge (.*?)\.\\\"")
-"""Why a clip got no level, in a reply: the sentence, which ends a text within a text."""
+"""Finds in a reply why a clip got no level: a sentence at the end of a quoted text."""
 Json = dict[str, Any]
 
 
@@ -27,7 +27,7 @@ class Script:
     poison: str = ""  # a description with this word ruins its whole answer, as `spoilt` says
     spoilt: str = "broken-json"  # or refused, filtered, truncated, rejected, 500, empty
     wrapping: str = ""  # text around each answer: fenced, talks, thinks, drafts, prose
-    only_completion_tokens: bool = False  # refuse max_tokens, like newer models of OpenAI
+    only_completion_tokens: bool = False  # refuse max_tokens, like newer OpenAI models
     requests: int = 0  # per window; 0: no limit
     tokens: int = 0
     window: float = 60.0
@@ -36,9 +36,9 @@ class Script:
     batches: tuple[str, ...] = ()  # how each batch ends (default: completed)
     polls: int = 2  # polls until a batch has ended
     create_delay: float = 0.0  # seconds between creating a batch and replying
-    truth: str = ""  # the file by which it judges clips: see `judges`
+    truth: str = ""  # the file with which it judges clips: see `judges`
     judge: str = "exact"  # how well it judges: one of judges.KINDS
-    logprobs: bool = False  # give log-probabilities where they are asked for
+    logprobs: bool = False  # send log-probabilities if requested
     picture_tokens: int = 425  # counted for a picture
 
 
@@ -58,11 +58,11 @@ class Stats:
     requests: int = 0
     in_flight: int = 0
     max_in_flight: int = 0
-    own_429: int = 0  # refused by the limits, the client's fault
+    own_429: int = 0  # refused because of the limits, the client's fault
     faults: Counter[str] = field(default_factory=Counter)
     answered: Counter[str] = field(default_factory=Counter)  # complete answers, by request
     batched: Counter[str] = field(default_factory=Counter)  # answers in batches, by request
-    unseen: Counter[str] = field(default_factory=Counter)  # no levels of clips, by the reason
+    unseen: Counter[str] = field(default_factory=Counter)  # clips without a level, by reason
     keys: list[str] = field(default_factory=list)  # the Authorization headers seen
 
     def note(self, reply: "Reply") -> None:
@@ -71,7 +71,7 @@ class Stats:
             self.unseen[said[1].decode()] += 1
 
     def summary(self) -> Json:
-        """Return what a benchmark in another process wants to know."""
+        """Return the statistics for a benchmark in another process."""
         return {
             "answers": self.answered.total(),
             "distinct": len(self.answered),

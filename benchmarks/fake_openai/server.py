@@ -96,7 +96,7 @@ class Server:
             stats.in_flight -= in_flight
 
     async def _reply_in_time(self, body: Json, fault: str) -> Reply:
-        """Answer after the latency; pictures are looked at meanwhile, beside other requests."""
+        """Answer after the latency; pictures are examined meanwhile, in a thread."""
         latency = asyncio.create_task(asyncio.sleep(self.script.latency))
         if not is_about_a_clip(body):
             await latency
@@ -120,7 +120,7 @@ class Server:
         return None
 
     def _fault(self, key: str) -> str:
-        """Return the fault of a request, drawn by seed, request and repetition."""
+        """Return the fault for a request, drawn by seed, request and repetition."""
         self._asked[key] += 1
         chance = random.Random(f"{self.script.seed} {key} {self._asked[key]}")
         if chance.random() >= self.script.faults:

@@ -1,1 +1,1 @@
-"""What release, report and annotation share of a campaign."""
+"""What release, report and annotation share about a campaign."""

@@ -1,6 +1,6 @@
 """`datasets/campaign/campaign.yaml`: which campaign this checkout is for.
 
-It says `null` until `python -m annotation.campaign open`; until then nobody is asked anything.
+It contains `null` until `python -m annotation.campaign open`; until then nobody is asked to judge.
 """
 
 import json
@@ -24,11 +24,11 @@ Instant = Annotated[str, Field(pattern=INSTANT)]
 
 
 class CampaignError(MomentRankError):
-    """Something that the campaign does not allow as it is."""
+    """Something that the campaign does not allow in its present state."""
 
 
 class GuidelineVersion(Section):
-    """A version of the guideline: the hash of its file, since when it holds, and why it came."""
+    """A version of the guideline: its file's hash, when it took effect, and why it was made."""
 
     version: Name
     sha: Name
@@ -37,17 +37,17 @@ class GuidelineVersion(Section):
 
 
 TRY_LATER = 69
-"""The exit code of a command that may go through later, as it is: a server was away."""
+"""The exit code of a command that may succeed later, unchanged: a server was unreachable."""
 
 
 class BusyError(CampaignError):
-    """Somebody else is at work on this campaign for too long to wait."""
+    """Another command has been working on this campaign for too long to wait."""
 
     exit_code = TRY_LATER
 
 
 class Pilot(Section):
-    """The queries that are judged first, and apart unless the lead takes them over."""
+    """The queries that are judged first, and kept apart unless the lead takes them over."""
 
     queries: list[Name]
     ended_at: Instant | None = None
@@ -57,10 +57,10 @@ class Pilot(Section):
 class Campaign(Section):
     """A campaign: what marks its tasks, and under which rules people judge.
 
-    `id` is part of every project and key of it. `guideline` is the version that annotators read
+    `id` is part of each of its projects and keys. `guideline` is the version that annotators read
     now, `guidelines` are all that they have read, the newest last. Answers in a `rehearsal` may be
-    simulated. Times are UTC. `given_up` is the number of pairs that were wanted and not decided
-    when it was closed, `settings` are the keys of params.yaml that made what was judged, as they
+    simulated. Times are UTC. `given_up` is the number of pairs that were wanted but undecided when
+    it was closed; `settings` are the keys of params.yaml that determined what was judged, as they
     were then.
     """
 
@@ -76,18 +76,18 @@ class Campaign(Section):
     pilot: Pilot | None = None
 
     def guideline_at(self, instant: datetime) -> str:
-        """Return the version that held when somebody judged; the first before all of them."""
+        """Return the version in force at an instant; before all of them, the first."""
         held = [one.version for one in self.guidelines if parse_instant(one.since) <= instant]
         known = [one.version for one in self.guidelines] or [self.guideline]
         return held[-1] if held else known[0]
 
     @property
     def piloting(self) -> bool:
-        """Whether only the pilot's queries are asked."""
+        """Whether only the pilot's queries are judged now."""
         return self.pilot is not None and self.pilot.ended_at is None
 
     def select_asked(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows (with a `query_id`) of queries that people are asked now."""
+        """Return the rows (with a `query_id`) of queries that people judge now."""
         if self.pilot is not None and self.piloting:
             return rows[rows["query_id"].isin(self.pilot.queries)]
         return self.select_kept(rows)
@@ -95,7 +95,7 @@ class Campaign(Section):
     def select_kept(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return the rows (with a `query_id`) without those of a pilot that is kept apart.
 
-        Its queries are asked no more: people have talked about them.
+        Its queries are not judged any more: people have discussed them.
         """
         if self.pilot is None or self.piloting or self.pilot.taken_over:
             return rows
@@ -103,7 +103,7 @@ class Campaign(Section):
 
     @property
     def closed(self) -> bool:
-        """Whether nobody is asked any more."""
+        """Whether judging is over."""
         return self.closed_at is not None
 
 
@@ -113,7 +113,7 @@ def parse_instant(text: Instant) -> datetime:
 
 
 def load_campaign(path: Path = FILE) -> Campaign | None:
-    """Return the campaign, also one that was closed; None before it is opened.
+    """Return the campaign, even if it is closed; None before it is opened.
 
     Raises:
         FileError: the file is missing or not YAML.
@@ -123,13 +123,13 @@ def load_campaign(path: Path = FILE) -> Campaign | None:
 
 
 def load_open_campaign(path: Path = FILE) -> Campaign | None:
-    """Return the campaign if people are asked in it: it is open and not closed."""
+    """Return the campaign if people judge in it: it was opened and is not closed."""
     campaign = load_campaign(path)
     return None if campaign is None or campaign.closed else campaign
 
 
 def require_open_campaign() -> Campaign:
-    """Return the campaign in which people are asked.
+    """Return the campaign in which people judge.
 
     Raises:
         CampaignError: none is open here.

@@ -16,19 +16,19 @@ CANDIDATES = "candidates"
 
 
 class ReleaseError(MomentRankError):
-    """What can't be released as it is."""
+    """Something that can't be released as it is."""
 
 
 @dataclass(frozen=True)
 class Collection:
-    """What people made of the frozen queries.
+    """How people judged the frozen queries.
 
     `frozen` are the queries that are judged, one for each text, sorted by query_id. `pairs` are
     the pairs that were shown, each as it was last shown, by pair_id, with `split, level, mean,
     outcome`, the number of its `scores`, and its `origin`: candidates, audit, or the run that
-    brought it. `votes` are `pair_id, worker, level, reason`: the ones that count; `withdrawn` is
-    the number of those that the lead has voided. `elsewhere` counts pairs that were shown of
-    queries that are none of these. `newest` is when people last judged.
+    found it. `votes` are those that count: `pair_id, worker, level, reason`; `withdrawn` is the
+    number that the lead has voided. `elsewhere` counts the pairs that were shown for any other
+    query. `newest` is when people last judged.
     """
 
     campaign: Campaign | None
@@ -47,7 +47,7 @@ class Collection:
 
     @cached_property
     def queries(self) -> pd.DataFrame:
-        """The queries of which at least one moment has a level: the ones to be searched for."""
+        """The queries with at least one moment that has a level: the ones to search for."""
         return self.frozen[self.frozen["query_id"].isin(self.judged["query_id"])]
 
     @property
@@ -64,17 +64,17 @@ class Collection:
 
     @property
     def date(self) -> str | None:
-        """The day (UTC) on which it was closed, else of the newest judgment."""
+        """The day (UTC) on which it was closed, or else that of the newest judgment."""
         if self.campaign and self.campaign.closed_at:
             return self.campaign.closed_at[:10]
         return None if self.newest is None else str(self.newest.date())
 
     @cached_property
     def counts(self) -> dict[str, Any]:
-        """How far judging is, in numbers.
+        """The progress of judging, in numbers.
 
-        `given_up` are discarded pairs that never got their four levels, and with them those that
-        nobody was ever shown.
+        `given_up` are discarded pairs that never got their four levels, and those that nobody was
+        ever shown.
         """
         outcome = self.pairs["outcome"]
         given_up = (outcome == "discarded") & (self.pairs["scores"] != ALL_VOTES)
@@ -97,7 +97,7 @@ class Collection:
 
     @property
     def complete(self) -> bool:
-        """Whether people are done: the campaign is closed, and nothing was left unasked."""
+        """Whether judging is complete: the campaign is closed, and nothing was left unjudged."""
         left = ("queries_never_shown", "pairs_waiting", "pairs_given_up")
         return self.status == "closed" and not any(self.counts[name] for name in left)
 
@@ -105,8 +105,8 @@ class Collection:
 class CollectionTables(NamedTuple):
     """The tables that a release is made of.
 
-    `votes` are the ones that count, `judgments` all that were made, of which the lead has `voided`
-    some. `extra` are the pairs of audit and top-up, as `query_id, moment_id, origin`.
+    `votes` are the ones that count; `judgments` are all that were made, some of which the lead has
+    `voided`. `extra` are the pairs of audit and top-up, as `query_id, moment_id, origin`.
     """
 
     queries: pd.DataFrame
@@ -119,19 +119,19 @@ class CollectionTables(NamedTuple):
 
 
 def extra_pairs(audit: pd.DataFrame, topup: pd.DataFrame, candidates: int) -> pd.DataFrame:
-    """Return what was judged beyond the first `candidates` ranks, and why, as `PAIR_KEY, origin`.
+    """Return what was judged beyond the first `candidates` ranks, as `PAIR_KEY, origin`.
 
-    `audit`, else the name of the run that brought it.
+    `origin` is `audit`, or else the name of the run that found the pair.
     """
     both = pd.concat([audit.assign(origin="audit"), topup])
     return both.loc[both["rank"] > candidates, [*PAIR_KEY, "origin"]].drop_duplicates(PAIR_KEY)
 
 
 def collect(campaign: Campaign | None, source: CollectionTables) -> Collection:
-    """Put together what is released.
+    """Assemble what is released.
 
     Raises:
-        ReleaseError: a validation and a test query are equal in text, or the consensus is of
+        ReleaseError: a validation and a test query have the same text, or the consensus is for
             other pairs.
     """
     queries = source.queries if campaign is None else campaign.select_kept(source.queries)
@@ -167,13 +167,13 @@ def _find_newest(source: CollectionTables) -> pd.Timestamp | None:
 
 
 def _count_withdrawn(campaign: Campaign | None, source: CollectionTables) -> int:
-    """Return the number of voided votes, but for those of a pilot that was not taken over."""
+    """Return the number of voided votes, except those of a pilot that was not taken over."""
     made = source.judgments
     kept = made if campaign is None else campaign.select_kept(made)
     return sum(count_withdrawn(kept, source.voided).values())
 
 
 def select_distinct_texts(queries: pd.DataFrame) -> pd.DataFrame:
-    """Return the queries that are judged: of equal texts the one with the smallest query_id."""
+    """Return the queries that are judged: of those with equal texts, the smallest query_id."""
     ordered = queries.sort_values("query_id")
     return ordered[~captions.text_key(ordered["query"]).duplicated()].reset_index(drop=True)

@@ -1,7 +1,7 @@
 """How long judging takes: the one measure that status, agreement, estimate and report share.
 
-Label Studio times a judgment from opening the page to submitting it, so a page that is left open
-overnight counts as twelve hours. A judgment counts for at most `plan.pause` minutes.
+Label Studio times a judgment from opening the page to submitting it, so a page left open overnight
+counts as twelve hours. A judgment counts for at most `plan.pause` minutes.
 """
 
 import pandas as pd

@@ -1,4 +1,4 @@
-"""What stays of a closed campaign: the tables that people made, and stages that are frozen."""
+"""What a closed campaign keeps: the tables that people made, and frozen stages."""
 
 import re
 from pathlib import Path
@@ -24,13 +24,13 @@ DECIDED = (
     tables.SECOND_LOOK,
     tables.ADJUDICATIONS,
 )
-"""What people made and decided, beside who they are and which campaign it was."""
+"""What people made and decided, other than who they are and which campaign it was."""
 
 
 def freeze(dag: Path = cli.DAG) -> None:
     """Freeze the stages that a closed campaign must not run again.
 
-    `dvc freeze` would do so too, but rewrites the whole file in its own layout.
+    `dvc freeze` would do that too, but rewrites the whole file in its own layout.
     """
     text = dag.read_text(encoding="utf-8")
     for name in FROZEN:
@@ -42,6 +42,6 @@ def freeze(dag: Path = cli.DAG) -> None:
 
 
 def is_frozen(dag: Path = cli.DAG) -> bool:
-    """Return whether the stages are frozen: if not, a closing that was stopped can be finished."""
+    """Return whether the stages are frozen: if not, an interrupted close can be finished."""
     stages = files.read_yaml(dag)["stages"]
     return all(stages[name].get("frozen", False) for name in FROZEN)

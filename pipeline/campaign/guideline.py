@@ -1,7 +1,7 @@
-"""What people judge by: the version of the guideline, what its levels and reasons mean, its text.
+"""The guideline that people judge by: its version, its levels and reasons, and its text.
 
-Paper, Appendix B.1. It is one file of annotation/guideline/, a YAML head and then Markdown:
-one for each language, and one as the paper has it.
+Paper, Appendix B.1. It is one file in annotation/guideline/, a YAML head followed by Markdown.
+There is one for each language, and the paper's own.
 """
 
 import hashlib
@@ -28,28 +28,28 @@ ReasonName = Literal["broken-clip", "senseless-query"]
 
 
 class GuidelineError(MomentRankError):
-    """A guideline is missing, or not valid."""
+    """A guideline is missing or not valid."""
 
 
 class Level(Section):
-    """What a relevance level is called, and what it means."""
+    """The name of a relevance level, and what it means."""
 
     name: Name
     meaning: Name
 
 
 class Reason(Section):
-    """Why a pair can't be judged, in words, and the key for it after `x`."""
+    """Why a pair can't be judged, in words, and the key to press for it after `x`."""
 
     key: Key
     name: Name
 
 
 class PageTexts(Section):
-    """The words of the annotators' page that are ours, in the guideline's language.
+    """Our own words on the annotators' page, in the guideline's language.
 
     `expected` and `first_answer` begin the two lines that the exam's feedback shows.
-    `votes` begins the line with all votes that is shown to who adjudicates.
+    `votes` begins the line of all votes that is shown to the person who adjudicates.
     """
 
     cant_judge: Name
@@ -79,10 +79,10 @@ class Guideline(NamedTuple):
 
 
 def locate_guideline(settings: Annotation, folder: Path = FOLDER) -> Path:
-    """Return the file of the guideline that the parameters choose.
+    """Return the file of the guideline that the parameters select.
 
     Raises:
-        GuidelineError: there is none in this language.
+        GuidelineError: there is no such guideline in this language.
     """
     variant = "" if settings.guideline == "standard" else f".{settings.guideline}"
     path = folder / f"{settings.language}{variant}.md"
@@ -96,12 +96,12 @@ def locate_guideline(settings: Annotation, folder: Path = FOLDER) -> Path:
 
 
 def hash_guideline(text: str) -> str:
-    """Return the hash by which a campaign tells that its guideline was changed."""
+    """Return the hash by which a campaign detects that its guideline was changed."""
     return hashlib.sha256(text.encode()).hexdigest()[:HASH_DIGITS]
 
 
 def split_guideline(text: str, path: Path) -> Guideline:
-    """Take a text with a YAML head apart; `path` is named in errors.
+    """Split a text into YAML head and body; errors name `path`.
 
     Raises:
         GuidelineError: the head is missing or wrong.

@@ -1,6 +1,6 @@
 """What the lead does next, with the command to type: one rule for `status`, `plan` and the report.
 
-`close` asks `waits` too, so that it is named as the next step exactly when it would go through.
+`close` uses `list_open` too, so it is named as the next step exactly when it would succeed.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ END_PILOT = "python -m annotation.campaign open --end-pilot"
 
 
 class Step(NamedTuple):
-    """What to do, and the command for it; None where there is none."""
+    """What to do, and the command for it, if any."""
 
     what: str
     command: str | None = None
@@ -33,11 +33,11 @@ MAKE_CANDIDATES = Step("make the candidates and their clips", "dvc repro")
 
 
 class Situation(NamedTuple):
-    """Where a campaign is.
+    """The state of a campaign.
 
-    `state` is the plan's (`campaign_state.json`); `unsent` counts the judgments that it wants and
-    that are not in Label Studio yet. `shown` says whether any pair ever was. What a caller can't
-    know (the report does not look at the server) is taken to be well.
+    `state` is the plan's (`campaign_state.json`); `unsent` counts the planned judgments that are
+    not in Label Studio yet. `shown` says whether any pair was ever shown. What a caller can't know
+    (the report does not contact the server) is assumed to be fine.
     """
 
     campaign: Campaign | None
@@ -51,7 +51,7 @@ class Situation(NamedTuple):
 
 
 def next_steps(now: Situation) -> list[Step]:
-    """Return what is to be done, the next step first."""
+    """Return what to do, the next step first."""
     if now.campaign is None:
         opening = Step("open the campaign", "python -m annotation.campaign open --name NAME")
         return [opening if now.candidates else MAKE_CANDIDATES]
@@ -65,12 +65,12 @@ def next_steps(now: Situation) -> list[Step]:
 
 
 def format_steps(steps: Sequence[Step]) -> list[str]:
-    """Return the steps as a terminal shows them."""
+    """Return the steps as lines for a terminal."""
     return [f"{'also' if place else 'next'}: {step.text}" for place, step in enumerate(steps)]
 
 
 def list_open(state: Mapping[str, Any]) -> list[str]:
-    """Return what keeps a campaign from being closed, with numbers; empty: nothing does."""
+    """Return what keeps a campaign from being closed, with numbers; empty if nothing does."""
     pairs, queries = state["pairs"], state["queries"]
     parts = {
         "pairs wait for judgments": pairs["waiting"],
@@ -81,7 +81,7 @@ def list_open(state: Mapping[str, Any]) -> list[str]:
 
 
 def is_released(campaign: Campaign, path: Path = MANIFEST) -> bool:
-    """Return whether this campaign was released as it is now."""
+    """Return whether this campaign was released in its present state."""
     manifest = files.read_json(path) if path.is_file() else None
     return isinstance(manifest, dict) and manifest.get("campaign") == campaign.model_dump()
 
@@ -90,7 +90,7 @@ def _finish(now: Situation) -> Step:
     if not now.frozen:
         return Step("finish closing", "python -m annotation.campaign close")
     if not now.released:
-        return Step("release what people made", "dvc repro release report")
+        return Step("release the judgments", "dvc repro release report")
     return Step(
         "done: datasets/release/ and datasets/report/ are final; publish it (docs/release.md)",
         "python -m pipeline.publish --to hf OWNER/NAME --dry-run",
@@ -100,7 +100,7 @@ def _finish(now: Situation) -> Step:
 def _run(now: Situation) -> Iterator[Step]:
     if not now.server:
         yield Step(
-            "give the address and token of your Label Studio in .env (LABEL_STUDIO_URL,"
+            "put the address and token of your Label Studio into .env (LABEL_STUDIO_URL,"
             " LABEL_STUDIO_API_KEY), or start one",
             "make label-studio",
         )
@@ -108,7 +108,7 @@ def _run(now: Situation) -> Iterator[Step]:
         yield from _ask_people(now)
     elif now.campaign is not None and now.campaign.piloting:
         yield Step(
-            "the pilot is judged: read what people disagree on, revise the guideline"
+            "the pilot is judged: read the disagreements, revise the guideline"
             " (docs/guideline-howto.md), then",
             END_PILOT,
         )
@@ -119,12 +119,12 @@ def _run(now: Situation) -> Iterator[Step]:
 
 
 def _adjudicate(state: Mapping[str, Any]) -> Iterator[Step]:
-    """Yield that disputed pairs may be decided first, where somebody is listed who could."""
+    """Yield that disputed pairs may be decided first, if anyone who could do so is listed."""
     unsettled = state["pairs"]["discarded"] + state["pairs"]["unjudgeable"]
     roles = {who["role"] for who in state["annotators"].values() if who["active"]}
     if unsettled and roles & {"lead", "expert"}:
         yield Step(
-            f"if you want: have {unsettled:,} pairs without a level decided first",
+            f"optional: have {unsettled:,} pairs without a level decided first",
             "python -m annotation.campaign adjudicate",
         )
 
@@ -136,12 +136,12 @@ def _ask_people(now: Situation) -> Iterator[Step]:
     if now.state.get("without_account"):
         yield Step(
             f"write {len(now.state['without_account'])} missing accounts into {tables.PRIVATE};"
-            " whose they are",
+            " to see whose",
             "python -m annotation.people list",
         )
     yield from exam_steps(now.state.get("exam", {}))
     if now.unsent or (wanted and not now.shown):
-        yield Step(f"give out {now.unsent or wanted:,} judgments", "dvc repro")
+        yield Step(f"assign {now.unsent or wanted:,} judgments", "dvc repro")
     if wanted and not done:
         yield Step("invite people: nobody has judged yet", "python -m annotation.people invite")
     elif wanted and not now.unsent:
@@ -149,16 +149,17 @@ def _ask_people(now: Situation) -> Iterator[Step]:
         yield Step(f"people are judging, {wanted:,} open{more}; when they have judged", "dvc repro")
     elif later and not wanted:
         yield Step(
-            f"{later:,} judgments wait for people: nobody who has not seen these pairs may be given"
-            f" more today (see per_week, from and until in {PEOPLE}); tomorrow, or with others",
+            f"{later:,} judgments wait for people: everyone who has not seen these pairs is full"
+            f" or away today (see per_week, from and until in {PEOPLE}); tomorrow, or with others",
             "dvc repro",
         )
 
 
 def exam_steps(standings: Mapping[str, str]) -> Iterator[Step]:
-    """Yield what is to be done about the exam, by where people stand with it, by number.
+    """Yield what to do about the exam; `standings` has people's numbers and where each stands.
 
-    Who looks at the server knows more: `given` and `told` have the exam, or its feedback, to do.
+    Only callers that contact the server know that people still have the exam (`given`), or its
+    feedback (`told`), to do.
     """
     people: dict[str, list[str]] = {}
     for number, standing in standings.items():
@@ -174,11 +175,11 @@ EXAM_STEPS = {
         "dvc repro",
     ),
     "failed": (
-        "failed the exam: show what was wrong and ask once more",
+        "failed the exam: show the wrong answers and let them try once more",
         "python -m annotation.exam feedback",
     ),
     "to-begin": (
-        "did not take the exam yet: give it to them and send them its page",
+        "must still take the exam: assign it and send them its page",
         "python -m annotation.exam push && python -m annotation.people invite",
     ),
     "given": (
@@ -188,16 +189,16 @@ EXAM_STEPS = {
     "begun": ("began the exam; when it is done", "python -m annotation.exam mark"),
     "told": ("can answer the feedback; when it is done", "python -m annotation.exam mark"),
 }
-"""What is to be done about people who stand so with the exam, and the command for it."""
+"""What to do about people by their standing in the exam, and the command for it."""
 
 
 def _for_the_lead(state: Mapping[str, Any]) -> Iterator[Step]:
-    """Yield what nobody but the lead can settle."""
+    """Yield what only the lead can settle."""
     stopped = state.get("checks", {}).get("stopped", {})
     if stopped:
         yield Step(
             f"decide on {len(stopped):,} annotator{'s' if len(stopped) > 1 else ''} whom hidden"
-            " checks have stopped: they are asked no more; who, why, and the ways on",
+            " checks have stopped: they get no new tasks; for who, why, and the options",
             "python -m annotation.status",
         )
     pairs, undecided = state["pairs"], state["queries"]["for_the_lead"]
@@ -223,6 +224,6 @@ def _for_the_lead(state: Mapping[str, Any]) -> Iterator[Step]:
         )
     if pairs["unjudgeable"]:
         yield Step(
-            f"look at {pairs['unjudgeable']:,} pairs that can't be judged: they stand in"
+            f"look at {pairs['unjudgeable']:,} pairs that can't be judged: they are listed in"
             f" {LEAD_PAGE}, and stay without a level"
         )

@@ -1,6 +1,6 @@
-"""Pairs that were shown to people: their keys, and which row of a pair is the newest.
+"""Pairs that were shown to people: their keys, and the newest row of each pair.
 
-A pair whose query or clip has changed is shown again, as a row of its own.
+A pair whose query or clip has changed is shown again, as a new row.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ PAIR_KEY = ["query_id", "moment_id"]
 SHOWN_KEY = [*PAIR_KEY, "query_sha", "clip_sha"]
 """The columns that identify a pair as it was shown."""
 ALL_VOTES = 4
-"""How many levels people give a pair at most."""
+"""The most levels that people give a pair."""
 HASH_DIGITS = 32
 
 

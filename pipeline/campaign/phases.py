@@ -1,4 +1,4 @@
-"""The phases of a campaign: its pilot, and the versions of its guideline: pure."""
+"""The phases of a campaign: its pilot, and the versions of its guideline (pure)."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -12,22 +12,22 @@ from pipeline.core import rng
 
 
 class GuidelineFile(NamedTuple):
-    """A guideline as it is in the checkout: its version, its hash, and where it is."""
+    """A guideline as it is in the checkout: its version, hash and path."""
 
     version: str
     sha: str
     path: Path
 
     def since(self, now: Instant, reason: str | None = None) -> GuidelineVersion:
-        """Return it as a version that holds from `now` on."""
+        """Return it as a version in force from `now` on."""
         return GuidelineVersion(version=self.version, sha=self.sha, since=now, reason=reason)
 
 
 def draw_pilot(queries: pd.DataFrame, campaign: str, size: int) -> list[str]:
-    """Return the ids of the pilot's queries, of distinct texts.
+    """Return the ids of the pilot's queries, whose texts are distinct.
 
     Raises:
-        CampaignError: it would leave none for the campaign.
+        CampaignError: it would leave no queries for the campaign.
     """
     distinct = select_distinct_texts(queries)["query_id"].tolist()
     if size >= len(distinct):
@@ -39,23 +39,23 @@ def draw_pilot(queries: pd.DataFrame, campaign: str, size: int) -> list[str]:
 
 
 def refuse_while_piloting(campaign: Campaign) -> None:
-    """Stop where only the pilot's queries are asked.
+    """Refuse to continue while only the pilot's queries are judged.
 
     Raises:
-        CampaignError: a pilot runs.
+        CampaignError: a pilot is running.
     """
     if campaign.piloting:
-        raise CampaignError(f"{FILE}: the pilot runs; end it first: {END_PILOT}")
+        raise CampaignError(f"{FILE}: the pilot is running; end it first: {END_PILOT}")
 
 
 def end_pilot(campaign: Campaign, *, take_over: bool, now: Instant) -> Campaign:
-    """Return the campaign with its pilot ended: from `now` on all other queries are asked.
+    """Return the campaign with its pilot ended: from `now` on all other queries are judged.
 
     Raises:
-        CampaignError: no pilot runs.
+        CampaignError: no pilot is running.
     """
     if campaign.pilot is None or not campaign.piloting:
-        raise CampaignError(f"{FILE}: no pilot runs in the campaign {campaign.name!r}")
+        raise CampaignError(f"{FILE}: no pilot is running in the campaign {campaign.name!r}")
     ended = campaign.pilot.model_copy(update={"ended_at": now, "taken_over": take_over})
     return campaign.model_copy(update={"pilot": ended})
 
@@ -63,16 +63,16 @@ def end_pilot(campaign: Campaign, *, take_over: bool, now: Instant) -> Campaign:
 def revise_guideline(
     campaign: Campaign, guide: GuidelineFile, reason: str, now: Instant
 ) -> Campaign:
-    """Return the campaign with a new version of its guideline, which holds from `now` on.
+    """Return the campaign with a new version of its guideline, in force from `now` on.
 
     Raises:
-        CampaignError: the guideline is as it was, or its version was used before.
+        CampaignError: the guideline is unchanged, or its version was used before.
     """
     earlier = {one.version for one in campaign.guidelines} | {campaign.guideline}
     if guide.version in earlier:
         unchanged = [one.sha for one in campaign.guidelines[-1:]] == [guide.sha]
-        problem = "is as it was" if unchanged else f"its version {guide.version} was used before"
-        remedy = "change it first" if unchanged else "raise `version` at its beginning"
+        problem = "is unchanged" if unchanged else f"its version {guide.version} was used before"
+        remedy = "change it first" if unchanged else "raise `version` at its top"
         raise CampaignError(f"{guide.path}: {problem}; {remedy}")
     versions = [*campaign.guidelines, guide.since(now, reason)]
     return campaign.model_copy(update={"guideline": guide.version, "guidelines": versions})

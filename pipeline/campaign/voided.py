@@ -1,6 +1,6 @@
-"""Voided judgments: the lead has withdrawn them, so they stay in judgments.csv and count nowhere.
+"""Voided judgments: the lead has withdrawn them. They stay in judgments.csv but count nowhere.
 
-`python -m annotation.people void` writes whose they are, and from when on, in voided.csv.
+`python -m annotation.people void` writes to voided.csv whose they are, and from when on.
 """
 
 from collections import Counter
@@ -13,10 +13,10 @@ NO_END = pd.Timestamp("9999-12-31", tz="UTC").as_unit("us")
 
 
 def mark_voided(judgments: pd.DataFrame, voided: pd.DataFrame) -> "pd.Series[bool]":
-    """Tell which judgments are voided: submitted at `since` or later, and before `until`.
+    """Mark the judgments that are voided: submitted at `since` or later, and before `until`.
 
     `judgments` is any table with `annotator, submitted_at`; `voided` is `tables.VOIDED`, where
-    an empty `until` has no end.
+    an empty `until` means no end.
     """
     marks = pd.Series(data=False, index=judgments.index)
     when, who = judgments["submitted_at"], judgments["annotator"]
@@ -32,11 +32,11 @@ def drop_voided(judgments: pd.DataFrame, voided: pd.DataFrame) -> pd.DataFrame:
 
 
 def count_withdrawn(judgments: pd.DataFrame, voided: pd.DataFrame) -> dict[int, int]:
-    """Return how many votes (no gold, no repeat) of each annotator are voided."""
+    """Return how many votes (excluding gold and repeats) of each annotator are voided."""
     votes = judgments[judgments["kind"].isin(tables.VOTING)]
     return dict(Counter(sorted(votes.loc[mark_voided(votes, voided), "annotator"].tolist())))
 
 
 def voided_for_good(voided: pd.DataFrame) -> frozenset[int]:
-    """Return whose judgments to come would be voided too: they are asked for nothing."""
+    """Return the annotators whose future judgments would be voided too: they get no tasks."""
     return frozenset(voided.loc[voided["until"].isna(), "annotator"].tolist())

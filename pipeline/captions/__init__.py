@@ -1,1 +1,1 @@
-"""From descriptions to captions: rewriters, repair, and people's decisions."""
+"""From descriptions to captions: rewriters, checks, repair, and people's decisions."""

@@ -1,7 +1,7 @@
-"""Asking for captions: several descriptions in a request, each by an id.
+"""Requests for captions: several descriptions in one request, each with an id.
 
-A caption is joined to its description by id. An answer that lacks an id, or has one more or
-twice, may have mixed them up: none of it is used.
+A caption is joined to its description by id. If an answer lacks an id, or has an extra or repeated
+one, it may have mixed them up, and none of it is used.
 """
 
 import json
@@ -70,6 +70,6 @@ def read_captions(answer: Answer, asked: Mapping[str, str]) -> Reading[str]:
 
 
 def likely_tokens_out(request: Request) -> int:
-    """Return the tokens that will be paid for the answer, about: as long as what it rewrites."""
+    """Return about how many output tokens will be paid for: captions as long as their texts."""
     captions = [{"id": short, "caption": text} for short, text in request.asked.items()]
     return count_tokens(_encode({"captions": captions}))

@@ -1,8 +1,8 @@
-"""The checks of a caption: that it tells what was described, and names no one.
+"""The checks of a caption: it says what was described, and names no one.
 
-Two of TVR-Ranking (Liang et al., 2024, section 3.1): the similarity of description and caption is
-at least `rewrite.min_similarity`, and no person's name is found in the caption with a score above
-`rewrite.max_name_score`. And one more: of the words of the description that tell what happens,
+Two are TVR-Ranking's (Liang et al., 2024, section 3.1): the similarity of description and caption
+is at least `rewrite.min_similarity`, and no person's name is found in the caption with a score
+above `rewrite.max_name_score`. The third is ours: of the description's words that say what happens,
 the caption keeps at least the share `rewrite.min_detail`.
 """
 
@@ -29,9 +29,9 @@ BLOCK = 8192
 
 
 class Limits(NamedTuple):
-    """The limits of the checks: two scores at least, a name's score at most.
+    """The limits of the checks: two minimum scores, and a maximum score of names.
 
-    With `masked`, similarity is compared without the people. `min_detail` None: not measured.
+    With `masked`, similarity ignores the people. `min_detail` None: not measured.
     """
 
     min_similarity: float
@@ -50,14 +50,14 @@ def check(  # noqa: PLR0913  (two kinds of texts, and what reads each)
     find_described: Callable[[Sequence[str]], list[list[Span]]] | None = None,
     map_rows: RowMap = HERE,
 ) -> pd.DataFrame:
-    """Return the checks of each caption, a row each; a distinct text is read once.
+    """Return the checks of the captions, one row each; each distinct text is read once.
 
-    `find_described` finds the names of descriptions, if a rewriter knows more than `finder`;
-    `map_rows` does the work on each pair by itself.
-    Columns: `names` str (all that were found, `; ` between them), `name_score` f64 (of the
-    surest, 0 if there is none), `names_ok` bool; `similarity` f64 (6 decimals) and `detail` f64
-    (the share of the description's details that the caption keeps), each null where it is not
-    measured, with `similarity_ok` and `detail_ok` boolean (null likewise).
+    `find_described` finds the names in descriptions, if a rewriter knows more than `finder`;
+    `map_rows` does the work that concerns single pairs.
+    Columns: `names` str (all names found, separated by `; `), `name_score` f64 (the highest, 0 if
+    there are none), `names_ok` bool; `similarity` f64 (6 decimals) and `detail` f64 (the share of
+    the description's details that the caption keeps), each null if not measured, with
+    `similarity_ok` and `detail_ok` boolean (null likewise).
     """
     named = finder.find(captions)
     scores = [max((span.score for span in spans), default=0.0) for spans in named]
@@ -87,7 +87,7 @@ def check(  # noqa: PLR0913  (two kinds of texts, and what reads each)
 def similarities(
     captions: Sequence[str], descriptions: Sequence[str], encoder: "Encoder"
 ) -> npt.NDArray[np.float64]:
-    """Return the similarity of each caption and its description, 6 decimals, shape (n,)."""
+    """Return the similarity of each caption and its description, to 6 decimals, shape (n,)."""
     numbers, texts = pd.factorize(np.array([*captions, *descriptions], dtype=object))
     vectors = encoder.encode(list(texts))
     pairs = numbers.reshape(2, -1)
@@ -109,9 +109,9 @@ def load_finder(  # noqa: PLR0913  (what is read, by what, and where)
     of_captions: bool = False,
     map_rows: RowMap = HERE,
 ) -> NameFinder:
-    """Load what finds names in a corpus, or, with `of_captions`, in captions alone.
+    """Load the finder of names in a corpus, or, with `of_captions`, in captions alone.
 
-    For a `stage`, texts are tagged in the shards that `engine` asks for; `map_rows` does the other
+    With a `stage`, texts are tagged in the shards that `engine` sets; `map_rows` does the other
     work on each text.
     """
     from pipeline.names import flair_tagger, sharded_tagger  # noqa: PLC0415  (torch takes seconds; --help should not)
@@ -128,7 +128,7 @@ def load_finder(  # noqa: PLR0913  (what is read, by what, and where)
 def load_encoder(params: Params, stage: str | None = None) -> "Encoder":
     """Load the encoder that compares description and caption (`embed.model`).
 
-    For a `stage`, it encodes in the shards that `engine` asks for.
+    With a `stage`, it encodes in the shards that `engine` sets.
     """
     from pipeline.retrieval import encoder, sharded_encoder  # noqa: PLC0415  (torch takes seconds; --help should not)
 

@@ -1,9 +1,9 @@
-"""What a caption keeps of its description, names aside: the words that tell what happens.
+"""What a caption keeps of its description, names aside: the words that say what happens.
 
-A name is replaced on purpose, so it must not count when the two are compared. It is masked, and
-so is every general word for people, in both texts: `Nora hugs Omar` and `A woman hugs another
-man` are both `Someone hugs someone`. Details are the stems of the words that are left (Snowball's
-English stemmer), without function words, pronouns and general words for people.
+Names are replaced on purpose, so they must not count when the two are compared. They are masked in
+both texts, and so is every general word for people: `Nora hugs Omar` and `A woman hugs another man`
+both become `Someone hugs someone`. Details are the stems of the remaining words (Snowball's English
+stemmer), without function words, pronouns and general words for people.
 """
 
 import re
@@ -27,7 +27,7 @@ _FUNCTION = """
   be been being am not no so too very there here as"""
 _PEOPLE = [w for kind in ("men", "women", "neutral") for w in lexicon.words("people", kind)]
 NO_DETAILS = syntax.PHRASE_STARTS.union(_PEOPLE, map(lexicon.plural, _PEOPLE), _FUNCTION.split())
-"""Words, in lower case, that tell nothing that a caption must keep."""
+"""Words, in lower case, that a caption need not keep."""
 _SEVERAL = "a couple of|a few|several|some|" + "|".join(lexicon.NUMBERS)
 _PEOPLE_WORDS = "|".join(sorted(map(re.escape, WORDS), key=lambda word: (-len(word), word)))
 _GENERAL = re.compile(
@@ -40,7 +40,7 @@ _STEMMER = snowballstemmer.stemmer("english")
 
 
 def mask(text: str, names: Iterable[Span]) -> str:
-    """Return the text with `someone` for each name; a title before a name goes with it."""
+    """Return the text with `someone` for each name; a title before a name is dropped."""
     masked, end = "", 0
     for name in sorted(names):
         if name.start >= end:
@@ -51,7 +51,7 @@ def mask(text: str, names: Iterable[Span]) -> str:
 
 
 def _drop_titles(left: str) -> str:
-    """Return what stands before a name, without the titles right before it: `and Dr. `."""
+    """Return the text before a name, without titles right before the name: `and Dr. `."""
     last = list(truecase.words(left))[-1:]
     if last and last[0].key in lexicon.TITLES and not left[last[0].end :].strip(". "):
         return _drop_titles(left[: last[0].start])
@@ -59,13 +59,13 @@ def _drop_titles(left: str) -> str:
 
 
 def mask_people(text: str, names: Iterable[Span] = ()) -> str:
-    """Return what a text tells but for who it is about: people are `someone`, one or several."""
+    """Return a text without saying who it is about: people, one or several, are `someone`."""
     people = _LISTED.sub(MASK, _GENERAL.sub(MASK, " ".join(mask(text, names).split())))
     return people[:1].upper() + people[1:]
 
 
 def details(text: str, names: Iterable[Span] = ()) -> Counter[str]:
-    """Return how often each detail stands in a text outside its names, by its stem."""
+    """Return how often each detail appears in a text outside its names, by stem."""
     words = truecase.words(mask(text, names))
     return Counter(
         _stem(word.key) for word in words if len(word.key) > 1 and word.key not in NO_DETAILS
@@ -78,7 +78,7 @@ def _stem(word: str) -> str:
 
 
 def detail_share(description: Counter[str], caption: Counter[str]) -> float:
-    """Return the share of a description's details that its caption keeps, 0 to 1; 1 of none."""
+    """Return the share of a description's details that its caption keeps; 1 if it has none."""
     return (description & caption).total() / description.total() if description else 1.0
 
 
@@ -94,7 +94,7 @@ class Pair(NamedTuple):
 class Compared(NamedTuple):
     """Both texts without their people, and the share of details that the caption keeps.
 
-    None where it is not asked for.
+    What was not requested is None.
     """
 
     description: str | None
@@ -103,14 +103,14 @@ class Compared(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What pairs are compared for."""
+    """Which comparisons to make."""
 
     masked: bool
     measured: bool
 
 
 def compare(asked: Asked, rows: Sequence[Pair]) -> list[Compared]:
-    """Return what is asked for of each pair."""
+    """Return the requested comparisons of each pair."""
     return [_compare(asked, pair) for pair in rows]
 
 

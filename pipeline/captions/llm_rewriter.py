@@ -1,8 +1,8 @@
 """Rewriting with a large language model (paper, section 3.1 and Appendix A).
 
-Descriptions go out several at a time, each distinct one once, and come back by id. The first
-attempt is at temperature 0, repairs at 0.2 with another seed. What the model would not or
-could not rewrite has no caption, but the reason.
+Descriptions are sent several at a time, each distinct one once, and captions return by id. The
+first attempt is at temperature 0, repairs are at 0.2 with another seed. What the model refuses or
+fails to rewrite has no caption, but a reason.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,9 +19,9 @@ from pipeline.llm.spending import BATCH_SHARE
 
 
 class Estimate(NamedTuple):
-    """What rewriting would take, about; `stored` distinct descriptions are paid for already.
+    """About what rewriting would take; `stored` distinct descriptions are already paid for.
 
-    `most_requests` and `most_cost` bound it from above.
+    `most_requests` and `most_cost` are upper bounds.
     """
 
     descriptions: int
@@ -35,7 +35,7 @@ class Estimate(NamedTuple):
 
 
 class LlmRewriter:
-    """The rewriter behind `rewrite.backend: openai`; `spent` tells what it has cost."""
+    """The rewriter behind `rewrite.backend: openai`; `spent` is what it has cost."""
 
     source = "llm"
 
@@ -54,21 +54,21 @@ class LlmRewriter:
         self.spent = self._asker.spent
 
     def check_ready(self, moments: Sequence[Moment]) -> None:
-        """Make sure that these can be rewritten, as far as is known without asking.
+        """Check that these can be rewritten, as far as is known without asking.
 
         Raises:
-            UsageError: there is no key, and one is needed.
+            UsageError: a key is needed, but missing.
         """
         self._asker.check_ready(self._round(moments, attempt=0))
 
     def rewrite(self, moments: Sequence[Moment], attempt: int) -> Iterator[Rewrite]:
-        """Yield one rewrite for every moment, in their order.
+        """Yield one rewrite for every moment, in order.
 
         Raises:
-            LLMError: the account is empty, the key or model is wrong, the server is gone, it
-                answers nothing at all, or nothing that can be used.
+            LLMError: the account is empty, the key or model is wrong, the server is unreachable,
+                or it sends no answers, or none that can be used.
             CacheError: another run is using the cache.
-            UsageError: there is no key, and one is needed.
+            UsageError: a key is needed, but missing.
         """
         per_request = self._settings.per_request
         recipe = self._recipe(attempt)
@@ -79,13 +79,13 @@ class LlmRewriter:
     def estimate(self, moments: Sequence[Moment], repairs: int = 0) -> Estimate:
         """Return what rewriting would take; nothing is sent, and no key is needed.
 
-        Tokens are about a quarter of the bytes, and a caption as long as its description. What
-        is asked again after an unusable answer, and the repairs, count for the upper bound alone:
-        there all answers are unusable, and each is as long as it may be.
+        Tokens are taken as a quarter of the bytes, and a caption as long as its description.
+        Repairs and requests repeated after unusable answers count only for the upper bound, which
+        assumes that all answers are unusable and as long as allowed.
 
         Args:
             moments: What would be rewritten.
-            repairs: How often a caption that fails a check is rewritten at most.
+            repairs: How often, at most, a caption that fails a check is rewritten.
         """
         missing = self._round(moments, attempt=0).missing()
         texts = _distinct(moments)

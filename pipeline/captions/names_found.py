@@ -1,8 +1,8 @@
 """What the stage `rewrite` took for names, for people to look at: the words, and the doubts.
 
-`names_found.csv` lists every name with how often it was found and what stands for it: a word that
-is no name leaps to the eye there. Doubts are words that look like names in a caption, but that no
-evidence makes one: they stay, and `rewrite_review.csv` lists them.
+`names_found.csv` lists every name with how often it was found and what replaces it, so that words
+that are not names are easy to spot. Doubts are words in a caption that look like names, but without
+evidence that they are: they stay, and `rewrite_review.csv` lists them.
 """
 
 from collections import Counter, defaultdict
@@ -17,18 +17,18 @@ from pipeline.names.finder import Doubt
 
 COLUMNS = ["word", "count", "replaced_by", "example"]
 WEAK = "weak-name"
-"""The check that lists a caption in use with a word that may be a name."""
+"""The check that lists captions in use with a word that may be a name."""
 LEFT, GONE = "(left)", "(removed)"
-"""What stands for a name that is still in its caption, or that went without any word for it."""
+"""What is listed for a name that is still in its caption, or that was removed without a word."""
 
 
 def table(moments: Iterable[tuple[str, str, Sequence[Span]]]) -> pd.DataFrame:
     """Return `word, count, replaced_by, example`, the most frequent name first.
 
-    `count` is of moments; `replaced_by` the words that stand for it, the most frequent first.
+    `count` counts moments; `replaced_by` has the words used instead, the most frequent first.
 
     Args:
-        moments: description, caption, and the names found in the description of each moment.
+        moments: each moment's description, its caption, and the names found in the description.
     """
     instead: dict[str, Counter[str]] = defaultdict(Counter)
     examples: dict[str, str] = {}
@@ -57,9 +57,9 @@ def _stands_for(name: str, caption: str, replacements: Sequence[Replacement]) ->
 
 
 def list_doubts(moment_ids: Sequence[str], doubts: Iterable[Sequence[Doubt]]) -> pd.DataFrame:
-    """Return the moments whose captions hold doubtful names, a row each: `DOUBTS`.
+    """Return the moments whose captions have doubtful names, one row each: `DOUBTS`.
 
-    `score` is the tagger's, of the surest; `names` gives each word and why it is no name.
+    `score` is the tagger's highest; `names` gives each word and why it is not taken for a name.
     """
     rows = [
         (

@@ -1,12 +1,12 @@
-"""Rewrite, check, repair: up to a number of rounds (paper, section 3.1).
+"""Rewrite, check, repair, up to a number of rounds (paper, section 3.1).
 
-Pure: what rewrites and what checks is passed in. A caption that passes is never touched
-again; one that fails is rewritten until it passes or the rounds are over.
+Pure: the rewriter and the checks are passed in. A caption that passes is not touched again; one
+that fails is rewritten until it passes or the rounds run out.
 
-A repair must fix something and make nothing worse. A rewriter that is asked again may well leave
-out what the check disliked: "someone does something" names nobody. So a later version replaces an
-earlier one only if it fails fewer checks and none that the earlier one passed, is as similar to
-the description, and keeps as many details.
+A repair must fix something and make nothing worse. A rewriter that is asked again may leave out
+too much to satisfy a check: "someone does something" names nobody. So a later version replaces an
+earlier one only if it fails fewer checks and none that the earlier one passed, is at least as
+similar to the description, and keeps at least as many details.
 """
 
 from collections import Counter
@@ -19,14 +19,14 @@ import pandas as pd
 from pipeline.captions.rewriter import Moment, Rewrite, Rewriter
 
 Check = Callable[[Sequence[str], Sequence[str]], pd.DataFrame]
-"""Captions and descriptions to `name_score, names_ok, similarity, similarity_ok, detail,
-detail_ok` each."""
+"""From captions and descriptions to `name_score, names_ok, similarity, similarity_ok, detail,
+detail_ok` of each."""
 
 FAILURES = ["named", "unlike", "vague"]
 """Columns of booleans: which checks a version fails."""
 FAILED = ["moment_id", "check", "score"]
 VERSION = ["caption", "similarity", "name_score", "detail", *FAILURES]
-"""What is kept of a version of a caption, and replaced by that of a better one."""
+"""What is kept of a version of a caption until a better one replaces it."""
 DIGITS = 4
 """Decimals of a share in the metrics."""
 
@@ -35,8 +35,8 @@ DIGITS = 4
 class RepairResult:
     """The captions, which check each failed one fails, and the figures of each round.
 
-    `captions` has `moment_id, caption, rounds, similarity, name_score, status`; where no rewrite
-    came, the caption is the description and the status `failed`.
+    `captions` has `moment_id, caption, rounds, similarity, name_score, status`; without a rewrite,
+    the caption is the description and the status is `failed`.
     """
 
     captions: pd.DataFrame
@@ -47,7 +47,7 @@ class RepairResult:
 def rewrite_and_repair(
     moments: Sequence[Moment], rewriter: Rewriter, check: Check, repairs: int
 ) -> RepairResult:
-    """Return every moment with its caption after at most `repairs` repairs."""
+    """Return every moment's caption after at most `repairs` repairs."""
     table = _start(moments)
     failed = pd.DataFrame(columns=FAILED, dtype=object)
     figures: list[dict[str, Any]] = []
@@ -78,7 +78,7 @@ def _start(moments: Sequence[Moment]) -> pd.DataFrame:
 
 
 def _check(asked: Sequence[Moment], rewrites: Sequence[Rewrite], check: Check) -> pd.DataFrame:
-    """Join captions and descriptions by id, check what there is, and name what fails."""
+    """Join captions and descriptions by id, check the captions, and name what fails."""
     table = pd.DataFrame(rewrites, columns=list(Rewrite._fields)).set_index("moment_id")
     table = table.loc[[moment.moment_id for moment in asked]].reset_index()
     table["description"] = [moment.description for moment in asked]
@@ -97,7 +97,7 @@ def _check(asked: Sequence[Moment], rewrites: Sequence[Rewrite], check: Check) -
 
 
 def improves(later: pd.DataFrame, earlier: pd.DataFrame) -> pd.Series:
-    """Tell of each row whether the later version replaces the earlier one.
+    """Return for each row whether the later version replaces the earlier one.
 
     Both have `named`, `unlike`, `vague`, `similarity` and `detail`, and the same index. Where
     details are not measured, fewer failures are enough, as in the paper.
@@ -110,9 +110,9 @@ def improves(later: pd.DataFrame, earlier: pd.DataFrame) -> pd.Series:
 
 
 def _update_failed(failed: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
-    """Return what each caption failed: the version that is kept, or that a repair replaced.
+    """Return the check that each caption failed: the version in use, or the one repaired.
 
-    Where no caption came, or no better one, the check of the version before stays.
+    If there is no new caption, or no better one, the previous version's check stays.
     """
     failures = results[~results["passed"]]
     is_listed = failures["moment_id"].isin(failed["moment_id"])
@@ -121,7 +121,7 @@ def _update_failed(failed: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
 
 
 def _take(table: pd.DataFrame, results: pd.DataFrame, attempt: int) -> pd.DataFrame:
-    """Put in what a round made better; one that fails stays `failed`."""
+    """Insert a round's improvements; captions that still fail stay `failed`."""
     taken = results[results["taken"]].set_index("moment_id")
     rows = table["moment_id"].isin(taken.index)
     ids = table.loc[rows, "moment_id"]
@@ -138,9 +138,9 @@ def _take(table: pd.DataFrame, results: pd.DataFrame, attempt: int) -> pd.DataFr
 
 
 def _figures(attempt: int, results: pd.DataFrame) -> dict[str, Any]:
-    """Count the distinct descriptions of a round; one that fails two checks is in both.
+    """Count the distinct descriptions of a round; one that fails two checks counts for both.
 
-    `worse` passed, but is worse in another way than the version before, which is kept.
+    `worse` passed, but is worse in another way than the previous version, which is kept.
     """
     undrafted = Counter(results.loc[results["caption"].isna(), "outcome"])
     counts = {

@@ -1,4 +1,4 @@
-"""What stands in a caption for the names of its description (the paper's Table 3)."""
+"""The words in a caption that replace names in its description (the paper's Table 3)."""
 
 import re
 from collections.abc import Iterator
@@ -15,12 +15,12 @@ WORDS: dict[str, Gender] = {
     **dict.fromkeys(("he", "him", "his", "himself"), "man"),
     **dict.fromkeys(("she", "her", "hers", "herself"), "woman"),
 }
-"""The words that may stand for somebody, with the gender they tell."""
+"""The words that may stand for a person, with the gender they imply."""
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*|['\u2019]s\b")
 
 
 class Replacement(NamedTuple):
-    """A word of a caption, without article, that stands for a name of the description."""
+    """A word in a caption, without its article, that replaces a name in the description."""
 
     name: str
     word: str
@@ -38,11 +38,11 @@ def people_words(phrase: str) -> Iterator[tuple[str, Gender]]:
 
 
 def extract(description: str, caption: str) -> list[Replacement]:
-    """Return what replaced names, from the difference of any description and its caption.
+    """Return what replaced names, from the difference between a description and its caption.
 
-    A stretch of the description that has a capital, against one of the caption that has a
-    word for somebody, is a replacement. Names that only went are not seen. Texts of 200
-    words or more are told apart by their rarer words (`difflib`), or it would take minutes.
+    A stretch of the description with a capital, replaced in the caption by one with a word for a
+    person, is a replacement. Names that were only removed are not seen. Texts of 200 words or more
+    are compared by their rarer words (`difflib`), as it would otherwise take minutes.
     """
     before, after = _WORD.findall(description), _WORD.findall(caption)
     lower = [[word.lower() for word in words] for words in (before, after)]

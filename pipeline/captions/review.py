@@ -1,9 +1,9 @@
-"""What people decide about captions: `datasets/campaign/review.csv`, a line per moment.
+"""People's decisions about captions: `datasets/campaign/review.csv`, one line per moment.
 
-The column `caption` holds the wording that is to be used; or the word `drop`; or `keep`, which
-takes the caption as it is. `keep 1f6a09d2`, as rewrite_review.csv offers it, keeps that wording
-alone: where rewriting has changed it since, the decision is not carried out. Decisions are
-committed and win over whatever rewriting says.
+The column `caption` has the wording to use; or the word `drop`; or `keep`, which accepts the
+caption as it is. `keep 1f6a09d2`, as rewrite_review.csv offers it, keeps only that wording: if
+rewriting has changed it since, the decision is not applied. Decisions are committed and override
+the results of rewriting.
 """
 
 import hashlib
@@ -20,28 +20,28 @@ from pipeline.core.text import is_line
 DROP = "drop"
 KEEP = "keep"
 DIGITS = 8
-"""Hexadecimal, of the hash of a wording that is kept."""
+"""Hexadecimal digits of a kept wording's hash."""
 BOUND = re.compile(rf"{KEEP} [0-9a-f]{{{DIGITS}}}")
 ORDERS = frozenset(
     {DROP, "delete", "discard", "omit", "please", "reject", "remove", "skip"}
     | {KEEP, "accept", "approve", "retain"}
 )
-"""Words with which no caption begins, but what people may write for `drop` and `keep`."""
+"""Words that begin no caption, but that people may write instead of `drop` and `keep`."""
 FEWEST_WORDS = 2
 DOUBTS = ["moment_id", "check", "score", "names"]
-"""The columns of what may be a name in a caption in use, and is left (`names_found.doubts`)."""
+"""The columns of possible names left in captions in use (`names_found.list_doubts`)."""
 
 
 class ReviewError(MomentRankError):
-    """A decision that can't be carried out, with its line."""
+    """A decision that can't be applied, with its line."""
 
 
 def read(moment_ids: Collection[str]) -> pd.DataFrame:
-    """Read the decisions about a corpus; the index is the line of each.
+    """Read the decisions about a corpus; the index has their line numbers.
 
     Raises:
-        FileError, TableError: the file is missing, or no table of decisions.
-        ReviewError: see `checked`.
+        FileError, TableError: the file is missing, or not a table of decisions.
+        ReviewError: see `validate`.
     """
     decisions = tables.REVIEW.read()
     lines = csv_files.read_csv(tables.REVIEW.path).index
@@ -49,7 +49,7 @@ def read(moment_ids: Collection[str]) -> pd.DataFrame:
 
 
 def validate(decisions: pd.DataFrame, moment_ids: Collection[str]) -> pd.DataFrame:
-    """Return the decisions as they can be carried out: each a trimmed wording or an order.
+    """Return the decisions in a form that can be applied: a trimmed wording or an order.
 
     Raises:
         ReviewError: a decision names a moment that the corpus does not have, or is neither a
@@ -84,12 +84,11 @@ def keep_order(caption: str) -> str:
 
 
 def decide(captions: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
-    """Return the captions with people's `checked` decisions put in; `moment_id` is the key of both.
+    """Return the captions with people's validated decisions applied; both are keyed by `moment_id`.
 
-    A decided wording has the source `review`, no scores, and the status `reviewed`. A caption
-    that is kept has that status too, and stays what it is, with its scores; one that is not the
-    wording that was to be kept keeps its own status. A dropped moment keeps its last caption,
-    with the status `dropped`.
+    A decided wording has the source `review`, no scores, and the status `reviewed`. A kept caption
+    has that status too, and keeps its scores; if it is no longer the wording to keep, it keeps its
+    own status. A dropped moment keeps its last caption, with the status `dropped`.
     """
     decided = dict(zip(decisions["moment_id"], decisions["caption"], strict=True))
     order = captions["moment_id"].map(decided).astype(object)
@@ -107,7 +106,7 @@ def decide(captions: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
 
 
 def list_outdated_lines(captions: pd.DataFrame, decisions: pd.DataFrame) -> list[int]:
-    """Return the lines of the decisions that keep a wording which the moment no longer has."""
+    """Return the lines of decisions to keep a wording that the moment no longer has."""
     now = dict(zip(captions["moment_id"], _keep_orders(captions), strict=True))
     bound = decisions[decisions["caption"].map(lambda text: BOUND.fullmatch(text) is not None)]
     return [int(line) for line, moment_id, text in bound.itertuples() if now[moment_id] != text]
@@ -123,12 +122,11 @@ def list_for_review(
     failed: pd.DataFrame,
     doubts: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Return what people should look at: repairs, what still fails, and what may name somebody.
+    """Return what people should look at: repairs, failures, and captions that may name someone.
 
-    `failed` says of each moment of the first two which check failed and with which score:
-    `moment_id, check, score`. `doubts` says of each of the last which words may be names
-    (`DOUBTS`); such a caption is used, with the status `passed`. `keep` is what to write into
-    review.csv for a caption that is right as it is.
+    `failed` has the failed check and its score for repairs and failures: `moment_id, check, score`.
+    `doubts` has the possible names in the others (`DOUBTS`); such captions are in use, with the
+    status `passed`. `keep` is what to write into review.csv if a caption is right as it is.
     """
     doubts = pd.DataFrame(columns=DOUBTS) if doubts is None else doubts
     rewritten = captions["status"].isin(["repaired", "failed"])

@@ -1,4 +1,4 @@
-"""The prompt of rewriting (paper, section 3.1 and Appendix A), and how it asks for captions."""
+"""The rewriting prompt (paper, section 3.1 and Appendix A), and how it asks for captions."""
 
 import hashlib
 import json
@@ -28,7 +28,7 @@ DESCRIPTIONS = "descriptions"
 LANGUAGE = "language"
 _SHORTEST_ID = 4
 _LETTERS = str.maketrans("0123456789", "qrstuvwxyz")  # no id looks like a number
-_encode = json.JSONEncoder(ensure_ascii=False).encode  # many times faster than json.dumps
+_encode = json.JSONEncoder(ensure_ascii=False).encode  # much faster than json.dumps
 
 Message = dict[str, str]
 
@@ -50,7 +50,7 @@ class Example(Section):
 
 
 class RewritePrompt(Prompt):
-    """One prompt: what is asked, by which examples, and the JSON schema of the answer."""
+    """A prompt: the instructions, the examples, and the JSON schema of the answer."""
 
     system: System
     user: Name
@@ -83,10 +83,10 @@ class RewritePrompt(Prompt):
         return answer
 
     def in_language(self, name: str) -> "RewritePrompt":
-        """Return the prompt with a language's English name where it says `{{language}}`.
+        """Return the prompt with a language's English name in place of `{{language}}`.
 
         Raises:
-            PromptError: it says so nowhere, and the language is not English.
+            PromptError: it has no such placeholder, and the language is not English.
         """
         texts = {"system": self.system, "user": self.user}
         names = {name for text in texts.values() for name in PLACEHOLDER.findall(text)}
@@ -108,7 +108,7 @@ class RewritePrompt(Prompt):
 
     @cached_property
     def _few_shot(self) -> list[Message]:
-        """Return the examples as one question and its answer."""
+        """Return the examples as one question and answer."""
         if not self.examples:
             return []
         ids = short_ids([example.description for example in self.examples])
@@ -126,9 +126,9 @@ class RewritePrompt(Prompt):
 
 
 def short_ids(descriptions: Sequence[str]) -> list[str]:
-    """Return a short id for each of several different descriptions, out of its own hash.
+    """Return a short id for each of several distinct descriptions, from its hash.
 
-    A running number would still look right if the model left one out and split another.
+    Consecutive numbers would still look right if the model left one out and split another.
     """
     digests = (hashlib.sha256(text.encode()).hexdigest() for text in descriptions)
     hashes = [digest.translate(_LETTERS) for digest in digests]
@@ -142,5 +142,5 @@ def short_ids(descriptions: Sequence[str]) -> list[str]:
 
 
 def load(path: Path) -> RewritePrompt:
-    """Read and check a prompt of rewriting; errors as `load_prompt`."""
+    """Read and check a rewriting prompt; raises the errors of `load_prompt`."""
     return load_prompt(RewritePrompt, path)

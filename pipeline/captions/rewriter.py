@@ -1,4 +1,4 @@
-"""The protocol of a rewriter: captions for descriptions, or the reason why there is none."""
+"""The protocol of a rewriter: it returns captions for descriptions, or reasons for failure."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
@@ -14,7 +14,7 @@ class Moment(NamedTuple):
 
 
 class Rewrite(NamedTuple):
-    """What came back for one moment: a caption, or None and the named `outcome` that tells why."""
+    """The result for one moment: a caption, or None and the named `outcome` as the reason."""
 
     moment_id: str
     caption: str | None
@@ -31,7 +31,7 @@ class Rewriter(Protocol):
     def rewrite(self, moments: Sequence[Moment], attempt: int) -> Iterator[Rewrite]:
         """Yield one rewrite for every moment, in any order.
 
-        `attempt` is 0 the first time; repairs are 1, 2, ... and must not answer the same.
+        `attempt` is 0 the first time; repairs are 1, 2, ... and must not repeat the answer.
         """
 
 

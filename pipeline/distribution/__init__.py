@@ -1,1 +1,1 @@
-"""What `release` writes: files, card, manifest."""
+"""What `release` writes: files, card and manifest."""

@@ -1,4 +1,4 @@
-"""`README.md`: the dataset's card, with the head that the Hugging Face hub reads."""
+"""`README.md`: the dataset card, with the YAML head that the Hugging Face hub reads."""
 
 import io
 from itertools import pairwise
@@ -72,7 +72,7 @@ collection. `machine_card.txt` says which model it was, by which prompt, and how
 judge.
 """
 DEFAULT = "qrels"
-"""What is loaded where nobody says what."""
+"""What is loaded by default."""
 ROUNDING = {"up": "up", "nearest": "to the nearest level, halves to the even one"}
 
 
@@ -118,7 +118,7 @@ def _head(collection: Collection, facts: Facts, params: Params) -> str:
     head = {
         "pretty_name": DoubleQuotedScalarString(facts.name),
         **terms,
-        "language": [DoubleQuotedScalarString(facts.language)],  # `no` is no truth value
+        "language": [DoubleQuotedScalarString(facts.language)],  # `no` is not a truth value
         "task_categories": ["text-retrieval"],
         "size_categories": [_size(len(collection.judged))],
         "tags": ["video-moment-retrieval", "ranked-video-moment-retrieval", *states],
@@ -132,7 +132,7 @@ def _head(collection: Collection, facts: Facts, params: Params) -> str:
 
 
 def _size(rows: int) -> str:
-    """Return the hub's word for a number of rows."""
+    """Return the hub's term for a number of rows."""
     bounds = ["1K", "10K", "100K", "1M", "10M", "100M", "1B"]
     above = max(len(str(rows)) - 3, 0)
     return f"{bounds[above - 1]}<n<{bounds[above]}" if above else "n<1K"
@@ -141,8 +141,8 @@ def _size(rows: int) -> str:
 def configs(collection: Collection, sizes: list[int]) -> list[dict[str, Any]]:
     """Return what the hub offers to load: four tables, and the training sets by size.
 
-    All of them are Parquet, for `load_dataset` reads every file of a folder in one way; and it
-    can't load what has no rows.
+    All of them are Parquet, as `load_dataset` reads all files of a folder in one way. It can't load
+    files without rows.
     """
 
     def config(name: str, files: dict[str, str]) -> dict[str, Any]:
@@ -182,7 +182,7 @@ def _meanings(meanings: dict[str, Any]) -> str:
 
 
 def _earlier_guidelines(campaign: Campaign | None) -> str:
-    """Tell that people judged by more than one version of the guideline, and until when."""
+    """Return the versions of the guideline that people judged by, if several, and their ends."""
     versions = [] if campaign is None else campaign.guidelines
     changes = [
         f"* Until {new.since[:10]} version {_line(old.version)}; reason for the change:"
@@ -199,7 +199,7 @@ def _table(rows: list[Row]) -> str:
 
 
 def _figures(collection: Collection) -> list[str]:
-    """Return the figures that show anything, with their captions."""
+    """Return the figures that have content, with their captions."""
     drawn = [one for one in card_figures.draw_figures(collection) if one.chart is not None]
     return [
         f"![{_line(one.title)}]({card_figures.path(one)})\n\n{_line(one.caption)}\n"
@@ -223,5 +223,5 @@ def _origin(collection: Collection, params: Params) -> list[str]:
 
 
 def _line(text: str) -> str:
-    """Return a text in one line, harmless in a table."""
+    """Return a text in one line, safe in a table."""
     return " ".join(text.split()).replace("|", "\\|")

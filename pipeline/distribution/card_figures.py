@@ -10,7 +10,7 @@ FOLDER = "figures"
 
 
 def draw_figures(collection: Collection) -> list[Figure]:
-    """Return the figures; before anything is judged they are empty."""
+    """Return the figures, which are empty before anything is judged."""
     judged = collection.judged
     ranks = relevance.by_rank(judged[judged["origin"] == CANDIDATES])
     numbers = relevance.histogram(per_query(judged), relevance.QUERY_STEP)
@@ -26,12 +26,12 @@ def build_figure_files(collection: Collection) -> ReleaseFiles:
 
 
 def path(figure: Figure) -> str:
-    """Return where a figure is in the release."""
+    """Return a figure's path in the release."""
     return f"{FOLDER}/{figure.name}.svg"
 
 
 def _with_chart(figure: Figure) -> Figure:
-    """Return a figure with a chart, if only with an empty one."""
+    """Return a figure with a chart, even if that is empty."""
     if figure.chart is not None:
         return figure
     words = charts.Words(figure.name, figure.title, "Nothing is judged yet.")

@@ -1,6 +1,6 @@
 """`croissant.json`: the release for machines (MLCommons' Croissant 1.1, with responsible AI).
 
-The training sets are another stage's and may be missing: they stand in the card alone.
+The training sets are another stage's and may be missing, so only the card lists them.
 """
 
 from typing import Any
@@ -49,7 +49,7 @@ CONTEXT: dict[str, Any] = {
 def croissant(
     collection: Collection, facts: Facts, params: Params, parts: ReleaseFiles
 ) -> ReleaseFile:
-    """Return the description of all the files given."""
+    """Return the description of the given files."""
     release = params.release
     document = {
         "@context": CONTEXT,

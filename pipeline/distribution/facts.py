@@ -1,7 +1,7 @@
-"""The facts of how the collection was made, for the card, the manifest and the Croissant file.
+"""How the collection was made: the facts for the card, the manifest and the Croissant file.
 
 Everything comes from params.yaml and from what people judged, so that a clone without the corpus
-says the same.
+gives the same facts.
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,7 +32,7 @@ CORPORA = {
     "didemo": "DiDeMo (Hendricks et al., 2017); its videos:"
     " https://github.com/LisaAnne/LocalizingMoments",
 }
-"""The corpora whose format says which they are; a table may be of any."""
+"""The corpora that their format identifies; a table may be of any corpus."""
 NO_CAPTIONS = (
     "A system that is scored may read a query and look at the videos. It may not read captions:"
     " neither `caption` in the JSON files nor `text` in `corpus/`. The moments to judge were chosen"
@@ -41,10 +41,10 @@ NO_CAPTIONS = (
 
 
 class Facts(NamedTuple):
-    """What is said of the collection: a sentence or two by topic; and what nobody said yet.
+    """Statements about the collection, a sentence or two by topic; and what is still missing.
 
     `language` is the queries', an ISO 639 code; `agreement` are the figures of the stage
-    `consensus`; `missing` are keys of params.yaml.
+    `consensus`; `missing` are the unset keys of params.yaml.
     """
 
     name: str
@@ -58,16 +58,16 @@ def collect_facts(collection: Collection, params: Params, agreement: Mapping[str
     """Collect the facts about the collection.
 
     Raises:
-        ReleaseError: a closed campaign would go out without its name, terms or source, or
-            `release.language` is not that of the queries.
+        ReleaseError: a closed campaign would be released without its name, terms or source, or
+            `release.language` is not the queries' language.
     """
     corpus = params.release.corpus or name_corpus(params)
     missing = _find_missing(params, corpus)
     if missing and collection.status == "closed" and not collection.rehearsal:
         raise ReleaseError(
-            f"params.yaml: {', '.join(missing)}: not given, and a closed campaign is released with"
-            " all of them: only you know what the collection is called, under which terms it goes"
-            " out, how to cite it, where it and its videos are, who judged, and whom it concerns"
+            f"params.yaml: {', '.join(missing)}: not set, but required to release a closed"
+            " campaign: only you know the collection's name and licence, how to cite it, where it"
+            " and its videos are, who judged, and whom it concerns"
         )
     name = params.release.name or UNNAMED
     said = {
@@ -89,7 +89,7 @@ def collect_facts(collection: Collection, params: Params, agreement: Mapping[str
 
 
 def _find_missing(params: Params, corpus: str | None) -> list[str]:
-    """Return the keys of params.yaml that only the lead can fill in, and did not."""
+    """Return the unset keys of params.yaml that only the lead can fill in."""
     given = {**params.release.model_dump(), "corpus": corpus}
     words = {f"rai.{key}": text for key, text in given["rai"].items()}
     asked = {key: given[key] for key in ASKED_FOR} | words
@@ -97,10 +97,10 @@ def _find_missing(params: Params, corpus: str | None) -> list[str]:
 
 
 def choose_language(queries: Iterable[str], params: Params) -> str:
-    """Return the queries' language: as `release.language` says, or as it is detected.
+    """Return the queries' language: `release.language`, or the detected one.
 
     Raises:
-        ReleaseError: most queries are certainly in another language than the one that is said.
+        ReleaseError: most queries are certainly in a language other than `release.language`.
     """
     said = params.release.language
     seen = detection.determine_language(queries, params.ingest.language)
@@ -129,15 +129,15 @@ def meanings(
     head = guideline.split_guideline(text, path).head
     if campaign is not None and campaign.guideline != head.version:
         raise ReleaseError(
-            f"{path}: is version {head.version}, but people judged by {campaign.guideline}, and the"
-            " levels' meanings are released: get that version of the file from git"
+            f"{path}: is version {head.version}, but people judged by {campaign.guideline}, whose"
+            " level meanings must be released: restore that version of the file from git"
         )
     levels = {str(number): level.model_dump() for number, level in sorted(head.levels.items())}
     return {"guideline": head.version, "levels": levels}
 
 
 def name_corpus(params: Params) -> str | None:
-    """Return which corpus it is, if the format of its file says so."""
+    """Return the corpus's name, if the format of its file identifies it."""
     if params.ingest.source.startswith(f"{tables.WORK}/sample/"):
         return "the sample corpus of MomentRank, a sitcom that the stage `sample` draws"
     return CORPORA.get(params.ingest.corpus)

@@ -1,6 +1,6 @@
-"""Figures of the collection for its card (paper, Tables 1 and 4), of what was judged.
+"""Figures of what was judged, for the collection's card (paper, Tables 1 and 4).
 
-The words that stand for names (Table 3) need the corpus: the report has them.
+The words that replace names (Table 3) need the corpus: they are in the report.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,14 +19,14 @@ RELEVANT, PERFECT = 1, 4
 
 
 class Judged(NamedTuple):
-    """The queries of a split, the pairs of them that have a level, and their moments."""
+    """The queries of a split, their pairs with a level, and the moments of those."""
 
     queries: pd.DataFrame
     pairs: pd.DataFrame
 
     @property
     def moments(self) -> pd.DataFrame:
-        """Each moment once, with its `length` in seconds and as a `share` of its video."""
+        """Each moment once, with its `length` in seconds and its `share` of the video."""
         moments = self.pairs.drop_duplicates("moment_id")
         length = moments["end"] - moments["start"]
         return moments.assign(length=length, share=length / moments["duration"])
@@ -45,9 +45,9 @@ Figures = dict[str, Callable[[Judged], str]]
 
 
 def per_query(judged: pd.DataFrame, lowest: int = RELEVANT) -> pd.Series:
-    """Return how many candidates of level `lowest` or higher each query has, of pairs with a level.
+    """Return how many candidates of level `lowest` or higher each query has.
 
-    What an audit or a run brought is not counted: it was asked of some queries only.
+    Only pairs with a level count, and none from an audit or a run, which cover only some queries.
     """
     counted = (judged["origin"] == CANDIDATES) & (judged["level"] >= lowest)
     return counted.groupby(judged["query_id"]).sum()
@@ -94,7 +94,7 @@ def query_table(collection: Collection, batch: int) -> list[Row]:
 
 
 def _by_split(collection: Collection, figures: Figures) -> list[Row]:
-    """Return a header and a row for each figure; a column for each split, and one for both."""
+    """Return a header and a row for each figure, with a column per split and one for both."""
     both = Judged(collection.queries, collection.judged)
     parts = [Judged(*(frame[frame["split"] == split] for frame in both)) for split in JUDGED_SPLITS]
     rows = [[name, *map(figure, [*parts, both])] for name, figure in figures.items()]

@@ -16,7 +16,7 @@ from pipeline.core.files import ManifestEntry
 
 
 class ReleaseFile(NamedTuple):
-    """What a file holds; `rows` where it is a table or a list."""
+    """The content of a file; `rows` if it is a table or a list."""
 
     data: bytes
     rows: int | None = None
@@ -28,7 +28,7 @@ class ReleaseFile(NamedTuple):
 
     @property
     def entry(self) -> ManifestEntry:
-        """What the manifest tells."""
+        """The manifest's entry."""
         return ManifestEntry(self.sha256, len(self.data), self.rows)
 
 
@@ -37,7 +37,7 @@ ReleaseFiles = dict[str, ReleaseFile]
 
 
 def json_list(records: list[dict[str, Any]]) -> ReleaseFile:
-    """Return a JSON array, an object a line."""
+    """Return a JSON array, one object per line."""
     lines = b",\n".join(orjson.dumps(record) for record in records)
     return ReleaseFile(b"[\n" + lines + b"\n]\n" if records else b"[]\n", len(records))
 
@@ -48,10 +48,10 @@ def json_object(value: object) -> ReleaseFile:
 
 
 def csv_rows(frame: pd.DataFrame) -> ReleaseFile:
-    """Return numbers and ids as CSV, for programs: ids stand as they are everywhere else.
+    """Return numbers and ids as CSV, for programs: ids are the same as everywhere else.
 
-    An id of the corpus, or a run's name, may look like a formula. Nothing is put before it: that
-    would be another id.
+    A corpus's id or a run's name may look like a formula. It gets no prefix, as that would change
+    the id.
     """
     stream = io.StringIO()
     cells = [[None if pd.isna(cell) else cell for cell in frame[name].tolist()] for name in frame]
@@ -63,15 +63,15 @@ def csv_rows(frame: pd.DataFrame) -> ReleaseFile:
 
 
 def columns(frame: pd.DataFrame, *names: str) -> list[list[Any]]:
-    """Return columns of a frame as lists."""
+    """Return a frame's columns as lists."""
     return [frame[name].tolist() for name in names]
 
 
 def parquet(cells: list[list[Any]], schema: pa.Schema) -> ReleaseFile:
-    """Return columns as Parquet, without anything that tells when or where it was made.
+    """Return columns as Parquet, without any trace of when or where it was made.
 
     They are in the schema's order. A table without rows has no row group: `datasets` can't read
-    one that is empty.
+    an empty one.
     """
     stream = io.BytesIO()
     table = pa.table(cells, schema=schema)

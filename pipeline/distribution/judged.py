@@ -1,4 +1,4 @@
-"""Queries and judgments as files: JSON of the published training code, qrels, CSV, TSV."""
+"""Queries and judgments as files: JSON for the published training code, qrels, CSV, TSV."""
 
 import re
 from collections.abc import Sequence
@@ -24,11 +24,11 @@ CONSENSUS = ["pair_id", "level", "mean", "outcome", "origin"]
 CONSENSUS += ["voted_level", "voted_outcome", "skill_level", "skill_mean"]
 MOMENT = ("pair_id", "video_name", "timestamp", "duration", "caption", "similarity", "relevance")
 _BREAKS = re.compile(r"[\t\v\f\x1c-\x1f\x85\u2028\u2029\r\n]+")
-"""What ends a line or a field for some reader of tab-separated text."""
+"""Characters that end a line or a field for some readers of tab-separated text."""
 
 
 def build_judgment_files(collection: Collection, meanings: dict[str, Any]) -> ReleaseFiles:
-    """Return the files that hold queries, levels and votes."""
+    """Return the files with queries, levels and votes."""
     split = collection.judged["split"]
     by_split = {name: collection.judged[split == name] for name in JUDGED_SPLITS}
     return {
@@ -71,7 +71,7 @@ def segment_qrels(judged: pd.DataFrame) -> ReleaseFile:
 
 
 def _by_skill(collection: Collection, split: str) -> ReleaseFile:
-    """Return the qrels of the second consensus: also of discarded pairs, of the same queries."""
+    """Return the second consensus's qrels: the same queries, including discarded pairs."""
     pairs = collection.pairs
     known = pairs["skill_level"].notna() & pairs["query_id"].isin(collection.queries["query_id"])
     own = pairs[known & (pairs["split"] == split)].sort_values(["query_id", "rank", "pair_id"])
@@ -79,13 +79,13 @@ def _by_skill(collection: Collection, split: str) -> ReleaseFile:
 
 
 def moment_qrels(judged: pd.DataFrame) -> ReleaseFile:
-    """Return the levels of moments, for the tools of TREC: `query_id 0 moment_id level`."""
+    """Return the levels of moments, for TREC's tools: `query_id 0 moment_id level`."""
     cells = columns(judged, "query_id", "moment_id", "level")
     return ReleaseFile(_trec_text(*cells).encode(), len(judged))
 
 
 def _queries(queries: pd.DataFrame) -> ReleaseFile:
-    """Return `query_id, query, split, number` a line; ids as in the qrels, a query in one line."""
+    """Return lines of `query_id, query, split, number`; ids as in the qrels, one query per line."""
     ids = write.fields(queries["query_id"].tolist())
     numbers = query_numbers(queries["query_id"])
     rows = zip(queries["query_id"], queries["query"], queries["split"], strict=True)

@@ -1,4 +1,4 @@
-"""`manifest.json`: what was released, of which campaign, by which settings, and the hashes."""
+"""`manifest.json`: what was released, from which campaign, with which settings, and hashes."""
 
 from typing import Any
 
@@ -19,11 +19,11 @@ SIMULATED = "This is a rehearsal: its judgments may be simulated, and say nothin
 
 
 FORMAT = 1
-"""Of the files of a release: raised where a file's form changes, but for a table's columns."""
+"""The format of a release's files: raised when it changes, except for a table's columns."""
 
 
 def warnings(collection: Collection, facts: Facts) -> list[str]:
-    """Return what a reader must know before the first number, in whole sentences."""
+    """Return what a reader must know before any number, in whole sentences."""
     said = [SIMULATED] if collection.rehearsal else []
     if not collection.complete:
         said.append(f"Incomplete. {UNFINISHED[collection.status]} {progress(collection)}")
@@ -33,7 +33,7 @@ def warnings(collection: Collection, facts: Facts) -> list[str]:
 
 
 def progress(collection: Collection) -> str:
-    """Return how far the judging is, in one sentence."""
+    """Return the progress of judging, in one sentence."""
     now = collection.counts
     return (
         f"{now['pairs_with_level']:,} of {now['pairs']:,} pairs that were shown have a level,"
@@ -45,10 +45,10 @@ def progress(collection: Collection) -> str:
 def manifest(
     collection: Collection, facts: Facts, params: Params, parts: ReleaseFiles
 ) -> ReleaseFile:
-    """Return the manifest of all the files but itself.
+    """Return the manifest of all files except itself.
 
-    The training sets are another stage's, which tells their hashes in train_manifest.json; so are
-    the levels of a machine, if there are any (machine_manifest.json).
+    The training sets come from another stage, which lists their hashes in train_manifest.json, and
+    so do a machine's levels, if any (machine_manifest.json).
     """
     campaign = collection.campaign
     content: dict[str, Any] = {

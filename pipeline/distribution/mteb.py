@@ -1,7 +1,7 @@
 """The collection as text retrieval: `queries`, `corpus`, `qrels`, `top_ranked` (MTEB's Parquet).
 
-A document is a moment, its text the caption. The corpus holds the moments that were shown to
-people, from the ledger: the whole pool is the source corpus's own.
+A document is a moment, its text is the caption. The corpus has the moments that were shown to
+people, from the ledger: the whole pool belongs to the source corpus.
 """
 
 from typing import Any
@@ -30,7 +30,7 @@ SCHEMAS = {
 
 
 def build_mteb_files(collection: Collection) -> ReleaseFiles:
-    """Return the four tables; all but the corpus have a file for each split."""
+    """Return the four tables; all except the corpus have a file for each split."""
     cells = {CORPUS_FILE: _corpus(collection)}
     for split in JUDGED_SPLITS:
         for name, table in _split_tables(collection, split).items():
@@ -39,13 +39,13 @@ def build_mteb_files(collection: Collection) -> ReleaseFiles:
 
 
 def _corpus(collection: Collection) -> list[list[Any]]:
-    """Return every moment that was shown, as it was last, by id; its title is the video."""
+    """Return every moment as it was last shown, by id; its title is the video."""
     moments = collection.pairs.drop_duplicates("moment_id", keep="last").sort_values("moment_id")
     return columns(moments, "moment_id", "video_id", "caption", "start", "end", "duration")
 
 
 def _split_tables(collection: Collection, split: str) -> dict[str, list[list[Any]]]:
-    """Return the columns of a split's tables; `top_ranked` holds all that was shown, by rank."""
+    """Return the columns of a split's tables; `top_ranked` has all that was shown, by rank."""
     queries = collection.queries[collection.queries["split"] == split]
     judged = collection.judged[collection.judged["split"] == split]
     shown = collection.pairs[collection.pairs["query_id"].isin(queries["query_id"])]

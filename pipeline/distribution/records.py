@@ -6,7 +6,7 @@ _CSV = {
     "raw_annotation.csv": "pair_id:Integer worker:Integer relevance:Integer",
     "cant_judge.csv": "pair_id:Integer worker:Integer reason:Text",
     "pairs.csv": "pair_id:Integer query_id:Text video_name:Text start:Float end:Float",
-    # A pair without a level has none, which only a float can say.
+    # A pair without a level has an empty cell, which only a float column allows.
     "consensus.csv": "pair_id:Integer level:Float mean:Float outcome:Text origin:Text"
     " voted_level:Float voted_outcome:Text skill_level:Float skill_mean:Float",
 }
@@ -15,4 +15,4 @@ RECORDS: dict[str, dict[str, str]] = {
     **{path: dict(one.split(":") for one in columns.split()) for path, columns in _CSV.items()},
     **{path: {c.name: _PARQUET[str(c.type)] for c in schema} for path, schema in SCHEMAS.items()},
 }
-"""The columns of each file that records are made of, with schema.org's types; `[]` marks lists."""
+"""The columns of each file with records, with schema.org's types; `[]` marks lists."""

@@ -1,6 +1,6 @@
-"""Responsible AI: what the collection's makers say of it, and Croissant's terms for that.
+"""Responsible AI: what the collection's makers say about it, and Croissant's terms for that.
 
-What MomentRank knows it says itself; what only the lead knows comes from `release.rai`.
+MomentRank writes what it knows; what only the lead knows comes from `release.rai`.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ VERSIONS = (
     " format the major one; pairs keep their numbers, and `momentrank diff` lists what changed."
 )
 COLLECTED_BY = ["Secondary Data Analysis", "Manual Human Curator"]
-"""Croissant's words for: from the descriptions of an existing corpus, judged by people."""
+"""Croissant's terms for: from the descriptions of an existing corpus, judged by people."""
 
 TERMS = {
     "dataCollection": ["Corpus", "Encoder"],
@@ -39,7 +39,7 @@ TERMS = {
     "personalSensitiveInformation": ["Personal information"],
     "dataReleaseMaintenancePlan": ["Maintenance"],
 }
-"""Croissant's terms, and the topics of the card that they consist of."""
+"""Croissant's terms, and the card's topics that make up each."""
 
 
 class Tool(NamedTuple):
@@ -50,7 +50,7 @@ class Tool(NamedTuple):
 
 
 def describe_responsibility(collection: Collection, params: Params) -> dict[str, str]:
-    """Return a sentence or two by topic; a topic that nobody said anything of is left out."""
+    """Return a sentence or two by topic; topics without any are left out."""
     own = params.release.rai
     said = {
         "Annotation platform": _platform(collection, params),
@@ -67,7 +67,7 @@ def describe_responsibility(collection: Collection, params: Params) -> dict[str,
 
 
 def machine_tools(params: Params) -> list[Tool]:
-    """Return what machines did on the way to the pairs that people judged."""
+    """Return what machines did to produce the pairs that people judged."""
     own, tagger = params.rewrite, params.names.model
     writers = {"openai": own.openai.model, "rules": "rules of MomentRank"}
     finder = "the name tagger of MomentRank" if tagger == "builtin" else tagger.rpartition("/")[2]
@@ -80,7 +80,7 @@ def machine_tools(params: Params) -> list[Tool]:
 
 
 def encoder_name(params: Params) -> str:
-    """Return the sentence encoder's name, without a path of this machine."""
+    """Return the sentence encoder's name, without a local path."""
     model = params.embed.model
     return "all-MiniLM-L6-v2" if model == "builtin" else model.rpartition("/")[2]
 
@@ -88,7 +88,7 @@ def encoder_name(params: Params) -> str:
 def croissant_terms(
     collection: Collection, params: Params, said: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the fields `rai:` and `prov:` of a Croissant file; None where nothing is known."""
+    """Return the fields `rai:` and `prov:` of a Croissant file; None if nothing is known."""
     campaign = collection.campaign
     times = [] if campaign is None else [campaign.opened_at, campaign.closed_at]
     texts = {

@@ -1,9 +1,9 @@
 """The scan for personal data: what people typed is searched before it is released.
 
-E-mail addresses, and the names of `annotators.private.yaml`, are looked for in what comes from
-people: judgments.csv (but in ids and hashes) and campaign.yaml. The addresses and passwords of
-that file are looked for in the texts of the corpus too, which may hold the names of others, and in
-params.yaml, where a citation may. An error tells where something stands, and not what.
+E-mail addresses, and the names in `annotators.private.yaml`, are searched for in what comes from
+people: judgments.csv (except ids and hashes) and campaign.yaml. The addresses and passwords in that
+file are also searched for in the corpus's texts and in params.yaml, both of which may contain other
+people's names (params.yaml in a citation). An error reports where something is, but not what.
 """
 
 import re
@@ -30,7 +30,7 @@ SHORTEST_PART, SHORTEST_SECRET = 3, 6
 
 
 class Private(NamedTuple):
-    """What must not be released: patterns of names, and of addresses and passwords.
+    """What must not be released: patterns for names, and for addresses and passwords.
 
     `names` finds each part of a name, `whole` only names of more than one word.
     """
@@ -41,7 +41,7 @@ class Private(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A text, where it stands, and whether a person may have typed it."""
+    """A text, its place, and whether a person may have typed it."""
 
     text: str
     path: Path
@@ -54,8 +54,8 @@ def refuse_people(campaign: Campaign | None, private: Path = PRIVATE) -> None:
     """Refuse a release that would identify a person.
 
     Raises:
-        ReleaseError: an address, a name or a password stands somewhere; or the campaign is open
-            and there is no list of what to look for.
+        ReleaseError: an address, a name or a password was found; or the campaign is open and the
+            list of what to look for is missing.
     """
     if not private.is_file() and campaign is not None and not campaign.closed:
         raise ReleaseError(
@@ -69,7 +69,7 @@ def refuse_people(campaign: Campaign | None, private: Path = PRIVATE) -> None:
 
 
 def read_private(path: Path) -> Private:
-    """Return what the list of annotators says of them; nothing if there is no such file."""
+    """Return patterns for what the list of annotators has; they are empty without the file."""
     leaves = list(_leaves(files.read_yaml(path))) if path.is_file() else []
     names = {text for key, text in leaves if key == "name"}
     secrets = {text for key, text in leaves if key != "name"}
@@ -82,7 +82,7 @@ def read_private(path: Path) -> Private:
 
 
 def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, str]]:  # noqa: ANN401  (any YAML)
-    """Yield each text of a YAML document with the key under which it stands."""
+    """Yield each text in a YAML document with its key."""
     if isinstance(value, dict):
         for name, inner in value.items():
             yield from _leaves(inner, str(name))
@@ -94,7 +94,7 @@ def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, str]]:  # noqa: AN
 
 
 def plain(text: str) -> str:
-    """Return a text as it is compared: what looks the same is the same."""
+    """Return a text in the form used for comparison: what looks the same is the same."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
@@ -119,17 +119,17 @@ def _cells() -> Iterator[Cell]:
 
 
 def _describe_problem(cell: Cell, patterns: Private) -> str | None:
-    """Return what is wrong with a cell, or nothing."""
+    """Return what is wrong with a cell, if anything."""
     text = plain(cell.text)
     if patterns.secrets.search(text):
-        what = f"an address or a password of {PRIVATE.name}"
+        what = f"an address or a password from {PRIVATE.name}"
     elif cell.typed and ADDRESS.search(text):
         what = "an e-mail address"
     elif cell.typed and cell.field not in ONE_OF_A_FEW and patterns.names.search(text):
-        what = f"a name of {PRIVATE.name}"
+        what = f"a name from {PRIVATE.name}"
     else:
         return None
     return (
         f"{cell.path}: line {cell.line}, {cell.field}: contains {what}; remove it: a release must"
-        " not identify anybody"
+        " not identify anyone"
     )

@@ -1,4 +1,4 @@
-"""The settings recorded in the manifest, without paths of this machine."""
+"""The settings recorded in the manifest, without local paths."""
 
 from functools import reduce
 from operator import getitem
@@ -17,19 +17,19 @@ embed.model embed.revision embed.pooling embed.precision embed.max_tokens
 candidates clips.format clips.height clips.padding plan pseudo consensus release
 """
 USED = tuple(_USED.split())
-"""The keys of params.yaml that the manifest holds."""
+"""The keys of params.yaml that the manifest records."""
 LATER = {"pseudo", "consensus", "release"}
-"""Of these, what may change after a campaign: it made nothing that people judged."""
+"""Of these, those that may change after a campaign: what people judged does not depend on them."""
 
 
 def select_settings(params: Params) -> dict[str, Any]:
-    """Return the settings by key; of a path on this machine only the name."""
+    """Return the settings by key; of local paths only the name."""
     content = params.model_dump()
     return {key: _public(reduce(getitem, key.split("."), content)) for key in USED}
 
 
 def select_fixed_settings(params: Params) -> dict[str, Any]:
-    """Return the settings that made what people judged; the others may change after a campaign."""
+    """Return the settings that what people judged depends on; others may change afterwards."""
     return {key: value for key, value in select_settings(params).items() if key not in LATER}
 
 

@@ -1,8 +1,8 @@
-"""Training sets as files: the JSON that the published training code reads, and Parquet beside it.
+"""Training sets as files: JSON for the published training code, and Parquet.
 
-A record is a query with the N moments of the most similar captions. Files of both kinds and all
-sizes are written side by side as a stream, `GROUP` queries at a time, so that memory does not
-depend on how many there are; a group is a row group of the Parquet files.
+A record is a query with the N moments whose captions are most similar. Files of both kinds and all
+sizes are streamed in parallel, `GROUP` queries at a time, so that memory does not depend on their
+number; a group is a row group of the Parquet files.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,7 +25,7 @@ from pipeline.retrieval.similarity import Ints
 GROUP = 1000
 Suffix = Literal["json", "parquet"]
 Query = tuple[bytes, list[bytes]]
-"""A query in JSON up to its moments, and each of these."""
+"""A query in JSON up to its moments, and each moment."""
 MOMENT = pa.struct(
     {
         "video_name": pa.string(),
@@ -46,7 +46,7 @@ SCHEMA = pa.schema(
 
 
 def training_path(size: int, suffix: Suffix = "json") -> Path:
-    """Return where the training set of the `size` most similar moments is."""
+    """Return the path of the training set of the `size` most similar moments."""
     return tables.RELEASE / f"train_top{size:02}.{suffix}"
 
 
@@ -58,15 +58,15 @@ def number_queries(ids: pd.Series) -> Ints:
     """
     numbers = np.fromiter(map(query_number, ids), np.int64, len(ids))
     if len(np.unique(numbers)) < len(numbers):
-        query_numbers(ids)  # which says what two they are
+        query_numbers(ids)  # raises an error that names the two
     return numbers
 
 
 @dataclass(frozen=True)
 class Texts:
-    """A column of texts in chunks, which may be mapped from a file; `ends` are the rows up to each.
+    """A column of texts in chunks, perhaps mapped from a file; `ends` are cumulative row counts.
 
-    Arrow would copy all chunks into one before it takes a text.
+    Arrow would copy all chunks into one before taking a text.
     """
 
     chunks: list[pa.Array]
@@ -93,7 +93,7 @@ class Texts:
 
 @dataclass(frozen=True)
 class Training:
-    """Queries by position: the columns of `SCHEMA` but the last; moments: those of `MOMENT`.
+    """Queries by position: the columns of `SCHEMA` except the last; moments: those of `MOMENT`.
 
     The columns are Arrow's, without Python objects, and stay in their file if they are mapped from
     one: there may be millions of moments.
@@ -106,7 +106,7 @@ class Training:
     def from_frames(
         cls, queries: pd.DataFrame, moments: pd.DataFrame, durations: pd.Series
     ) -> "Training":
-        """Take queries (`query_id, query`) and moments (as of `join_captions`); seconds by video.
+        """Take queries (`query_id, query`), moments (as from `join_captions`), seconds by video.
 
         Raises:
             IdError: two query ids have the same number.
@@ -128,7 +128,7 @@ class Training:
         )
 
     def json(self, group: Neighbours) -> Iterator[Query]:
-        """Yield each query of a group up to its moments, and these, the most similar first."""
+        """Yield each query of a group up to its moments, then these, the most similar first."""
         distinct, place = np.unique(group.moment, return_inverse=True)
         heads = list(map(_head, *self._columns(pa.array(distinct))))
         values = orjson.dumps(group.similarity.tolist())[1:-1].split(b",")
@@ -142,7 +142,7 @@ class Training:
             yield query + b',"relevant_moment":[', moments[first:last]
 
     def table(self, group: Neighbours, size: int) -> pa.Table:
-        """Return the same as a table (`SCHEMA`), of each query the first `size` moments."""
+        """Return the same as a table (`SCHEMA`), with the first `size` moments of each query."""
         kept = group.rank <= size
         moment = pa.array(group.moment[kept])
         moments = pa.StructArray.from_arrays(
@@ -171,7 +171,7 @@ def _head(video: str, times: list[float], length: float, caption: str) -> bytes:
 
 
 def group_queries(neighbours: Iterable[Neighbours], size: int = GROUP) -> Iterator[Neighbours]:
-    """Yield the rows of `size` queries at a time, however they come; the last group has fewer."""
+    """Regroup the rows: yield those of `size` queries at a time; the last group may have fewer."""
     held, end = None, size
     for block in neighbours:
         held = block if held is None else concatenate([held, block])
@@ -189,9 +189,9 @@ def write_training_sets(
     sizes: Sequence[int],
     tell: Callable[[int], object] = lambda _: None,
 ) -> int:
-    """Write the sets of all sizes, both kinds of file; return how many queries they hold.
+    """Write the sets of all sizes, in both kinds of file; return how many queries they have.
 
-    `tell` gets the number of queries written since its last call.
+    `tell` is called with the number of queries written since its last call.
     """
     count = 0
     with ExitStack() as stack:

@@ -1,7 +1,7 @@
-"""`datasets/campaign/published.yaml`: which versions are published, and what they held.
+"""`datasets/campaign/published.yaml`: which versions are published, and their contents.
 
-`python -m pipeline.publish` writes it, and git keeps it: so a clone knows by how much the version
-must be raised, without the files of the version before. It says `null` until something is
+`python -m pipeline.publish` writes it, and git keeps it. So a clone knows by how much the version
+must be raised, without the files of the previous version. It contains `null` until something is
 published.
 """
 
@@ -27,8 +27,8 @@ Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 class Publication(Section):
     """A version as it was published: where, when, and the hashes and columns of its files.
 
-    `place` is the repository, record or folder, `address` where people find it. `training` are the
-    files that other manifests list: training sets, and levels of a machine.
+    `place` is the repository, record or folder, `address` is where people find it. `training` are
+    the files that other manifests list: training sets, and a machine's levels.
     """
 
     version: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+$")]
@@ -56,23 +56,23 @@ class _Publications(Section):
 
 
 def read_published(path: Path = FILE) -> list[Publication]:
-    """Return what is published, in the order of publishing; none if there is no such file.
+    """Return what is published, in the order of publishing; empty if there is no such file.
 
     Raises:
-        ParamsError: the file is not what `publish` wrote.
+        ParamsError: the file is not in the form that `publish` writes.
     """
     listed = files.read_yaml(path) if path.is_file() else None
     return validate(_Publications, {"published": listed or []}, path, ParamsError).published
 
 
 def write_published(published: list[Publication], path: Path = FILE) -> None:
-    """Write the file again, with what is published."""
+    """Rewrite the file with what is published."""
     content = [one.model_dump() for one in published]
     files.write_yaml(path, content, "Written by `python -m pipeline.publish`; commit it.")
 
 
 def describe_version(manifest: Mapping[str, Any], published: list[Publication]) -> str | None:
-    """Return why the version of a manifest is too low after what is published; None if it isn't."""
+    """Return why a manifest's version is too low after what is published; None if it isn't."""
     if not published:
         return None
     last = max(published, key=lambda one: parse_version(one.version))
@@ -90,7 +90,7 @@ def describe_version(manifest: Mapping[str, Any], published: list[Publication]) 
 
 
 def refuse_version(manifest: Mapping[str, Any], published: list[Publication]) -> None:
-    """Refuse a release whose version was not raised as its changes demand.
+    """Refuse a release whose version was not raised as its changes require.
 
     Raises:
         ReleaseError: it was not.

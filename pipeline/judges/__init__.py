@@ -1,1 +1,1 @@
-"""Machines that judge pairs beside people: what each says is a table of its own."""
+"""Machines that judge pairs alongside people: each one's judgments are a separate table."""

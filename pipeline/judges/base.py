@@ -1,4 +1,4 @@
-"""The protocol of a judge: for each pair a level, or the reason why there is none."""
+"""The protocol of a judge: for each pair it returns a level, or the reason for having none."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ class Pair(NamedTuple):
 
     `clip` is the file that annotators see, `seconds` its length; it shows [`start`, `end`), the
     moment's seconds in its video, and `clips.padding` around them. `caption` and `similarity`
-    (of query and caption) are for a judge that looks at no picture.
+    (of query and caption) are for judges that look at no pictures.
     """
 
     query_id: str
@@ -26,11 +26,11 @@ class Pair(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a judge says of a pair, the `repeat`-th time that it is asked.
+    """A judge's answer on a pair, the `repeat`-th time that it is asked.
 
-    A `level` (0 to 4), or None and a `reason` of `tables.MACHINE_REASONS`; never both. `expected`
-    is the mean level by the judge's own probabilities, `remark` its own words, `frames` the
-    number of pictures that it was shown.
+    It has a `level` (0 to 4), or None and a `reason` from `tables.MACHINE_REASONS`, never both.
+    `expected` is the mean level by the judge's own probabilities, `remark` is in its own words, and
+    `frames` is the number of pictures that it was shown.
     """
 
     query_id: str
@@ -47,7 +47,7 @@ class Judge(Protocol):
     """A way of judging; `model`, `prompt` and `guideline` go into the table of judgments.
 
     `prompt` is the label of a prompt, `guideline` the version of the annotators' guideline; None
-    where the judge reads none.
+    if the judge reads none.
     """
 
     model: str

@@ -1,7 +1,7 @@
-"""Pictures in requests: named by what they show, and taken from the clip where one is sent.
+"""Pictures in requests: they are named by what they show, and read from the clip on sending.
 
-So an answer is found again without a look at the clip, and by whichever ffmpeg. No object here
-holds a picture longer than its request is in memory, and none shows one in its repr.
+So a stored answer is found without reading the clip, whatever the version of ffmpeg. Requests keep
+no pictures once they are sent, and no object here shows one in its repr.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from pipeline.llm.request import Body
 from pipeline.video.pictures import VERSION, BrokenClipError, picture_times, take_pictures
 
 _PIXELS_PER_TOKEN = 750
-"""About as many as the commoner servers take."""
+"""Roughly what the common servers count."""
 _ASPECT = 16 / 9
 _PREFIX = "data:image/jpeg;base64,"
 
@@ -36,24 +36,24 @@ class Clip:
 
 @dataclass(frozen=True)
 class Look:
-    """How a clip is looked at: so many pictures at most, of such a height at most."""
+    """How to look at a clip: the most pictures, and their maximum height."""
 
     frames: int
     height: int
 
     def times(self, clip: Clip) -> list[float]:
-        """Return when the pictures are taken, in seconds."""
+        """Return the times of the pictures, in seconds."""
         return picture_times(clip.seconds, self.frames)
 
     def addresses(self, clip: Clip) -> list[str]:
-        """Return what stands for the pictures until they are sent: what they show."""
+        """Return the names of the pictures, which stand for them until they are sent."""
         recipe = f"{clip.sha}?seconds={clip.seconds!r}&height={self.height}&version={VERSION}"
         number = len(self.times(clip))
         return [f"clip:{recipe}&picture={index + 1}/{number}" for index in range(number)]
 
 
 class PictureReader:
-    """Takes pictures in threads, and keeps those of the last clips: several queries share one."""
+    """Reads pictures in threads, and keeps those of the last clips, as queries share clips."""
 
     def __init__(self, look: Look, kept: int) -> None:
         """Keep the pictures of `kept` clips."""
@@ -102,12 +102,12 @@ class ClipPictures:
 
     @property
     def tokens(self) -> int:
-        """The tokens of all pictures, about: servers differ by more than ten times."""
+        """About how many tokens all pictures take; servers differ by a factor of more than ten."""
         one = self.look.height**2 * _ASPECT / _PIXELS_PER_TOKEN
         return round(len(self.look.times(self.clip)) * one)
 
     async def put_in(self, body: Body) -> Body:
-        """Return the body with the pictures in the place of their names.
+        """Return the body with the pictures in place of their names.
 
         Raises:
             CallFailed: the clip is broken.

@@ -1,7 +1,7 @@
-"""The prompt of judging: the annotators' guideline, the clip's pictures, and last the query.
+"""The judging prompt: the annotators' guideline, the clip's pictures, and last the query.
 
-Query and description are JSON strings: whatever stands in them is data, and changes no byte of
-the instructions. The query comes last, so that a server may reuse what it has read of a clip.
+Query and description are JSON strings: their content is data, and changes no byte of the
+instructions. The query comes last, so that a server may reuse what it has read of a clip.
 """
 
 import json
@@ -25,7 +25,7 @@ _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def _with(*names: str) -> AfterValidator:
-    """Return the check that a text has each of these placeholders once, and no other."""
+    """Return a check that a text has each of these placeholders once, and no others."""
 
     def check(text: str) -> str:
         check_placeholders(text, expected=names)
@@ -37,7 +37,7 @@ def _with(*names: str) -> AfterValidator:
 class JudgePrompt(Prompt):
     """What is asked about a clip, and the JSON schema of the answer.
 
-    `clip` comes before the pictures, `blind` in their place, `user` after them.
+    `clip` comes before the pictures, `blind` replaces them, `user` follows them.
     """
 
     system: Annotated[Name, _with(GUIDELINE)]
@@ -56,7 +56,7 @@ class JudgePrompt(Prompt):
         return answer
 
     def instructions(self, guideline: Guideline) -> str:
-        """Return the text of the system: the same for every pair."""
+        """Return the system text, which is the same for every pair."""
         return fill(self.system, {GUIDELINE: write_guideline(guideline)})
 
     def show(self, seconds: float, times: Sequence[float], addresses: Sequence[str]) -> list[Part]:
@@ -69,7 +69,7 @@ class JudgePrompt(Prompt):
         return parts
 
     def describe(self, caption: str) -> list[Part]:
-        """Return what stands in the place of pictures."""
+        """Return the part that replaces the pictures."""
         return [_text(fill(self.blind, {CAPTION: _encode(caption)}))]
 
     def ask(self, query: str) -> list[Part]:

@@ -1,6 +1,6 @@
-"""Asking for levels: one pair of query and clip in a request, and what its answer is worth.
+"""Requests for levels: one pair of query and clip each, and how answers are read.
 
-An answer that is no level is none: it is asked again or has a reason, and never becomes a 0.
+An answer without a valid level is asked again or gets a reason; it never becomes a 0.
 """
 
 import json
@@ -25,12 +25,12 @@ JUDGING = Purpose(
     {
         "timeout": "raise judge.openai.timeout, or lower judge.frames or judge.height",
         "truncated": "the answer was too long: raise judge.openai.max_output_tokens",
-        "refused": "the model will not judge this: it has no level of such pairs",
-        "unreadable": "the clip is broken: python -m pipeline.clips cuts what is missing",
-        "rejected": "the server will not take such a request: does the model see pictures? Where"
+        "refused": "the model will not judge this: such pairs get no level",
+        "unreadable": "the clip is broken: python -m pipeline.clips cuts missing clips",
+        "rejected": "the server does not accept such a request: does the model support pictures? If"
         " it names a parameter, see judge.openai.output_limit and extra",
-        "unsupported-parameter": "set judge.openai.output_limit: max_completion_tokens if that is"
-        " what it asks for, or take the parameter out: judge.openai.extra: {its name: null}",
+        "unsupported-parameter": "set judge.openai.output_limit: max_completion_tokens if the"
+        " message names that, or remove the parameter: judge.openai.extra: {its name: null}",
     },
 )
 
@@ -41,7 +41,7 @@ _encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode
 
 
 class Question(NamedTuple):
-    """A pair as it is asked: the query's text, the clip, and its caption where that is shown."""
+    """A pair to ask about: the query's text, the clip, and its caption if that is shown."""
 
     query: str
     clip: Clip
@@ -49,13 +49,13 @@ class Question(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What is asked, as one text: pairs alike in it are asked once."""
+        """The question as one text: pairs with the same text are asked once."""
         about = {"clip": self.clip.sha, "query": self.query}
         return _encode(about | ({} if self.caption is None else {"caption": self.caption}))
 
 
 class Judged(NamedTuple):
-    """A model's answer: the level, null if it says that it can't judge; what it expects; why."""
+    """A model's answer: the level (null if it can't judge), the expected level, and a remark."""
 
     level: int | None
     expected: float | None
@@ -65,7 +65,7 @@ class Judged(NamedTuple):
 class _Verdict(BaseModel):
     model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
 
-    level: Annotated[int, Field(ge=LEVELS[0], le=LEVELS[-1])] | None  # strict: true is no 1
+    level: Annotated[int, Field(ge=LEVELS[0], le=LEVELS[-1])] | None  # strict: true is not 1
     reason: str | None = None
 
 
@@ -73,8 +73,8 @@ class _Verdict(BaseModel):
 class LevelRecipe(Recipe[Judged]):
     """Asks for the level of one pair at a time.
 
-    `instructions` is the prompt's system text with the guideline in it; `questions` are by their
-    texts. `blind`: the caption stands in the place of the pictures.
+    `instructions` is the prompt's system text with the guideline in it; `questions` has questions
+    by their texts. `blind`: the caption replaces the pictures.
     """
 
     prompt: JudgePrompt
@@ -90,7 +90,7 @@ class LevelRecipe(Recipe[Judged]):
         return "level"
 
     def request(self, texts: Sequence[str], ask: int = 0) -> Request:
-        """Return the request for one question, by its text; for none, what all have in common."""
+        """Return the request for one question, by its text; without texts, what all share."""
         system = {"role": "system", "content": self.instructions}
         if not texts:
             common = [self.prompt.model_dump(), vars(self.look), self.blind]
@@ -109,7 +109,7 @@ class LevelRecipe(Recipe[Judged]):
         return self.prompt.show(clip.seconds, look.times(clip), look.addresses(clip))
 
     def read(self, answer: Answer, asked: Mapping[str, str]) -> Reading[Judged]:
-        """Return the level in an answer, if it holds one that can be trusted."""
+        """Return the level in an answer, if it has one that can be trusted."""
         judged = read_level(answer)
         if isinstance(judged, outcomes.Outcome):
             return Reading({}, judged)
@@ -120,7 +120,7 @@ class LevelRecipe(Recipe[Judged]):
 
 
 def read_level(answer: Answer) -> Judged | outcomes.Outcome:
-    """Return what a model says of a pair, or why that can't be used."""
+    """Return a model's answer on a pair, or why it can't be used."""
     if outcome := why_unusable(answer):
         return outcome
     try:
@@ -137,9 +137,9 @@ def read_level(answer: Answer) -> Judged | outcomes.Outcome:
 
 
 def expect_level(alternatives: Mapping[str, float] | None, level: int | None) -> float | None:
-    """Return the mean of the levels by their probabilities; None without any.
+    """Return the mean level by the levels' probabilities; None without any.
 
-    Null, and whatever else might have stood there, is left out.
+    Null and all other alternatives are ignored.
     """
     if level is None or not alternatives or str(level) not in alternatives:
         return None
@@ -151,7 +151,7 @@ def expect_level(alternatives: Mapping[str, float] | None, level: int | None) ->
 
 
 def _write_remark(reason: str | None) -> str | None:
-    """Return a model's reason as one line of text, not too long."""
+    """Return a model's reason as one line of limited length."""
     text = " ".join((reason or "").encode("utf-8", "replace").decode().split())
     printable = "".join(character for character in text if character.isprintable())
     return printable[:_LONGEST_REMARK] or None

@@ -1,4 +1,4 @@
-"""Which pairs a machine judges, with what it may be shown of each."""
+"""Which pairs a machine judges, and what it may be shown of each."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ CLIPS = tables.WORK / "clips"
 
 
 class PairTables(NamedTuple):
-    """The tables that pairs come from; the first four hold pairs, the others what is shown."""
+    """The tables that pairs come from; the first four have pairs, the others what is shown."""
 
     candidates: pd.DataFrame
     audit: pd.DataFrame
@@ -39,7 +39,7 @@ def read_tables() -> PairTables:
 def select_pairs(source: PairTables) -> pd.DataFrame:
     """Return every pair that a machine judges, once: `PAIR_KEY, similarity`.
 
-    The candidates, what audit and top-up ask for, and the machine's own pool, in this order.
+    They are the candidates, the audit's and top-up's pairs, and the machine's pool, in this order.
     """
     listed = (source.candidates, source.audit, source.topup, source.pool)
     pairs = pd.concat([table[[*PAIR_KEY, "similarity"]] for table in listed])
@@ -49,7 +49,7 @@ def select_pairs(source: PairTables) -> pd.DataFrame:
 def join_shown(pairs: pd.DataFrame, source: PairTables, folder: Path = CLIPS) -> pd.DataFrame:
     """Return the pairs that have a clip, as columns of `Pair`, and `query_sha, clip_sha`.
 
-    Sorted by query and moment. Like people, a machine judges nothing that has no clip.
+    Sorted by query and moment. Like people, a machine judges no pair without a clip.
     """
     moments = source.moments[["moment_id", "start", "end"]]
     rows = (
@@ -77,8 +77,8 @@ def select_levels_of_people(
 ) -> pd.DataFrame:
     """Return `query_id, moment_id, level`: people's levels of what is shown now.
 
-    `consensus` is of each pair as it was last shown (`ledger`): a level of an older text or clip
-    is none of the pair as it is now.
+    `consensus` has each pair as it was last shown (`ledger`): a level for an older text or clip
+    does not count for the pair as it is now.
     """
     levels = consensus.loc[consensus["level"].notna(), [*PAIR_KEY, "level"]]
     known = levels.merge(select_newest(ledger)[SHOWN_KEY], on=PAIR_KEY)

@@ -1,7 +1,7 @@
 """Ordinal regression on one variable: the proportional-odds model (McCullagh, 1980).
 
 P(level <= j | x) = 1 / (1 + exp(slope * z - threshold_j)), with z = (x - center) / scale. Levels
-that were never seen have no probability.
+never seen in the data have no probability.
 """
 
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 RIDGE = 0.01
-"""The weight of slope**2 / 2 beside the log-likelihood: the slope stays finite where x separates
-the levels, and else is what the likelihood says (a pair weighs about a quarter)."""
+"""The weight of slope**2 / 2 next to the log-likelihood: it keeps the slope finite if x separates
+the levels, and hardly changes it otherwise (a pair weighs about a quarter)."""
 TOLERANCE = 1e-8
 _NEAR_ZERO = 1e-9
 
@@ -45,10 +45,10 @@ class Fit:
 
 
 def fit(x: Floats, levels: Ints, near: Fit | None = None) -> Fit:
-    """Fit `levels` (n,) on `x` (n,), n >= 1, by maximum likelihood with a trace of a ridge.
+    """Fit `levels` (n,) on `x` (n,), n >= 1, by maximum likelihood with a weak ridge.
 
-    With one level seen, all that is expected is that level. `near`, a fit of nearly the same
-    rows, only says where to begin. The result does not depend on the order of rows, but for the
+    If only one level is seen, that level is always expected. `near`, a fit to nearly the same
+    rows, is only a starting point. The result does not depend on the order of rows, except in the
     last digits.
     """
     seen, place = np.unique(levels, return_inverse=True)
@@ -68,13 +68,13 @@ def fit(x: Floats, levels: Ints, near: Fit | None = None) -> Fit:
 
 
 def _begin(place: Ints, number: int) -> Floats:
-    """Return the solution for a slope of 0: thresholds at the log odds of the shares so far."""
+    """Return the solution for a slope of 0: thresholds at the log odds of cumulative shares."""
     below = np.cumsum(np.bincount(place, minlength=number))[:-1] / len(place)
     return _pack(np.log(below / (1 - below)), 0.0)
 
 
 def _pack(thresholds: Floats, slope: float) -> Floats:
-    """Return what may have any value: slope, first threshold, logarithms of the steps."""
+    """Return unconstrained parameters: slope, first threshold, logarithms of the steps."""
     return np.concatenate([[slope], thresholds[:1], np.log(np.diff(thresholds))])
 
 
@@ -86,7 +86,7 @@ def _unpack(packed: Floats) -> tuple[Floats, float]:
 def _loss(packed: Floats, z: Floats, place: Ints) -> tuple[float, Floats]:
     """Return the mean negative log-likelihood with the ridge, and its gradient.
 
-    With a and b the thresholds above and below a level, less slope * z, its probability is
+    With a and b the thresholds above and below a level, minus slope * z, its probability is
     expit(a) - expit(b) = expit(a) * expit(-b) * (1 - exp(b - a)), which loses no digits.
     """
     thresholds, slope = _unpack(packed)

@@ -1,7 +1,7 @@
-"""What is released of a machine's judgments: files of their own, never those of people's levels.
+"""The release of a machine's judgments, in files separate from those of people's levels.
 
-The release's own files depend on nothing here, so they are the same bytes whoever judges beside
-people. `machine_manifest.json` lists these files, where a machine gave a level at all.
+The release's own files depend on nothing here, so they are the same bytes whichever machine judges
+alongside people. `machine_manifest.json` lists these files, if a machine gave any level.
 """
 
 from collections import Counter
@@ -32,7 +32,7 @@ PLACE = ["video_name", "start", "end"]
 SHOWN = ["query_sha", "clip_sha"]
 _GIVEN = ["level", "expected", "reason", "model", "prompt", "guideline", "frames", "repeat"]
 COLUMNS = [*PAIR_KEY, *PLACE, *_GIVEN, *SHOWN]
-"""Of `machine_judgments.csv`. What a model says in its own words is not released."""
+"""Of `machine_judgments.csv`. A model's remarks in its own words are not released."""
 
 NOTICE = (
     "No person gave these levels: a machine did. They are not the collection's levels, and are in"
@@ -66,7 +66,7 @@ claimed here.
 
 
 class Released(NamedTuple):
-    """The frozen queries, where moments are, and what people were shown: what decides on files."""
+    """The frozen queries, the moments' places, and what people were shown."""
 
     campaign: Campaign | None
     queries: pd.DataFrame
@@ -75,7 +75,7 @@ class Released(NamedTuple):
 
 
 def build_machine_files(table: pd.DataFrame, source: Released, settings: Judge) -> ReleaseFiles:
-    """Return the files of the machine's judgments, of the collection's queries.
+    """Return the files of the machine's judgments for the collection's queries.
 
     Without any level they are empty, and the manifest lists none.
     """
@@ -98,7 +98,7 @@ def build_machine_files(table: pd.DataFrame, source: Released, settings: Judge) 
 
 
 def _select(table: pd.DataFrame, source: Released) -> pd.DataFrame:
-    """Return what is still true, of the queries of the collection; no path of this machine."""
+    """Return judgments that are not stale, for the collection's queries, without local paths."""
     campaign, queries = source.campaign, source.queries
     kept = select_distinct_texts(queries if campaign is None else campaign.select_kept(queries))
     moments = source.moments.rename(columns={"video_id": "video_name"})

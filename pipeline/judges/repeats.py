@@ -1,4 +1,4 @@
-"""What a machine's repeats on a pair come to, and which of them are of what people saw."""
+"""A machine's repeats on a pair: which concern what people saw, and the level they amount to."""
 
 import numpy as np
 import pandas as pd
@@ -7,9 +7,9 @@ from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY, select_newest
 
 
 def drop_stale(judgments: pd.DataFrame, ledger: pd.DataFrame) -> pd.DataFrame:
-    """Return the judgments without those of another text or clip than people were last shown.
+    """Return the judgments without those on a text or clip other than people were last shown.
 
-    Pairs that no person was shown have no such text: their judgments stay.
+    Judgments of pairs that people were never shown stay.
     """
     shown = select_newest(ledger)[SHOWN_KEY]
     keyed = judgments[PAIR_KEY].merge(shown, on=PAIR_KEY, how="left")
@@ -23,8 +23,8 @@ def drop_stale(judgments: pd.DataFrame, ledger: pd.DataFrame) -> pd.DataFrame:
 def settle_machine(machine: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each pair with a level: `PAIR_KEY, level, levels, span, expected, remark`.
 
-    `levels` is how many repeats gave one, and `span` how far they lie apart. Their median is the
-    `level`, between two levels the higher one; `expected` is the mean, null where one is not known.
+    `levels` is how many repeats gave a level, and `span` their range. `level` is their median, the
+    higher one if it is between two; `expected` is the mean, null if any is unknown.
     """
     given = machine[machine["level"].notna()].sort_values([*PAIR_KEY, "repeat"])
     by = given.groupby(PAIR_KEY, sort=True)

@@ -1,7 +1,7 @@
-"""A vision-language model that several processes ask at once, as `engine` says.
+"""A vision-language model that several processes ask in parallel, as `engine` configures.
 
-They ask the same questions as one process would, each with its share of the account's limits and a
-cache of its own in the cache's folder. So a kill loses only what is in flight. The lead takes in
+They ask the same questions as one process would, each with its share of the account's limits and
+its own cache inside the cache's folder. So a kill loses only what is in flight. The lead adopts
 what they bought, then judges as if it had asked alone: it finds the answers stored.
 """
 
@@ -35,13 +35,13 @@ from pipeline.llm.round import Round
 
 STAGE = "judge"
 LOOK = 5.0
-"""Seconds between two looks at how many answers have come."""
+"""Seconds between updates of how many answers have arrived."""
 
 
 class Shard(NamedTuple):
-    """What one process asks, and how: with its share of the limits, and a cache of its own.
+    """What one process asks, and how: with its share of the limits, and its own cache.
 
-    `is_useful`: the model has answered before with what can be used.
+    `is_useful`: the model has given usable answers before.
     """
 
     setup: Setup
@@ -50,7 +50,7 @@ class Shard(NamedTuple):
 
 
 class ShardedVisionJudge(VisionJudge):
-    """A `VisionJudge` that asks what is not stored in as many processes as run at once."""
+    """A `VisionJudge` that asks what is not stored, in as many processes as can run in parallel."""
 
     def __init__(self, setup: Setup, engine: Engine) -> None:
         """Send nothing yet.
@@ -65,7 +65,7 @@ class ShardedVisionJudge(VisionJudge):
         """Yield one answer for each pair and repeat.
 
         Raises:
-            LLMError, CacheError, UsageError: as `VisionJudge.judge`; or one process's own.
+            LLMError, CacheError, UsageError: as in `VisionJudge.judge`, here or in one process.
             EngineError: a process was killed; what it bought is kept.
         """
         with self._asker.cache.lock():
@@ -74,7 +74,7 @@ class ShardedVisionJudge(VisionJudge):
             yield from super().judge(pairs)
 
     def _ask_in_shards(self, pairs: Sequence[Pair]) -> None:
-        """Ask what is not stored, where that is more than one process has in flight."""
+        """Ask what is not stored, if that is more than one process can have in flight."""
         questions = [self._question(pair) for pair in pairs]
         turns, rounds = list[Turn](), list[Round[Judged]]()
         requests = list[Request]()
@@ -104,7 +104,7 @@ class ShardedVisionJudge(VisionJudge):
             key: Shard(self._setup._replace(settings=caches[key]), share, is_useful)
             for key, share in given.items()
         }
-        clear()  # what failed before may be answered now
+        clear()  # what failed earlier may be answered now
         with watch(folder, len(requests)):
             paths = map_shards(STAGE, ask_shard, shards, self._engine).values()
         missed = [Missed(**files.read_json(path)) for path in paths]
@@ -116,7 +116,7 @@ def make_vision_judge(params: Params) -> VisionJudge:
     """Return the model that looks at clips.
 
     Raises:
-        GuidelineError: there is no guideline, or it is not valid.
+        GuidelineError: the guideline is missing or not valid.
         PromptError: the prompt is not valid.
         UsageError: the environment's address or key is not valid.
     """
@@ -131,13 +131,14 @@ def make_vision_judge(params: Params) -> VisionJudge:
 def ask_shard(shard: Shard, path: Path) -> None:
     """Ask a shard's questions into its cache; write what was not answered."""
     missed = VisionJudge(shard.setup).ask(shard.turns, is_useful=shard.is_useful)
-    path.write_text(json.dumps(missed._asdict()))  # ASCII, whatever a server has said
+    path.write_text(json.dumps(missed._asdict()))  # ASCII, whatever a server has sent
 
 
 def count_shards(engine: Engine, settings: LanguageModel, largest: int) -> int:
-    """Return how many processes ask: at once, each able to send a request of `largest` tokens.
+    """Return how many processes to use: each must be able to send a request of `largest` tokens.
 
-    Were there more than run at once, those that wait would leave their share of the limits unused.
+    If there were more than can run in parallel, those that wait would not use their share of the
+    limits.
     """
     tokens = settings.tokens_per_minute // largest
     limits = (settings.in_flight, settings.requests_per_minute, tokens)
@@ -145,19 +146,19 @@ def count_shards(engine: Engine, settings: LanguageModel, largest: int) -> int:
 
 
 def count_at_once(engine: Engine) -> int:
-    """Return how many of the shards run at once; of a cluster without `workers`, all."""
+    """Return how many shards run in parallel; on a cluster without `workers`, all of them."""
     workers = engine.workers or (cores() if engine.kind == "local" else engine.shards)
     return min(engine.shards, workers)
 
 
 def share_limits(settings: LanguageModel, number: int) -> LanguageModel:
-    """Return the settings of one of `number` processes: all together keep within the limits."""
+    """Return the settings of one of `number` processes, which together respect the limits."""
     names = ("in_flight", "requests_per_minute", "tokens_per_minute")
     return settings.model_copy(update={name: getattr(settings, name) // number for name in names})
 
 
 def divide(turns: Sequence[Turn], number: int) -> list[list[Turn]]:
-    """Deal the questions out to at most `number` processes, all those about a clip to one."""
+    """Divide the questions among at most `number` processes; one gets all those about a clip."""
     counts = Counter(one.clip.sha for turn in turns for one in turn.questions)
     order = sorted(counts, key=lambda sha: (-counts[sha], sha))
     number = max(1, min(number, len(order)))
@@ -173,7 +174,7 @@ def divide(turns: Sequence[Turn], number: int) -> list[list[Turn]]:
 
 @contextmanager
 def watch(folder: Path, total: int) -> Iterator[None]:
-    """Show how many answers have come in the caches below a folder."""
+    """Show how many answers have arrived in the caches below a folder."""
     ended, sizes = Event(), Counter[Path]()
 
     def look() -> None:

@@ -1,7 +1,7 @@
 """The judge that looks at no video: levels from the similarity of query and caption alone.
 
-An ordinal regression of people's levels of validation queries (proportional odds). It is the
-control: a model that does not beat it has not looked at the video.
+It is an ordinal regression (proportional odds) of people's levels on validation queries. It serves
+as a control: a model that does not beat it has not looked at the video.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from pipeline.judges.base import Answer, Pair
 from pipeline.judges.proportional_odds import Fit, fit
 
 FITTED_ON = "val"
-"""The split whose levels are learned from."""
+"""The split whose levels it learns from."""
 DIGITS = 4
 
 
@@ -22,10 +22,10 @@ class SimilarityJudge:
     """The judge behind `judge.backend: similarity`.
 
     The levels of a validation query come from a fit without that query, those of all other
-    queries from the fit on all validation queries. A pair's level is its expected level, rounded:
-    of all levels it has the smallest expected squared error. (The most probable level is nearly
-    everywhere the same one, where most pairs have that level.) It answers each pair once, whatever
-    `judge.repeats` says: it would say the same again.
+    queries from the fit on all validation queries. A pair's level is its expected level, rounded,
+    which minimizes the expected squared error. (The most probable level is nearly always the same
+    one, if most pairs have that level.) It answers each pair once, whatever `judge.repeats` says,
+    as its answers do not vary.
     """
 
     model = "similarity"
@@ -33,12 +33,12 @@ class SimilarityJudge:
     guideline: str | None = None
 
     def __init__(self, people: pd.DataFrame) -> None:
-        """Learn from people's levels: `query_id, moment_id, level`, of any queries."""
+        """Learn from people's levels: `query_id, moment_id, level`, for any queries."""
         self._people = people
         self._figures: dict[str, object] = {}
 
     def judge(self, pairs: Sequence[Pair]) -> Iterator[Answer]:
-        """Yield the level of every pair; without levels to learn from `no-judgments`."""
+        """Yield the level of every pair, or `no-judgments` if there are no levels to learn from."""
         table = pd.DataFrame(list(pairs), columns=Pair._fields).sort_values(PAIR_KEY)
         known = table[table["split"] == FITTED_ON].merge(self._people, on=PAIR_KEY)
         whole = _fit(known)
@@ -59,7 +59,7 @@ class SimilarityJudge:
 
 
 def _fit(known: pd.DataFrame, near: Fit | None = None) -> Fit | None:
-    """Fit the levels of these pairs, beginning from a fit of nearly the same; None without any."""
+    """Fit the levels of these pairs, starting from a fit to nearly the same; None without any."""
     if known.empty:
         return None
     return fit(known["similarity"].to_numpy("float64"), known["level"].to_numpy("int64"), near)

@@ -1,9 +1,8 @@
 """A vision-language model as a judge, behind `judge.backend: openai`.
 
-It sees pictures of the clip that annotators see, their guideline, and the query; never the
-caption, but with `judge.blind`, where the caption stands in the place of the pictures: a model that
-judges as well without them has not looked. What it would not or could not judge has no level, but
-the reason.
+It sees pictures of the clip that annotators see, their guideline, and the query, but never the
+caption. With `judge.blind` the caption replaces the pictures: a model that judges as well without
+pictures has not looked at them. What it refuses or fails to judge has no level, but a reason.
 """
 
 import math
@@ -38,10 +37,10 @@ REASONS = {
     outcomes.TRUNCATED.name: "cut",
     outcomes.UNREADABLE.name: "broken-clip",
 }
-"""Why a pair has no level, by how asking ended; whatever else it was, it has failed."""
+"""Why a pair has no level, by how the request ended; any other end is `FAILED`."""
 
 ESTIMATED_BY = 20
-"""So many pairs are asked for an estimate."""
+"""How many pairs are asked for an estimate."""
 
 
 class Options(NamedTuple):
@@ -53,7 +52,7 @@ class Options(NamedTuple):
 
 
 class Setup(NamedTuple):
-    """What a model is asked with; the key and the address are the environment's."""
+    """What a model is asked with; the key and the address come from the environment."""
 
     settings: LanguageModel
     prompt: JudgePrompt
@@ -62,10 +61,10 @@ class Setup(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """What judging would take: by `asked` pairs, which are paid for, of the `left` requests.
+    """What the `left` requests would take, estimated from `asked` pairs, which were paid for.
 
-    `pairs` are distinct in query and clip; each is asked `judge.repeats` times. Tokens are by the
-    server's own counts, the cost in USD, `seconds` as long as it takes online.
+    `pairs` are distinct in query and clip; each is asked `judge.repeats` times. Tokens are the
+    server's own counts, the cost is in USD, `seconds` is the time online.
     """
 
     pairs: int
@@ -78,7 +77,7 @@ class Estimate(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """The questions that are asked for the `repeat`-th time, and the recipe's name."""
+    """The questions to ask for the `repeat`-th time, and the recipe's name."""
 
     repeat: int
     recipe: str
@@ -108,10 +107,10 @@ class VisionJudge:
         """Yield one answer for each pair and repeat.
 
         Raises:
-            LLMError: the account is empty, the key or model is wrong, the server is gone, it
-                answers nothing at all, or nothing that can be used.
+            LLMError: the account is empty, the key or model is wrong, the server is unreachable,
+                or it sends no answers, or none that can be used.
             CacheError: another run is using the cache.
-            UsageError: there is no key, and one is needed.
+            UsageError: a key is needed, but missing.
         """
         questions = [self._question(pair) for pair in pairs]
         for repeat in range(self._options.repeats):
@@ -124,11 +123,11 @@ class VisionJudge:
     def ask(self, turns: Sequence[Turn], *, is_useful: bool) -> Missed:
         """Ask as one of several processes; return what was not answered.
 
-        `is_useful` as `Asker.join` has it.
+        `is_useful` as in `Asker.join`.
 
         Raises:
-            CacheError: another process asks with this cache.
-            UsageError: the environment has no key, or another address than the lead's.
+            CacheError: another process is using this cache.
+            UsageError: the environment has no key, or a different address from the lead's.
         """
         error = None
         self._asker.join(is_useful=is_useful)
@@ -141,24 +140,24 @@ class VisionJudge:
         return self._asker.list_missed(error)
 
     def figures(self) -> Mapping[str, object]:
-        """Return what judging took, and how many answers have a level or why they have none."""
+        """Return what judging took, and the number of answers by reason (`ok`: with a level)."""
         spent = self._asker.spent.metrics()
         del spent["reused_captions"]
         return {"answers": dict(sorted(self._counts.items())), "llm": spent}
 
     def estimate(self, pairs: Sequence[Pair]) -> Estimate:
-        """Ask a few pairs that were not asked before, and return what the others will take.
+        """Ask about a few pairs that were not asked before, and return what the others will take.
 
-        Their answers are kept, so nothing is paid twice.
+        Their answers are kept, so nothing is paid for twice.
 
         Raises:
-            LLMError, CacheError, UsageError: as `judge`.
+            LLMError, CacheError, UsageError: as in `judge`.
         """
         questions = [self._question(pair) for pair in pairs]
         repeats = range(self._options.repeats)
         recipe, *others = [self._recipe(questions, repeat) for repeat in repeats]
         texts = list(recipe.questions)
-        with self._asker.cache.lock():  # what a killed run has bought is there now
+        with self._asker.cache.lock():  # adopts what a killed run has bought
             rounds = [self._asker.round(one, texts, 1).missing() for one in (recipe, *others)]
         missing = [text for request in rounds[0] for text in request.asked.values()]
         shuffled = sorted(missing or texts, key=lambda text: draw("estimate", text))
@@ -170,7 +169,7 @@ class VisionJudge:
         return self._extrapolate(len(texts), left, len(sample), took)
 
     def _extrapolate(self, pairs: int, left: int, asked: int, took: float) -> Estimate:
-        """Return what `left` requests take, by what `asked` took."""
+        """Return what `left` requests would take, given what `asked` took."""
         settings, prices, used = (
             self._settings,
             self._asker.spent.prices,
@@ -200,8 +199,8 @@ class VisionJudge:
         recipe = self._recipe(turn.questions, turn.repeat)
         if self._asker.endpoint.key is None or recipe.name != turn.recipe:
             raise UsageError(  # the lead would not find the answers
-                f"{socket.gethostname()}: OPENAI_API_KEY is not set, or OPENAI_BASE_URL is another"
-                " than where the stage was started; export both on every machine at work"
+                f"{socket.gethostname()}: OPENAI_API_KEY is not set, or OPENAI_BASE_URL differs"
+                " from that of the machine that started the stage; export both on every machine"
             )
         return recipe
 
@@ -213,7 +212,7 @@ class VisionJudge:
         return Question(pair.query, clip, pair.caption if self._options.blind else None)
 
     def _recipe(self, questions: Sequence[Question], repeat: int) -> LevelRecipe:
-        """Return what asks the distinct questions, by clip: a server may know it still."""
+        """Return a recipe for the distinct questions, by clip: a server may reuse what it read."""
         settings = self._settings
         ordered = sorted(questions, key=lambda one: (one.clip.sha, one.query))
         return LevelRecipe(

@@ -1,1 +1,1 @@
-"""Asking a large language model over HTTP: what was paid for once is never paid for again."""
+"""Requests to a large language model over HTTP; no answer is paid for twice."""

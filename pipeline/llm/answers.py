@@ -1,8 +1,8 @@
-"""What a server answered: the part that matters, and the JSON object in it.
+"""A server's answer: the part that matters, and the JSON object in it.
 
-Servers that can't be held to a JSON schema put the object into a code fence, after a sentence of
-their own, or after `<think> ... </think>`. It is taken out of that. Where several objects differ,
-nobody can say which one was meant, and none is used.
+Servers that do not enforce a JSON schema put the object into a code fence, after a sentence of
+their own, or after `<think> ... </think>`. It is extracted from there. If several objects differ,
+it is unclear which one was meant, and none is used.
 """
 
 import json
@@ -20,17 +20,17 @@ Found = TypeVar("Found")
 
 _THOUGHT, _THOUGHT_ENDS = "<think>", "</think>"
 _MOST_STARTS = 1000
-"""So many opening braces are tried: prose has few, and a hostile answer must not take minutes."""
+"""Opening braces that are tried: prose has few, and a hostile answer must not take minutes."""
 _OK, _UNKNOWN = 200, 500  # HTTP statuses
 
 _decoder = json.JSONDecoder(object_pairs_hook=without_repeats)
 
 
 class Answer(NamedTuple):
-    """The part of a chat completion that matters; token counts are null where none came.
+    """The part of a chat completion that matters; token counts are null if the server sent none.
 
-    `alternatives` are the log-probabilities of the tokens that might have stood first in the value
-    of the watched key (`Recipe.watched`), where the server gave them.
+    `alternatives` are the log-probabilities of the possible first tokens of the watched key's value
+    (`Recipe.watched`), if the server sent them.
     """
 
     content: str | None
@@ -41,7 +41,7 @@ class Answer(NamedTuple):
     alternatives: dict[str, float] | None = None
 
     def record(self) -> dict[str, Any]:
-        """Return what is kept of it."""
+        """Return what is stored."""
         kept = self._asdict()
         if self.alternatives is None:
             del kept["alternatives"]
@@ -49,7 +49,7 @@ class Answer(NamedTuple):
 
 
 class Reading(NamedTuple, Generic[Found]):
-    """What was found, by what was asked, and why the rest has none (null if all have one)."""
+    """What was found, by text asked, and why the rest has nothing (null if nothing is missing)."""
 
     found: dict[str, Found]
     outcome: Outcome | None
@@ -71,7 +71,7 @@ class _Choice(_Lenient):
 
 
 class _Usage(BaseModel):
-    """What was used, not strict: an answer is paid for, and good, whatever its count says."""
+    """Token usage, not strict: an answer is paid for, and good, whatever its count is."""
 
     prompt_tokens: Annotated[int, Field(ge=0)]
     completion_tokens: Annotated[int, Field(ge=0)]
@@ -99,7 +99,7 @@ def parse(body: object, watched: str | None = None) -> Answer:
     """Return the answer in a Chat Completions response; `watched` as `Recipe` has it.
 
     Raises:
-        CallFailed: it is no chat completion; servers behind proxies send errors as 200, too.
+        CallFailed: it is not a chat completion; proxies may send errors with status 200.
     """
     try:
         completion = _Completion.model_validate(body)
@@ -121,10 +121,10 @@ def _token_counts(usage: object) -> tuple[int | None, int | None]:
 
 
 def find_alternatives(logprobs: object, key: str) -> dict[str, float] | None:
-    """Return the alternatives to the token with which the value of the last `key` begins.
+    """Return the alternatives to the first token of the last `key`'s value, with probabilities.
 
-    By the tokens without spaces around them; nothing if the server gave none, or if that token
-    holds more than the value's beginning, so that its alternatives mean something else.
+    Tokens are stripped of spaces. Return None if the server sent none, or if the token contains
+    more than the start of the value, so that its alternatives mean something else.
     """
     try:
         tokens = _Logprobs.model_validate(logprobs).content
@@ -146,7 +146,7 @@ def find_alternatives(logprobs: object, key: str) -> dict[str, float] | None:
 
 
 def _merge(alternatives: list[_Alternative]) -> dict[str, float]:
-    """Return the most likely of each text: a space before it makes it another token."""
+    """Return the highest log-probability of each text: a leading space makes it another token."""
     found: dict[str, float] = {}
     for one in alternatives:
         text = one.token.strip()
@@ -155,7 +155,7 @@ def _merge(alternatives: list[_Alternative]) -> dict[str, float]:
 
 
 def why_unusable(answer: Answer) -> Outcome | None:
-    """Return why nothing in an answer is read, if so."""
+    """Return why an answer can't be read, if so."""
     if answer.finish_reason == "content_filter":
         return outcomes.FILTERED
     if answer.refusal:
@@ -168,7 +168,7 @@ def why_unusable(answer: Answer) -> Outcome | None:
 def read_results(
     content: bytes, watched: str | None = None
 ) -> Iterator[tuple[str, Answer | CallFailed]]:
-    """Yield how requests ended, by key; a line of the result file that is none is skipped."""
+    """Yield how requests ended, by key; skip invalid lines of the result file."""
     for text in content.splitlines():
         try:
             line = json.loads(text)
@@ -198,10 +198,10 @@ def _object(value: object) -> dict[str, Any]:
 
 
 def unwrap(content: str, key: str) -> object:
-    """Return the JSON value that an answer is, or the one object with `key` that it contains.
+    """Return an answer as JSON, or else the one object with `key` that it contains.
 
     Raises:
-        ValueError: there is none, or there are several that differ.
+        ValueError: there is no such object, or there are several that differ.
         RecursionError: it is nested too deeply.
     """
     try:
@@ -226,7 +226,7 @@ class _Object(NamedTuple):
 
 
 def _objects(text: str) -> Iterator[_Object]:
-    """Yield the JSON objects in a text, the outermost ones."""
+    """Yield the outermost JSON objects in a text."""
     start = text.find("{")
     for _ in range(_MOST_STARTS):
         if start < 0:
@@ -241,7 +241,7 @@ def _objects(text: str) -> Iterator[_Object]:
 
 
 def _end_of_thought(text: str, objects: Sequence[_Object]) -> int:
-    """Return where the last thought ends; a caption or a reason may hold the same mark."""
+    """Return where the last thought ends; a caption or a reason may contain the same mark."""
     end = text.rfind(_THOUGHT_ENDS)
     while inside := [each for each in objects if each.start < end < each.end]:
         end = text.rfind(_THOUGHT_ENDS, 0, inside[0].start)

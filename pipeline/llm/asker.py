@@ -1,8 +1,8 @@
-"""The asker: everything that one purpose asks one model, in one run.
+"""The asker: all that one run asks one model for one purpose.
 
-Online or in batches, through the cache, within the limits; `spent` tells what it has cost. Several
-processes may ask together (`join`), each with a share of the limits and a cache of its own in that
-of one that takes in what they bought (`adopt`), and counts it as its own.
+It works online or in batches, through the cache, within the limits; `spent` is what it has cost.
+Several processes may ask together (`join`), each with a share of the limits and its own cache
+inside the lead's. The lead then adopts what they bought (`adopt`) and counts it as its own.
 """
 
 import asyncio
@@ -28,11 +28,11 @@ from pipeline.llm.retry import Policy
 from pipeline.llm.round import Chunk, Round
 from pipeline.llm.spending import Prices, Spending, Unsettled
 
-_OPEN = 4  # chunks open per request in flight: those that wait to be sent again hold no place
+_OPEN = 4  # chunks open per request in flight: those that wait for a retry take no place
 
 
 class Access(NamedTuple):
-    """How a server is reached: the environment's endpoint, unless another is given.
+    """How to reach a server: at the environment's endpoint, unless another is given.
 
     `window` and `poll` are the seconds of `limiter.WINDOW` and `batch.POLL`.
     """
@@ -44,10 +44,10 @@ class Access(NamedTuple):
 
 
 class Missed(NamedTuple):
-    """What one of several processes got no answer to; as JSON it goes to that which adopts.
+    """What one of several processes got no answer to; it is sent as JSON to the one that adopts.
 
-    `failures` counts requests by outcome; `given_up` has the outcome's name and hint, and what the
-    server said, by request; `error` is why it was useless to go on, if it was.
+    `failures` counts requests by outcome; `given_up` has, by request, the outcome's name and hint
+    and the server's message; `error` is why the process stopped early, if it did.
     """
 
     failures: Mapping[str, int]
@@ -56,7 +56,7 @@ class Missed(NamedTuple):
 
 
 class Asker:
-    """Asks one endpoint as its settings say."""
+    """Asks one endpoint, as configured."""
 
     def __init__(
         self, settings: LanguageModel, purpose: Purpose, access: Access | None = None
@@ -79,14 +79,14 @@ class Asker:
         )
 
     def round(self, recipe: Recipe[Found], texts: Sequence[str], per_request: int) -> Round[Found]:
-        """Return what is stored and what is left of different texts."""
+        """Return a round for distinct texts: what is stored, and what is left to ask."""
         return Round(recipe, self.cache, per_request, texts, self._unsettled)
 
     def check_ready(self, current: Round[Found]) -> None:
-        """Make sure that a round can be settled, as far as is known without asking.
+        """Check that a round can be settled, as far as is known without asking.
 
         Raises:
-            UsageError: there is no key, and one is needed.
+            UsageError: a key is needed, but missing.
         """
         if self.endpoint.key is None and not current.is_stored:
             self.endpoint.require_key()
@@ -100,15 +100,15 @@ class Asker:
         *,
         online: bool = False,
     ) -> Round[Found]:
-        """Bring every text to its end; return the round with its results.
+        """Get a result, or a reason, for every text; return the round with its results.
 
-        `online`: at once, whatever the mode.
+        `online`: ask online, whatever the mode.
 
         Raises:
-            LLMError: the account is empty, the key or model is wrong, the server is gone, it
-                answers nothing at all, or nothing that can be used.
+            LLMError: the account is empty, the key or model is wrong, the server is unreachable,
+                or it sends no answers, or none that can be used.
             CacheError: another run is using the cache.
-            UsageError: there is no key, and one is needed.
+            UsageError: a key is needed, but missing.
         """
         with self.cache.lock():
             current = self.round(recipe, texts, per_request)
@@ -117,9 +117,9 @@ class Asker:
         return current
 
     def join(self, *, is_useful: bool) -> None:
-        """Ask as one of several: that nothing was answered here says nothing of all.
+        """Ask as one of several processes: no answers here does not mean none anywhere.
 
-        `is_useful`: the model has answered before with what can be used.
+        `is_useful`: the model has given usable answers before.
         """
         self._is_alone = False
         if is_useful:
@@ -132,12 +132,12 @@ class Asker:
         return Missed(self.spent.failures, given_up, str(error) if error else None)
 
     def adopt(self, rounds: Iterable[Round[Found]], missed: Iterable[Missed]) -> None:
-        """Take in what others have bought within these limits, and count it as bought here.
+        """Adopt what other processes bought within these limits, and count it as bought here.
 
-        `rounds` are what was stored and left before. What was given up is not sent again.
+        `rounds` are the rounds as they were before. What was given up is not sent again.
 
         Raises:
-            LLMError: one of them found that it is useless to go on.
+            LLMError: one of the processes had to stop.
         """
         adopted, before, largest = self.cache.adopt(), self.spent.requests, 0
         for current in rounds:
@@ -185,9 +185,9 @@ class Asker:
                     tokens = self._settings.batch_tokens
                     batches = Batches(session, max_tokens=tokens, poll=self._poll)
                     await batches.fill(current.missing())
-                # What no batch can settle, a bad answer or a refused request, goes on from here.
+                # What batches can't settle (bad answers, refused requests) continues from here.
                 await self._online(session, current, bar)
-        # One text may be to blame for it; several fail for a reason that all share.
+        # A single text may be to blame itself; if several fail, they share a reason.
         if self._is_alone and current.size > 1 and not self.spent.was_answered:
             raise self._unsettled.error()
         for key, entry in current.serving():

@@ -1,8 +1,8 @@
-"""The Batch API: half the price, and an answer within a day.
+"""The Batch API: half the price, and answers within a day.
 
 A job, the requests of one batch, is saved under `<cache>/batches/` before it is submitted, and
-its key is in the batch's metadata: a killed run finds its batch again, in the folder or in the
-server's list, and submits nothing twice. Answers go into the same cache as those of online mode.
+its key is in the batch's metadata. So after a kill, the next run finds the batch in the folder or
+in the server's list, and submits nothing twice. Answers go into the same cache as online ones.
 """
 
 import asyncio
@@ -26,13 +26,13 @@ from pipeline.llm.spending import BATCH_SHARE
 T = TypeVar("T")
 
 POLL = 30.0
-"""Seconds between two looks at a batch."""
+"""Seconds between two polls of a batch."""
 
-MAX_REQUESTS, MAX_BYTES = 50_000, 190_000_000  # the API's own are 50,000 and 200 MB
+MAX_REQUESTS, MAX_BYTES = 50_000, 190_000_000  # the API's limits are 50,000 and 200 MB
 _METADATA = "momentrank"
-_LISTED = 1000  # the newest batches of the account: ours is among them or long gone
-_FRUITLESS = 3  # batches in a row without one answer
-_TRANSFER = 900.0  # seconds for a file
+_LISTED = 1000  # the account's newest batches: ours is among them, or long gone
+_FRUITLESS = 3  # batches in a row without an answer
+_TRANSFER = 900.0  # seconds to transfer a file
 _FINAL = {"completed", "expired", "cancelled", "failed"}
 
 
@@ -44,27 +44,27 @@ class Upload(NamedTuple):
 
 
 class Batches(Generic[Found]):
-    """Brings answers into the cache by the Batch API."""
+    """Gets answers into the cache through the Batch API."""
 
     def __init__(self, session: Session[Found], *, max_tokens: int, poll: float) -> None:
-        """Keep at most `max_tokens` queued, and look every `poll` seconds."""
+        """Keep at most `max_tokens` queued, and poll every `poll` seconds."""
         self._session, self._sdk = session, session.client.sdk
         self._cache, self._spent = session.cache, session.spent
         self._max_tokens, self._poll = max_tokens, poll
         self._jobs = Jobs(session.cache.folder / "batches", session.purpose)
         self._section = f"{session.purpose.section}.openai"
-        self._skipped: set[str] = set()  # no batch will bring these
+        self._skipped: set[str] = set()  # no batch will answer these
         self._stop: CallFailed | None = None
 
     async def fill(self, requests: Sequence[Request]) -> None:
-        """Bring the answer to every request into the cache, but where the server refuses one.
+        """Get the answer to every request into the cache, unless the server refuses it.
 
-        What a batch leaves open (it expired, a line failed) is submitted again, but what
-        batches never bring, though they brought something, is left to be asked one by one.
+        What a batch leaves open (it expired, a line failed) is submitted again. Requests that
+        batches keep leaving open, although others were answered, are left to be sent one by one.
 
         Raises:
-            LLMError: a batch failed or was cancelled, or batches bring no answers at all, or
-                none that can be used.
+            LLMError: a batch failed or was cancelled, or batches bring no answers, or none that
+                can be used.
         """
         try:
             await self._finish_earlier({request.key for request in self._missing(requests)})
@@ -84,7 +84,7 @@ class Batches(Generic[Found]):
         reason = f"{_FRUITLESS} batches in a row brought no answer"
         if not self._spent.was_answered:
             raise LLMError(
-                f"{reason}; see why at the provider, or set {self._section}.mode: online"
+                f"{reason}; check the provider's site, or set {self._section}.mode: online"
             )
         cli.log(f"{reason}: their {len(group)} requests are sent one by one, at full price")
         self._skipped |= {request.key for request in group}
@@ -94,7 +94,7 @@ class Batches(Generic[Found]):
         return [request for request in left if self._cache.get(request) is None]
 
     async def _finish_earlier(self, wanted: set[str]) -> None:
-        """Wait for batches of an earlier run that bring something that is wanted now."""
+        """Wait for an earlier run's batches if they have anything that is wanted now."""
         for job in self._jobs.open_jobs():
             if wanted & job.requests.keys() and (
                 batch_id := job.batch or await self._retry(partial(self._find, job))
@@ -102,7 +102,7 @@ class Batches(Generic[Found]):
                 await self._bring(job, batch_id)
 
     async def _finish(self, requests: Sequence[Request]) -> None:
-        """Submit requests, in as many batches as their size takes, and wait for all of them."""
+        """Submit requests, in as many batches as their size needs, and wait for all of them."""
         started = [await self._start(upload) async for upload in self._uploads(requests)]
         ends = await asyncio.gather(
             *(self._bring(job, batch) for job, batch in started), return_exceptions=True
@@ -112,7 +112,7 @@ class Batches(Generic[Found]):
                 raise end
 
     async def _start(self, upload: Upload) -> tuple[Job, str]:
-        """Return the job of some requests and its batch, which is submitted if it is not there."""
+        """Return the job of some requests and its batch, submitted unless the server has it."""
         job = self._jobs.restore(Job.from_requests(upload.requests))
         job.is_open = True
         self._jobs.save(job)  # from here on a killed run knows what may have been submitted
@@ -122,7 +122,7 @@ class Batches(Generic[Found]):
         return job, job.batch
 
     async def _uploads(self, requests: Sequence[Request]) -> AsyncIterator[Upload]:
-        """Yield the files of requests; one whose pictures can't be read is left out."""
+        """Yield request files; requests whose pictures can't be read are left out."""
         lines, group, size = list[bytes](), list[Request](), 0
         for request in requests:
             try:
@@ -140,7 +140,7 @@ class Batches(Generic[Found]):
             yield Upload(group, b"".join(lines))
 
     async def _find(self, job: Job) -> str | None:
-        """Return the id of a batch for this job that the server has and nobody collected."""
+        """Return the id of this job's batch on the server that was not collected yet, if any."""
         left = _LISTED
         async for batch in self._sdk.batches.list(limit=100):
             if (batch.metadata or {}).get(_METADATA) == job.key and batch.id not in job.done:
@@ -154,7 +154,7 @@ class Batches(Generic[Found]):
         sent = await self._retry(upload, _TRANSFER)
 
         async def find_or_create() -> str:
-            # A call that seems to have failed may have been heard.
+            # A call that seems to have failed may have reached the server.
             if there := await self._find(job):
                 return there
             batch = await self._sdk.batches.create(
@@ -168,9 +168,9 @@ class Batches(Generic[Found]):
         return await self._retry(find_or_create)
 
     async def _bring(self, job: Job, batch_id: str) -> None:
-        """Wait for a batch to end and keep its answers; then the job is done.
+        """Wait for a batch to end, keep its answers, and close the job.
 
-        Whatever went wrong in it: a job left open would end every later run the same way.
+        The job is closed whatever went wrong: left open, it would end every later run the same way.
         """
         try:
             batch = await self._wait(batch_id)
@@ -221,7 +221,7 @@ class Batches(Generic[Found]):
                 self._session.breaker.count_answer(end, reading)
 
     async def _download(self, file_id: str) -> bytes:
-        """Return a result file, empty where it is gone: what it held is submitted again."""
+        """Return a result file, empty if it is gone: its requests are submitted again."""
         try:
             return (await self._retry(lambda: self._sdk.files.content(file_id), _TRANSFER)).content
         except CallFailed as failure:
@@ -232,7 +232,7 @@ class Batches(Generic[Found]):
     def _count_failure(self, key: str, failure: CallFailed) -> None:
         self._spent.count_failure(failure.outcome)
         if failure.outcome.next is Next.STOP:
-            self._stop = self._stop or failure  # the rest of the file may hold answers
+            self._stop = self._stop or failure  # the rest of the file may contain answers
         elif failure.outcome.next is not Next.WAIT:
             self._skipped.add(key)
 
@@ -252,13 +252,13 @@ class Batches(Generic[Found]):
 
 
 def request_line(request: Request, body: Body) -> bytes:
-    """Return the line of the request file, with its end."""
+    """Return a line of the request file, with its line break."""
     line = {"custom_id": request.key, "method": "POST", "url": "/v1/chat/completions"}
     return json.dumps({**line, "body": body}).encode() + b"\n"
 
 
 def first_group(requests: Sequence[Request], max_tokens: int) -> list[Request]:
-    """Return as many of the first requests as may be queued, and at least one."""
+    """Return as many of the first requests as may be queued, but at least one."""
     group: list[Request] = []
     tokens = 0
     for request in requests:

@@ -1,4 +1,4 @@
-"""The circuit breaker: the server is away, or nothing that it answers can be used."""
+"""The circuit breaker: it stops when the server is unreachable or its answers are unusable."""
 
 from collections import Counter
 from typing import Any
@@ -8,26 +8,27 @@ from pipeline.llm.answers import Answer, Reading
 from pipeline.llm.outcomes import CallFailed, LLMError, Next, Outcome, Purpose
 
 IN_A_ROW = {Next.WAIT: 5, Next.HALVE: 50}
-"""After so many requests in a row that ended so, and no answer between, the server is given up.
+"""Requests in a row that ended so, without an answer in between, after which the run stops.
 
-What it refuses may well stand together; a server that is away is away.
+Refused requests may come in a row by chance, so more of them are needed than of failures to
+reach the server.
 """
 
 FIRST_ANSWERS = 20
-"""A run whose first so many answers are all unusable is stopped: each of them was paid for.
+"""A run is stopped if this many first answers are all unusable: each of them was paid for.
 
-A model that can't answer in the asked form would be asked as often as `round.upper_bound` says for
-every request. Fewer answers prove less: a few descriptions that no model answers for are no reason.
+A model that can't answer in the required form would be asked up to `round.upper_bound` times for
+every request. Fewer answers prove too little: they may be about texts that no model can answer for.
 """
 
 _SHOWN = 200  # characters of an unusable answer
 
 
 class Breaker:
-    """Counts how asking ends over all rounds of a run, and says when to stop."""
+    """Counts how requests end over all rounds of a run, and stops the run when needed."""
 
     def __init__(self, purpose: Purpose) -> None:
-        """Begin with nothing heard."""
+        """Begin with empty counts."""
         self._purpose = purpose
         self._refused_subjects, self._answered_subjects = set[str](), set[str]()
         self._in_a_row = Counter[Next]()
@@ -37,10 +38,10 @@ class Breaker:
         self._shown = ""
 
     def count_failure(self, failure: CallFailed, subject: str | None = None) -> None:
-        """Count a request that brought no answer; one refused subject counts once.
+        """Count a request that got no answer; a refused subject counts once.
 
         Raises:
-            LLMError: it is useless to go on.
+            LLMError: the run must stop.
         """
         outcome = failure.outcome
         if outcome.next is Next.GIVE_UP or self._is_known_subject(outcome, subject):
@@ -51,7 +52,7 @@ class Breaker:
             raise self._purpose.stop(failure) from failure
 
     def _is_known_subject(self, outcome: Outcome, subject: str | None) -> bool:
-        """Tell whether a server that refuses what a request is about has done so before."""
+        """Return whether the server refused, and has refused a request on this subject before."""
         if subject is None or outcome.next is not Next.HALVE:
             return False
         known = subject in self._refused_subjects
@@ -59,7 +60,7 @@ class Breaker:
         return known
 
     def prove(self) -> None:
-        """Remember that the model has answered in the asked form before, in whatever run."""
+        """Note that the model has answered in the required form before, in any run."""
         self._is_usable = True
 
     def count_answer(
@@ -67,7 +68,7 @@ class Breaker:
     ) -> None:
         """Count an answer that was paid for, and whether any of it can be used.
 
-        Several about one subject count once: what shows it may be to blame.
+        Several answers about one subject count once: the subject itself may be to blame.
         """
         self._in_a_row.clear()
         self._answers += subject is None or subject not in self._answered_subjects
@@ -78,7 +79,7 @@ class Breaker:
             self._shown = self._shown or " ".join((answer.content or answer.refusal or "").split())
 
     def check(self) -> None:
-        """Stop where all that was paid for is unusable.
+        """Stop if all answers so far are unusable.
 
         Raises:
             LLMError: the first answers are all unusable.

@@ -1,11 +1,11 @@
-"""The answers that were paid for, on disk: a line each in `<folder>/<recipe>.jsonl`.
+"""Paid answers on disk: one per line in `<folder>/<recipe>.jsonl`.
 
-Not an out of any stage: DVC would empty it. An answer is appended the moment it comes; each
-line begins with its line break, so that what a kill cut short spoils no other. What can't be
-read as it was written, by its own checksum, counts as absent.
+The cache is not an out of any stage, because DVC would empty it. An answer is appended as soon as
+it arrives. Each line begins with its line break, so a line cut short by a kill damages no other.
+A line whose checksum does not match counts as absent.
 
-Where several processes ask at once, each has such a folder of its own in `<folder>/shards`. Whoever
-locks the cache next takes in their answers, also those of a run that was killed.
+If several processes ask in parallel, each has such a folder of its own in `<folder>/shards`. The
+next process to lock the cache adopts their answers, including those of a killed run.
 """
 
 import hashlib
@@ -26,14 +26,14 @@ from pipeline.llm.outcomes import Purpose
 from pipeline.llm.request import Recipe, Request
 
 SHARDS = "shards"
-"""The folder, in that of a cache, of the caches of several processes."""
+"""The folder inside a cache that contains the caches of several processes."""
 
 PATIENCE = 120.0
-"""Seconds: a file server frees the locks of a machine that has died after about 90."""
+"""Seconds: a file server releases a dead machine's locks after about 90."""
 
 
 class Entry(NamedTuple):
-    """An answer, the texts that it is for by id, and the share of its price that it cost."""
+    """An answer, its texts by id, and the share of the full price that was paid for it."""
 
     asked: dict[str, str]
     answer: Answer
@@ -41,15 +41,15 @@ class Entry(NamedTuple):
 
 
 class CacheError(MomentRankError):
-    """The cache can't be used now."""
+    """The cache can't be used at the moment."""
 
 
 @contextmanager
 def disk_errors(path: Path, purpose: Purpose) -> Iterator[None]:
-    """Turn an error of the disk (it is full, a file is in the way) into one clear line.
+    """Turn a disk error (the disk is full, a file is in the way) into one clear line.
 
     Raises:
-        CacheError: the disk said no.
+        CacheError: the disk failed.
     """
     try:
         yield
@@ -59,7 +59,7 @@ def disk_errors(path: Path, purpose: Purpose) -> Iterator[None]:
 
 
 class Cache:
-    """The answers in one folder, each recipe's read when it is first asked for."""
+    """The answers in one folder; each recipe's are read on first use."""
 
     def __init__(self, folder: Path, purpose: Purpose) -> None:
         """Read nothing yet."""
@@ -68,30 +68,30 @@ class Cache:
         self._recipes: dict[str, dict[str, Entry]] = {}
 
     def get(self, request: Request) -> Answer | None:
-        """Return the answer to exactly this request, if it was ever given."""
+        """Return the answer to exactly this request, if there is one."""
         entry = self._entries(request.recipe).get(request.key)
         return entry.answer if entry else None
 
     def entries(self, recipe: str, keys: Iterable[str]) -> Iterator[tuple[str, Entry]]:
-        """Yield what is kept of some requests, in the order of their keys."""
+        """Yield the entries of some requests, in the order of their keys."""
         entries = self._entries(recipe)
         return ((key, entries[key]) for key in sorted(keys))
 
     def put(self, request: Request, answer: Answer) -> None:
-        """Keep the answer to a request."""
+        """Store the answer to a request."""
         self._append(request.recipe, request.key, Entry(request.asked, answer))
 
     def put_new(self, recipe: str, key: str, entry: Entry) -> bool:
-        """Keep the answer to a request of which only the key is known; False if it was there."""
+        """Store an answer under a request's key; return False if there is one already."""
         if key in self._entries(recipe):
             return False
         self._append(recipe, key, entry)
         return True
 
     def found(self, recipe: Recipe[Found]) -> dict[str, tuple[Found, str]]:
-        """Return all that this recipe has brought, and the answer's key, by text.
+        """Return all results of this recipe, with the answers' keys, by text.
 
-        So that a text that was asked in other company is not paid for again.
+        So a text that was asked together with other texts is not paid for again.
         """
         result: dict[str, tuple[Found, str]] = {}
         for key, entry in sorted(self._entries(recipe.name).items()):
@@ -100,19 +100,19 @@ class Cache:
         return result
 
     def single_texts(self, recipe: str) -> set[str]:
-        """Return every text that this recipe was asked for without another."""
+        """Return every text that this recipe asked for on its own."""
         asked = [entry.asked for entry in self._entries(recipe).values()]
         return {text for texts in asked if len(texts) == 1 for text in texts.values()}
 
     @contextmanager
     def lock(self, patience: float = 0.0) -> Iterator[None]:
-        """Hold the cache for this process: two runs at once would buy everything twice.
+        """Lock the cache for this process: two runs in parallel would buy everything twice.
 
-        Inside such a block another changes nothing. `patience` is how long to wait, in seconds.
+        The lock may be nested. `patience` is how long to wait, in seconds.
 
         Raises:
-            CacheError: another process holds it, or it can't be held. The lock of a killed
-                process is gone with it.
+            CacheError: another process holds the lock, or locking fails. A killed process
+                releases its lock.
         """
         with disk_errors(self.folder, self._purpose):
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -123,14 +123,14 @@ class Cache:
                 raise CacheError(f"{self.folder}: {run}: wait until it ends, or stop it") from exc
         try:
             if self._lock.lock_counter == 1:
-                self._recipes.clear()  # another process may have written meanwhile
+                self._recipes.clear()  # another process may have written in the meantime
                 self.adopt()
             yield
         finally:
             self._lock.release()
 
     def adopt(self) -> dict[str, set[str]]:
-        """Take in what shards have bought; return the keys of what is new, by recipe.
+        """Adopt what shards have bought; return the keys of new entries, by recipe.
 
         Raises:
             CacheError: one of them is still asking.
@@ -153,7 +153,7 @@ class Cache:
         line = f'\n{text[:-1]}, "check": "{_check(text)}"}}'
         entries = self._entries(recipe)
         path = self._path(recipe)
-        # Not synced, which would hold up all in flight: what a power cut takes is bought again.
+        # Not synced, as that would delay all requests: what a power cut loses is bought again.
         with disk_errors(path, self._purpose):
             self.folder.mkdir(parents=True, exist_ok=True)
             with path.open("ab") as stream:
@@ -161,7 +161,7 @@ class Cache:
         entries[key] = entry
 
     def _sync(self, recipe: str) -> None:
-        """Let the disk have what was appended: its only copy is deleted next."""
+        """Flush what was appended to disk: the only other copy is deleted next."""
         path = self._path(recipe)
         with disk_errors(path, self._purpose), path.open("ab") as stream:
             os.fsync(stream.fileno())
@@ -179,7 +179,7 @@ class Cache:
 
 
 def _read(line: bytes) -> Iterator[tuple[str, Entry]]:
-    """Yield what a line holds, if it is as it was written; older ones know no share."""
+    """Yield a line's entry, if its checksum matches; older lines have no share."""
     try:
         entry: dict[str, Any] = json.loads(line)
         check = entry.pop("check")

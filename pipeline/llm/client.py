@@ -1,7 +1,7 @@
-"""The client of the server: the `openai` package, with its errors as named outcomes.
+"""The client: the `openai` package, with its errors as named outcomes.
 
-Chat Completions, which OpenAI and every compatible server speak. Where it is and the key come
-from the environment; the key goes into no message, log or file.
+It uses Chat Completions, which OpenAI and every compatible server support. The address and the key
+come from the environment; the key appears in no message, log or file.
 """
 
 import asyncio
@@ -30,12 +30,12 @@ _ADDRESS = re.compile(
 )
 _PICTURE = re.compile(r"data:[\w/+.-]*;base64,[\w+/=]*")
 _SHOWN = 300  # characters of a server's message
-_SHORTEST_KEY = 8  # a shorter one is no secret, but what stands for one: "none", "x"
+_SHORTEST_KEY = 8  # a shorter one is not a secret but a placeholder: "none", "x"
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where the model is asked, and with which key."""
+    """The server's address, and the key to use."""
 
     url: str
     key: str | None = field(repr=False)
@@ -45,7 +45,7 @@ class Endpoint:
         """Read OPENAI_BASE_URL and OPENAI_API_KEY; the key may be missing until it is needed.
 
         Raises:
-            UsageError: one of them is not valid.
+            UsageError: one of them is invalid.
         """
         url = os.environ.get("OPENAI_BASE_URL", "").strip().rstrip("/") or DEFAULT_URL
         key = os.environ.get("OPENAI_API_KEY", "").strip() or None
@@ -54,14 +54,14 @@ class Endpoint:
         if not _is_address(url):
             raise UsageError("OPENAI_BASE_URL is not a valid address: write http://host:8000/v1")
         if key and not (key.isascii() and key.isprintable()):
-            raise UsageError("OPENAI_API_KEY contains a character that no key has")
+            raise UsageError("OPENAI_API_KEY contains a character that is not allowed in a key")
         return cls(url, key)
 
     def require_key(self) -> str:
         """Return the key.
 
         Raises:
-            UsageError: there is none.
+            UsageError: it is missing.
         """
         if self.key is None:
             raise UsageError(
@@ -73,7 +73,7 @@ class Endpoint:
 
 def _is_address(url: str) -> bool:
     try:
-        # The port is looked at when it is asked for.
+        # urlsplit checks the port only when it is accessed.
         return _ADDRESS.fullmatch(url) is not None and urlsplit(url).port != 0
     except ValueError:
         return False
@@ -83,7 +83,7 @@ class Client:
     """One connection pool to the endpoint; each call is made once, within `timeout` seconds."""
 
     def __init__(self, endpoint: Endpoint, timeout: float) -> None:
-        """Open nothing yet; the key is asked for when the first call is made."""
+        """Open nothing yet; the key is required when the first call is made."""
         self._endpoint, self._timeout = endpoint, timeout
         self.sdk = openai.AsyncOpenAI(
             api_key=endpoint.key or "none", base_url=endpoint.url, max_retries=0, timeout=timeout
@@ -93,21 +93,21 @@ class Client:
         """Send a request once; `watched` as `Recipe` has it.
 
         Raises:
-            CallFailed: no answer came, with the reason.
+            CallFailed: no answer arrived, with the reason.
         """
-        # Not `chat.completions.create`: what it does to a body that is right already takes
-        # longer than everything else here.
+        # Not `chat.completions.create`: what it does to an already valid body takes longer than
+        # everything else here.
         post = self.sdk.post
         return answers.parse(
             await self.call(lambda: post("/chat/completions", cast_to=object, body=body)), watched
         )
 
     async def call(self, operation: Callable[[], Awaitable[T]], timeout: float = 0) -> T:
-        """Make one call of the SDK; it has `timeout` seconds where those are more.
+        """Make one SDK call, within `timeout` seconds or the client's own, whichever is longer.
 
         Raises:
-            CallFailed: it brought nothing, with the reason.
-            UsageError: there is no key.
+            CallFailed: it failed, with the reason.
+            UsageError: the key is missing.
         """
         key, timeout = self._endpoint.require_key(), max(timeout, self._timeout)
         try:
@@ -125,14 +125,14 @@ class Client:
             failure = CallFailed(outcomes.CONNECTION, _message(exc, key))
         except openai.APIError as exc:
             failure = CallFailed(outcomes.BROKEN_RESPONSE, _message(exc, key))
-        except (ValueError, RecursionError):  # the SDK could not parse what came
+        except (ValueError, RecursionError):  # the SDK could not parse the response
             failure = CallFailed(outcomes.BROKEN_RESPONSE, "the response is not JSON")
-        raise failure  # not chained: the SDK's error holds the request, and so the key
+        raise failure  # not chained: the SDK's error contains the request, and so the key
 
 
 def _message(error: openai.APIError, key: str) -> str:
     message = error.message
-    if isinstance(error, openai.APIConnectionError):  # says no more than "Connection error."
+    if isinstance(error, openai.APIConnectionError):  # its message is just "Connection error."
         url = error.request.url
         message = f"{url.scheme}://{url.netloc.decode()}: {_reason(error)}"
     message = message.replace(key, "***") if len(key) >= _SHORTEST_KEY else message
@@ -141,7 +141,7 @@ def _message(error: openai.APIError, key: str) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """Return what the system said: the libraries around it say only that it failed."""
+    """Return the system's own error: the libraries around it report only that it failed."""
     while cause := error.__cause__ or error.__context__:
         error = cause
     number = getattr(error, "errno", None) or 0

@@ -1,4 +1,4 @@
-"""The dispatcher: requests to answers, within the limits, retried, kept as they arrive."""
+"""The dispatcher: sends requests within the limits, retries them, and stores answers on arrival."""
 
 import asyncio
 from collections import deque
@@ -34,7 +34,7 @@ class Session(NamedTuple, Generic[Found]):
 
 
 class Dispatcher(Generic[Found]):
-    """Asks one server, until it is useless to go on."""
+    """Asks one server, until the run must stop."""
 
     def __init__(self, session: Session[Found], limiter: Limiter, loaded: int) -> None:
         """Ask within the limits; at most `loaded` requests with pictures are in memory."""
@@ -46,12 +46,12 @@ class Dispatcher(Generic[Found]):
         self._flying: set[asyncio.Task[Any] | None] = set()
 
     async def run(self, jobs: Iterable[Job], at_once: int) -> None:
-        """Run jobs that ask, in their order. When one finds that it is useless, none begins.
+        """Run jobs that ask, in order. When one finds that the run must stop, no other begins.
 
-        What is in flight then is waited for, as it may be paid for, and kept.
+        Requests in flight are then waited for, as they may be paid for, and their answers kept.
 
         Raises:
-            LLMError: it is useless to go on.
+            LLMError: the run must stop.
         """
         left = deque(jobs)
 
@@ -64,7 +64,7 @@ class Dispatcher(Generic[Found]):
             if tasks:
                 await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
         except asyncio.CancelledError:
-            self._flying.clear()  # somebody pressed Ctrl-C: nothing is waited for
+            self._flying.clear()  # someone pressed Ctrl-C: do not wait
             raise
         finally:
             left.clear()
@@ -77,11 +77,11 @@ class Dispatcher(Generic[Found]):
                 raise end
 
     async def ask(self, request: Request) -> Reading[Found]:
-        """Ask until there is an answer, good or bad, and keep it.
+        """Ask until there is an answer, good or bad, and store it.
 
         Raises:
-            CallFailed: there is none for this request.
-            LLMError: it is useless to go on.
+            CallFailed: this request gets no answer.
+            LLMError: the run must stop.
         """
         subject = request.pictures.subject if request.pictures else None
         try:
@@ -99,7 +99,7 @@ class Dispatcher(Generic[Found]):
 
     @contextmanager
     def _stopping(self) -> Iterator[None]:
-        """Let nothing more be sent once it is useless."""
+        """Send nothing more once the run must stop."""
         try:
             yield
         except LLMError as error:
@@ -109,7 +109,7 @@ class Dispatcher(Generic[Found]):
     async def _once(self, request: Request) -> Answer:
         if request.pictures is None:
             return await self._send(request, request.body)
-        # Loaded before it takes its place: what is in flight does not wait for pictures.
+        # Loaded before it takes a slot: no slot is spent waiting for pictures.
         async with self._memory:
             return await self._send(request, await request.load())
 
@@ -122,7 +122,7 @@ class Dispatcher(Generic[Found]):
                 answer = await self._post(body)
             finally:
                 self._flying.discard(task)
-            self._cache.put(request, answer)  # first: nothing may come between it and the disk
+            self._cache.put(request, answer)  # first, so that nothing can lose it
             slot.charge(self._spent.pay(answer, lambda: request.likely_in))
             return answer
 
@@ -140,7 +140,7 @@ class Dispatcher(Generic[Found]):
             raise
 
     def _report_first(self, failure: CallFailed) -> None:
-        """Report at once what is tried again for minutes, by the first failure of its kind."""
+        """Report the first failure of each kind that is retried, which may take minutes."""
         outcome = failure.outcome
         if outcome.next is Next.WAIT and outcome not in self._reported:
             self._reported.add(outcome)

@@ -1,4 +1,4 @@
-"""Jobs: what goes into one batch, saved before it is submitted."""
+"""Jobs: the requests of one batch, saved before it is submitted."""
 
 import hashlib
 import json
@@ -15,10 +15,10 @@ from pipeline.llm.request import Request
 
 @dataclass
 class Job:
-    """Requests that go into one batch; `requests` has what it takes to keep their answers.
+    """The requests of one batch; `requests` has what is needed to store their answers.
 
-    It is open from before a batch is submitted until it is collected; `batch` is the server's
-    id where it is known. `done` are batches of the same requests that were collected.
+    A job is open from just before its batch is submitted until it is collected; `batch` is the
+    server's id, if known. `done` are earlier batches of the same requests that were collected.
     """
 
     key: str
@@ -39,17 +39,17 @@ class Job:
 
 @dataclass(frozen=True)
 class Jobs:
-    """The jobs in one folder, a file each; written whole, and synced."""
+    """The jobs in one folder, one file each, written atomically and synced."""
 
     folder: Path
     purpose: Purpose
 
     def restore(self, job: Job) -> Job:
-        """Return the job as it was saved, or else as it is."""
+        """Return the saved job, or else this one."""
         return _load(self._path(job)) or job
 
     def open_jobs(self) -> list[Job]:
-        """Return the jobs for which a batch was, or may have been, submitted."""
+        """Return the jobs whose batch was, or may have been, submitted."""
         jobs = map(_load, sorted(self.folder.glob("*.json")))
         return [job for job in jobs if job and job.is_open]
 

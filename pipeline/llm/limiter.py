@@ -1,9 +1,9 @@
-"""A rate limiter: at most so many in flight, and so many requests and tokens in any minute.
+"""A rate limiter: it limits requests in flight, and requests and tokens in any minute.
 
-The server's minute is not ours: it may count a request at any instant between its sending and
-its answer, in a window that slides or in one that starts on the minute. So a request takes its
-place from before it is sent until a full window after it ended. Whatever window the server
-counts by, everything in it still counts here, and the sum never passes the limit.
+The server's minute is not ours: it may count a request at any instant between sending and answer,
+in a window that slides or in one that starts on the minute. So a request counts from before it is
+sent until a full window after it ended. Whatever window the server uses, everything in it still
+counts here, and the sum never exceeds the limit.
 """
 
 import asyncio
@@ -18,26 +18,26 @@ WINDOW = 60.0
 """Seconds over which a server counts."""
 
 _MARGIN = 1.02  # the server's clock may run, or round, a little differently
-_CATCH_UP = 0.05  # seconds: timers wake late, and what they lose is made up for
+_CATCH_UP = 0.05  # seconds: timers wake late, and this makes up for it
 
 
 @dataclass
 class Slot:
-    """The place of one request, and how many tokens are kept for it."""
+    """The slot of one request, and how many tokens are reserved for it."""
 
     tokens: int
 
     def charge(self, tokens: int) -> None:
-        """Record how many tokens the request took.
+        """Record how many tokens the request used.
 
-        It only ever counts for more: servers charge what a request may take when it comes,
-        and don't give back what it left.
+        The count can only grow: servers charge the most that a request may use when it arrives,
+        and do not give back the rest.
         """
         self.tokens = max(self.tokens, tokens)
 
 
 class RateBudget:
-    """The requests and tokens that count against the limits now, and when there is room again."""
+    """The requests and tokens that count now, and when there is room for more."""
 
     def __init__(
         self,
@@ -54,13 +54,13 @@ class RateBudget:
         self._not_before = -math.inf
 
     def wait(self, tokens: int) -> float:
-        """Return the seconds until a request of `tokens` may go; infinite: one must end first."""
+        """Return the seconds until a request of `tokens` may be sent; inf: one must end first."""
         now = self._clock()
         while self._leaving and self._leaving[0][0] <= now:
             self._counted_requests -= 1
             self._counted_tokens -= heapq.heappop(self._leaving)[1]
         wait = self._not_before - now
-        # What alone passes the limit goes when nothing else counts: else it would wait for ever.
+        # A request above the limit by itself is sent when nothing else counts, or never would be.
         fits = self._counted_tokens + tokens <= self._tokens or not self._counted_requests
         if fits and self._counted_requests < self._requests:
             return wait
@@ -69,7 +69,7 @@ class RateBudget:
     def enter(self, tokens: int) -> None:
         """Note a request before it is sent, and space the next one evenly over the window.
 
-        Servers may hold "per minute" to a second's share of it.
+        Servers may enforce a limit "per minute" second by second.
         """
         self._counted_requests += 1
         self._counted_tokens += tokens
@@ -77,7 +77,7 @@ class RateBudget:
         self._not_before = max(self._not_before, self._clock() - _CATCH_UP) + spacing
 
     def end(self, reserved: int, used: int) -> None:
-        """Note that a request ended: it counts for another window."""
+        """Note that a request ended: it counts for one more window."""
         self._counted_tokens += used - reserved
         heapq.heappush(self._leaving, (self._clock() + self._window, used))
 
@@ -89,15 +89,15 @@ class RateBudget:
             heapq.heappush(self._leaving, (self._clock() + self._window, tokens))
 
     def pause(self, seconds: float) -> None:
-        """Let nothing through for a while: the server has asked for it."""
+        """Let nothing through for a while, as the server requested."""
         self._not_before = max(self._not_before, self._clock() + seconds)
 
 
 class Limiter:
-    """Lets requests through as the budget and the bound allow, in the order they came."""
+    """Lets requests through as the budget and `in_flight` allow, in order of arrival."""
 
     def __init__(self, budget: RateBudget, in_flight: int) -> None:
-        """Allow `in_flight` requests at once, of those that the budget has room for."""
+        """Allow up to `in_flight` concurrent requests, if the budget has room."""
         self._budget = budget
         self._places = asyncio.Semaphore(in_flight)
         self._turn = asyncio.Lock()
@@ -105,7 +105,7 @@ class Limiter:
 
     @asynccontextmanager
     async def slot(self, tokens: int) -> AsyncIterator[Slot]:
-        """Wait for a place for a request of at most `tokens`, and hold it meanwhile."""
+        """Wait for a slot for a request of at most `tokens`, and hold it in the block."""
         async with self._places:
             async with self._turn:
                 while (wait := self._budget.wait(tokens)) > 0:

@@ -1,7 +1,7 @@
-"""The ways in which asking can end, by name: what to do next, and what to tell the user.
+"""The named ways in which a request can end: what to do next, and the hint for the user.
 
-An outcome other than `ok` is never a caption or a level: it is asked again, or becomes its own row
-with this name as the reason, and is counted in the metrics.
+An outcome other than `ok` is never a caption or a level: the request is repeated, or the outcome's
+name becomes the reason in its own row. Outcomes are counted in the metrics.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from momentrank.errors import MomentRankError
 
 
 class Next(Enum):
-    """What is done about an outcome."""
+    """What to do about an outcome."""
 
     WAIT = "send the same request again, later, then in halves"
     ASK_AGAIN = "ask again with another seed, then in halves"
@@ -23,7 +23,7 @@ class Next(Enum):
 
 
 class Outcome(NamedTuple):
-    """A named way in which asking ended; in the hint, `{section}` is what asks."""
+    """A named way in which a request ended; in the hint, `{section}` is the section that asks."""
 
     name: str
     next: Next
@@ -41,7 +41,7 @@ BROKEN_RESPONSE = Outcome(
 )
 
 BROKEN_JSON = Outcome(
-    "broken-json", Next.ASK_AGAIN, "the model does not answer in the form that was asked for"
+    "broken-json", Next.ASK_AGAIN, "the model does not answer in the required form"
 )
 WRONG_IDS = Outcome("wrong-ids", Next.ASK_AGAIN, "lower {section}.openai.per_request")
 BAD_CAPTION = Outcome("bad-caption", Next.ASK_AGAIN, "the caption was empty or not one line")
@@ -49,27 +49,27 @@ BAD_CAPTION = Outcome("bad-caption", Next.ASK_AGAIN, "the caption was empty or n
 TRUNCATED = Outcome(  # not max_output_tokens: it is in every request, all would be bought again
     "truncated", Next.HALVE, "the answer was too long: lower {section}.openai.per_request"
 )
-BAD_LEVEL = Outcome("bad-level", Next.ASK_AGAIN, "the level was none of 0 to 4")
+BAD_LEVEL = Outcome("bad-level", Next.ASK_AGAIN, "the level was not one of 0 to 4")
 REFUSED = Outcome("refused", Next.HALVE, "the model will not do this: decide by hand")
-FILTERED = Outcome("filtered", Next.HALVE, "the provider's filter held it back: decide by hand")
-REJECTED = Outcome(  # many servers refuse a parameter so, too, without a code of its own
+FILTERED = Outcome("filtered", Next.HALVE, "the provider's filter blocked it: decide by hand")
+REJECTED = Outcome(  # many servers also refuse a parameter so, without a code for it
     "rejected",
     Next.HALVE,
-    "the server will not take such a request; where it names a parameter, see"
+    "the server does not accept such a request; if it names a parameter, see"
     " {section}.openai.output_limit and extra",
 )
 
-UNREADABLE = Outcome("unreadable", Next.GIVE_UP, "what would be sent can't be read")
+UNREADABLE = Outcome("unreadable", Next.GIVE_UP, "its pictures can't be read")
 
 INSUFFICIENT_QUOTA = Outcome(
-    "insufficient-quota", Next.STOP, "the account has run out of money: top it up, run again"
+    "insufficient-quota", Next.STOP, "the account is out of credit: top it up and run again"
 )
 UNAUTHORIZED = Outcome("unauthorized", Next.STOP, "is OPENAI_API_KEY right for OPENAI_BASE_URL?")
 UNSUPPORTED = Outcome(
     "unsupported-parameter",
     Next.STOP,
-    "set {section}.openai.output_limit: max_completion_tokens if that is what it asks for, or take"
-    " the parameter out: {section}.openai.extra: {its name: null}",
+    "set {section}.openai.output_limit: max_completion_tokens if the message names that, or remove"
+    " the parameter: {section}.openai.extra: {its name: null}",
 )
 NOT_FOUND = Outcome("not-found", Next.STOP, "is {section}.openai.model right, and OPENAI_BASE_URL?")
 
@@ -87,9 +87,9 @@ _FIRST_SERVER_ERROR = 500
 
 
 def from_status(status: int, *codes: object) -> Outcome:
-    """Return what an HTTP status of 400 or more means, by the error's own words first.
+    """Return what an HTTP status of 400 or more means, by the error's codes first.
 
-    `codes` are its code and type, of which servers fill in one, both or neither.
+    `codes` are its code and type; servers send one, both or neither.
     """
     named = {code for code in codes if isinstance(code, str)}
     for known, outcome in _BY_CODE:
@@ -99,7 +99,7 @@ def from_status(status: int, *codes: object) -> Outcome:
 
 
 class CallFailed(Exception):  # noqa: N818  (not a user's error: it becomes an outcome)
-    """One call brought no answer; `wait` is the seconds that the server asked to wait."""
+    """A call got no answer; `wait` is the seconds that the server asked to wait."""
 
     def __init__(self, outcome: Outcome, said: str, wait: float | None = None) -> None:
         super().__init__(f"{outcome.name}: {said}")
@@ -109,14 +109,14 @@ class CallFailed(Exception):  # noqa: N818  (not a user's error: it becomes an o
 
 
 class LLMError(MomentRankError):
-    """The run can't go on; every answer until then is kept."""
+    """The run can't continue; all answers so far are kept."""
 
 
 @dataclass(frozen=True)
 class Purpose:
-    """The section of params.yaml that says how to ask, and what for.
+    """What to ask a model for, and the section of params.yaml that configures it.
 
-    `hints` are this purpose's own, by the names of outcomes.
+    `hints` are this purpose's own, by outcome name.
     """
 
     section: str
@@ -128,6 +128,6 @@ class Purpose:
         return self.hints.get(outcome.name, outcome.hint).replace("{section}", self.section)
 
     def stop(self, failure: CallFailed) -> LLMError:
-        """Return the error for a failure after which it is useless to go on."""
+        """Return the error for a failure after which the run must stop."""
         kept = "answers so far are kept; the next run continues from there"
         return LLMError(f"{failure} ({self.hint(failure.outcome)}); {kept}")

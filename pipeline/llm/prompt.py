@@ -1,7 +1,7 @@
 """Prompts: versioned files under `prompts/`, checked when they are read.
 
-A prompt's content hash goes into the record of all that it made, so that a caption or a level can
-always be traced to the words that asked for it.
+A prompt's content hash is recorded with all its results, so that a caption or a level can always
+be traced to the exact words that asked for it.
 """
 
 import hashlib
@@ -24,14 +24,14 @@ Schema = dict[str, Any]
 
 
 class PromptError(UsageError):
-    """A prompt file that is not valid."""
+    """A prompt file is invalid."""
 
 
 def require_plain(text: str) -> str:
-    """Return a text that is not blank and has no placeholder.
+    """Return the text unchanged, after checks.
 
     Raises:
-        ValueError: it is, or has one.
+        ValueError: it is blank or has a placeholder.
     """
     if not text.strip():
         raise ValueError("must not be blank")
@@ -51,7 +51,7 @@ class Prompt(Section):
 
     @property
     def sha(self) -> str:
-        """The first 12 hex digits of the SHA-256 of what the prompt says."""
+        """The first 12 hex digits of the SHA-256 of the prompt's content."""
         content = json.dumps(self.model_dump(), sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(content.encode()).hexdigest()[:_HASH_DIGITS]
 
@@ -70,22 +70,22 @@ def load_prompt(kind: type[AnyPrompt], path: Path) -> AnyPrompt:
     Raises:
         FileError: the file is missing or not YAML.
         PromptError: a key is unknown, missing or impossible, or the text lacks its
-            placeholder or holds another; one line each.
+            placeholder or has another; one line each.
     """
     return validate(kind, files.read_yaml(path), path, PromptError)
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
-    """Return a text with values for its placeholders; others stay."""
-    # By a function: text that looks like a placeholder or a group stays what it is.
+    """Return a text with its placeholders replaced by values; unknown ones stay."""
+    # With a function, so that values that look like placeholders or groups stay as they are.
     return PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), text)
 
 
 def check_placeholders(text: str, expected: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Check that a text has each of `expected` once, and no others but `optional`.
+    """Check that a text has each of `expected` once, and no others except `optional`.
 
     Raises:
-        ValueError: it has not.
+        ValueError: it does not.
     """
     names = PLACEHOLDER.findall(text)
     if "{{" in PLACEHOLDER.sub("", text):
@@ -100,7 +100,7 @@ def check_placeholders(text: str, expected: Sequence[str], optional: Sequence[st
 
 
 def property_of(schema: object, name: str) -> Schema:
-    """Return the schema of a required property of an object, or nothing."""
+    """Return the schema of an object's required property, or {}."""
     match schema:
         case {"required": [*required], "properties": {**properties}} if name in required:
             value = properties.get(name)

@@ -1,4 +1,4 @@
-"""One request to a model: what is sent, and the key under which its answer is kept."""
+"""A request to a model: what is sent, and the key under which its answer is stored."""
 
 import hashlib
 import json
@@ -20,15 +20,15 @@ _SEEDS_PER_ATTEMPT = 1000
 
 
 class Pictures(Protocol):
-    """The pictures that a body names, and that stand in their place where it is sent."""
+    """The pictures that a body names; the body that is sent contains them instead."""
 
     @property
     def subject(self) -> str:
-        """What they show: requests about the same may well fail alike."""
+        """What they show: requests about the same subject may all fail."""
 
     @property
     def tokens(self) -> int:
-        """The tokens that the server counts for all of them, about."""
+        """About how many tokens the server counts for all of them."""
 
     async def put_in(self, body: Body) -> Body:
         """Return the body as it is sent.
@@ -40,9 +40,9 @@ class Pictures(Protocol):
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked, by id, and the body that asks it; pictures stand in it by name.
+    """What is asked, by id, and the request's body, which refers to pictures by name.
 
-    `turn` is the seed where the body holds none, which makes it another request all the same.
+    `turn` is the seed if the body has none: it makes a repetition a different request.
     """
 
     recipe: str
@@ -55,10 +55,10 @@ class Request:
 
     @cached_property
     def key(self) -> str:
-        """SHA-256 of the whole request: the address and all that is sent, but no secret.
+        """SHA-256 of the whole request: the address and all that is sent, without secrets.
 
-        The address counts: what a stand-in server on this machine said is no answer of the
-        model of the same name elsewhere.
+        The address is included: an answer from a stand-in server on this machine is not one from
+        the model of the same name elsewhere.
         """
         content = [self.url, self.body] + ([] if self.turn is None else [self.turn])
         return hashlib.sha256(_encode(content).encode()).hexdigest()
@@ -73,12 +73,12 @@ class Request:
 
     @property
     def likely_in(self) -> int:
-        """The tokens that will be paid for what is sent, about."""
+        """About how many input tokens will be paid for."""
         return count_prompt_tokens(self.body) + self._picture_tokens
 
     @property
     def most_in(self) -> int:
-        """The most tokens that the server may count for what is sent."""
+        """The most input tokens that the server may count."""
         return count_prompt_tokens(self.body, FEWEST_BYTES) + self._picture_tokens
 
     @property
@@ -93,11 +93,11 @@ class Request:
 
 @dataclass(frozen=True)
 class Recipe(ABC, Generic[Found]):
-    """All that makes a request but what it is about: one attempt with one model.
+    """Everything in a request except its subject: one attempt with one model.
 
-    The first attempt is as certain as the model can be, the later ones vary (the paper,
-    section 3.1: temperature 0, then 0.2). `output_limit` is the server's name for the most
-    tokens of an answer; `extra` is sent beside the rest or in its place, null takes away.
+    The first attempt is as certain as the model can be, later ones vary (paper, section 3.1:
+    temperature 0, then 0.2). `output_limit` is the server's name for the limit on an answer's
+    tokens; `extra` adds or replaces parameters, and null removes one.
     """
 
     url: str
@@ -110,24 +110,24 @@ class Recipe(ABC, Generic[Found]):
 
     @cached_property
     def name(self) -> str:
-        """16 hex digits that no other recipe has."""
+        """16 hex digits, unique to this recipe."""
         return self.request([]).key[:16]
 
     @property
     def watched(self) -> str | None:
-        """The key of the answer whose alternatives are kept, where the server gives them."""
+        """The answer's key whose alternatives are stored, if the server sends them."""
         return None
 
     @abstractmethod
     def request(self, texts: Sequence[str], ask: int = 0) -> Request:
-        """Return the request for some texts; `ask` counts how often it was asked before.
+        """Return the request for some texts; `ask` is how often it was asked before.
 
-        Each time has its own seed, so it is another request with an answer of its own.
+        Each time has its own seed, so it is a different request with its own answer.
         """
 
     @abstractmethod
     def read(self, answer: Answer, asked: Mapping[str, str]) -> Reading[Found]:
-        """Return what can be trusted of an answer to what was `asked`, by id."""
+        """Return the part of an answer that can be trusted; `asked` has the texts by id."""
 
     def _request(
         self,
@@ -157,5 +157,5 @@ class Recipe(ABC, Generic[Found]):
         return {name: value for name, value in body.items() if value is not None}
 
     def _additions(self) -> Body:
-        """Return what this kind of request sends beside the rest."""
+        """Return the additional parameters of this kind of request."""
         return {}

@@ -1,4 +1,4 @@
-"""The one retry policy: the SDK's own is switched off, as it retries an empty account."""
+"""The only retry policy: the SDK's own is switched off, as it retries an empty account."""
 
 import email.utils
 import math
@@ -16,11 +16,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Policy:
-    """How often a call is made at most, and how long it waits between: all in seconds.
+    """How often a call is made at most, and how long to wait in between, in seconds.
 
-    The waits double from `first` to `longest`, each between half of it and all of it, by
-    chance. As they stand they last longer than a minute, over which most servers count.
-    A server that asks for more than `patience` is not waited for.
+    The waits double from `first` to `longest`; each is randomly shortened, to half at the least.
+    By default they add up to more than a minute, over which most servers count. If a server asks
+    for more than `patience`, there is no retry.
     """
 
     tries: int = 8
@@ -32,7 +32,7 @@ class Policy:
         """Call until there is a result.
 
         Raises:
-            CallFailed: what failed can't be helped by waiting, or failed once too often.
+            CallFailed: waiting does not help, or the call failed too often.
         """
         retrying = AsyncRetrying(
             retry=retry_if_exception(self.is_worth_waiting),
@@ -41,13 +41,13 @@ class Policy:
             reraise=True,
         )
 
-        async def once() -> T:  # tenacity awaits what it knows to be a coroutine function
+        async def once() -> T:  # tenacity awaits only what it recognizes as a coroutine function
             return await operation()
 
         return await retrying(once)
 
     def is_worth_waiting(self, failure: BaseException) -> bool:
-        """Tell whether the same call may succeed later, and soon enough."""
+        """Return whether the same call may succeed later, and soon enough."""
         if not isinstance(failure, CallFailed) or failure.outcome.next is not Next.WAIT:
             return False
         return failure.wait is None or failure.wait <= self.patience
@@ -61,7 +61,7 @@ class Policy:
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Return the seconds that a response asks to wait, if it does; `now` in Unix time."""
+    """Return the seconds that a response asks to wait, if any; `now` is Unix time."""
     for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
         try:
             seconds = float(headers.get(name, "")) / unit

@@ -1,10 +1,10 @@
-"""One attempt at many texts: what is stored, what is asked, what it gave.
+"""One attempt at many texts: what is stored, what is asked, and the results.
 
-A text is what a model is asked about, and stands for its caption, or its level.
+A text is what a model is asked about; its result is a caption or a level.
 
-What is asked for together, and what follows on an answer that can't be used, is the same whether
-answers come one by one, in a batch, or out of the cache. So a run that was killed, or that is run
-again, asks for the same and finds what is stored.
+Which texts are asked together, and what follows an unusable answer, is the same whether answers
+come one by one, in a batch, or from the cache. So a run that was killed, or that is repeated, makes
+the same requests and finds what is stored.
 """
 
 from collections import deque
@@ -22,11 +22,11 @@ Result = tuple[Found | None, str]
 """What was found, or None and the outcome's name."""
 
 ASKS = 3
-"""How often the same texts are asked for together before they are parted."""
+"""How often the same texts are asked together before they are split."""
 
 
 class Chunk(NamedTuple):
-    """Texts that are asked for together, for the `ask`-th time."""
+    """Texts that are asked together, for the `ask`-th time."""
 
     texts: tuple[str, ...]
     ask: int = 0
@@ -39,10 +39,10 @@ def cut(texts: Sequence[str], size: int) -> list[Chunk]:
 
 
 def next_chunks(chunk: Chunk, outcome: Outcome) -> list[Chunk]:
-    """Return what is asked for next when `chunk` ended so; nothing if it has failed.
+    """Return what to ask next after `chunk` ended so; nothing if it has failed.
 
-    Halves, down to one, so that a text that no model answers for, or that a server
-    fails on however often it is tried, does not fail its neighbours.
+    Chunks are halved down to single texts, so that a text that no model answers, or that a server
+    always fails on, does not make its neighbours fail.
     """
     if outcome.next is Next.ASK_AGAIN and chunk.ask + 1 < ASKS:
         return [chunk._replace(ask=chunk.ask + 1)]
@@ -53,7 +53,7 @@ def next_chunks(chunk: Chunk, outcome: Outcome) -> list[Chunk]:
 
 
 class Bound(NamedTuple):
-    """The most that asking can take: requests, tokens in and tokens out."""
+    """An upper bound for asking: requests, tokens in and tokens out."""
 
     requests: int
     tokens_in: int
@@ -61,14 +61,14 @@ class Bound(NamedTuple):
 
 
 def upper_bound(size: int, fixed_in: int, text_in: int, most_out: int) -> Bound:
-    """Return what a chunk takes at most, where every answer is unusable and as long as can be.
+    """Return the most that a chunk can take: every answer is unusable and as long as possible.
 
-    All its parts down to single texts are asked for `ASKS` times each.
+    All its parts, down to single texts, are asked `ASKS` times each.
 
     Args:
         size: Texts in the chunk.
         fixed_in: Tokens of a request without its texts.
-        text_in: Tokens of the chunk's texts; every level of halves asks for them all.
+        text_in: Tokens of the chunk's texts; every level of halves sends them all.
         most_out: Tokens of an answer at most.
     """
     requests = ASKS * (2 * size - 1)
@@ -77,10 +77,10 @@ def upper_bound(size: int, fixed_in: int, text_in: int, most_out: int) -> Bound:
 
 
 class Round(Generic[Found]):
-    """The texts of one attempt; `results` holds what is settled, by text.
+    """The texts of one attempt; `results` has what is settled, by text.
 
-    `chunks` are left to settle: of those in `stored` the first answer is there. `used` are the
-    keys of the answers that it read.
+    `chunks` are left to settle; the first answer to those in `stored` is in the cache. `used` are
+    the keys of the answers that were read.
     """
 
     def __init__(
@@ -93,9 +93,9 @@ class Round(Generic[Found]):
     ) -> None:
         """Look up what is stored.
 
-        A chunk whose first answer is stored goes through what was answered then, step by step.
-        Of the others, a text whose result came in other company has that one, and one that was
-        asked for alone, without a result, is not asked for so again.
+        A chunk whose first answer is stored replays the stored answers, step by step. In the other
+        chunks, a text with a result from another chunk takes that one, and a text that was asked
+        alone, without a result, is not asked alone again.
         """
         self.recipe, self._cache, self._per_request = recipe, cache, per_request
         self._unsettled = unsettled
@@ -123,7 +123,7 @@ class Round(Generic[Found]):
         self.chunks = [*(chunk for chunk in self.chunks if chunk not in parted), *left]
 
     def _find_asked_alone(self, found: Container[str]) -> dict[str, Chunk]:
-        """Return the first stored ask of each text that was asked for alone, in vain."""
+        """Return the first stored ask of each text that was asked alone, without a result."""
         texts = self._cache.single_texts(self.recipe.name)
         asks = (Chunk((text,), ask) for ask in reversed(range(ASKS)) for text in texts)
         failed = (chunk for chunk in asks if chunk.texts[0] not in found)
@@ -134,12 +134,12 @@ class Round(Generic[Found]):
 
     @property
     def is_stored(self) -> bool:
-        """Whether nothing has to be sent, unless a stored answer was bad."""
+        """Whether nothing needs to be sent, unless a stored answer is bad."""
         return len(self.stored) == len(self.chunks)
 
     @property
     def was_useful(self) -> bool:
-        """Whether the model has ever answered this recipe with what can be used."""
+        """Whether the model has ever given this recipe a usable answer."""
         return bool(self._cache.found(self.recipe))
 
     def missing(self) -> list[Request]:
@@ -147,25 +147,25 @@ class Round(Generic[Found]):
         return [self.recipe.request(*chunk) for chunk in self.chunks if chunk not in self.stored]
 
     def serving(self) -> Iterator[tuple[str, Entry]]:
-        """Yield every answer that the results rest on, by its key."""
+        """Yield every answer that the results are based on, with its key."""
         return self._cache.entries(self.recipe.name, self.used)
 
     def likely_in(self, entry: Entry) -> int:
-        """Return the tokens that were paid for what was sent for an answer, about."""
+        """Return about how many input tokens were paid for an answer."""
         return self.recipe.request(list(entry.asked.values())).likely_in
 
     async def settle(self, chunk: Chunk, ask: Ask[Found]) -> None:
-        """Ask until every text of a chunk has its result or its reason.
+        """Ask until every text of a chunk has a result or a reason.
 
-        Both halves come before any quarter: so one text that fails brings answers
-        between its failures, and is not taken for a server that is away.
+        Both halves come before any quarter: so a failing text is asked between answered ones, and
+        does not look like an unreachable server.
         """
         left = deque([chunk])
         while left:
             left.extend(await self._step(left.popleft(), ask))
 
     async def _step(self, chunk: Chunk, ask: Ask[Found]) -> list[Chunk]:
-        """Ask for a chunk once; return what is asked for next."""
+        """Ask for a chunk once; return what to ask next."""
         reading = await self._read(self.recipe.request(*chunk), ask)
         self.results |= {text: (found, OK) for text, found in reading.found.items()}
         if reading.outcome is None:

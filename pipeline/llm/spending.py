@@ -1,8 +1,8 @@
-"""What asking costs: tokens, prices, and how it ended.
+"""What asking costs: tokens, prices, and how requests ended.
 
-No tokenizer is asked: a server may run any model. English is about four bytes of UTF-8 to a
-token, and that is what costs are estimated by. Hardly any text has fewer than three, in any
-script, and that is what room is kept by under a limit.
+No tokenizer is used, as a server may run any model. English has about four bytes of UTF-8 per
+token, which serves for cost estimates. Hardly any text has fewer than three, in any script, which
+serves for limits.
 """
 
 import json
@@ -19,13 +19,13 @@ from pipeline.llm.outcomes import CallFailed, LLMError, Outcome, Purpose
 OK = "ok"
 
 LIKELY_BYTES = 4
-"""Bytes of UTF-8 to a token of English: for estimates."""
+"""Bytes of UTF-8 per token of English, for estimates."""
 
 FEWEST_BYTES = 3
-"""Bytes of UTF-8 to a token where it matters not to be too low: for limits."""
+"""Bytes of UTF-8 per token where a count must not be too low: for limits."""
 
 BATCH_SHARE = 0.5
-"""What a request in a batch costs of its online price."""
+"""The share of its online price that a request in a batch costs."""
 
 _PER_MESSAGE = 4  # tokens that separate one message from the next
 _log = logging.getLogger(__name__)
@@ -43,20 +43,20 @@ class Prices(NamedTuple):
 
 
 def count_tokens(text: str, bytes_per_token: int = LIKELY_BYTES) -> int:
-    """Return about how many tokens a text is."""
-    # A server may answer with half a character; it is paid for like a whole one.
+    """Return about how many tokens a text has."""
+    # A server may send half a character (a lone surrogate); it costs as much as a whole one.
     return math.ceil(len(text.encode("utf-8", "surrogatepass")) / bytes_per_token)
 
 
 def count_prompt_tokens(body: dict[str, Any], bytes_per_token: int = LIKELY_BYTES) -> int:
-    """Return about how many tokens go in with a request: its messages and its schema."""
+    """Return about how many input tokens a request has: its messages and its schema."""
     schema = json.dumps(body.get("response_format", {}), ensure_ascii=False)
     texts = [schema, *(text for message in body["messages"] for text in _texts(message["content"]))]
     return sum(count_tokens(text, bytes_per_token) + _PER_MESSAGE for text in texts)
 
 
 def _texts(content: str | list[dict[str, Any]]) -> list[str]:
-    """Return the texts of a message; pictures are counted by who knows their size."""
+    """Return the texts of a message; `Pictures` counts the pictures' tokens."""
     if isinstance(content, str):
         return [content]
     return ["".join(part["text"] for part in content if part["type"] == "text")]
@@ -64,11 +64,11 @@ def _texts(content: str | list[dict[str, Any]]) -> list[str]:
 
 @dataclass
 class Spending:
-    """Requests sent, tokens and USD paid for, and how many answers were there already.
+    """Requests sent, tokens and USD paid, and how many answers were there already.
 
-    `cache_hits` counts answers that the cache had, `reused` texts whose captions it had from a
-    request with other neighbours. `outcomes` counts what was sent, by how it ended, `failures`
-    that of it which brought no answer; `answers` counts those that came, good or bad.
+    `cache_hits` counts answers from the cache, `reused` texts whose captions it had from a request
+    with other neighbours. `outcomes` counts the requests sent, by how they ended, `failures` those
+    among them without an answer; `answers` counts the answers received, good or bad.
     """
 
     prices: Prices
@@ -85,13 +85,13 @@ class Spending:
 
     @property
     def was_answered(self) -> bool:
-        """Whether the model ever answered, now or in a run whose answers served this one."""
+        """Whether the model ever answered, now or in an earlier run whose answers are used."""
         return self.answers + self.cache_hits + self.reused > 0
 
     def pay(self, answer: Answer, likely_in: Callable[[], int], share: float = 1.0) -> int:
-        """Add an answer that came at `share` of the price; return its tokens, in and out.
+        """Add an answer at `share` of the price; return its tokens, in and out.
 
-        Where the server did not count them, they are the likely ones.
+        If the server did not count them, they are estimated.
         """
         tokens_in, tokens_out = _count_answer(answer, likely_in)
         self.answers += 1
@@ -103,7 +103,7 @@ class Spending:
     def note_serving(
         self, key: str, answer: Answer, likely_in: Callable[[], int], share: float
     ) -> None:
-        """Count an answer towards the result, whichever run bought it; once by its key."""
+        """Count an answer towards the result, whichever run bought it; each key once."""
         tokens_in, tokens_out = _count_answer(answer, likely_in)
         cost = share * self.prices.cost(tokens_in, tokens_out)
         self._serving[key] = tokens_in, tokens_out, cost
@@ -113,15 +113,15 @@ class Spending:
         self.outcomes[outcome.name if outcome else OK] += 1
 
     def count_failure(self, outcome: Outcome) -> None:
-        """Count how a request ended that brought no answer."""
+        """Count a request that ended without an answer."""
         self.count(outcome)
         self.failures[outcome.name] += 1
 
     def metrics(self) -> dict[str, Any]:
         """Return the figures for the stage's metrics.
 
-        Those of this run, and as `result_...` those of the whole result: what its answers cost
-        in all the runs that bought them, at the prices of now.
+        They are those of this run, and, as `result_...`, those of the whole result: what its
+        answers cost in all the runs that bought them, at today's prices.
         """
         serving = self._serving.values()
         return {
@@ -145,9 +145,9 @@ def _count_answer(answer: Answer, likely_in: Callable[[], int]) -> tuple[int, in
 
 
 class Unsettled:
-    """How many texts brought nothing in a run, by reason, each logged once.
+    """How many texts got no result in a run, by reason; each reason is logged once.
 
-    `given_up` are the requests that failed however often they were tried, by key.
+    `given_up` are the requests that failed on every try, by key.
     """
 
     def __init__(self, purpose: Purpose) -> None:
@@ -158,20 +158,20 @@ class Unsettled:
         self._failures: dict[Outcome, CallFailed] = {}
 
     def keep(self, key: str, failure: CallFailed) -> None:
-        """Keep a request that is given up, and what the server said the first time of each kind."""
+        """Record a request that is given up, and the first failure of each kind."""
         self.given_up[key] = failure
         self._failures.setdefault(failure.outcome, failure)
 
     def add(self, outcome: Outcome, texts: int) -> None:
-        """Count texts that are given up, and log the first of each kind."""
+        """Count texts that are given up, and log each reason the first time."""
         if outcome not in self._count:
             _log.warning("no %s: %s", self._purpose.wanted, self._explain(outcome))
         self._count[outcome] += texts
 
     def error(self) -> LLMError:
-        """Return the error for a run without any answer, by the commonest reason."""
+        """Return the error for a run without any answer, with the commonest reason."""
         commonest = max(self._count, key=lambda outcome: (self._count[outcome], outcome.name))
-        return LLMError(f"{self._explain(commonest)}; nothing at all was answered")
+        return LLMError(f"{self._explain(commonest)}; no request was answered")
 
     def _explain(self, outcome: Outcome) -> str:
         return f"{self._failures.get(outcome, outcome.name)} ({self._purpose.hint(outcome)})"

@@ -1,1 +1,1 @@
-"""What `report` shows: figures, tables, charts, pages."""
+"""What `report` shows: figures, tables, charts and pages."""

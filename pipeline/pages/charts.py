@@ -1,7 +1,7 @@
-"""Charts as inline SVG: no script, no file beside the page; colours come from its style.
+"""Charts as inline SVG: no scripts, no files besides the page; colours come from its style.
 
-Each has a title and a description for who can't see it. All text is escaped: `Markup.format`
-does it.
+Each has a title and a description for people who can't see it. All text is escaped, by
+`Markup.format`.
 """
 
 import math
@@ -16,18 +16,18 @@ WIDTH, HEIGHT = 640, 260
 LEFT, RIGHT, TOP, BOTTOM = 52, 46, 20, 44
 INNER, DEPTH = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
 CHARACTER, SPACE = 6.2, 8
-"""How wide a character of a label is, and the room between two."""
+"""The width of a label's character, and the space between labels."""
 GAP = 0.16
 BASE = TOP + DEPTH
 SIDE, STEP, EDGE = 40, 44, 60
-"""Of the matrix: a square, from one to the next, and the first."""
+"""Of the matrix: a square's side, the step from one to the next, and the first one's place."""
 FAINT, FULL = 0.08, 0.55
-"""How opaque a square of the matrix is: its number must stay readable."""
+"""The opacity of a square in the matrix: its number must stay readable."""
 ROUND, MOST_STEPS = (1, 2, 5, 10, 20), 5
 
 
 class Words(NamedTuple):
-    """What a chart says of itself: a name for links, a title, a description."""
+    """A chart's name for links, its title, and its description."""
 
     name: str
     title: str
@@ -74,7 +74,7 @@ def levels_and_similarity(words: Words, table: pd.DataFrame) -> Markup:
 
 
 def bars(words: Words, labels: Sequence[str], values: Sequence[float], x: str, y: str) -> Markup:
-    """Draw one bar for each value, with its number above where there is room."""
+    """Draw one bar for each value, with its number above if there is room."""
     top, steps = _nice(max(values, default=0))
     step = INNER / max(len(values), 1)
     parts = [_axis(y, top, "{:,.0f}", steps)]
@@ -88,7 +88,7 @@ def bars(words: Words, labels: Sequence[str], values: Sequence[float], x: str, y
 
 
 def matrix(words: Words, cells: Sequence[tuple[int, int, int]], size: int) -> Markup:
-    """Draw counts at (column, row) as squares, the fuller the more; 0 stays empty."""
+    """Draw counts at (column, row) as squares, darker for larger counts; 0 stays empty."""
     most = max((number for *_, number in cells), default=0)
     parts = [_square(cell, size, most) for cell in cells]
     end = 8 + size * STEP
@@ -149,7 +149,7 @@ def _y(share: float) -> float:
 
 
 def _axis(title: str, top: float, form: str, steps: int = 4) -> Markup:
-    """Draw a scale on the left, with lines across; `form` says how its values are written."""
+    """Draw a scale on the left, with lines across; `form` is the format of its values."""
     lines = []
     tick = Markup(
         '<line class="grid" x1="{0}" x2="{1}" y1="{2:.1f}" y2="{2:.1f}"/>'
@@ -189,7 +189,7 @@ def _x_title(title: str) -> Markup:
 
 
 def _nice(value: float) -> tuple[float, int]:
-    """Return a round top of a scale that holds `value`, and in how many steps it goes there."""
+    """Return a round top for a scale that includes `value`, and its number of steps."""
     whole = max(math.ceil(value), 1)
     power = 10 ** max(len(str(whole)) - 2, 0)
     step = next(each * power for each in ROUND if whole <= MOST_STEPS * each * power)

@@ -8,16 +8,16 @@ from pipeline.pages.sources import Figures, Sources
 from pipeline.pages.tables import UNKNOWN, decimal, percent, share
 
 NEAR = 0.0005
-"""How far the ideal run may be from the most that can be scored: qrels, runs and scorer agree."""
+"""How far the ideal run may be from the best possible score if qrels, runs and scorer agree."""
 NDCG = "nDCG(iou=0.5)@20"
 
 Verdict = Literal["pass", "look", "open"]
 SAID = {"pass": "Pass", "look": "Look", "open": "Open"}
-"""`open`: there is nothing to say yet."""
+"""`open`: there is no answer yet."""
 
 
 class Check(NamedTuple):
-    """One question: the answer in figures, what it should be, and the verdict."""
+    """One question: the answer in figures, the required value, and the verdict."""
 
     title: str
     value: str
@@ -37,10 +37,9 @@ class Check(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How far judging is: pairs that are wanted and decided (also without a level).
+    """The progress of judging: pairs wanted, and pairs decided (even without a level).
 
-    `left` says what keeps the release from being complete; `judgments` counts all that are
-    valid.
+    `left` lists what keeps the release from being complete; `judgments` counts all valid ones.
     """
 
     wanted: int
@@ -50,7 +49,7 @@ class Progress(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """Whether people are done, as the release has it."""
+        """Whether judging is complete, by the release's definition."""
         return not self.left
 
     @property
@@ -65,7 +64,7 @@ class Progress(NamedTuple):
 
     @property
     def beginning(self) -> str:
-        """What there is to say before any pair is decided."""
+        """The state before any pair is decided."""
         if not self.judgments:
             return "nothing is judged yet"
         plural = "" if self.judgments == 1 else "s"
@@ -73,10 +72,10 @@ class Progress(NamedTuple):
 
 
 def measure_progress(sources: Sources) -> Progress:
-    """Return how far judging is.
+    """Return the progress of judging.
 
-    While the campaign runs the plan says what is wanted, also what nobody was shown yet; else
-    the ledger does.
+    While the campaign is open, the plan gives the wanted pairs, including those not shown yet;
+    otherwise the ledger does.
     """
     collection, now = sources.collection, sources.collection.counts
     shown, waiting = now["pairs"], now["pairs_waiting"]
@@ -149,7 +148,7 @@ def _check_same_words(figures: Figures | None, most: float) -> Check:
 
 def _check_losses(sources: Sources, most: float) -> Check:
     number, whole = count_lost(sources)
-    detail = f"{number:,} of {whole:,} moments fell out before judging"
+    detail = f"{number:,} of {whole:,} moments were lost before judging"
     return _at_most("Lost on the way", share(number, whole), most, detail)
 
 
@@ -159,10 +158,10 @@ def _at_most(title: str, value: float | None, most: float, detail: str) -> Check
 
 
 def _check_scorer(figures: Figures) -> Check:
-    """Compare the ideal run with the most that can be scored: 1 where a moment is relevant."""
+    """Compare the ideal run with the best possible score: 1 if a moment is relevant."""
     title, scored = "Scorer", [figures[split] for split in ("test", "val")]
     own = next((one for one in scored if one["runs"]["ideal"]), None)
-    threshold = "the ideal order scores all there is"
+    threshold = "the ideal order gets the best possible score"
     if own is None:
         return Check(title, UNKNOWN, threshold, "open", "no qrels to score with")
     best = own["with_a_relevant_moment"] / own["judged_queries"]
@@ -170,6 +169,6 @@ def _check_scorer(figures: Figures) -> Check:
         return Check(title, UNKNOWN, threshold, "open", "no judged query has a relevant moment")
     ideal, random, captions = (own["runs"][name][NDCG] for name in ("ideal", "random", "captions"))
     sound = abs(ideal - best) <= NEAR and random < captions
-    asked = f"{best:.3f}, and random below captions"
+    asked = f"{best:.3f}, with random below captions"
     detail = f"{NDCG}: ideal; captions {captions:.3f}, random {random:.3f}"
     return Check(title, f"{ideal:.3f}", asked, "pass" if sound else "look", detail)

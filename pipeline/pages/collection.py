@@ -25,9 +25,10 @@ Numbers = dict[str, float | int | None]
 
 
 class Part(NamedTuple):
-    """A split, or all of it: its queries, the pairs shown, and moments and videos it is about.
+    """A split, or `all`: its queries, the pairs shown, and its moments and videos.
 
-    Those are the ones with a level; of all of it the pool's. Nobody judges training queries.
+    Moments and videos are those with a level; for `all` they are the pool's. Nobody judges training
+    queries.
     """
 
     queries: pd.DataFrame
@@ -38,7 +39,7 @@ class Part(NamedTuple):
 
 
 def figures(sources: Sources) -> dict[str, Any]:
-    """Return what Tables 1 and 4 say, for JSON; what is not defined is null.
+    """Return the figures of Tables 1 and 4, for JSON; undefined ones are null.
 
     A moment is relevant from level 1 on. `shown_20` and `shown_40` are shares of the queries that
     people saw. `ratio` is moment length over video length.
@@ -128,7 +129,7 @@ def _mean(values: pd.Series) -> float | None:
 
 
 def spread(values: pd.Series) -> Spread:
-    """Return mean, median, lowest and highest; null of nothing."""
+    """Return mean, median, lowest and highest; null if there are no values."""
     defined = values.dropna()
     if defined.empty:
         return dict.fromkeys(SPREAD)
@@ -147,9 +148,9 @@ def table_1(numbers: dict[str, Any]) -> Grid:
         "Table 1. The collection",
         head,
         rows,
-        "Judged: queries of which a pair has a level. Relevant: pairs of level 1 or higher."
-        " Moments, videos and their hours: different ones among the pairs with a level; in the last"
-        " row, of the whole pool. Words and verbs: different ones in the queries; verbs are"
+        "Judged: queries with at least one pair that has a level. Relevant: pairs of level 1 or"
+        " higher. Moments, videos, hours: distinct ones among the pairs with a level; in the last"
+        " row, those of the whole pool. Words and verbs: distinct ones in the queries; verbs are"
         f" estimated with the package {verbs.LEXICON}. Nobody judges training queries: their"
         " moments are found by similarity.",
     )
@@ -178,12 +179,12 @@ def table_4(numbers: dict[str, Any]) -> Grid:
         ("Mean", *SPLITS.values()),
         rows,
         "Moments and videos as in Table 1. The ratio is a moment's length over its video's. Shares"
-        " are of the queries that people saw.",
+        " refer to the queries that people saw.",
     )
 
 
 def lengths(numbers: dict[str, Any]) -> Grid:
-    """Return how far lengths spread, over the whole pool and the judged queries."""
+    """Return the distribution of lengths, over the whole pool and the judged queries."""
     rows: list[tuple[Cell, ...]] = [
         ("Words of a query", *_counts(numbers["query_words"])),
         ("Words of a caption", *_counts(numbers["caption_words"])),
@@ -193,15 +194,15 @@ def lengths(numbers: dict[str, Any]) -> Grid:
         ("Relevant candidates of a query", *_counts(numbers["relevant_per_query"])),
     ]
     note = (
-        "Queries: validation and test. Captions, moments and videos: of the pool, whose captions"
-        f" have {numbers['pool_vocabulary']:,} different words and {numbers['pool_verbs']:,}"
-        " different verbs."
+        "Queries: validation and test. Captions, moments and videos: the pool's, whose captions"
+        f" have {numbers['pool_vocabulary']:,} distinct words and {numbers['pool_verbs']:,}"
+        " distinct verbs."
     )
     return Grid("Lengths", ("Length", "Mean", "Median", "Lowest", "Highest"), rows, note)
 
 
 def _counts(numbers: Spread) -> list[Cell]:
-    """Write a spread of whole numbers: the lowest and the highest have no decimals."""
+    """Format a spread of whole numbers: the lowest and the highest have no decimals."""
     mean, median, *ends = (numbers[name] for name in SPREAD)
     return [decimal(mean), decimal(median, 1), *map(count, ends)]
 

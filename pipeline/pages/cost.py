@@ -1,4 +1,4 @@
-"""What the collection has cost: hours of judging, and what rewriting was paid."""
+"""What the collection has cost: hours of judging, and payments for rewriting."""
 
 from pipeline.campaign.effort import HOUR, active_seconds
 from pipeline.pages.sources import Sources
@@ -22,8 +22,8 @@ def cost(sources: Sources) -> Grid:
     backend = sources.metrics["rewrite"]["backend"]
     free = "" if "llm" in sources.metrics["rewrite"] else ", without a language model: free"
     note = (
-        f"Judging as the server timed it; a judgment counts for at most {sources.pause:g} minutes,"
-        " since a page may have been left open. Judgments without a time are not in the hours."
+        f"The server timed judging; a judgment counts for at most {sources.pause:g} minutes, as a"
+        " page may have been left open. Judgments without a time are not in the hours."
         f" Rewriting by the backend \u201c{backend}\u201d{free}."
     )
     return Grid("Cost", ("What", "Amount"), rows, note)

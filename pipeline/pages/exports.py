@@ -1,7 +1,7 @@
-r"""What people take out of the report: figures as SVG and CSV, tables as CSV and LaTeX.
+r"""The report's exports: figures as SVG and CSV, tables as CSV and LaTeX.
 
 The LaTeX is a `table` environment in the style of booktabs: \usepackage{booktabs}, then \input it.
-What a table says comes from corpora and people, so everything is escaped.
+A table's content comes from corpora and people, so everything is escaped.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ from pipeline.pages.tables import Cell, Grid, Num
 
 
 class Export(NamedTuple):
-    """A file below the report's folder: its path, and its text."""
+    """A file below the report's folder: its path and text."""
 
     path: str
     text: str
@@ -34,7 +34,7 @@ def exports(figures: Iterable[Figure], grids: Iterable[Grid]) -> Iterator[Export
 
 
 def _grid_csv(grid: Grid) -> str:
-    """Return a table with its numbers as they are, not as the page writes them."""
+    """Return a table with its plain numbers, not as the page formats them."""
     above = [name for name, size in grid.groups for _ in range(size)] or [""] * len(grid.head[1:])
     head = [f"{group} {name}".strip() for group, name in zip(above, grid.head[1:], strict=True)]
     rows = [[cell.value if isinstance(cell, Num) else cell for cell in row] for row in grid.rows]
@@ -66,7 +66,7 @@ ESCAPED = str.maketrans(
 
 
 def escape(text: str) -> str:
-    """Return a text in one line that LaTeX sets as it is written."""
+    """Return a text in one line that LaTeX typesets as written."""
     printable = "".join(one for one in text if one.isprintable() or one.isspace())
     return " ".join(printable.translate(ESCAPED).split())
 
@@ -100,7 +100,7 @@ def _row(cells: Sequence[Cell]) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    """Return a cell; at the start of a row [ and * would belong to the line break before it."""
+    """Return a cell, protecting [ and *, which LaTeX would take as part of a line break before."""
     text = escape(cell)
     return f"{{{text}}}" if text.startswith(("[", "*")) else text
 

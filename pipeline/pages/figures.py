@@ -23,13 +23,13 @@ HISTOGRAMS = {
     "moment_seconds": ("Lengths of moments", "seconds", "Moments",
         "Moments of the pool by their length in whole seconds, rounded down."),
 }  # fmt: skip
-"""Their tables with title, names of both axes, and caption."""
+"""By the table's name: title, names of both axes, and caption."""
 
 
 class Figure(NamedTuple):
-    """A chart with its caption, its data and its numbers; `legend` where bars are of levels.
+    """A chart with its caption, data and numbers; `legend` if the bars show levels.
 
-    `line` is what a line over the bars tells; `quoted` a text of the corpus, shown as one.
+    `line` is what a line over the bars shows; `quoted` is a text from the corpus, to be quoted.
     """
 
     name: str

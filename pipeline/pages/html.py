@@ -1,4 +1,4 @@
-"""From figures to a page: one file, no script, no request; everything in it is escaped."""
+"""From figures to a page: one file without scripts or requests; everything in it is escaped."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def environment() -> Environment:
-    """Return what renders: texts are escaped always, and an unknown name is an error."""
+    """Return the template environment: it escapes all texts, and unknown names are errors."""
     templates = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,

@@ -1,7 +1,7 @@
-"""The lead's own page: figures of single people, their flags, and pairs they don't agree on.
+"""The lead's own page: figures of individual people, their flags, and pairs they disagree on.
 
 It stays on the lead's machine: git ignores it, and it is in no cache and no release. Pace, forecast
-and workload are the plan's (`campaign_state.json`); without an open campaign there is none of it.
+and workload come from the plan (`campaign_state.json`) and are missing without an open campaign.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from pipeline.pages.sources import Figures, Sources
 from pipeline.pages.tables import UNKNOWN, Cell, Grid, Num, count, decimal, percent
 
 CLIPS = "../clips/"
-"""From where the page lies to the clips."""
+"""The path from the page to the clips."""
 PLACE = "{video_id}, {start:.1f} to {end:.1f} s, rank {rank}"
 APART = 2
 SHOWN = 150
@@ -33,7 +33,7 @@ FORMS = dict.fromkeys(("number", "couples", "in_bursts"), count)
 FORMS |= dict.fromkeys(("most_frequent", "escalated", "exact"), percent)
 FORMS |= dict.fromkeys(("gold", "hits", "repeats", "same", "near"), count)
 FORMS |= dict.fromkeys(("share", "low", "high", "early", "middle", "late"), percent)
-"""How figures are written that are not decimal numbers."""
+"""The formats of figures that are not decimal numbers."""
 PERSON = {
     "number": "Judgments",
     "mean": "Mean",
@@ -76,7 +76,7 @@ class Flag(NamedTuple):
 
 
 class Disputed(NamedTuple):
-    """A pair that people don't agree on, with each one's answer and its clip."""
+    """A pair that people disagree on, with each person's answer and its clip."""
 
     query: str
     caption: str
@@ -99,16 +99,16 @@ def people(annotators: pd.DataFrame) -> Grid:
     """Return the figures of each person as a table."""
     rows = [[str(row["annotator"]), *_cells(row, PERSON)] for row in annotators.to_dict("records")]
     note = (
-        "Mean and spread (standard deviation) of the levels. Bias: how far above the mean of the"
-        " others on the same pairs; correlation with it. Drift: how much higher the bias is in the"
-        " later half. In bursts: judgments in long runs of very fast ones. Escalated: share of"
-        " pairs whose first two votes lay apart."
+        "Mean and spread (standard deviation) of the levels. Bias: how far they are above the"
+        " others\u2019 mean on the same pairs; correlation: with that mean. Drift: how much higher"
+        " the bias is in the later half. In bursts: judgments in long runs of very fast ones."
+        " Escalated: share of pairs whose first two votes were too far apart."
     )
     return Grid("Annotators", ("Annotator", *PERSON.values()), rows, note)
 
 
 def couples(pairs: pd.DataFrame) -> Grid:
-    """Return how far each two people agree."""
+    """Return how well each two people agree."""
     rows = [
         [f"{row['annotator']} and {row['other']}", *_cells(row, COUPLE)]
         for row in pairs.to_dict("records")
@@ -117,21 +117,21 @@ def couples(pairs: pd.DataFrame) -> Grid:
 
 
 def hidden_checks(checks: pd.DataFrame) -> Grid | None:
-    """Return how people judged pairs whose level is known, and pairs they were asked twice."""
+    """Return how people judged pairs whose level is known, and pairs they judged twice."""
     rows = [[str(row["annotator"]), *_cells(row, CHECK)] for row in checks.to_dict("records")]
     note = (
         "Gold pairs, whose level is known: how many were judged within 1 of it, with a 95 %"
         " interval, and the share in each third of them by time. Pairs judged twice: how the second"
-        " level met the first. Neither counts for the consensus."
+        " level compares with the first. Neither counts for the consensus."
     )
     return Grid("Hidden checks", ("Annotator", *CHECK.values()), rows, note) if rows else None
 
 
 def stopped(state: Figures) -> list[Flag]:
-    """Return whom hidden checks have stopped, and why."""
+    """Return the people whom hidden checks have stopped, and why."""
     people = state.get("checks", {}).get("stopped", {})
     return [
-        Flag(who, [f"asked no more since {one['since'][:10]}: {one['reason']}"])
+        Flag(who, [f"no new tasks since {one['since'][:10]}: {one['reason']}"])
         for who, one in people.items()
     ]
 
@@ -141,10 +141,10 @@ def _cells(row: Mapping[Any, Any], names: dict[str, str]) -> list[Cell]:
 
 
 def list_disputed(sources: Sources) -> list[Disputed]:
-    """Return the pairs whose scores lie 2 or more apart, or that nobody could judge.
+    """Return the pairs whose scores are 2 or more apart, or that nobody could judge.
 
-    What was discarded comes first, then what can't be judged, what waits, and what was settled;
-    within that the widest apart.
+    Discarded pairs come first, then unjudgeable, waiting and settled ones; within each group, those
+    furthest apart.
     """
     table = _select_disputed(sources)
     queries = sources.queries.set_index("query_id")["query"]
@@ -191,12 +191,12 @@ def link_clip(clip: str | None) -> str | None:
 FORECAST = {"open": "Open now", "low": "To come, at least", "high": "To come, at most"}
 FORECAST_NOTE = (
     "To come: what is open, and what disputes and second batches will add, by their shares so far"
-    " (95 % intervals). Hours by the median time of a judgment, days by the pace."
+    " (95 % intervals). Hours are estimated from the median time of a judgment, days from the pace."
 )
 
 
 def absent(state: Figures) -> list[Flag]:
-    """Return who has tasks, and has not begun or was not seen for a week."""
+    """Return who has tasks but has not begun, or was not seen for a week."""
     begun = [Flag(number, _idle(state, number)) for number in state.get("not_begun", [])]
     annotators, away = state.get("annotators", {}), state.get("not_seen", {})
     return begun + [
@@ -212,12 +212,12 @@ def _idle(state: Figures, number: str) -> list[str]:
 
 
 def format_plan_time(state: Figures) -> str:
-    """Return when the plan was made, to the minute; nothing where there is none."""
+    """Return when the plan was made, to the minute; an empty text without a plan."""
     return str(state.get("as_of", ""))[:16].replace("T", " ")
 
 
 def forecast(state: Figures) -> Grid | None:
-    """Return what is to come, as judgments, hours and a day."""
+    """Return what is still to come, as judgments, hours and a day."""
     plan = state.get("forecast")
     if plan is None:
         return None
@@ -231,7 +231,7 @@ def forecast(state: Figures) -> Grid | None:
 
 
 def pace(state: Figures) -> Grid | None:
-    """Return judgments and people by day, of the last seven."""
+    """Return judgments and people by day, for the last seven days."""
     plan = state.get("pace")
     if plan is None:
         return None
@@ -265,7 +265,7 @@ def _work_cells(who: Mapping[str, Any]) -> list[Cell]:
 
 
 def count_refused(rejected: pd.DataFrame) -> Grid:
-    """Return how many answers are no judgments, by reason and annotator."""
+    """Return how many answers are not judgments, by reason and annotator."""
     numbers = pd.crosstab(rejected["reason"], rejected["annotator"])
     order = numbers.sum(axis=1).sort_values(ascending=False, kind="stable").index
     rows = [
@@ -273,7 +273,7 @@ def count_refused(rejected: pd.DataFrame) -> Grid:
         for reason in order
     ]
     head = ("Reason", "All", *(f"Annotator {number}" for number in numbers.columns))
-    note = "Each stands in datasets/work/rejected_judgments.csv." if rows else "There are none."
+    note = "Each is listed in datasets/work/rejected_judgments.csv." if rows else "None."
     return Grid("By reason", head, rows, note)
 
 
@@ -290,6 +290,6 @@ def list_withdrawn(sources: Sources) -> Grid:
         ]
         for row in sources.voided.to_dict("records")
     ]
-    note = "They stay in judgments.csv; others are asked." if rows else "There are none."
+    note = "They stay in judgments.csv; others judge these pairs." if rows else "None."
     head = ("Annotator", "From (UTC)", "Until", "Votes of this annotator", "Why")
     return Grid("Withdrawn votes", head, rows, note)

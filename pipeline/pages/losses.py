@@ -1,4 +1,4 @@
-"""What was rejected anywhere, and why; and what rewriting and its checks did."""
+"""What was rejected at any stage, and why; and the results of rewriting and its checks."""
 
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ ROUND = {
 
 
 class Rejected(NamedTuple):
-    """How many of a kind were rejected for a reason, and where each one is listed."""
+    """How many of a kind were rejected for a reason, and the file that lists them."""
 
     kind: str
     reason: str
@@ -58,7 +58,7 @@ def list_rejected(sources: Sources) -> list[Rejected]:
 
 
 def count_lost(sources: Sources) -> tuple[int, int]:
-    """Return how many moments of the corpus take no part in judging, and of how many."""
+    """Return how many of the corpus's moments were lost before judging, and of how many."""
     ingest, rewrite = sources.metrics["ingest"], sources.metrics["rewrite"]
     refused, dropped = ingest["rejected"], rewrite["moments"] - rewrite["moments_in_use"]
     return refused + dropped + len(sources.failed_clips), ingest["rows"]
@@ -72,7 +72,7 @@ def rejections_grid(rejections: list[Rejected]) -> Grid:
 
 
 def rounds_grid(sources: Sources) -> Grid:
-    """Return what the checks said in each round of rewriting."""
+    """Return the results of the checks in each round of rewriting."""
     rows = [
         (
             "First draft" if own["round"] == 0 else f"Repair {own['round']}",
@@ -82,7 +82,7 @@ def rounds_grid(sources: Sources) -> Grid:
         for own in sources.metrics["rewrite"]["rounds"].values()
     ]
     head = ("Round", *ROUND.values(), "Share passed")
-    note = "Different descriptions; one may fail several checks. What still fails takes no part."
+    note = "Distinct descriptions; one may fail several checks. Those that still fail are left out."
     return Grid("Rewriting and its checks", head, rows, note)
 
 
@@ -98,7 +98,7 @@ def statuses_grid(sources: Sources) -> Grid:
 
 
 def table_3(sources: Sources, shown: int = 24) -> Grid:
-    """Return the words that stand for character names, the most frequent first."""
+    """Return the words that replace character names, the most frequent first."""
     words = sources.replacements.sort_values(["count", "word"], ascending=[False, True])
     total = int(words["count"].sum()) if len(words) else 0
     rows = [
@@ -108,7 +108,7 @@ def table_3(sources: Sources, shown: int = 24) -> Grid:
         .itertuples(index=False, name=None)
     ]
     rest = len(words) - len(rows)
-    more = f" {rest} rarer ones stand in replacements.csv." if rest > 0 else ""
-    note = f"{total:,} words stand for a name, {len(words)} different ones.{more}"
+    more = f" {rest} rarer ones are in replacements.csv." if rest > 0 else ""
+    note = f"{total:,} words replace a name, {len(words)} distinct ones.{more}"
     head = ("Word", "Gender", "Number", "Share")
-    return Grid("Table 3. What stands for character names", head, rows, note)
+    return Grid("Table 3. Words that replace character names", head, rows, note)

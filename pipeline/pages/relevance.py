@@ -1,4 +1,4 @@
-"""How relevance goes with rank and similarity, and how it spreads (paper, Figures 4 and 6)."""
+"""Relevance by rank and similarity, and its distribution (paper, Figures 4 and 6)."""
 
 from typing import NamedTuple
 
@@ -35,7 +35,7 @@ def by_rank(levels: pd.DataFrame) -> pd.DataFrame:
 def by_similarity(levels: pd.DataFrame) -> pd.DataFrame:
     """Return relevance by similarity of query and caption: `similarity, pairs, mean, ...`.
 
-    `similarity` is the lower end of a step of 0.05; what is 1.0 stands apart.
+    `similarity` is the lower end of a step of 0.05; 1.0 is a step of its own.
     """
     step = np.floor((levels["similarity"] + 1e-9) / SIMILARITY_STEP) * SIMILARITY_STEP
     return _shares(levels["level"], step.round(2).rename("similarity"))
@@ -52,7 +52,7 @@ def _shares(level: pd.Series, by: pd.Series) -> pd.DataFrame:
 def histogram(values: pd.Series, step: int) -> pd.DataFrame:
     """Return how many values are in each step from `low` up to `high`: `low, high, number`.
 
-    Half open, [low, high); steps are joined where there would be more than 40.
+    Steps are half open, [low, high); they are merged if there would be more than 40.
     """
     data = values.dropna().to_numpy("float64")
     if not len(data):
@@ -67,9 +67,9 @@ def histogram(values: pd.Series, step: int) -> pd.DataFrame:
 
 
 def examples(levels: pd.DataFrame, queries: pd.DataFrame) -> list[Example]:
-    """Return two queries, with few and with many relevant candidates, and those by rank.
+    """Return two queries, with few and with many relevant candidates, and these by rank.
 
-    In the order of that number one ends the first quarter, and the other begins the last.
+    Ordered by that number, one query ends the first quarter, and the other begins the last.
     """
     judged = levels[levels["origin"] == CANDIDATES]
     numbers = per_query(judged).rename("number").reset_index()
@@ -95,7 +95,7 @@ def tables(sources: Sources) -> dict[str, pd.DataFrame]:
     """
     levels, moments = sources.collection.judged, sources.moments
     queries = sources.queries.loc[sources.queries["split"] != "train", "query"]
-    candidates = levels[levels["origin"] == CANDIDATES]  # an audit goes further down
+    candidates = levels[levels["origin"] == CANDIDATES]  # an audit covers lower ranks too
     return {
         "relevance_by_rank": by_rank(candidates),
         "relevance_by_similarity": by_similarity(levels),
@@ -108,13 +108,13 @@ def tables(sources: Sources) -> dict[str, pd.DataFrame]:
 EXTRA_SHARES = ("at_least_1", "at_least_3")
 EXTRA_HEAD = ("Why", "Pairs", "With level", "Mean level", "Level 1 or higher", "Level 3 or higher")
 EXTRA_NOTE = (
-    "A candidate that an audit drew as well is counted here too. How many relevant moments lie"
-    " beyond the judged ranks, with an interval: python -m annotation.audit report."
+    "Candidates that an audit also drew count here too. To estimate the relevant moments beyond the"
+    " judged ranks, with an interval: python -m annotation.audit report."
 )
 
 
 def extra_pairs(sources: Sources) -> pd.DataFrame:
-    """Return `why, pairs, with_level, mean, at_least_1, at_least_3`; no rows where nobody asked."""
+    """Return `why, pairs, with_level, mean, at_least_1, at_least_3`; empty without extra pairs."""
     asked = pd.concat([_of_audit(sources), _of_runs(sources.topup)], ignore_index=True)
     judged = asked.merge(sources.collection.judged[[*PAIR_KEY, "level"]], on=PAIR_KEY, how="left")
     rows = [
@@ -132,7 +132,7 @@ def extra_pairs(sources: Sources) -> pd.DataFrame:
 
 
 def _of_audit(sources: Sources) -> pd.DataFrame:
-    """Name the audit's parts: ranks that candidates have, the next ones, and random others."""
+    """Name the audit's parts: the candidates' ranks, the next ranks, and random others."""
     audit, deepest = sources.audit, sources.deepest
     last = audit.loc[audit["origin"] == "top", "rank"].max()
     why = audit["origin"].map(
@@ -149,7 +149,7 @@ def _of_runs(topup: pd.DataFrame) -> pd.DataFrame:
 
 
 def extra_pairs_grid(table: pd.DataFrame) -> Grid:
-    """Return it as a table."""
+    """Return the extra pairs as a table."""
     rows = [
         (why, count(pairs), count(with_level), decimal(mean), *map(percent, shares))
         for why, pairs, with_level, mean, *shares in table.itertuples(index=False)

@@ -25,24 +25,24 @@ RUNS = {
 }
 SPLITS = {"test": "test", "val": "validation"}
 MEANING = {
-    "nDCG": "Gain of the first results, by level and place, as a share of the most there could be."
-    " A result counts where its overlap with a judged moment (IoU) is at least the one given.",
+    "nDCG": "Gain of the first results, by level and rank, as a share of the highest possible gain."
+    " A result counts if its overlap with a judged moment (IoU) is at least the given value.",
     "R": "Share of queries with a relevant moment among the first results.",
     "AxIoU": "The best overlap (IoU) with a relevant moment so far, averaged over the first"
     " results.",
 }
 SHORT = re.compile(r"\w+(?:\(iou=(?P<iou>[\d.]+)[^)]*\))?@(?P<cutoff>\d+)")
 SELECTION = (
-    "Pairs got four votes because their first two lay apart, and two because they did not:"
-    " agreement is high in the one and low in the other by that selection. The first two votes"
-    " of every pair are free of it. A couple is two people\u2019s votes on one pair."
+    "Pairs got four votes because their first two were too far apart, and two because they were"
+    " not: that selection makes agreement low among the former and high among the latter. The first"
+    " two votes of every pair are free of it. A couple is two people\u2019s votes on one pair."
 )
 BY_IOU = ("nDCG", "R")
 CUTOFF = re.compile(r"@20$")
 ABOUT = (
-    "A second consensus weights each vote by what its annotator\u2019s votes are worth (Dawid and"
-    " Skene, for ordered levels), and has a level for discarded pairs too. It is not the"
-    " collection\u2019s: it shows how much depends on the rule."
+    "A second consensus weights each vote by its annotator\u2019s skill (Dawid and Skene, for"
+    " ordered levels), and has a level for discarded pairs too. It is not the collection\u2019s"
+    " consensus: it shows how much depends on the rule."
 )
 DISTANCES = ("nominal", "ordinal", "interval")
 
@@ -50,7 +50,7 @@ DISTANCES = ("nominal", "ordinal", "interval")
 def agreement_grids(figures: Figures, confidence: float) -> list[Grid]:
     """Return agreement by group of votes, and Cohen's kappa.
 
-    `confidence` is that of the bootstrap interval.
+    `confidence` is the level of the bootstrap interval.
     """
     interval = percent(confidence, 0)
     head = ("Votes", "Pairs", "Couples", "Exact", "Within 1", "Nominal \u03b1", "Ordinal \u03b1",
@@ -62,7 +62,7 @@ def agreement_grids(figures: Figures, confidence: float) -> list[Grid]:
         ("All couples of votes", *map(_three, kappa["all_couples"].values())),
     ]
     number, undefined = kappa["annotator_pairs"], kappa["undefined"]
-    without = f"; {undefined} have no \u03ba, where all their levels are one." if undefined else "."
+    without = f"; {undefined} have no \u03ba, as their levels are all equal." if undefined else "."
     note = f"{number} annotator pairs{without}"
     return [
         Grid(
@@ -76,12 +76,12 @@ def agreement_grids(figures: Figures, confidence: float) -> list[Grid]:
 
 
 def alike_text(figures: Figures | None) -> str:
-    """Return what became of moments that read just like the query (paper, Appendix B.5)."""
+    """Return the results for moments with the query's own words (paper, Appendix B.5)."""
     if not figures or not figures["pairs"]:
         return "No pair with the query\u2019s own words has a level yet (paper, Appendix B.5)."
     return (
         f"Of {figures['pairs']:,} pairs whose caption has the query\u2019s own words,"
-        f" {figures['below_top']:,} ({percent(figures['share'])}) came out below level 4"
+        f" {figures['below_top']:,} ({percent(figures['share'])}) ended up below level 4"
         " (paper, Appendix B.5: 11.8\u202f%)."
     )
 
@@ -125,7 +125,7 @@ class ScoreGrids(NamedTuple):
 
 
 def score_grids(figures: Figures) -> ScoreGrids:
-    """Return a table of each split and family of measures; none where nothing was scored."""
+    """Return a table for each split and family of measures; none if nothing was scored."""
     scored = [split for split in SPLITS if figures[split]["runs"]["ideal"]]
     wide = [_grid(split, name, figures[split]) for name in BY_IOU for split in scored]
     return ScoreGrids(wide, [_grid(split, "AxIoU", figures[split]) for split in scored])
@@ -146,7 +146,7 @@ def _grid(split: str, family: str, figures: Any) -> Grid:  # noqa: ANN401  (JSON
 
 
 def kendall_tau(one: pd.Series, other: pd.Series) -> float | None:
-    """Return Kendall's tau-b of two columns of scores; None where one of them is constant."""
+    """Return Kendall's tau-b of two columns of scores; None if one of them is constant."""
     first, second = np.triu_indices(len(one), 1)
     signs = [np.sign(s.to_numpy()[first] - s.to_numpy()[second]) for s in (one, other)]
     whole = float(np.sqrt((signs[0] ** 2).sum() * (signs[1] ** 2).sum()))
@@ -154,7 +154,7 @@ def kendall_tau(one: pd.Series, other: pd.Series) -> float | None:
 
 
 def difference_text(figures: Figures) -> str:
-    """Return in how many pairs the two levels differ, after what the second one is."""
+    """Return what the second consensus is, and for how many pairs the two levels differ."""
     pairs, different = figures["with_both"], figures["different"]
     if not pairs:
         return f"{ABOUT} No pair has both levels yet."
@@ -163,19 +163,19 @@ def difference_text(figures: Figures) -> str:
 
 
 def skill_grid(figures: Figures) -> Grid:
-    """Return how many pairs have which level by the rule (rows) and by skill (columns)."""
+    """Return the number of pairs by level under the rule (rows) and by skill (columns)."""
     names = [*(f"Level {level}" for level in LEVELS), "Discarded"]
     rows = [(name, *map(count, row)) for name, row in zip(names, figures["matrix"], strict=True)]
     return Grid(
         "Levels by the rule and by skill",
         ("By the rule", *(f"{level} by skill" for level in LEVELS)),
         rows if figures["pairs"] else [],
-        "The rule rounds a mean between two levels up; by skill the nearest level is taken.",
+        "The rule rounds a mean between two levels up; the level by skill is the nearest one.",
     )
 
 
 def order_grids(figures: Figures) -> list[Grid]:
-    """Return the scores of the runs under both levels; none where nothing was scored."""
+    """Return the runs' scores under both sets of levels; none if nothing was scored."""
     return [_order_grid(split, figures[split]) for split in SPLITS if _both(figures[split])]
 
 
@@ -192,7 +192,7 @@ def _order_grid(split: str, figures: Figures) -> Grid:
         f"Scores under both levels, {SPLITS[split]}",
         ("Measure", *heads, "\u03c4"),
         rows,
-        "Kendall\u2019s \u03c4-b between the orders of the runs: 1 where both are the same."
+        "Kendall\u2019s \u03c4-b between the orders of the runs: 1 if both are the same."
         " The ideal orders are the rule\u2019s.",
         [*((RUNS[run].partition(" (")[0], 2) for run in RUNS), ("", 1)],
     )

@@ -1,4 +1,4 @@
-"""All that the report reads, read once."""
+"""Everything that the report reads, read once."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,19 +26,19 @@ Figures = Mapping[str, Any]
 
 
 class ReportError(MomentRankError):
-    """A file that does not say what the report needs of it."""
+    """A file does not contain what the report needs."""
 
 
 @dataclass(frozen=True)
 class Sources:
     """Tables and metrics as the stages left them.
 
-    `collection` is what the release is made of: the campaign, the pairs that were shown, with
-    their levels, and how complete they are. `moments` are those of the pool that take part
-    (`pool.described`); `state` is the plan's, where a campaign is open. Candidates have ranks up
-    to `deepest`; `audit` and `topup` are what is judged besides. A judgment counts for at most
-    `pause` minutes. `judgments` are all that were made, `voided` says which of them are withdrawn.
-    `released` says whether the campaign was released as it is now.
+    `collection` is what the release is made of: the campaign, and the pairs that were shown, with
+    their levels. `moments` are those of the pool that are in use (`captions.join_captions`);
+    `state` is the plan's, if a campaign is open. Candidates have ranks up to `deepest`; `audit`
+    and `topup` are judged in addition. A judgment counts for at most `pause` minutes. `judgments`
+    are all that were made, `voided` says which of them are withdrawn. `released` says whether the
+    campaign was released in its present state.
     """
 
     collection: Collection
@@ -69,7 +69,7 @@ class Sources:
 
     @property
     def valid(self) -> pd.DataFrame:
-        """The judgments that are not voided, of whatever kind."""
+        """The judgments of any kind that are not voided."""
         return drop_voided(self.judgments, self.voided)
 
     @property
@@ -128,7 +128,7 @@ def read_sources(params: Params) -> Sources:
 
 
 def numbers(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table that was read as text with its columns of numbers as numbers."""
+    """Return a table that was read as text, with its numeric columns converted to numbers."""
     read = {str(name): pd.to_numeric(frame[name], errors="coerce") for name in frame}
     whole = {name: column for name, column in read.items() if _lossless(frame[name], column)}
     return frame.assign(**whole)
@@ -141,5 +141,5 @@ def _lossless(text: pd.Series, read: pd.Series) -> bool:
 def _mapping(path: Path) -> Figures:
     value = files.read_json(path)
     if not isinstance(value, dict):
-        raise ReportError(f"{path}: not a JSON object; run `dvc repro` to write it again")
+        raise ReportError(f"{path}: not a JSON object; run `dvc repro` to rewrite it")
     return value

@@ -1,4 +1,4 @@
-"""Charts as files of their own: an SVG with its colours and its legend, for a paper."""
+"""Charts as separate files: an SVG with its colours and legend, for a paper."""
 
 import re
 
@@ -21,9 +21,9 @@ XML = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 
 def standalone(figure: Figure, *, opaque: bool = False) -> str:
-    """Return a figure's chart as a file: light colours, no variable, no page around it.
+    """Return a figure's chart as a file, in light colours, without variables or a page around it.
 
-    `opaque` puts white below it, for pages that may be dark.
+    `opaque` adds a white background, for pages that may be dark.
     """
     chart = str(figure.chart)
     opening = _OPENING.search(chart)
@@ -44,7 +44,7 @@ def standalone(figure: Figure, *, opaque: bool = False) -> str:
 
 
 def style() -> str:
-    """Return the page's rules for charts, by the values of its light scheme."""
+    """Return the page's style rules for charts, with the values of its light scheme."""
     text = (TEMPLATES / "style.css").read_text(encoding="utf-8").partition("@media print")[0]
     values = dict(_VARIABLE.findall(text.partition("}")[0]))
     lines = text.partition("@media")[2].partition("\n}\n")[2]

@@ -1,4 +1,4 @@
-"""Tables of the page, and how numbers are written in them."""
+"""The page's tables, and the formats of numbers in them."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ UNKNOWN = "\u2013"
 
 
 class Num(str):
-    """A number as it is written, which the page sets to the right; `value` is the number itself."""
+    """A formatted number, which the page aligns to the right; `value` is the number itself."""
 
     __slots__ = ("__dict__",)
     value: float | None
@@ -29,9 +29,9 @@ LETTERS = str.maketrans({"\u03b1": "alpha", "\u03ba": "kappa", "\u2019": "", "'"
 
 
 class Grid(NamedTuple):
-    """A table: the first cell of a row is its header. `note` stands below.
+    """A table: the first cell of each row is its header. `note` goes below.
 
-    `groups` are headers above the columns but the first: each with how many it spans.
+    `groups` are headers above all columns except the first, each with how many columns it spans.
     """
 
     title: str
@@ -42,14 +42,14 @@ class Grid(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What its files are called: `table-1`, else its title as far as it says what it is."""
+        """The name of its files: `table-1`, or else one made from its title."""
         numbered = NUMBERED.match(self.title)
         text = numbered[1] if numbered else self.title.partition(" (")[0]
         return "-".join(WORD.findall(text.translate(LETTERS).lower()))
 
     @property
     def numeric(self) -> list[bool]:
-        """Tell which columns hold numbers: their headers go to the right too."""
+        """Which columns contain numbers: their headers are aligned to the right too."""
         return [
             bool(self.rows) and all(isinstance(row[place], Num) for row in self.rows)
             for place in range(len(self.head))
@@ -57,19 +57,19 @@ class Grid(NamedTuple):
 
 
 def count(value: Any) -> Num:  # noqa: ANN401  (of any library)
-    """Write a whole number."""
+    """Format a whole number."""
     return Num(UNKNOWN) if _missing(value) else Num(f"{int(value):,}", int(value))
 
 
 def decimal(value: Any, digits: int = 2) -> Num:  # noqa: ANN401  (as `count`)
-    """Write a number with decimals; a true minus sign."""
+    """Format a number with decimals and a true minus sign."""
     if _missing(value):
         return Num(UNKNOWN)
     return Num(f"{value:,.{digits}f}".replace("-", "\u2212"), round(float(value), 6))
 
 
 def percent(value: Any, digits: int = 1) -> Num:  # noqa: ANN401  (as `count`)
-    """Write a share."""
+    """Format a share."""
     if _missing(value):
         return Num(UNKNOWN)
     return Num(f"{value:.{digits}%}".replace("%", "\u202f%"), round(float(value), 6))
@@ -80,5 +80,5 @@ def _missing(value: Any) -> bool:  # noqa: ANN401  (as `count`)
 
 
 def share(part: float, whole: float) -> float | None:
-    """Return a share, None of nothing."""
+    """Return a share; None if the whole is 0."""
     return part / whole if whole else None

@@ -1,8 +1,8 @@
 """The verbs of English texts, by their base forms: `sat`, `sits` and `sitting` are `sit`.
 
-The package lemminflect says which words can be forms of a verb. Many can be a noun as well: those
-count where the word before makes them a verb, as in `he waves`, `is waving`, `to wave` and `the man
-waves`. Nobody parses a sentence here, so the number is an estimate, and the report says so.
+The package lemminflect knows which words can be forms of a verb. Many can be nouns too: those count
+if the word before makes them a verb, as in `he waves`, `is waving`, `to wave` and `the man waves`.
+Sentences are not parsed, so the number is an estimate, and the report says so.
 """
 
 from collections.abc import Iterable
@@ -20,18 +20,18 @@ _OPENERS = (
     " may might"
 )
 OPENERS = frozenset(_OPENERS.split())
-"""What a verb follows: subjects, auxiliaries, and the `to` of an infinitive."""
+"""Words before a verb: subjects, auxiliaries, and the `to` of an infinitive."""
 _CLOSERS = (
     "a an the this that these those his her its their my your our some another no of"
     " two three four five six several many both all"
 )
 CLOSERS = frozenset(_CLOSERS.split())
-"""What a noun follows."""
+"""Words before a noun."""
 ENDINGS = ("s", "ing", "ed")
 
 
 def verbs(texts: Iterable[str]) -> set[str]:
-    """Return the different verbs of texts, by their base forms."""
+    """Return the distinct verbs in texts, by their base forms."""
     return {verb for text in texts for verb in _verbs(words(text))}
 
 

@@ -1,1 +1,1 @@
-"""What `publish` does: which files, a search for what identifies people, and the places."""
+"""What `publish` does: choose files, search for personal data, and upload to a place."""

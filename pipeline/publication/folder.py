@@ -1,4 +1,4 @@
-"""A folder as a place to publish: a disk, a share, a web server's root."""
+"""A folder as a place to publish: on a disk, a share, or a web server."""
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,13 +18,13 @@ class Folder:
     kind: Kind = "folder"
 
     def __init__(self, folder: Path, version: str) -> None:
-        """Name the folder in which there will be one for the version."""
+        """Set the folder that will contain one for the version."""
         self.folder = folder / version
         self.unfinished = folder / f".{version}.unfinished"
         self.place = str(folder)
 
     def open(self) -> bool:
-        """Make the folder for what is not finished."""
+        """Make the folder for unfinished files."""
         if self.folder.exists():
             return True
         try:
@@ -34,7 +34,7 @@ class Folder:
         return False
 
     def list_files(self) -> Mapping[str, str]:
-        """Hash what is there."""
+        """Hash the files that are there."""
         return {
             path.relative_to(self._now).as_posix(): f"sha256:{documents.file_sha256(path)}"
             for path in self._now.rglob("*")
@@ -59,7 +59,7 @@ class Folder:
                 yield part
 
     def finish(self) -> Address:
-        """Give the folder its name: from now on it holds the version."""
+        """Give the folder its final name: the version is complete."""
         if not self.folder.exists():
             self.unfinished.rename(self.folder)
         return Address(str(self.folder))

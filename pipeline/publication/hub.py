@@ -1,7 +1,7 @@
-"""The Hugging Face hub as a place to publish: a dataset's repository, a tag for each version.
+"""The Hugging Face hub as a place to publish: a dataset repository with a tag for each version.
 
-All files of a version are one commit: readers never see half of it. Its address comes from the
-library, which takes another one from HF_ENDPOINT, and the token from HF_TOKEN or `hf auth login`.
+All files of a version are one commit, so readers never see half of it. The address is the library's
+own, or HF_ENDPOINT; the token comes from HF_TOKEN or `hf auth login`.
 """
 
 import warnings
@@ -22,16 +22,16 @@ from pipeline.publication.target import Address, PassingError
 
 DATASET, MAIN = "dataset", "main"
 HUBS_OWN = {".gitattributes"}
-"""What the hub itself puts into a repository."""
+"""Files that the hub itself puts into a repository."""
 
 
 class Hub:
-    """A repository `owner/name` for data sets, of which one version is published."""
+    """A dataset repository `owner/name`, in which one version is published."""
 
     kind: Kind = "hf"
 
     def __init__(self, repository: str, version: str, *, private: bool = False) -> None:
-        """Name the repository; `private` applies where it is made."""
+        """Set the repository; `private` applies if it is created."""
         self.place, self.tag, self.private = repository, f"v{version}", private
         self.api = HfApi()
         token = get_token()
@@ -40,7 +40,7 @@ class Hub:
         self.revision = MAIN
 
     def open(self) -> bool:
-        """Make the repository if there is none; return whether the version's tag is there."""
+        """Create the repository if necessary; return whether the version's tag exists."""
         with self._explain("opening the repository"):
             self.api.create_repo(self.place, repo_type=DATASET, private=self.private, exist_ok=True)
             refs = self.api.list_repo_refs(self.place, repo_type=DATASET)
@@ -63,7 +63,7 @@ class Hub:
         }
 
     def put(self, files: Sequence[LocalFile], obsolete: Sequence[str]) -> None:
-        """Commit files, and the removal of others, on the commit that was looked at."""
+        """Commit files and the removal of others, on top of the commit that was examined."""
         additions = [CommitOperationAdd(one.path, one.source) for one in files]
         removals = [CommitOperationDelete(path) for path in obsolete]
         with self._explain("uploading"), warnings.catch_warnings(action="ignore"):
@@ -77,12 +77,12 @@ class Hub:
         self.revision = commit.oid
 
     def read(self, path: str) -> Iterator[bytes]:
-        """Yield a file at the revision that is published."""
+        """Yield a file's content at the published revision."""
         at = f"{self.api.endpoint}/datasets/{self.place}/resolve/{self.revision}"
         return web.stream(self.client, f"{at}/{quote(path)}", f"{self.place}: reading {path}")
 
     def finish(self) -> Address:
-        """Tag the commit, unless the tag is there."""
+        """Tag the commit, unless the tag exists."""
         with self._explain(f"tagging {self.tag}"):
             self.api.create_tag(
                 self.place, tag=self.tag, revision=self.revision, repo_type=DATASET, exist_ok=True
@@ -104,7 +104,7 @@ class Hub:
 
 
 def _error(what: str, exc: BaseException) -> PublishError:
-    """Return what an exception of the library, or of what it stands on, means for the user."""
+    """Return the error for an exception of the library or of one below it."""
     if isinstance(exc, RuntimeError) and exc.__cause__ is not None:  # around a file's upload
         return _error(what, exc.__cause__)
     if isinstance(exc, HfHubHTTPError) and exc.response is not None:

@@ -1,4 +1,4 @@
-"""What is published of a release folder: its manifests and exactly the files that they list."""
+"""What is published from a release folder: its manifests, and exactly the files they list."""
 
 import hashlib
 import zipfile
@@ -12,25 +12,25 @@ from pipeline.core import files
 
 OWN = MANIFEST, TRAINING = "manifest.json", "train_manifest.json"
 MACHINE = "machine_manifest.json"
-"""The manifest of a machine's levels; it lists nothing where there are none."""
+"""The manifest of a machine's levels; it lists nothing if there are none."""
 PRIVATE_FOLDERS = {"lead", "campaign"}
 
 
 class PublishError(MomentRankError):
-    """What can't be published, or could not be."""
+    """Something can't be published, or publishing failed."""
 
 
 class LocalFile:
-    """A file of the release, with its path in it."""
+    """A file of the release, with its path in the release."""
 
     def __init__(self, path: str, source: Path, sha256: str) -> None:
-        """Name a file whose SHA-256 is known."""
+        """Set the file's path, source and SHA-256."""
         self.path, self.source, self.sha256 = path, source, sha256
         self.size = source.stat().st_size
 
     @cached_property
     def fingerprints(self) -> frozenset[str]:
-        """The hashes by which a server may name this content: `sha256:`, `md5:`, `git:`."""
+        """The hashes by which a server may identify this content: `sha256:`, `md5:`, `git:`."""
         blob = hashlib.sha1(f"blob {self.size}\0".encode(), usedforsecurity=False)
         md5 = hashlib.md5(usedforsecurity=False)
         with self.source.open("rb") as stream:
@@ -43,7 +43,7 @@ class LocalFile:
 
 
 class Package(NamedTuple):
-    """The files of a release, and what its manifest says; `further` are those of the others."""
+    """The files of a release and its manifest; `further` has the hashes in the other manifests."""
 
     folder: Path
     manifest: Mapping[str, Any]
@@ -52,16 +52,16 @@ class Package(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many bytes the files hold."""
+        """The size of all files in bytes."""
         return sum(one.size for one in self.files)
 
 
 def collect_package(folder: Path) -> Package:
-    """Return the files that the manifests of a release list, each of which is as they say.
+    """Return the files that the manifests of a release list, after checking their hashes.
 
     Raises:
         FileError: a manifest or a file is missing.
-        PublishError: a file has another hash, or is none that may go out.
+        PublishError: a file's hash differs, or a file may not be published.
     """
     manifest = files.read_json(folder / MANIFEST)
     described, further = _hashes(manifest), _hashes(files.read_json(folder / TRAINING))
@@ -78,9 +78,9 @@ def _hashes(manifest: Mapping[str, Any]) -> dict[str, str]:
 
 
 def pack_folders(package: Package, archive: Path) -> Package:
-    """Return a package without folders: what lies in them is one ZIP, the same for the same files.
+    """Return a package without folders: their files are in one ZIP, the same for the same files.
 
-    Unpacked where the other files are, it gives the release's folder.
+    Unpacked next to the other files, it restores the release's folder.
     """
     flat = [one for one in package.files if "/" not in one.path]
     with files.unfinished(archive, "wb") as stream, zipfile.ZipFile(stream, "w") as packed:
@@ -92,7 +92,7 @@ def pack_folders(package: Package, archive: Path) -> Package:
 
 
 def list_others(package: Package) -> list[str]:
-    """Return what lies in the folder, and is not published."""
+    """Return the files in the folder that are not published."""
     return sorted({*_walk(package.folder)} - {one.path for one in package.files})
 
 
@@ -111,14 +111,14 @@ def _check(folder: Path, path: str, sha256: str) -> LocalFile:
     if local.sha256 != sha256:
         raise PublishError(
             f"{local.source}: is not the file that the manifest lists (its SHA-256 is"
-            f" {local.sha256}); make the release again: dvc repro release pseudo"
+            f" {local.sha256}); rebuild the release: dvc repro release pseudo"
         )
     return local
 
 
 def _hash(folder: Path, path: str) -> LocalFile:
     source = folder / path
-    files.open_source(source).close()  # an error that says what makes it
+    files.open_source(source).close()  # its error names the command that makes the file
     if not source.resolve().is_relative_to(folder.resolve()):
-        raise PublishError(f"{source}: a link that leaves the release's folder; copy the file")
+        raise PublishError(f"{source}: is a link to outside the release's folder; copy the file")
     return LocalFile(path, source, files.file_sha256(source))

@@ -1,10 +1,10 @@
-"""The search of a package for what identifies people, and for tokens, before it goes out.
+"""The search of a package for personal data and tokens, before it is published.
 
-`release` has searched what people typed. This is a second look, at the very bytes that go out. The
-addresses and passwords of `annotators.private.yaml` may be nowhere, nor any e-mail address or
-token, nor a secret of this machine: of the environment or of `.env`. Whole names of annotators are
-looked for outside the corpus's own texts, and not in what the lead wrote into params.yaml: a
-citation names its authors. An error tells where something stands, and not what.
+`release` has searched what people typed. This is a second check, of the very bytes to be published.
+They must contain no address or password from `annotators.private.yaml`, no e-mail address, no token
+and no secret of this machine (from the environment or `.env`). Full names of annotators are
+searched for outside the corpus's own texts, and not in what the lead wrote into params.yaml, since
+a citation names its authors. An error reports where something was found, but not what.
 """
 
 import os
@@ -37,18 +37,18 @@ OF_THE_CORPUS = re.compile(
     r"(val|test|train_\w+|video_corpus)\.(json|parquet)|queries\.tsv|pairs\.csv"
     r"|(qrels|queries|corpus|top_ranked)/.*\.(qrels|parquet)"
 )
-"""Files whose texts are the corpus's: a character may be called as an annotator is."""
+"""Files with the corpus's texts: a character may have an annotator's name."""
 
 
 class Text(NamedTuple):
-    """A text of a file, and its place: a line, or a column's row."""
+    """A text in a file, and its place: a line, or a column and row group."""
 
     text: str
     place: str
 
 
 class Forbidden(NamedTuple):
-    """What must not go out, and what may although it looks so: `words`, `allowed` (`plain`)."""
+    """What must not be published, and the exceptions: `words` and `allowed` (both `plain`)."""
 
     private: Private
     secrets: list[str]
@@ -56,16 +56,16 @@ class Forbidden(NamedTuple):
     allowed: set[str]
 
     def describe(self, text: str, *, of_the_corpus: bool) -> str | None:
-        """Return what is wrong with a text, or nothing."""
+        """Return what is wrong with a text, if anything."""
         seen = plain(text)
         if self.private.secrets.search(seen):
-            return f"an address or a password of {PRIVATE.name}"
+            return f"an address or a password from {PRIVATE.name}"
         if "@" in seen and set(ADDRESS.findall(seen)) - self.allowed:
             return "an e-mail address (--allow ADDRESS, if it may be public)"
         if TOKEN.search(text) or any(secret in text for secret in self.secrets):
             return "a token or a password"
         if not of_the_corpus and self.private.whole.search(self._without_words(seen)):
-            return f"a name of {PRIVATE.name}"
+            return f"a name from {PRIVATE.name}"
         return None
 
     def _without_words(self, text: str) -> str:
@@ -75,15 +75,15 @@ class Forbidden(NamedTuple):
 
 
 def refuse_people(package: Package, allowed: Collection[str]) -> None:
-    """Refuse a package that holds what must not go out; `allowed` are addresses that may.
+    """Refuse a package with anything that must not be published, except `allowed` addresses.
 
     Raises:
-        PublishError: something was found, with file and place; or there is no list of names.
+        PublishError: something was found, with file and place; or the list of names is missing.
     """
     if not PRIVATE.is_file():
         raise PublishError(
-            f"{PRIVATE}: no such file, so nothing can be searched for annotators' names; copy it"
-            " from the checkout in which the campaign was opened"
+            f"{PRIVATE}: no such file, so the files can't be searched for annotators' names; copy"
+            " it from the checkout in which the campaign was opened"
         )
     private = read_private(PRIVATE)
     words = _find_named(private, package.manifest["params"]["release"])
@@ -97,7 +97,7 @@ def refuse_people(package: Package, allowed: Collection[str]) -> None:
 
 
 def _find_named(private: Private, value: object) -> list[str]:
-    """Return the lead's texts that name somebody, the longest first: as prose, JSON, and a cell."""
+    """Return the lead's texts with names, the longest first: as prose, as JSON, as a table cell."""
     written = {
         plain(form)
         for text in _strings_of(value)
@@ -128,7 +128,7 @@ def _texts(local: LocalFile) -> Iterable[Text]:
 
 
 def _cells(table: pq.ParquetFile) -> Iterator[Text]:
-    """Yield the distinct texts of each column, with the row group in which each stands."""
+    """Yield the distinct texts of each column, with the row group of each."""
     for group in range(table.num_row_groups):
         for name, column in zip(
             table.schema_arrow.names, table.read_row_group(group).columns, strict=True
@@ -139,7 +139,7 @@ def _cells(table: pq.ParquetFile) -> Iterator[Text]:
 
 
 def _strings(array: pa.Array) -> Iterator[str]:
-    """Yield the distinct texts of a column; whatever is no number is looked at."""
+    """Yield the distinct texts of a column; everything but numbers is searched."""
     kind = array.type
     if pa.types.is_struct(kind):
         yield from chain.from_iterable(map(_strings, array.flatten()))

@@ -1,4 +1,4 @@
-"""A place where a collection is published: the port, and what publishing gave."""
+"""A place where a collection is published: the interface, and the result of publishing."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
@@ -7,23 +7,23 @@ from pipeline.distribution.versions import Target as Kind
 from pipeline.publication.package import LocalFile, PublishError
 
 TRIES = 5
-"""How often a step is tried while a server fails in a way that may pass."""
+"""How often a step is tried while a server's failure may be temporary."""
 
 
 class PassingError(PublishError):
-    """A failure that may pass: no connection, a server's own error, too many requests.
+    """A failure that may be temporary: no connection, a server error, too many requests.
 
-    `wait` is how many seconds the server asks for.
+    `wait` is how many seconds the server asks to wait.
     """
 
     def __init__(self, text: str, wait: float | None = None) -> None:
-        """Say what failed."""
+        """Set the message and the wait."""
         super().__init__(text)
         self.wait = wait
 
 
 class Address(NamedTuple):
-    """Where a version was published: its address, its revision and DOI where there are any."""
+    """Where a version was published: its address, and its revision and DOI if any."""
 
     url: str
     revision: str | None = None
@@ -31,29 +31,29 @@ class Address(NamedTuple):
 
 
 class Target(Protocol):
-    """A place for one version of a collection. Every step can be done again.
+    """A place for one version of a collection. Every step can be repeated.
 
-    Files are named by their path, content by a fingerprint, `sha256:`, `md5:` or `git:` with the
-    hash in hexadecimal. All methods raise `PassingError` where trying again may help.
+    Files are identified by path, content by a fingerprint: `sha256:`, `md5:` or `git:` with the
+    hash in hexadecimal. All methods raise `PassingError` if trying again may help.
     """
 
     kind: Kind
     place: str
 
     def open(self) -> bool:
-        """Make the place ready; return whether this version is published there already."""
+        """Prepare the place; return whether this version is published there already."""
 
     def list_files(self) -> Mapping[str, str]:
         """Return the fingerprint of each file of this version."""
 
     def put(self, files: Sequence[LocalFile], obsolete: Sequence[str]) -> None:
-        """Upload files, and remove those that are not of this version."""
+        """Upload files, and remove those that are not part of this version."""
 
     def read(self, path: str) -> Iterator[bytes]:
-        """Yield what a file of this version holds, as a reader gets it."""
+        """Yield the content of a file of this version, as a reader gets it."""
 
     def finish(self) -> Address:
-        """Publish what was uploaded, under its version; return where it is."""
+        """Publish what was uploaded, under its version; return its address."""
 
     def close(self) -> None:
         """Close the connection, if any."""

@@ -1,6 +1,6 @@
-"""Publish a package in a place: upload what is missing or differs, check all of it, finish.
+"""Publish a package: upload what is missing or differs, check all of it, and finish.
 
-A run that was interrupted is continued by the next: the place is asked what it holds.
+After an interrupted run the next one continues: it lists the files that are there.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ Sleep = Callable[[int | float], None]
 
 
 class Difference(NamedTuple):
-    """What a place lacks, and what it holds that is not of this version."""
+    """What a place lacks, and what it has that is not part of this version."""
 
     missing: list[LocalFile]
     obsolete: list[str]
@@ -33,8 +33,8 @@ def publish(package: Package, target: Target, sleep: Sleep = time.sleep) -> Addr
     """Upload, check every SHA-256, and publish; return the address.
 
     Raises:
-        PublishError: the version is published with other files; what was uploaded reads back
-            otherwise; or the server refuses, or fails too often.
+        PublishError: the version is published with other files, an uploaded file reads back
+            differently, or the server refuses or fails too often.
     """
     with closing(target):
         retry(lambda: _upload(package, target), sleep)
@@ -44,14 +44,14 @@ def publish(package: Package, target: Target, sleep: Sleep = time.sleep) -> Addr
 
 
 def compare(package: Package, target: Target) -> Difference:
-    """Return what must be uploaded and removed."""
+    """Return what to upload and what to remove."""
     there = target.list_files()
     missing = [one for one in package.files if there.get(one.path) not in one.fingerprints]
     return Difference(missing, sorted(there.keys() - {one.path for one in package.files}))
 
 
 def retry(step: Callable[[], T], sleep: Sleep = time.sleep) -> T:
-    """Do a step; do it again, after a growing pause, while it fails in a way that may pass."""
+    """Do a step; repeat it, with growing pauses, while its failure may be temporary."""
     retrying = Retrying(
         retry=retry_if_exception(_is_worth_waiting),
         stop=stop_after_attempt(TRIES),
@@ -64,7 +64,7 @@ def retry(step: Callable[[], T], sleep: Sleep = time.sleep) -> T:
         return retrying(step)
     except PassingError as exc:
         raise PublishError(
-            f"{exc}; nothing is lost: run the command again, it continues from here"
+            f"{exc}; nothing is lost: run the command again to continue from here"
         ) from exc
 
 

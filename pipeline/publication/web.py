@@ -1,4 +1,4 @@
-"""HTTP as publishing needs it: one client, its failures as errors that say whether they pass."""
+"""HTTP for publishing: one client, whose errors show whether a failure may be temporary."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ SHOWN = 300
 
 @contextmanager
 def explain(what: str) -> Iterator[None]:
-    """Turn failures of a connection, and of a server, into errors that name what was tried."""
+    """Turn failures of the connection or the server into errors that name what was tried."""
     try:
         yield
     except httpx.HTTPStatusError as exc:
@@ -35,7 +35,7 @@ def explain(what: str) -> Iterator[None]:
 
 
 def status_error(what: str, status: int, headers: Mapping[str, str], text: str) -> PublishError:
-    """Return the error for a status: one that may pass, or one that says what to do."""
+    """Return the error for a status: a temporary one, or one that names the reason."""
     if status in PASSING or status >= SERVER_ERROR:
         return PassingError(f"{what}: status {status}", retry_after(headers, time.time()))
     reason = REFUSED.get(status, " ".join(text.split())[:SHOWN])
@@ -43,7 +43,7 @@ def status_error(what: str, status: int, headers: Mapping[str, str], text: str) 
 
 
 def stream(client: httpx.Client, url: str, what: str) -> Iterator[bytes]:
-    """Yield what an address holds."""
+    """Yield the content at an address."""
     with explain(what), client.stream("GET", url, follow_redirects=True) as response:
         if response.is_error:
             response.read()
@@ -52,7 +52,7 @@ def stream(client: httpx.Client, url: str, what: str) -> Iterator[bytes]:
 
 
 def ask(client: httpx.Client, method: str, url: str, what: str, **options: Any) -> Any:  # noqa: ANN401  (JSON)
-    """Send a request and return the JSON of its answer; None if that is empty."""
+    """Send a request and return its response as JSON; None if that is empty."""
     with explain(what):
         response = client.request(method, url, **options)
         response.raise_for_status()

@@ -1,6 +1,6 @@
 """Zenodo as a place to publish: a record with a DOI for each version, through its REST API.
 
-A draft is filled, checked and only then published, for a record can't be changed afterwards. The
+A draft is filled and checked before it is published, as a record can't be changed afterwards. The
 token comes from ZENODO_TOKEN, another address (the sandbox) from ZENODO_URL.
 """
 
@@ -20,32 +20,32 @@ from pipeline.publication.target import Address, PassingError
 
 ADDRESS = "https://zenodo.org"
 DRAFT = tables.WORK / "zenodo_draft.json"
-"""Which draft an interrupted run has begun, and of which version."""
+"""The draft that an interrupted run has begun, and its version."""
 FOLDERS = tables.WORK / "folders.zip"
-"""What goes up instead of folders (`pack_folders`): a name on Zenodo has no slash."""
+"""What is uploaded instead of folders (`pack_folders`): a name on Zenodo has no slash."""
 
 
 def choose_server() -> str:
-    """Return the address of Zenodo, or of what ZENODO_URL names."""
+    """Return the address of Zenodo, or ZENODO_URL."""
     return (os.environ.get("ZENODO_URL", "").strip() or ADDRESS).rstrip("/")
 
 
 class Zenodo:
-    """A record, of which one version is published; `before` is the record of an earlier one."""
+    """A record for one version; `before` is the record of an earlier version."""
 
     kind: Kind = "zenodo"
 
     def __init__(self, metadata: Mapping[str, Any], before: str | None) -> None:
-        """Take what the DOI is to say (`doi_metadata`).
+        """Set the DOI's metadata (`doi_metadata`).
 
         Raises:
-            PublishError: there is no token.
+            PublishError: the token is missing.
         """
         token = os.environ.get("ZENODO_TOKEN", "").strip()
         if not token:
             raise PublishError(
-                "ZENODO_TOKEN: not set; make a token with the scopes deposit:write and"
-                " deposit:actions in your Zenodo account, and put it into the environment"
+                "ZENODO_TOKEN: not set; create a token with the scopes deposit:write and"
+                " deposit:actions in your Zenodo account, and export it as ZENODO_TOKEN"
             )
         self.metadata, self.before, self.place = metadata, before, choose_server()
         self.api = f"{self.place}/api/deposit/depositions"
@@ -55,7 +55,7 @@ class Zenodo:
         self.deposit: dict[str, Any] = {}
 
     def open(self) -> bool:
-        """Find the draft of this version, or make one; return whether it is published already."""
+        """Find this version's draft, or create one; return whether it is published already."""
         number = self._find_draft() or self._find_published()
         if number is None:
             number = self._new_version() if self.before else self._create()
@@ -70,13 +70,13 @@ class Zenodo:
         return bool(self.deposit["submitted"])
 
     def list_files(self) -> Mapping[str, str]:
-        """Return the MD5 of each file, which is what Zenodo tells."""
+        """Return the MD5 of each file, which is the hash that Zenodo reports."""
         number = self.deposit["id"]
         listed = self._ask("GET", f"{self.api}/{number}/files", "listing the files")
         return {one["filename"]: f"md5:{one['checksum'].removeprefix('md5:')}" for one in listed}
 
     def put(self, files: Sequence[LocalFile], obsolete: Sequence[str]) -> None:
-        """Upload file by file; each is compared with the hash that Zenodo made of it."""
+        """Upload each file, and compare it with the hash that Zenodo returns."""
         for path in obsolete:
             self._ask("DELETE", self._url(path), f"removing {path}")
         for local in files:
@@ -91,7 +91,7 @@ class Zenodo:
         return web.stream(self.client, self._url(path), f"{self.place}: reading {path}")
 
     def finish(self) -> Address:
-        """Publish the draft: from now on its DOI leads to it, and nothing of it can change."""
+        """Publish the draft: from now on its DOI leads to it, and it can't change."""
         number = self.deposit["id"]
         url = f"{self.api}/{number}"
         self.deposit = self._ask("GET", url, f"reading record {number}")
@@ -106,7 +106,7 @@ class Zenodo:
 
     @property
     def _own(self) -> dict[str, str]:
-        """What a draft must be of to be continued."""
+        """The place and version that a draft must have to be continued."""
         return {"place": self.place, "version": self.metadata["version"]}
 
     def _find_draft(self) -> str | None:
@@ -114,7 +114,7 @@ class Zenodo:
         return str(begun["id"]) if self._own.items() <= begun.items() else None
 
     def _find_published(self) -> str | None:
-        """Return the record before, if it is of this very version."""
+        """Return the earlier record, if it is for this very version."""
         if not self.before:
             return None
         url = f"{self.api}/{self.before}"
@@ -128,8 +128,8 @@ class Zenodo:
     def _new_version(self) -> str:
         """Return the draft of the next version, with the files of this one.
 
-        There is one at most: where it was begun before, and has files, Zenodo refuses to import
-        them, and names it when asked for the next version alone.
+        There can be only one. If it exists and has files, Zenodo refuses to import them, but
+        returns the draft when only the next version is requested.
         """
         what = f"making a new version of {self.before}"
         url = f"{self.api}/{self.before}/actions/newversion"
@@ -150,14 +150,14 @@ class Zenodo:
 
 
 def doi_metadata(manifest: Mapping[str, Any], description: str) -> dict[str, Any]:
-    """Return what a DOI says of a collection, as Zenodo names it; `description` is HTML.
+    """Return a collection's DOI metadata in Zenodo's terms; `description` is HTML.
 
     Raises:
-        PublishError: nobody said who made it.
+        PublishError: `release.creators` is missing.
     """
     release = manifest["params"]["release"]
     if not release["creators"]:
-        raise PublishError("params.yaml: release.creators: not given; a DOI names who made it")
+        raise PublishError("params.yaml: release.creators: missing; a DOI names the creators")
     terms = {"license": release["license"]} if release["license"] else {}
     related = {"relation": "isDescribedBy", "identifier": release["url"]}
     return {

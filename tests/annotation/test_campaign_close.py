@@ -196,7 +196,7 @@ def test_a_pilot_is_judged_alone_and_kept_apart(folder, repository, command):
 
     [pilot] = asked()
     code, _, said = command("annotation.campaign", "close", "--offline", "--give-up")
-    assert (code, "the pilot runs; end it first" in said) == (1, True)
+    assert (code, "the pilot is running; end it first" in said) == (1, True)
     assert command("annotation.campaign", "open", "--end-pilot")[0] == 0
     assert len(asked()) == 2
     assert pilot not in asked()

@@ -78,7 +78,7 @@ def test_a_round_is_printed_also_if_no_answer_was_confirmed(capsys):
     first, second = capsys.readouterr().out.splitlines()
     assert first == "SQLite     no answer was confirmed   2 workers killed, 3 errors seen"
     assert second.startswith("SQLite        0.5 answers/s   a person waits   200 ms (95 %: 290)")
-    assert "for each  500 ms of processor by the server, 100 by the people   0 workers" in second
-    told = "2.0 times the answers a second of SQLite"
+    assert "500 ms in the server, 100 in the people   0 workers" in second
+    told = "2.0 times the answers per second of SQLite"
     assert compare_rates([some, some], [some, none], "SQLite") == told
     assert compare_rates([some], [none], "SQLite") == "SQLite confirmed no answer"

@@ -36,7 +36,7 @@ def test_what_is_judged_after_a_revision_is_judged_by_the_new_version():
 @pytest.mark.parametrize(
     ("file", "message"),
     [
-        (guideline("1"), r"is as it was; change it first"),
+        (guideline("1"), r"is unchanged; change it first"),
         (guideline("1", "changed"), r"version 1 was used before; raise `version`"),
     ],
 )
@@ -63,7 +63,7 @@ def test_a_pilot_is_asked_alone_and_then_all_others(take_over):
     wanted = pilot | others if take_over else others
     assert set(ended.select_asked(QUERIES)["query_id"]) == wanted
     assert set(ended.select_kept(QUERIES)["query_id"]) == wanted
-    with pytest.raises(CampaignError, match="no pilot runs"):
+    with pytest.raises(CampaignError, match="no pilot is running"):
         end_pilot(ended, take_over=take_over, now="2024-05-03T07:00:00Z")
 
 

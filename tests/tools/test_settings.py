@@ -74,7 +74,7 @@ def test_a_text_is_taken_as_it_was_typed(repository, value):
         ("ingst.source=x", ["SET: ingst: unknown key; did you mean 'ingest'?"]),
         ("split.val.low=1", ["SET: split.val.low: unknown key"]),
         ("split.val=many", ["SET: split.val: input should be a valid integer (it is 'many')"]),
-        ("split.val", ["SET: 'split.val' is not KEY=VALUE; a value with spaces takes quotes"]),
+        ("split.val", ["SET: 'split.val' is not KEY=VALUE; a value with spaces needs quotes"]),
         ("split.val=1 split.val=2", ["SET: split.val: appears twice"]),
         ("split.val='1", ['SET: no closing quotation in "split.val=\'1"']),
         (

@@ -101,7 +101,7 @@ def test_a_copy_that_can_not_be_finished_is_taken_away(here, monkeypatch):
 def test_what_is_there_is_never_overwritten(here):
     copy = here.parent / "copy"
     copy.symlink_to("nowhere")
-    with pytest.raises(CloneError, match="is there already"):
+    with pytest.raises(CloneError, match="already exists"):
         make()
     assert copy.is_symlink()
 
@@ -121,7 +121,7 @@ def test_make_passes_every_character_on(repository, tmp_path, monkeypatch):
     assert made.release.name == "A & b's $HOME $(x)"
     done = subprocess.run(["make", "campaign"], capture_output=True, text=True, check=False)
     assert done.returncode
-    assert "say where: make campaign DIR=path" in done.stderr
+    assert "DIR is missing: make campaign DIR=path" in done.stderr
 
 
 def say_after(folder, base="", given="", capsys=None):
@@ -149,6 +149,6 @@ def test_changes_that_are_not_committed_are_said_not_to_be_in_it(here, capsys):
         told = say_after("../copy", capsys=capsys)
     finally:
         (here / "params.yaml").write_text(before)
-    assert "not committed is not in it" in told
+    assert "uncommitted changes" in told
     subprocess.run(["rm", "-rf", here.parent / "copy"], check=True)
-    assert "not committed" not in say_after("../copy", capsys=capsys)
+    assert "uncommitted" not in say_after("../copy", capsys=capsys)

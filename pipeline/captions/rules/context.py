@@ -1,7 +1,7 @@
-"""What is around a unit of names: determiner, adjective, case, and whether the name can just go.
+"""The context of a unit of names: determiner, adjective, case, and whether the name can go.
 
-A name can go beside a noun that says enough, or in an address: `his friend Ann`, `the boys, Emil
-and Franz,`, `a man named Emil`, `a Batman costume`, `"Ann, come here"`.
+A name can go (be dropped) next to a noun that says enough, or in an address: `his friend Ann`,
+`the boys, Emil and Franz,`, `a man named Emil`, `a Batman costume`, `"Ann, come here"`.
 """
 
 import re
@@ -21,9 +21,9 @@ from pipeline.names.evidence.surroundings import opens_quote
 
 
 class Removal(NamedTuple):
-    """A name that need not be replaced: the characters [start, end) go, or become `instead`.
+    """A name that need not be replaced: the characters [start, end) are dropped, or `instead`.
 
-    `noun` is what the name is beside, if anything (his *friend* Ann), and `at` its place.
+    `noun` is the noun next to the name, if any (his *friend* Ann), and `at` its place.
     """
 
     start: int
@@ -34,7 +34,7 @@ class Removal(NamedTuple):
 
 
 class Context(NamedTuple):
-    """What the phrase for a unit has to fit; it replaces the characters [start, end).
+    """What the phrase for a unit must fit; it replaces the characters [start, end).
 
     A `determiner` before the unit (`a sleeping Ann`) stays there. `clause` is where the unit's
     clause begins; a unit that `opens` is the subject that the text begins with.
@@ -74,7 +74,7 @@ _NOT_ADJECTIVES = words("adjectives", "none")
 _ENDINGS = tuple(sorted(words("adjectives", "endings")))
 _BARE = "|".join(sorted(BARE_ADJECTIVES))
 _BARE_DETERMINERS = ("a", "an", "the", "his", "her", "their", "its")
-"""Those that may come right before a name; `that Ann` is rather a clause."""
+"""Those that may come right before a name; `that Ann` is more likely a clause."""
 _DETERMINED = re.compile(
     rf"\b({_DETERMINERS})\s+((?:(?!(?:{_DETERMINERS})\b)[a-z-]+,?\s+){{0,3}})$", re.IGNORECASE
 )
@@ -96,11 +96,11 @@ def _with_determiner(plain: Context, left: str, right: str, unit: Unit) -> Conte
         return plain._replace(start=start, determiner=determiner, adjective=between)
     if determiner not in _BARE_DETERMINERS:
         return None
-    # `a Batman costume` is no person's.
+    # `a Batman costume` is not about a person.
     if not unit.suffix and not family and syntax.is_before_noun(right):
         removal = Removal(match.start() + len(determiner), plain.end)
         return plain._replace(start=removal.start, removal=removal)
-    # `the Lees`, and `goes to the Ann`, a slip: the phrase brings its own article.
+    # `the Lees`, and `goes to the Ann`, a slip: the phrase has its own article.
     # But `hands her Ann's cup` is about two.
     return None if determiner == "her" else plain._replace(start=match.start())
 
@@ -114,14 +114,14 @@ def _is_adjective(word: str, determiner: str) -> bool:
 
 
 def _with_adjective(plain: Context, left: str, unit: Unit) -> Context | None:
-    """Find `young Ann`, where an article has to come before the adjective."""
+    """Find `young Ann`, where an article must come before the adjective."""
     match = _BARE_ADJECTIVE.search(left)
     if not match or len(unit.people) > 1:
         return None
     return plain._replace(start=match.start(1), adjective=f"{match[1].lower()} ")
 
 
-# Names that can go
+# Names that can be dropped
 
 # `The man called Ann` may have phoned her.
 _NAMED = re.compile(
@@ -147,7 +147,7 @@ _ADDRESS_ENDS = re.compile(r"\s*,\s*|(?=\s*[.!?]*[\"\u201d])")
 
 
 def _find_removal(left: str, right: str, unit: Unit) -> Removal | None:
-    """Return what goes with the name between `left` and `right`, if it goes."""
+    """Return what is dropped with the name between `left` and `right`, if it is dropped."""
     return (
         _after_named(left, unit)
         or _after_noun(left, right, unit)
@@ -199,7 +199,7 @@ def _between_commas(left: str, right: str, unit: Unit, match: re.Match[str]) -> 
 
 
 def _is_relative_clause(before: str, right: str) -> bool:
-    """Tell `next to the patient Ann is treating` from `The patient Ann is asleep`."""
+    """Distinguish `next to the patient Ann is treating` from `The patient Ann is asleep`."""
     opens = syntax.last_word(before)
     starts_clause = not opens or opens in syntax.LINKS
     return not starts_clause and syntax.is_verb(syntax.next_verb_place(right))
@@ -218,7 +218,7 @@ def _before_noun(left: str, right: str, unit: Unit) -> Removal | None:
 
 
 def _as_place(left: str, unit: Unit) -> Removal | None:
-    """Find what is rather a place: `at Blue Lagoon`, where only `Lagoon` was marked."""
+    """Find what is more likely a place: `at Blue Lagoon`, where only `Lagoon` was marked."""
     is_place = syntax.last_word(left) in _PLACES and unit.mentions[-1].loose
     if not is_place or len(unit.people) > 1 or unit.mentions[0].title or unit.suffix:
         return None
@@ -226,7 +226,7 @@ def _as_place(left: str, unit: Unit) -> Removal | None:
 
 
 def _as_quotation(left: str, right: str, unit: Unit) -> Removal | None:
-    """Find a quotation that is a name and nothing else: somebody shouts it, a sign bears it."""
+    """Find a quotation that is only a name: someone shouts it, or it is on a sign."""
     opening, closing = _QUOTE_BEFORE.search(left), _QUOTE_AFTER.match(right)
     if not opening or not closing or unit.suffix:
         return None
@@ -234,7 +234,7 @@ def _as_quotation(left: str, right: str, unit: Unit) -> Removal | None:
 
 
 def _as_address(left: str, right: str, unit: Unit) -> Removal | None:
-    """Find who is spoken to in a quotation, where more is said to them."""
+    """Find the person addressed in a quotation, if more is said to them."""
     opening, closing = _OPEN_QUOTE.search(left), _ADDRESS_ENDS.match(right)
     if not opening or not closing or unit.suffix:
         return None

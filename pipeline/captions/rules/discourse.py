@@ -1,8 +1,8 @@
-"""Who has been spoken of so far in a text, and what they may be called next.
+"""Who has been mentioned so far in a text, and what they may be called next.
 
-The first mention of a person is indefinite (a man, another man), a later one a pronoun where
-nobody else can be meant by it, else a definite noun (the man, the other man). Several people
-are counted (two men), a family is one, and where a name can go, nothing stands for it.
+The first mention of a person is indefinite (a man, another man). A later one is a pronoun if it
+can mean nobody else, or else a definite noun (the man, the other man). Several people are counted
+(two men), a family counts as one, and a name that can be dropped is not replaced.
 """
 
 from collections.abc import Sequence
@@ -36,14 +36,14 @@ _PRONOUNS: dict[Gender, dict[str, str]] = {
 _THEY = {"subject": "they", "object": "them", "'s": "their"}
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 _MANY = 6
-"""From so many people on, they are a group."""
+"""From this many people on, they are a group."""
 
 
 class Referent(NamedTuple):
-    """Somebody spoken of at a place in the text, by a noun.
+    """Someone mentioned at a place in the text, by a noun.
 
-    `person` is the number of a person whose name was replaced, `group` the first person of
-    those who share one phrase (two men).
+    `person` is the number of a person whose name was replaced, `group` the first of the people who
+    share one phrase (two men).
     """
 
     at: int
@@ -57,7 +57,7 @@ class Referent(NamedTuple):
 class Discourse:
     """A text as far as it has been read.
 
-    Those `alone` are the only man or the only woman in it, whom a pronoun can introduce.
+    People in `alone` are the only man or the only woman in it; a pronoun can introduce them.
     """
 
     people: Sequence[Person]
@@ -67,7 +67,7 @@ class Discourse:
     _singled_out: list[int] = field(default_factory=list)
 
     def add_noun(self, noun: PersonNoun) -> bool:
-        """Take note of a noun for somebody; tell whether a name became the same word before."""
+        """Note a noun for a person; return whether a name became the same word before."""
         if any(one.at == noun.start for one in self._referents):
             return False
         repeats = any(one.noun == noun.noun and one.person is not None for one in self._referents)
@@ -75,9 +75,9 @@ class Discourse:
         return repeats
 
     def phrase(self, unit: Unit, context: Context, *, apart: bool) -> str:
-        """Return what stands for a unit, possessive included, and take note of its people.
+        """Return what replaces a unit, possessive included, and note its people.
 
-        `apart`: one of several people is spoken of alone elsewhere in the text.
+        `apart`: one of several people is mentioned alone elsewhere in the text.
         """
         if context.removal:
             self._add_removed(unit, context.removal)
@@ -108,7 +108,7 @@ class Discourse:
         return any(one.noun == noun for one in self._referents)
 
     def _add(self, number: int, at: int, noun: str, group: int | None = None) -> None:
-        """Take note of a person, under the noun they were called, unless that was done before."""
+        """Note a person, under the noun they were called, unless noted before."""
         if not self._referent(number):
             gender = self.people[number].gender
             if gender == "unknown":
@@ -116,7 +116,7 @@ class Discourse:
             self._referents.append(Referent(at, noun, gender, number, group))
 
     def _add_removed(self, unit: Unit, removal: Removal) -> None:
-        """The noun beside a name that goes is that person, and no further one."""
+        """Note that the noun next to a dropped name is that person, not another one."""
         if removal.noun:
             self._referents = [one for one in self._referents if one.at != removal.at]
             for number in unit.people:
@@ -141,7 +141,7 @@ class Discourse:
         return self._first(number, context.start) + suffix
 
     def _first(self, number: int, at: int) -> str:
-        """Return the phrase for a person not yet spoken of."""
+        """Return the phrase for a person not mentioned yet."""
         noun = self._noun(number)
         is_repeated = self._has(noun)
         self._add(number, at, noun)
@@ -150,14 +150,14 @@ class Discourse:
         return self.voice.pick(SOMEONE) if noun == "person" else with_article(noun)
 
     def _again(self, number: int, suffix: str, context: Context) -> str:
-        """Return the phrase for a person spoken of before, possessive included."""
+        """Return the phrase for a person mentioned before, possessive included."""
         pronoun = _PRONOUNS[self.people[number].gender].get(suffix or context.case)
         if pronoun and not self._is_ambiguous(number, context):
             return pronoun
         return possessive(self._definite(number), suffix)
 
     def _is_ambiguous(self, number: int, context: Context) -> bool:
-        """Tell whether a pronoun for a person could mean somebody else.
+        """Return whether a pronoun for a person could mean someone else.
 
         As an object, it can't mean those of its own clause: `as Ann and Bea follow him`.
         """
@@ -169,7 +169,7 @@ class Discourse:
         )
 
     def _definite(self, number: int) -> str:
-        """Return the noun with what sets it apart: the man, the first man, one of the men."""
+        """Return the noun with what identifies it: the man, the first man, one of the men."""
         referent = self._referent(number)
         noun = referent.noun if referent else self._noun(number)
         alike = [one for one in self._referents if one.noun == noun]

@@ -1,7 +1,7 @@
-"""The gender a name suggests: the corpus's cast, then its pronouns, then a census of names.
+"""The gender a name suggests, by the corpus's cast, then its pronouns, then a census of names.
 
-A surname tells no gender, and a name such as Robin is anybody's. But where a description
-names one person and goes on with `his` or `she`, it tells; over a corpus that adds up.
+A surname implies no gender, and a name such as Robin may be anyone's. But a description that names
+one person and continues with `his` or `she` gives a hint; over a corpus that adds up.
 """
 
 import re
@@ -23,15 +23,15 @@ from pipeline.names.evidence.lists import first_names
 CLEAR = 0.9
 """The share of bearers from which a first name counts as a man's or a woman's."""
 CLEAR_PRONOUNS = 0.75
-"""The share of a name's pronouns that has to agree."""
+"""The share of a name's pronouns that must agree."""
 MIN_PRONOUNS = 3
-"""Pronouns that a name needs to overrule the census; fewer decide where that says nothing."""
+"""Pronouns needed to overrule the census for a name; fewer decide if the census is silent."""
 ALIKE = 0.84
-"""How alike (`difflib`) a rare, misspelt name is to the one that is meant."""
+"""How similar (`difflib`) a rare, misspelt name must be to the intended one."""
 SHORT = 3
-"""Letters up to which any name is nearly another one."""
+"""Letters up to which every name is too close to another one."""
 _OF_MEN = re.compile(r"\b(?:he|his|himself)\b", re.IGNORECASE)
-# `her` counts only before a noun: as an object it is somebody else.
+# `her` counts only before a noun: as an object it is someone else.
 _OF_WOMEN = re.compile(
     r"\b(?:she|herself|her(?=\s+(?!(?:as|and|while|to|in|on|at|with|from|by|for|that|when|then|up|"
     r"down|out|off|away|back|about|into|over|if|a|an|the|he|she|who|is|was)\b)[a-z]))\b",
@@ -45,8 +45,8 @@ class Genders:
 
     Attributes:
         cast: what the corpus itself says; this is final.
-        learned: what the pronouns beside a name say.
-        names: every single name of the corpus.
+        learned: what the pronouns near a name say.
+        names: every single name in the corpus.
     """
 
     cast: Mapping[str, Gender] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Genders:
 
 
 def census(name: str) -> Gender:
-    """Return the gender of a first name, `unknown` where both bear it or nobody does."""
+    """Return the gender of a first name, `unknown` if both or neither have it."""
     return _majority(*first_names().get(name.lower(), (0.0, 0.0)), CLEAR)
 
 
@@ -76,7 +76,7 @@ def _majority(women: float, men: float, share: float) -> Gender:
 
 
 def read_cast(table: pd.DataFrame) -> dict[str, Gender]:
-    """Return the genders of the people in the table `CAST` by name, as it is written there."""
+    """Return the genders of the people in the table `CAST`, by name as written there."""
     genders: dict[str, Gender] = {"female": "woman", "male": "man"}
     people = table[~is_no_name(table)]
     pairs = zip(people["name"], people["gender"], strict=True)
@@ -86,7 +86,7 @@ def read_cast(table: pd.DataFrame) -> dict[str, Gender]:
 def normalize_cast(cast: Mapping[str, Gender]) -> dict[str, Gender]:
     """Return a cast list by name in lower case, without titles.
 
-    What is left of Mr. Lee and Mrs. Lee is one name, of a man or a woman: `unknown`.
+    Without titles, Mr. Lee and Mrs. Lee are one name, a man's and a woman's: `unknown`.
     """
     genders: dict[str, Gender] = {}
     for name, gender in cast.items():
@@ -102,7 +102,7 @@ def learn(
     cast: Mapping[str, Gender],
     map_rows: RowMap = HERE,
 ) -> Genders:
-    """Return what the corpus tells of its people; `spans` are the names of each text."""
+    """Return what the corpus says about its people; `spans` are the names in each text."""
     names = _single_names(spans)
     rows = list(zip(texts, spans, strict=True))
     hints = map_rows(read_hints, Genders(names=names), rows)
@@ -117,7 +117,7 @@ def learn(
 
 
 class Hint(NamedTuple):
-    """The names in a text, and those of which its pronouns tell the gender."""
+    """The names in a text, and those whose gender its pronouns show."""
 
     mentioned: Sequence[str]
     told: Sequence[str]
@@ -125,7 +125,7 @@ class Hint(NamedTuple):
 
 
 def read_hints(genders: Genders, rows: Sequence[tuple[str, Sequence[Span]]]) -> list[Hint]:
-    """Return the hints of each text, whose names are beside it."""
+    """Return the hints of each text, given with its names."""
     return [_read_hint(text, find_mentions(text, spans, genders.names)) for text, spans in rows]
 
 
@@ -166,7 +166,7 @@ def _decide(name: str, by: Counter[str]) -> Gender | None:
 
 
 def _match_misspelt(rare: Iterable[str], genders: Mapping[str, Gender]) -> dict[str, Gender]:
-    """Return genders for names that nothing tells, by the name that they are nearly."""
+    """Return genders for names without evidence, from names that are almost the same."""
     unclear = (name for name in sorted(rare) if census(name) == "unknown" and len(name) > SHORT)
     alike = {name: get_close_matches(name, genders, n=1, cutoff=ALIKE) for name in unclear}
     return {name: genders[names[0]] for name, names in alike.items() if names}

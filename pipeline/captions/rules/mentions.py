@@ -1,7 +1,7 @@
-"""Mentions of people: which characters are a name, with its title and its possessive.
+"""Mentions of people: which characters are a name, with its title and possessive.
 
-A tagger marks spans; a cast list and the place of a word show further ones. Spans beside each
-other are one name, `Ann` and `Lee`, and a name with what belongs to it is a mention.
+A tagger marks spans; a cast list and the position of a word show further ones. Adjacent spans are
+one name, `Ann` and `Lee`, and a name with its title and possessive is a mention.
 """
 
 import re
@@ -21,7 +21,7 @@ from pipeline.names.evidence.judging import is_name
 from pipeline.names.evidence.lists import first_names
 from pipeline.names.evidence.surroundings import surroundings_of
 
-# Names that no tagger has to mark
+# Names that a tagger need not mark
 
 _SHORT_TITLES = "|".join(sorted(title.capitalize() for title in words("titles", "announcing")))
 _TITLED = re.compile(rf"(?<!\w)(?:{_SHORT_TITLES})(?:\.\s*|\s+)(?!(?:An?|The)\b)([A-Z\d][\w-]*)")
@@ -29,7 +29,7 @@ _LOWER_FIRST = re.compile(r"\s*([a-z][\w-]*)")
 _LOWER_TITLED = re.compile(
     rf"(?<![\w-])(?:{'|'.join(sorted(words('titles', 'bare')))})\.? ([a-z]+)\b"
 )
-# Beside another capital (San Francisco), or after `in` and `from`, it may be a place.
+# Next to another capital (San Francisco), or after `in` or `from`, it may be a place.
 _ALONE = re.compile(
     r"\b(?!in\b|from\b)[a-z][\w'\u2019-]*[,;]? (?P<name>[A-Z][a-z]+)"
     r"(?=['\u2019]s|\s+[^A-Z\s]|[.,;!?]|\s*$)"
@@ -37,24 +37,24 @@ _ALONE = re.compile(
 
 
 def cast_finder(cast: Collection[str]) -> Callable[[str], list[Span]]:
-    """Return what finds the names of a cast, in lower case, and those plain to see."""
+    """Return a finder of a cast's names, in lower case, and of obvious names."""
     either = "|".join(map(re.escape, sorted(cast, key=len, reverse=True)))
     if not either:
         return _find_plain
-    # However a cast list spells McKay, only a capital makes a name of a word.
+    # However a cast list spells McKay, a word is a name only with a capital.
     pattern = re.compile(rf"(?<![\w-])(?=[A-Z])(?i:{either})(?![\w-])")
     return lambda text: [*(_span(match) for match in pattern.finditer(text)), *_find_plain(text)]
 
 
 def find_opening(text: str, names: Collection[str]) -> list[Span]:
-    """Return a known name that a text begins with, in lower case, as subject: `rook smiles`."""
+    """Return a known name in lower case that begins a text as its subject: `rook smiles`."""
     word = _LOWER_FIRST.match(text)
     verb = syntax.next_word(text[word.end() :]) if word else ""
     return [_span(word, 1)] if word and word[1] in names and syntax.is_singular_verb(verb) else []
 
 
 def _find_plain(text: str) -> list[Span]:
-    """Return what stands after an abbreviated title, and usual first names in mid-sentence."""
+    """Return names after an abbreviated title, and common first names in mid-sentence."""
     alone = [_span(match, "name") for match in _ALONE.finditer(text)]
     around = surroundings_of(text, alone)
     return [
@@ -65,7 +65,7 @@ def _find_plain(text: str) -> list[Span]:
 
 
 def _is_name_there(text: str, titled: re.Match[str]) -> bool:
-    """Tell a name after a title without any article, as in `while captain rook talks`."""
+    """Find a name after a title without an article, as in `while captain rook talks`."""
     before = syntax.last_word(text[: titled.start()])
     after = syntax.next_word(text[titled.end() :]) or "and"
     begins_phrase = before not in syntax.DETERMINERS and not syntax.is_noun(before)
@@ -82,7 +82,7 @@ def _span(match: re.Match[str], group: int | str = 0) -> Span:
 class Name(NamedTuple):
     """A name in a text, at characters [start, end), without possessive.
 
-    It is `loose` where only its last words were marked, as `Lagoon` of `Blue Lagoon`.
+    It is `loose` if only its last words were marked, such as `Lagoon` in `Blue Lagoon`.
     """
 
     start: int
@@ -99,7 +99,7 @@ _NO_NAME = re.compile(r"^[\W_]+|(?:['\u2019`\u00b4]s|[\W_]+)$", re.IGNORECASE)
 
 
 def _find_names(text: str, spans: Sequence[Span]) -> Iterator[Name]:
-    """Yield the names of a text in order, apart from each other."""
+    """Yield the names in a text in order, without overlaps."""
     joined: list[Name] = []
     for name in sorted(_single_names(text, [*spans, *_repeats(text, spans)])):
         if joined and (name.start < joined[-1].end or _are_one_name(text, joined[-1], name)):
@@ -112,7 +112,7 @@ def _find_names(text: str, spans: Sequence[Span]) -> Iterator[Name]:
 
 
 def _with_capital_before(text: str, name: Name, free_from: int) -> Name:
-    """Take a word with a capital before a name to it, unless a sentence begins so."""
+    """Add a capitalized word before a name to the name, unless it begins a sentence."""
     match = _CAPITAL_BEFORE.search(text[: name.start])
     word = match[2].lower() if match else ""
     if not match or match.start(2) < free_from or word in _BEFORE_NAMES:
@@ -122,14 +122,14 @@ def _with_capital_before(text: str, name: Name, free_from: int) -> Name:
 
 
 def _repeats(text: str, spans: Iterable[Span]) -> Iterator[Span]:
-    """Yield every place of a marked name, for taggers that see one and miss another."""
+    """Yield every occurrence of a marked name, as taggers may miss some."""
     for name in sorted({span.text.strip() for span in spans}):
         if name[:1].isupper():
             yield from map(_span, re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text))
 
 
 def _single_names(text: str, spans: Iterable[Span]) -> Iterator[Name]:
-    """Yield the names in each span, whole words: those that belong together are joined later."""
+    """Yield the names in each span as whole words; those that belong together are joined later."""
     for span in spans:
         start, end = _snap_to_words(text, max(span.start, 0), min(span.end, len(text)))
         if start >= end or _is_number(text, start, end):
@@ -160,13 +160,13 @@ def _length(match: re.Match[str] | None) -> int:
 
 
 def _is_number(text: str, start: int, end: int) -> bool:
-    """Tell the digits of `room 13` from a person whom others call 13."""
+    """Distinguish the digits of `room 13` from a person whom others call 13."""
     before = syntax.last_word(text[:start])
     return text[start:end].isdigit() and syntax.is_noun(before) and before not in TITLES
 
 
 def _are_one_name(text: str, first: Name, second: Name) -> bool:
-    """Tell `hands Ann Lee's coat`, with one person, from `hands Ann Mary's coat`, with two."""
+    """Distinguish `hands Ann Lee's coat` (one person) from `hands Ann Mary's coat` (two)."""
     name, between = text[first.start : first.end].lower(), text[first.end : second.start]
     if name in TITLES or len(name) == 1:
         return bool(re.fullmatch(r"\.?\s*", between))
@@ -181,9 +181,9 @@ def _are_one_name(text: str, first: Name, second: Name) -> bool:
 class Mention(NamedTuple):
     """A person in a text, at characters [start, end): `Dr. Ann Lee's`.
 
-    `names` are lower case, without title; `suffix` is "'s" of a possessive, else empty.
-    A `family` is a surname in the plural: the Lees. A `loose` name has a word in it that
-    nothing but its capital makes part of a name.
+    `names` are in lower case, without titles; `suffix` is the "'s" of a possessive, or empty.
+    A `family` is a surname in the plural: the Lees. A `loose` name has a word that is part of it
+    only because of its capital.
     """
 
     start: int
@@ -196,7 +196,7 @@ class Mention(NamedTuple):
 
 
 _SHORT = 3
-"""Letters up to which a name that ends in s is not taken for one with an s too much."""
+"""Letters up to which a name that ends in s is not taken for one with an extra s."""
 _TITLE_NAMES = "|".join(sorted((*TITLES, *PLURAL_TITLES), key=len, reverse=True))
 _TITLE_BEFORE = re.compile(
     rf"(?<![\w'\u2019-])(?P<the>(?:an?|the|his|her|their|my)\s+)?(?P<title>{_TITLE_NAMES})"
@@ -213,7 +213,7 @@ _OF_FAMILY = re.compile(r"\bthe\s+$", re.IGNORECASE)
 
 
 def find_mentions(text: str, spans: Sequence[Span], names: Collection[str] = ()) -> list[Mention]:
-    """Return the mentions of people in a text, in order; `names` are the corpus's own."""
+    """Return the mentions of people in a text, in order; `names` are those of the corpus."""
     mentions: list[Mention] = []
     for name in _find_names(text, spans):
         mention = _mention(text, name, names)
@@ -230,7 +230,7 @@ def _mention(text: str, name: Name, names: Collection[str]) -> Mention:
         body = tuple(word for word in body if word not in TITLES and word not in PLURAL_TITLES)
     left, right = text[:start], text[end:]
     if len(body) == 1 and body[0] in GENDER_OF_NOUN and body[0] not in first_names():
-        # Mom, the Waiter: a noun with a capital, no name.
+        # Mom, the Waiter: a noun with a capital, not a name.
         title, body = body[0], ()
     if len(body) == 1 and _lacks_apostrophe(body[0], left, right, names):
         return Mention(start, end, (_singular(body[0], names),), title, "'s")
@@ -244,7 +244,7 @@ def _mention(text: str, name: Name, names: Collection[str]) -> Mention:
 
 
 def _with_title(text: str, name: Name) -> tuple[int, int, str | None]:
-    """Return a name with the titles before it, or at its start; a bare title takes a name."""
+    """Return a name with the titles before it, or at its start; a bare title needs a name."""
     start, end, _ = name
     within = _TITLE_WITHIN.match(text, start, end)
     titles = [within[1].lower()] if within else []
@@ -255,7 +255,7 @@ def _with_title(text: str, name: Name) -> tuple[int, int, str | None]:
         elif within[1].lower() in first_names() and not _DETERMINER.search(text[:start]):
             titles = []
     while before := _TITLE_BEFORE.search(text[:start]):
-        # `the doctor Ann` is no title but a noun: `context` knows what to do.
+        # `the doctor Ann` has a noun, not a title: `context` handles it.
         if before["the"] and before["title"].islower():
             break
         start = before.start("title")
@@ -265,14 +265,14 @@ def _with_title(text: str, name: Name) -> tuple[int, int, str | None]:
 
 
 def _is_family(body: Sequence[str], names: Collection[str]) -> bool:
-    """Tell `the Lees`, a surname in the plural."""
+    """Recognize `the Lees`, a surname in the plural."""
     if len(body) != 1 or not body[0].endswith("s") or body[0].endswith("ss"):
         return False
     return body[0] not in names and body[0] not in first_names()
 
 
 def _lacks_apostrophe(name: str, left: str, right: str, names: Collection[str]) -> bool:
-    """Tell `Anns coat` for `Ann's coat`, where Ann is known and Anns is not; `by Ann coat`."""
+    """Recognize `Anns coat` for `Ann's coat`, if Ann is known and Anns is not; `by Ann coat`."""
     before_noun = syntax.is_before_noun(right)
     if before_noun and name != _singular(name, names):
         return True
@@ -282,12 +282,12 @@ def _lacks_apostrophe(name: str, left: str, right: str, names: Collection[str]) 
 
 
 def _singular(name: str, names: Collection[str]) -> str:
-    """Return a name without an s that only a lost apostrophe explains."""
+    """Return a name without an s that only a missing apostrophe explains."""
     is_known = name in names or name in first_names() or len(name) <= _SHORT
     too_long = name.endswith("s") and (name[:-1] in names or name[:-1] in first_names())
     return name[:-1] if too_long and not is_known else name
 
 
 def _is_quote(left: str, mark: str) -> bool:
-    """Tell the closing quote of 'Ann' from the apostrophe of `James' coat`."""
+    """Distinguish the closing quote of 'Ann' from the apostrophe of `James' coat`."""
     return not mark.endswith("s") and left[-1:] in ("'", "\u2018")

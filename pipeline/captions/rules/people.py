@@ -1,4 +1,4 @@
-"""Who is who in a text: which mentions are one person, of what gender, and who else is there."""
+"""Who is who in a text: which mentions are one person, their gender, and who else is there."""
 
 import re
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from pipeline.language.lexicon import (
 
 
 class Person(NamedTuple):
-    """A person whom a text names; `role` is the noun that the title leaves: doctor."""
+    """A person whom a text names; `role` is the noun that a title implies: doctor."""
 
     names: tuple[str, ...]
     gender: Gender
@@ -28,7 +28,7 @@ _PRONOUNS: dict[Gender, re.Pattern[str]] = {
     "man": re.compile(r"\b(?:he|his|himself)\b", re.IGNORECASE),
     "woman": re.compile(r"\b(?:she|herself|her(?=\s+[a-z]))\b", re.IGNORECASE),
 }
-# As an object, a pronoun is not the only person of a sentence, but may be the second one.
+# As an object, a pronoun can't be the only person in a sentence, but may be the second one.
 _PRONOUNS_OF_TWO: dict[Gender, re.Pattern[str]] = {
     "man": re.compile(r"\b(?:he|his|him|himself)\b", re.IGNORECASE),
     "woman": re.compile(r"\b(?:she|herself|her)\b", re.IGNORECASE),
@@ -38,8 +38,8 @@ _PRONOUNS_OF_TWO: dict[Gender, re.Pattern[str]] = {
 def number_people(mentions: Sequence[Mention]) -> list[int]:
     """Return the number of the person of each mention, in order of appearance.
 
-    Two mentions are one person where the names of one are among the other's: `Ann Lee` and
-    `Lee`. Titles of different gender part them: `Mr. Lee` and `Mrs. Lee`.
+    Two mentions are one person if the names of one are among the other's: `Ann Lee` and `Lee`.
+    Titles of different gender separate them: `Mr. Lee` and `Mrs. Lee`.
     """
     numbers: list[int] = []
     for place, mention in enumerate(mentions):
@@ -66,7 +66,7 @@ def _title(mention: Mention) -> Title:
 def describe_people(
     text: str, mentions: Sequence[Mention], numbers: Sequence[int], genders: Genders
 ) -> list[Person]:
-    """Return the people of a text by number."""
+    """Return the people in a text by number."""
     people = [
         _describe([m for m, n in zip(mentions, numbers, strict=True) if n == number], genders)
         for number in range(max(numbers, default=-1) + 1)
@@ -83,7 +83,7 @@ def _describe(mentions: Sequence[Mention], genders: Genders) -> Person:
 
 
 def _infer_by_pronouns(people: list[Person], text: str) -> list[Person]:
-    """Give the one person of unknown gender that of the pronouns that fit nobody else."""
+    """Infer the gender of a single unknown person from pronouns that fit nobody else."""
     unknown = [number for number, person in enumerate(people) if person.gender == "unknown"]
     taken = {person.gender for person in people}
     words = _PRONOUNS if len(people) == 1 else _PRONOUNS_OF_TWO
@@ -93,7 +93,7 @@ def _infer_by_pronouns(people: list[Person], text: str) -> list[Person]:
     return people
 
 
-# People whom a text names by a noun already
+# People whom a text already calls by a noun
 
 _GENDER_OF_WORD: dict[str, Gender] = {"him": "man", **GENDER_OF_PLURAL, **GENDER_OF_NOUN}
 _WORDS = "|".join(sorted(_GENDER_OF_WORD, key=len, reverse=True))
@@ -104,10 +104,10 @@ _SECOND_NOUN = re.compile(rf"\s+and\s+(?:{_WORDS})(?![\w-])")
 
 
 class PersonNoun(NamedTuple):
-    """A noun for somebody, at `start`: `a man`, `the nurse`, `two women`.
+    """A noun for a person, at `start`: `a man`, `the nurse`, `two women`.
 
-    `article` is where its bare article is, if any; `apart` is the one that would set it apart
-    from somebody of the same noun.
+    `article` is where its bare article is, if any; `apart` is the article that would distinguish it
+    from another person with the same noun.
     """
 
     start: int

@@ -1,8 +1,7 @@
-"""The `rules` backend: rewrites without any model or network, the same way every time.
+"""The `rules` backend: rewrites deterministically, without a model or network.
 
-Names are those that a finder marks, those of the corpus's own cast list, and those that are plain
-to see; a text without any stays as it is, letter by letter. A repair looks again, at the caption
-itself.
+Names are those that a finder marks, those in the corpus's own cast list, and obvious ones; a text
+without names stays exactly as it is. A repair looks for names again, in the caption itself.
 """
 
 import re
@@ -32,11 +31,11 @@ from pipeline.names.base import Span
 from pipeline.names.evidence.cast import Cast, keys_of
 
 Finder = Callable[[Sequence[str]], list[list[Span]]]
-"""What marks person names in texts: `NameTagger.find`, for one."""
+"""Marks the names of people in texts, for example `NameTagger.find`."""
 
 
 class Rules(NamedTuple):
-    """What the rules know of a corpus, and how often a text has been rewritten before."""
+    """What the rules know about a corpus, and how often a text has been rewritten before."""
 
     genders: Genders
     cast: Cast
@@ -57,7 +56,7 @@ class RulesRewriter:
         cast: Cast | None = None,
         map_rows: RowMap = HERE,
     ) -> None:
-        """Take what marks the names, and what does the work on each text by itself."""
+        """Set what marks the names, and what does the work that concerns single texts."""
         self._find, self._map = find, map_rows
         self._rules = Rules(genders or Genders(), cast or Cast())
         self._names: dict[str, list[Span]] = {}
@@ -71,14 +70,14 @@ class RulesRewriter:
         cast: Cast | None = None,
         map_rows: RowMap = HERE,
     ) -> Self:
-        """Return a rewriter that has learned from a corpus whose names are a man's, whose not.
+        """Return a rewriter that has learned the genders of names from a corpus.
 
         Args:
             texts: the descriptions of the corpus.
-            find: what marks the names.
-            genders: the gender of the people by name, as far as the corpus says.
-            cast: what else it says: words that are no names.
-            map_rows: what does the work on each text by itself.
+            find: marks the names.
+            genders: people's gender by name, as far as the corpus gives it.
+            cast: what else the corpus says: words that are not names.
+            map_rows: does the work that concerns single texts.
         """
         known = normalize_cast(genders or {})
         spans = cls(find, Genders(cast=known), cast, map_rows).find_names(texts)
@@ -103,7 +102,7 @@ class RulesRewriter:
         return list(texts)
 
     def find_names(self, texts: Sequence[str]) -> list[list[Span]]:
-        """Return the names of each text: what the finder marks, and what is plain to see."""
+        """Return the names in each text: those that the finder marks, and obvious ones."""
         new = [text for text in dict.fromkeys(texts) if text not in self._names]
         rows = list(zip(new, self._find(new), strict=True))
         found = self._map(find_rows, self._rules, rows)
@@ -116,7 +115,7 @@ Row = tuple[str, Sequence[Span]]
 
 
 def find_rows(rules: Rules, rows: Sequence[Row]) -> list[list[Span]]:
-    """Return the names of each text: those beside it, the cast's, and those plain to see."""
+    """Return the names in each text: those given with it, the cast's, and obvious ones."""
     find_without_tagger = cast_finder(rules.genders.cast.keys())
     names = []
     for text, spans in rows:
@@ -127,7 +126,7 @@ def find_rows(rules: Rules, rows: Sequence[Row]) -> list[list[Span]]:
 
 
 def rewrite_rows(rules: Rules, rows: Sequence[Row]) -> list[str]:
-    """Return each text without the names beside it."""
+    """Return each text without the names given with it."""
     bar = progress("rules", rows, unit="texts")
     return [_rewrite(rules, text, spans) for text, spans in bar]
 
@@ -142,7 +141,7 @@ def _rewrite(rules: Rules, text: str, spans: Sequence[Span]) -> str:
 
 
 def rewrite_text(text: str, spans: Sequence[Span], genders: Genders, attempt: int = 0) -> str:
-    """Return the text without the names at `spans`; a text without names as it is."""
+    """Return the text without the names at `spans`; without names it is unchanged."""
     mentions = find_mentions(text, spans, genders.names)
     numbers = number_people(mentions)
     units = group_mentions(text, mentions, numbers)
@@ -165,7 +164,7 @@ def rewrite_text(text: str, spans: Sequence[Span], genders: Genders, attempt: in
 
 
 def _find_alone(people: Sequence[Person], nouns: Sequence[PersonNoun]) -> frozenset[int]:
-    """Return the people without a title of whose gender a text has nobody else."""
+    """Return the untitled people who are the only ones of their gender in a text."""
     genders = Counter([*(p.gender for p in people), *(noun.gender for noun in nouns)])
     if any(person.gender == "unknown" for person in people):
         return frozenset()
@@ -177,7 +176,7 @@ def _find_alone(people: Sequence[Person], nouns: Sequence[PersonNoun]) -> frozen
 
 
 def _is_apart(unit: Unit, units: Sequence[Unit]) -> bool:
-    """Tell whether one of several people is spoken of alone elsewhere."""
+    """Return whether one of several people is mentioned alone elsewhere."""
     people = set(unit.people)
     return any(people & set(other.people) and people - set(other.people) for other in units)
 
@@ -189,23 +188,23 @@ def _agreement(text: str, unit: Unit, context: Context) -> Iterator[Edit]:
         yield Edit(unit.end + start, unit.end + end, plural)
 
 
-# Long texts: what looks back from every name is quadratic, so each part is read for itself.
+# Long texts: looking back from every name takes quadratic time, so each part is read by itself.
 
 LONG = 1000
 """Characters up to which a text is one part. TVR's longest visual description has 458."""
-# Four letters in lower case before it: the full stop of no title and no initial.
+# Four lower-case letters before it: not the full stop of a title or an initial.
 _ENDS = (re.compile(r"(?<=[a-z]{4}[.!?])\s+"), re.compile(r"\s+"))
 
 
 class Part(NamedTuple):
-    """A part of a text, with the names in it; their places are those in the part."""
+    """A part of a text, with the names in it; their places are relative to the part."""
 
     text: str
     spans: list[Span]
 
 
 def split_text(text: str, spans: Sequence[Span]) -> Iterator[Part]:
-    """Yield a text as it is, or, if it is long, by sentences of together at most `LONG`."""
+    """Yield a text as it is, or, if it is long, in groups of sentences of at most `LONG`."""
     start = 0
     while len(text) - start > LONG:
         end = _find_end(text, start)

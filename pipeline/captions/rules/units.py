@@ -13,7 +13,7 @@ from pipeline.language.lexicon import PLURAL_TITLES
 
 
 class Unit(NamedTuple):
-    """Mentions that are replaced by one phrase: the numbers of their people, and where."""
+    """Mentions that one phrase replaces: the numbers of their people, and their places."""
 
     people: tuple[int, ...]
     mentions: tuple[Mention, ...]
@@ -30,7 +30,7 @@ class Unit(NamedTuple):
 
     @property
     def suffix(self) -> str:
-        """Return "'s" of a possessive, or nothing."""
+        """Return the "'s" of a possessive, or an empty text."""
         return self.mentions[-1].suffix
 
 
@@ -54,7 +54,7 @@ def group_mentions(text: str, mentions: Sequence[Mention], numbers: Sequence[int
 def _runs(text: str, mentions: Sequence[Mention], numbers: Sequence[int]) -> list[list[int]]:
     """Return runs of mentions with nothing but commas and `and` between them.
 
-    Somebody named twice in a row begins another run: to Ann and Ann follows.
+    A person named twice in a row begins another run: to Ann and Ann follows.
     """
     runs: list[list[int]] = [[0]] if mentions else []
     for place, (before, after) in enumerate(pairwise(mentions), 1):
@@ -71,7 +71,7 @@ def _runs(text: str, mentions: Sequence[Mention], numbers: Sequence[int]) -> lis
 
 
 def _is_slip(text: str, mentions: Sequence[Mention], place: int) -> bool:
-    """Tell a full stop that is meant as a comma: no verb is after `Ann. Bea and Carl`."""
+    """Recognize a full stop meant as a comma: no verb follows `Ann. Bea and Carl`."""
     between = text[mentions[place - 1].end : mentions[place].start]
     last = place
     while last + 1 < len(mentions) and _AND.fullmatch(
@@ -91,7 +91,7 @@ def _split(text: str, mentions: Sequence[Mention], run: list[int]) -> Iterator[l
 
 
 def _joints(text: str, mentions: Sequence[Mention], run: list[int]) -> set[int]:
-    """Return the places in a run before which a mention joins the one before it."""
+    """Return the places in a run at which a mention joins the previous one."""
     links = [text[mentions[a].end : mentions[b].start] for a, b in pairwise(run)]
     left, right = text[: mentions[run[0]].start], text[mentions[run[-1]].end :]
     ands = [index for index, link in enumerate(links, 1) if _AND.fullmatch(link)]
@@ -112,13 +112,13 @@ def _joints(text: str, mentions: Sequence[Mention], run: list[int]) -> set[int]:
 
 
 def _is_clause_start(left: str) -> bool:
-    """Tell whether the sentence begins `When ...`, so that its first comma ends that clause."""
+    """Return whether the sentence begins `When ...`, so that its first comma ends that clause."""
     sentence = _SENTENCE.split(left)[-1]
     return syntax.next_word(sentence) in syntax.OPENERS and "," not in sentence
 
 
 def share_titles(people: Sequence[Person], units: Sequence[Unit]) -> list[Person]:
-    """Return the people where a title in the plural is everybody's: `Detectives Lee and Ray`."""
+    """Return the people; a plural title applies to all of them: `Detectives Lee and Ray`."""
     roles = {
         number: PLURAL_TITLES[unit.mentions[0].title]
         for unit in units

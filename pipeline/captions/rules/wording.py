@@ -14,7 +14,7 @@ from pipeline.language.syntax import NO_VERBS
 
 PAIR = 2
 Options = Sequence[tuple[str, int]]
-"""Wordings with their weights; one of weight 0 is for repairs alone."""
+"""Wordings with their weights; those of weight 0 are for repairs only."""
 
 _NOUNS: dict[Gender, Options] = {
     "man": (("man", 3), ("guy", 1), ("person", 0)),
@@ -25,16 +25,16 @@ SOMEONE: Options = (("someone", 1), ("a person", 1), ("somebody", 0))
 SEVERAL: Options = (("together", 2), ("apart", 1), ("vaguely", 0))
 """Of several people: two people, a man and a woman, or a couple of people."""
 OF_UNKNOWN: Options = (("together", 1), ("vaguely", 0))
-"""Of several people where not all are known for men or women."""
+"""Of several people, if not all are known to be men or women."""
 OPENING: Options = (("noun", 4), ("pronoun", 1))
-"""Of the only man or woman of a text, at its start."""
+"""Of the only man or woman in a text, at its start."""
 _FEW = 5
 _VOWELS = ("a", "e", "i", "o", "u")
 _SPOKEN_AS_CONSONANT = ("uni", "use", "one", "eu")
 
 
 class Voice(NamedTuple):
-    """What a choice of words depends on: the text, and how often it was rewritten before."""
+    """What the choice of words depends on: the text, and how often it was rewritten before."""
 
     text: str
     attempt: int = 0
@@ -81,7 +81,7 @@ def count_phrase(number: int, noun: str, *, other: bool = False) -> str:
 
 
 def vague_phrase(number: int) -> str:
-    """Return how many people there are, about."""
+    """Return roughly how many people there are."""
     return f"{'a couple of' if number == PAIR else 'a few' if number <= _FEW else 'several'} people"
 
 
@@ -99,7 +99,7 @@ _LIES = 4  # letters: lies, dies and ties lose their s alone, carries becomes ca
 
 
 def plural_verb(right: str) -> tuple[int, int, str] | None:
-    """Return the place and the plural of the singular verb that `right` begins with, if any."""
+    """Return the place and plural of the singular verb that `right` begins with, if any."""
     match = _VERB.match(right)
     if not match:
         return None
@@ -116,7 +116,7 @@ def _without_s(verb: str) -> str:
     return verb[:-2] if verb.endswith(("sses", "shes", "ches", "xes", "zzes", "oes")) else verb[:-1]
 
 
-# Phrases put into a text. What no edit touches stays letter by letter, slips included.
+# Phrases put into a text. What no edit touches stays exactly as it is, slips included.
 
 
 class Edit(NamedTuple):
@@ -128,7 +128,7 @@ class Edit(NamedTuple):
 
 
 class _Edited(NamedTuple):
-    """A text, and of each of its characters a `1` if an edit wrote it or is beside it."""
+    """A text, and a `1` for each of its characters that an edit wrote or is next to."""
 
     text: str = ""
     touched: str = ""
@@ -149,7 +149,7 @@ _TIDY = (
     (re.compile(r",\s*([.!?])"), r"\1"),
     (re.compile(r"^[\s,;:]+"), ""),
 )
-# By its letters a word such as hour or x-ray doesn't tell how it sounds: those are left.
+# The spelling of words such as hour or x-ray does not show how they sound: leave them.
 _ARTICLE_LENGTH = 2
 _ARTICLE = re.compile(
     r"\b([Aa])(?:n (?=[bcdfgjklmnpqrstvwyz][a-z]*[aeiou][a-z]+\b)| (?!an\b)(?=[aeio][a-z]))([a-z]+)"
@@ -157,9 +157,9 @@ _ARTICLE = re.compile(
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
-    """Return the text with the edits made; spaces, articles and case beside them are tidied.
+    """Return the text with the edits applied, and spaces, articles and case next to them tidied.
 
-    Of two edits in one place the first is made. A text without edits is returned as it is.
+    Of two edits in one place the first is applied. A text without edits is returned as it is.
     """
     edited, at = _Edited(), 0
     for edit in sorted(edits):
@@ -171,15 +171,15 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
 
 
 def _append_original(edited: _Edited, text: str, *, beside: bool) -> _Edited:
-    """Add text of the original; its first letter is touched, if it is `beside` an edit."""
+    """Add original text; its first letter counts as touched if it is `beside` an edit."""
     if edited.text and _SENTENCE_START.search(edited.text) and beside:
-        text = text[:1].upper() + text[1:]  # a name went from the start of a sentence
+        text = text[:1].upper() + text[1:]  # a name was dropped from the start of a sentence
     touched = str(int(beside)).ljust(len(text), "0")[: len(text)]
     return _Edited(edited.text + text, edited.touched + touched)
 
 
 def _append_phrase(edited: _Edited, phrase: str, after: str) -> _Edited:
-    """Add a phrase in place of a name, or, if it is empty, the article that fits what follows."""
+    """Add a phrase for a name, or, if it is empty, the article that fits what follows."""
     if phrase:
         text, same = edited.text, len(edited.text)
         phrase = _fit_phrase(text, phrase, after)
@@ -191,7 +191,7 @@ def _append_phrase(edited: _Edited, phrase: str, after: str) -> _Edited:
 
 
 def _fit_phrase(before: str, phrase: str, after: str) -> str:
-    """Return a phrase in sentence case, with a space where a name was close to a word."""
+    """Return a phrase in sentence case, with a space where a name touched a word."""
     if _SENTENCE_START.search(before):
         phrase = phrase[0].upper() + phrase[1:]
     lead = " " if before[-1:].isalnum() and phrase[0].isalnum() else ""
@@ -213,7 +213,7 @@ def _correct_article(match: re.Match[str]) -> str:
 def _tidy(edited: _Edited) -> str:
     """Return the text with single spaces and spaced punctuation, where edits touched it."""
     before = None
-    while edited != before:  # what one rule leaves, an earlier one may tidy
+    while edited != before:  # an earlier rule may tidy what a later one leaves
         before = edited
         for pattern, instead in _TIDY:
             edited = _substitute(pattern, instead, edited)
@@ -227,7 +227,7 @@ def _tidy(edited: _Edited) -> str:
 def _substitute(
     pattern: re.Pattern[str], instead: str | Callable[[re.Match[str]], str], edited: _Edited
 ) -> _Edited:
-    """Return the text with the matches replaced that an edit touches."""
+    """Return the text with those matches replaced that an edit touches."""
     text, touched, at = "", "", 0
     for match in pattern.finditer(edited.text):
         start, end = match.span()

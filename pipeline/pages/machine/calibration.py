@@ -1,4 +1,4 @@
-"""The report's section on the machine judge: how far it agrees, and what it may be trusted with."""
+"""The report's section on the machine judge: how well it agrees, and what to trust it with."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,44 +14,43 @@ FIGURES = ("alpha", "kappa", "exact", "within_1", "bias")
 ENDS = {"value": "more", "low": "low", "high": "high"}
 EACH = (
     "Both against the others\u2019 consensus, on the annotator\u2019s own pairs. The last column is"
-    " of the alternative annotator test; who has fewer than 30 pairs is left out of it."
+    " from the alternative annotator test, which leaves out people with fewer than 30 pairs."
 )
 BY = {"similarity": "Similarity", "seconds": "Seconds of the clip", "rank": "Rank"}
 BESIDE = (
-    "Each vote of a person, and the machine\u2019s level of the same pair, are held against the"
-    " consensus of the others, which holds neither: a first vote against the other first one, a"
-    " later one against all others. In brackets {interval} intervals, by a bootstrap over queries."
+    "Each person\u2019s vote, and the machine\u2019s level of the same pair, are compared with the"
+    " others\u2019 consensus, which includes neither: a first vote with the other first one, a"
+    " later one with all others. In brackets: {interval} intervals, by a bootstrap over queries."
     " Bias: how far levels are above the reference on average."
 )
 CONTROL = (
-    "Both against people\u2019s consensus. The control\u2019s levels are made of the similarity of"
+    "Both against people\u2019s consensus. The control\u2019s levels come from the similarity of"
     " query and caption alone: a model that does not beat it has not looked at the video."
-    " Where the consensus rounds means up, single levels lie below it."
+    " If the consensus rounds means up, single levels are below it."
 )
-BOTH = (
-    "Both qrels are of the same pairs. Shuffled: the judged pairs in an order that knows nothing."
-)
+BOTH = "Both qrels have the same pairs. Shuffled: the judged pairs in an uninformed order."
 ORDERS = (
-    "\u03c4-b of both orders. Bias: the machine\u2019s mean less people\u2019s, over the runs"
-    " that are not made of people\u2019s levels. Favour: how much higher runs by caption similarity"
-    " stand, between a random order and the ideal one, less how much higher others do. Half is"
-    " worth: had people judged a random half of the queries and the machine all, so many judged by"
-    " people alone would make a run\u2019s mean as certain (prediction-powered inference)."
+    "\u03c4-b of both orders. Bias: the machine\u2019s mean minus people\u2019s, over the runs"
+    " that are not made from people\u2019s levels. Favour: how much higher runs by caption"
+    " similarity rank, between a random order and the ideal one, minus how much higher others do."
+    " Half is worth: if people had judged a random half of the queries and the machine all, this"
+    " many judged by people alone would make a run\u2019s mean as certain (prediction-powered"
+    " inference)."
 )
 BLIND = (
-    "It was shown captions in the place of pictures (judge.blind), so that no clip was looked at,"
-    " whatever its verdict."
+    "It was shown captions instead of pictures (judge.blind), so it looked at no clip, whatever its"
+    " verdict."
 )
-SLICES = "A slice goes from the value given to the next one. Against people\u2019s consensus."
+SLICES = "A slice goes from the given value to the next one. Against people\u2019s consensus."
 
 
 def list_verdicts(figures: Figures) -> list[str]:
-    """Return what the machine may be trusted with, a sentence each."""
+    """Return what to trust the machine with, one sentence each."""
     return [one["text"] for one in figures["verdicts"]]
 
 
 def describe(figures: Figures) -> list[str]:
-    """Return what tables don't tell: failures, standing among people, the test, swaps."""
+    """Return what the tables don't show: failures, standing among people, tests, favour."""
     if not figures["answers"]["with_level"]:
         return []
     return [
@@ -71,7 +70,7 @@ def describe(figures: Figures) -> list[str]:
 
 
 def grids(figures: Figures) -> dict[str, list[Grid]]:
-    """Return the section's tables: of agreement, of levels, of runs; none without any levels."""
+    """Return the section's tables, on agreement, levels and runs; none without any levels."""
     if not figures["pairs"]:
         return {"machine": [], "machine_levels": [], "machine_rest": []}
     levels = [_confusion(figures["confusion"]), _by_level(figures["by_level"])]
@@ -83,7 +82,7 @@ def grids(figures: Figures) -> dict[str, list[Grid]]:
 
 
 def beside_machine(annotators: pd.DataFrame) -> Grid:
-    """Return each annotator beside the machine, for the lead alone."""
+    """Return each annotator next to the machine, for the lead only."""
     rows = [
         (
             str(row["annotator"]),
@@ -110,8 +109,8 @@ def _answers_text(answers: Any) -> str:  # noqa: ANN401  (JSON)
     reasons = ", ".join(f"{name}: {number:,}" for name, number in answers["reasons"].items())
     missing = f" The others have none ({reasons})." if reasons else ""
     stale = answers["stale"]
-    old = f" {stale:,} more are of an older text or clip, and count for nothing." if stale else ""
-    about = f"Of {asked:,} answers on pairs that people were shown, {given:,} are a level."
+    old = f" {stale:,} more are for an older text or clip, and do not count." if stale else ""
+    about = f"Of {asked:,} answers on pairs that people were shown, {given:,} have a level."
     return f"{about}{missing}{old}"
 
 
@@ -121,8 +120,8 @@ def _standing_text(standing: Any) -> str:  # noqa: ANN401  (JSON)
         return ""
     spread = " to ".join(_plain(standing[name]) for name in ("lowest", "highest"))
     return (
-        f"Of {number} annotators it agrees better with the others than {below} do, on their own"
-        f" pairs; people\u2019s \u03ba goes from {spread}, the machine\u2019s is"
+        f"It agrees better with the others than {below} of {number} annotators do, on their own"
+        f" pairs; people\u2019s \u03ba ranges from {spread}, the machine\u2019s is"
         f" {_plain(standing['machine_mean'])} on average."
     )
 
@@ -133,8 +132,8 @@ def _test_text(test: Any) -> str:  # noqa: ANN401  (JSON)
         return f"{about} gives no verdict: {test['why']}."
     return (
         f"{about}: {'yes' if test['passed'] else 'no'}. It is the better alternative to"
-        f" {percent(test['winning_rate'], 0)} of {test['counted']} annotators (half are asked for),"
-        f" and comes at least as close to the others in {percent(test['advantage'], 0)} of pairs."
+        f" {percent(test['winning_rate'], 0)} of {test['counted']} annotators (half are required),"
+        f" and is at least as close to the others in {percent(test['advantage'], 0)} of pairs."
     )
 
 
@@ -142,7 +141,7 @@ def _beyond_text(control: Any) -> str:  # noqa: ANN401  (JSON)
     if not control or control["beyond"]["value"] is None:
         return ""
     return (
-        "Once similarity and rank are known, its levels and people\u2019s still correlate by"
+        "Given similarity and rank, its levels and people\u2019s still correlate by"
         f" {_span(control['beyond'])}: 0 would mean that it has seen nothing else."
     )
 
@@ -153,22 +152,22 @@ def _favour_text(conclusions: Any) -> str:  # noqa: ANN401  (JSON)
         return ""
     favour = one["favour"]
     verdict = (
-        "it favours its own kind" if favour["low"] > 0 else "that it favours its kind is not shown"
+        "it favours its own kind" if favour["low"] > 0 else "no favour for its own kind is shown"
     )
-    beside = "" if conclusions["others"] else " No run of another kind is beside them."
+    beside = "" if conclusions["others"] else " There is no run of another kind to compare with."
     return (
-        f"Under its qrels runs by caption similarity stand {_span(favour)} higher ({name}),"
+        f"Under its qrels, runs by caption similarity rank {_span(favour)} higher ({name}),"
         f" between a random order and the ideal one: {verdict}.{beside}"
     )
 
 
 def _audit_text(audit: Figures | None) -> str:
     if audit is None:
-        return "No audit was drawn by a machine\u2019s levels."
-    start = f"The audit was drawn by the levels of {audit['machine']}"
+        return "No audit was drawn using a machine\u2019s levels."
+    start = f"The audit was drawn using the levels of {audit['machine']}"
     known = [row for row in audit["widths"] if row["width_ratio"] is not None]
     if not known:
-        return f"{start}; too little of it is judged to say what they brought."
+        return f"{start}; too little of it is judged to measure the gain."
     deepest = max(row["rank"] for row in known)
     ratios = ", ".join(
         f"{decimal(row['width_ratio'], 2)} (level {row['level']} or above)"
@@ -176,8 +175,8 @@ def _audit_text(audit: Figures | None) -> str:
         if row["rank"] == deepest
     )
     return (
-        f"{start}: its intervals of relevant moments beyond rank {deepest} are, as wide as those of"
-        f" as many random moments drawn without it = 1: {ratios}."
+        f"{start}. Width of its intervals for relevant moments beyond rank {deepest}, relative to"
+        f" those of as many random moments drawn without them: {ratios}."
     )
 
 
@@ -207,7 +206,7 @@ def _row(title: str, measured: Any) -> list[Cell]:  # noqa: ANN401  (JSON)
 
 
 def _span(figure: Figures, digits: int = 2) -> Num:
-    """Write a figure with its interval."""
+    """Format a figure with its interval."""
     if figure["value"] is None:
         return Num(UNKNOWN)
     bounds = (round(figure[name], digits) + 0.0 for name in ("value", "low", "high"))  # no -0
@@ -236,7 +235,7 @@ def _by_level(levels: list[Figures]) -> Grid:
         )
         for row in levels
     ]
-    note = "How far people and the machine lie above the others\u2019 consensus, by its level."
+    note = "How far people and the machine are above the others\u2019 consensus, by its level."
     return Grid("Bias by level", ("Others", "Votes", "People", "Machine"), rows, note)
 
 

@@ -1,4 +1,4 @@
-"""Pairs for a second look, on the lead's page: people agree, a confident machine is far away."""
+"""Pairs for a second look, on the lead's page: people agree, but a confident machine is far off."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ PLACE = "{}, {:.1f} to {:.1f} s"
 
 
 class SecondLook(NamedTuple):
-    """A pair with both levels, what the machine remarks, its clip, and how to have it decided."""
+    """A pair with both levels, the machine's remark, its clip, and the command to adjudicate it."""
 
     query: str
     place: str
@@ -22,7 +22,7 @@ class SecondLook(NamedTuple):
 
 
 def list_second_looks(sources: Sources) -> list[SecondLook]:
-    """Return the pairs as `calibration` listed them, the farthest apart first."""
+    """Return the pairs that `calibration` listed, the furthest apart first."""
     return [
         SecondLook(
             query=row["query"] or row["query_id"],

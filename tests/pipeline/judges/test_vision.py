@@ -261,7 +261,7 @@ def test_answers_are_found_again_without_a_look_at_the_clip(serve, judge, world,
         path.unlink()
     assert list(judge(server).judge(pairs)) == first
     # Another look, height, prompt or clip is another question.
-    with pytest.raises(LLMError, match=r"unreadable: .*nothing at all was answered"):
+    with pytest.raises(LLMError, match=r"unreadable: .*no request was answered"):
         list(judge(server, height=90).judge(pairs))
 
 

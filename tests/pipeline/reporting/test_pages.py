@@ -79,7 +79,7 @@ def test_it_says_incomplete_with_numbers_while_pairs_wait(small_pages):
 def test_the_first_screen_holds_six_checks_at_most(small_pages):
     header = re.search("<header>.*</header>", small_pages[0], re.DOTALL)[0]
     assert 1 <= header.count('<li class="check') <= 6
-    assert header.count("Asked for:") == header.count('class="verdict"') == 6
+    assert header.count("Required:") == header.count('class="verdict"') == 6
 
 
 def test_a_rehearsal_is_named_on_both_pages_and_on_every_printed_one(tmp_path):
@@ -161,7 +161,7 @@ def test_the_lead_sees_who_is_missing_the_pace_and_the_forecast_and_nobody_else_
 def test_a_closed_campaign_is_told_and_a_released_one_has_no_next_step(tmp_path):
     pages = made(tmp_path, closed_at='"2026-11-23T08:53:12Z"')
     for page in pages:
-        assert "Next : release what people made : dvc repro release report" in text_of(page)
+        assert "dvc repro release report" in text_of(page)
     # What waited is discarded, but it never got its votes.
     told = "Incomplete: 5 of 5 pairs are decided; 1 given up for want of votes."
     assert told in text_of(pages[0])
@@ -311,7 +311,7 @@ def test_the_lead_plays_a_disputed_clip_right_there(browser, small, small_pages)
             await new Promise(done => { clip.ontimeupdate = () => clip.currentTime && done(); });
             return [clip.videoWidth, clip.duration, clip.controls];
         }""")
-        page.get_by_role("link", name="Clip alone").first.click()
+        page.get_by_role("link", name="Open clip").first.click()
         page.wait_for_function("document.querySelector('video')?.videoWidth")
         assert page.url == (small / small_collection.tables.WORK / "clips/m2.mp4").as_uri()
     assert played == [48, 2, True]
