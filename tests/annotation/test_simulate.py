@@ -27,9 +27,7 @@ def folder(repository, folder):
 
 def test_where_the_sample_is_not_drawn_it_says_what_draws_it(folder):
     (folder / sample.OUT).mkdir(parents=True)  # as with a corpus of one's own
-    with pytest.raises(
-        CampaignError, match=r"annotations.jsonl is not there: .*`dvc repro ingest`"
-    ):
+    with pytest.raises(CampaignError, match=r"annotations.jsonl: missing: .*`dvc repro ingest`"):
         truth()
 
 
