@@ -143,7 +143,7 @@ def summarize(
     for who, number in sorted(fetched.left.items()):
         if number:
             url = connection.studio.page_url(fetched.pages[who])
-            lines.append(f"  annotator {who} decides {number}: {url}")
+            lines.append(f"  annotator {who} decides on {number}: {url}")
     listed = disputed.pairs.loc[disputed.pairs["why"] == "listed", PAIR_KEY]
     second_looks = {*listed.itertuples(index=False, name=None)}
     for query, moment, who, task in sorted(fetched.open_tasks):

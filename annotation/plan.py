@@ -176,8 +176,8 @@ def _rule(params: Params) -> Rule:
 def find_spent(answers: Answers, known: pd.DataFrame) -> pd.DataFrame:
     """Return the answers that are not judgments (`PlanInputs.spent`): no one is asked them again.
 
-    Unless another task for the same pair is waiting for the same person. `known` are the known
-    levels: an answer on such a pair that is not a judgment did not count as gold, but used it up.
+    Those with another task for the same pair waiting for the same person are left out. `known` are
+    the known levels: an answer on such a pair that is not a judgment still used it up as gold.
     """
     rejected, person = answers.rejected, [*PAIR_KEY, "annotator"]
     answered = rejected[rejected["query_id"].notna() & (rejected["reason"] != "draft")]

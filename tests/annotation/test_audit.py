@@ -359,7 +359,7 @@ def test_a_top_up_is_appended_once(folder, capsys):
     ("names", "message"),
     [
         (["audit.txt"], "'audit' is not a valid name for a run"),
-        (["a/x.txt", "b/x.json.gz"], "a/x.txt is called 'x' too"),
+        (["a/x.txt", "b/x.json.gz"], "a/x.txt is also called 'x'"),
         ([".txt"], "'' is not a valid name"),
     ],
 )

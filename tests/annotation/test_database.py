@@ -65,7 +65,7 @@ def test_an_address_is_read_whatever_its_parts_contain_and_printed_without_the_p
         ("postgresql://b/secret", "needs a user"),
         ("postgresql://a:secret@b", "a database name"),
         ("postgresql://a:secret@b/c/d", "a database name"),
-        ("postgresql://a:secret@b/c?port=1", "only sslmode and host are known"),
+        ("postgresql://a:secret@b/c?port=1", "only sslmode and host are allowed"),
         ("postgresql://a:secret@/c?host=d", "must be the folder of a socket"),
         ("postgresql://a:secret@b/c?host=/d", "must be the folder of a socket"),
     ],

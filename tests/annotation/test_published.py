@@ -106,7 +106,7 @@ BAD = moment(1, 2)
         (nested({1: [{**BAD, "similarity": float("nan")}]}), "similarity: must be a number"),
         (nested({1: [BAD, BAD]}), "relevant_moment[1].pair_id: '1' appears twice"),
         (nested({1: [{**MOMENT}]}), "the key 'pair_id' is missing"),
-        ([{"query_id": 1, "predictions": []}], "no judged moments with pair_id; name val.json"),
+        ([{"query_id": 1, "predictions": []}], "no judged moments with pair_id; "),
         ([], "no judged moments"),
     ],
 )

@@ -35,7 +35,7 @@ def test_a_moment_of_another_corpus_has_no_true_level(folder):
     (folder / sample.OUT).mkdir(parents=True)
     path = folder / sample.OUT / "annotations.jsonl"
     path.write_text(json.dumps({"desc_id": 1, "scene": SCENE}))
-    with pytest.raises(CampaignError, match=r"the moment '2' is not of the sample corpus"):
+    with pytest.raises(CampaignError, match=r"the moment '2' is not in the sample corpus"):
         truth()("1", "2")
 
 
