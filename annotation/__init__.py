@@ -1,4 +1,4 @@
-"""Everything with people in it: campaign, plan, push, pull, consensus, agreement.
+"""Everything that involves people: campaign, plan, push, pull, consensus, agreement.
 
-May import `pipeline` and `momentrank`; neither of them imports this package.
+It may import `pipeline` and `momentrank`; neither of them imports it.
 """

@@ -1,14 +1,14 @@
-"""Have the lead or an expert decide on pairs that votes could not settle.
+"""Have the lead or an expert decide pairs that votes could not settle.
 
     python -m annotation.campaign adjudicate
     python -m annotation.campaign adjudicate --pair QUERY MOMENT --note "is it the same door?"
 
-Off unless you type it, as in the paper. Discarded pairs, pairs that can't be judged, and those
-listed in datasets/campaign/second_look.csv (`--pair` adds one) go to the people with the role
-expert, or to the lead, in a project of their own: they see query, clip and all votes, and not
-whose they are. Run it again to fetch what they decided (`dvc repro` does so too) and to see what
-is left. Decisions are in datasets/campaign/adjudications.csv. One counts as long as the query and
-the clip stay as they were shown; the votes are kept beside it.
+As in the paper, nothing is adjudicated unless you type this. Discarded pairs, pairs that can't be
+judged, and those listed in datasets/campaign/second_look.csv (`--pair` adds one) go to the people
+with the role expert, or to the lead, in their own project: they see the query, the clip and all
+votes, but not who gave them. Run it again to fetch the decisions (`dvc repro` does so as well) and
+to see what is left. Decisions are in datasets/campaign/adjudications.csv. A decision counts as long
+as the query and the clip stay as they were shown; the votes are kept next to it.
 
 It works once people have nothing left to judge, and until the campaign is closed.
 """
@@ -40,7 +40,7 @@ from pipeline.core.tables import SECOND_LOOK
 
 
 class Disputed(NamedTuple):
-    """The pairs to decide on (`PAIR_KEY, why`), the votes on each, and which are still left."""
+    """The pairs to decide (`PAIR_KEY, why`), the votes on each, and which are still left."""
 
     pairs: pd.DataFrame
     votes: Mapping[tuple[str, str], str]
@@ -55,10 +55,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Give out what is to be decided, fetch what was, and say what is left.
+    """Hand out the pairs to decide, fetch the decisions, and log what is left.
 
     Raises:
-        CampaignError: no campaign is open, people still have to judge, or nobody decides.
+        CampaignError: no campaign is open, people still have to judge, or nobody can decide.
         StudioError: the server can't be reached or fails.
     """
     _refuse_unless_open()
@@ -81,8 +81,8 @@ def _refuse_unless_open() -> None:
     campaign = load_campaign()
     if campaign is not None and campaign.closed:
         raise CampaignError(
-            f"{FILE}: {campaign.name!r} is closed, and what was discarded stays so. To decide after"
-            f" all, revert the commit that closed it (git log {FILE}), adjudicate, and close again"
+            f"{FILE}: {campaign.name!r} is closed, and discarded pairs stay discarded. To decide"
+            f" them, revert the commit that closed it (git log {FILE}), adjudicate, and close again"
         )
     refuse_while_piloting(require_open_campaign())
 
@@ -91,20 +91,22 @@ def _refuse_while_open(params: Params) -> None:
     state = plan(read_inputs(roster.read_people(), params, read_answers())).state
     waiting = ", ".join(list_open(state))
     if waiting:
-        raise CampaignError(f"{waiting}: first go on with `dvc repro`; only then is it known what")
+        raise CampaignError(
+            f"{waiting}: continue with `dvc repro`; adjudicate once people are done"
+        )
 
 
 def list_pair(pair: Sequence[str], note: str | None) -> None:
-    """Add a pair to those that are looked at a second time.
+    """Add a pair to those that get a second look.
 
     Raises:
-        CampaignError: it was never shown to anybody.
+        CampaignError: it was never shown to anyone.
     """
     shown = tables.PAIRS.read()[PAIR_KEY].itertuples(index=False, name=None)
     if tuple(pair) not in set(shown):
         raise CampaignError(
-            f"--pair {' '.join(pair)}: this query and moment were never shown together; the pairs"
-            f" that were are in {tables.PAIRS.path}"
+            f"--pair {' '.join(pair)}: this query and moment were never shown together;"
+            f" {tables.PAIRS.path} lists the pairs that were"
         )
     listed = SECOND_LOOK.read()
     row = pd.DataFrame([(*pair, note)], columns=SECOND_LOOK.columns)
@@ -112,7 +114,7 @@ def list_pair(pair: Sequence[str], note: str | None) -> None:
 
 
 def find_disputed(connection: Connection, params: Params) -> Disputed:
-    """Return what is to be decided, by what was pulled last."""
+    """Return what is to be decided, according to the last pull."""
     ledger = connection.campaign.select_kept(tables.PAIRS.read())
     made = tables.JUDGMENTS.read(), ledger, tables.VOIDED.read()
     voted = consensus(*made, rounding=params.consensus.rounding)
@@ -128,15 +130,15 @@ def find_disputed(connection: Connection, params: Params) -> Disputed:
 def summarize(
     connection: Connection, disputed: Disputed, shown: pd.DataFrame, fetched: FetchedDecisions
 ) -> str:
-    """Say how many pairs are decided, and where who decides on the others.
+    """Return how many pairs are decided, and who decides the others, with the address.
 
-    Pairs that were listed for a second look have the address of their own task besides.
+    For pairs listed for a second look, the address of their own task is added.
     """
     why = Counter(disputed.pairs["why"])
     kinds = ", ".join(f"{number} {name}" for name, number in sorted(why.items()))
     total, left = len(disputed.pairs), len(disputed.left)
     if not total:
-        return "adjudicate: no pair is discarded, unjudgeable or listed; nothing is to be decided"
+        return "adjudicate: no pair is discarded, unjudgeable or listed; there is nothing to decide"
     lines = [f"adjudicate: {total} pairs ({kinds}), {total - left} decided, {left} left"]
     for who, number in sorted(fetched.left.items()):
         if number:
@@ -149,7 +151,7 @@ def summarize(
             url = connection.studio.task_url(fetched.pages[who], task)
             lines.append(f"  {query} {moment}, annotator {who}: {url}")
     if len(shown) < left:
-        lines.append(f"  {left - len(shown)} have no clip, so nobody can look at them")
+        lines.append(f"  {left - len(shown)} have no clip, so nobody can decide them")
     if fetched.refused:
         refused = ", ".join(f"{number} {name}" for name, number in sorted(fetched.refused.items()))
         lines.append(f"  refused: {refused}")
@@ -159,9 +161,9 @@ def summarize(
 
 
 def take_back(connection: Connection, params: Params) -> None:
-    """Take undecided tasks out of the stream, if there are any, and say how many."""
+    """Take undecided tasks out of the stream, if there are any, and log how many."""
     open_tasks = fetch_decisions(connection, tables.DEPARTURES.read()).left.total()
     if open_tasks:
         nobody = describe_pairs(tables.ASSIGNMENTS.empty(), params)
         adjudication_tasks.push(connection, params, nobody, {})
-        cli.log(f"close: {open_tasks} pairs that were to be adjudicated stay as people voted")
+        cli.log(f"close: {open_tasks} pairs awaiting adjudication stay as people voted")

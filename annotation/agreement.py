@@ -1,4 +1,4 @@
-"""Measure how far annotators agree (paper, section 3.4 and Appendix B.5; Figure 5).
+"""Measure how well annotators agree (paper, section 3.4 and Appendix B.5; Figure 5).
 
     python -m annotation.agreement
     python -m annotation.agreement --raw raw_annotation.csv [--json] [--lead FOLDER]
@@ -7,12 +7,12 @@ Without options it is the stage:
 
 reads   datasets/campaign/judgments.csv, voided.csv, pairs.csv, datasets/work/consensus.parquet
         and, for hidden checks, datasets/campaign/{gold,exam,adjudications}.csv
-writes  datasets/work/plots/min_max.csv, final_levels.csv, and for the lead alone
+writes  datasets/work/plots/min_max.csv, final_levels.csv, and for the lead only
         datasets/work/lead/annotators.csv, annotator_pairs.csv, checks.csv
 
-With --raw it reads the judgments of any collection (pair_id,worker,relevance; where they are
-there, submitted_at and seconds) and prints the same figures. Figures of a person stand under
-lead/ only, in files that neither git nor DVC's cache takes.
+With --raw it reads the judgments of any collection (pair_id,worker,relevance; optionally
+submitted_at and seconds) and prints the same figures. Figures of single people are only under
+lead/, in files that neither git nor DVC's cache stores.
 """
 
 import argparse
@@ -58,9 +58,9 @@ USUAL = Agreement(
     max_same=0.9,
     min_correlation=0.2,
 )
-"""What params.yaml says too; a raw file is read outside of any project."""
+"""Same as params.yaml: a raw file is read outside of any project."""
 PAUSE = 5.0
-"""Minutes that a judgment counts for at most, as `plan.pause`."""
+"""Minutes that a judgment counts for at most, as in `plan.pause`."""
 
 
 class AgreementTables(NamedTuple):
@@ -74,11 +74,11 @@ class AgreementTables(NamedTuple):
 def measure(
     scores: Scores, level: pd.Series, similarity: pd.Series | None, params: Agreement
 ) -> AgreementTables:
-    """Return agreement of scores on pairs, whose final `level` and `similarity` are given.
+    """Return the agreement of scores on pairs, given the final `level` and `similarity` of each.
 
-    Both have a row for each pair; a pair without a final level has none there. No figure
-    depends on the order of rows; the annotators' numbers matter to one thing alone, which of
-    the scores of one pair that came at the very same time were its first two.
+    Both have a row for each pair; `level` is null for a pair without a final level. No figure
+    depends on the order of rows. The annotators' numbers matter only where several scores of a
+    pair came at exactly the same time: they decide which were its first two.
     """
     annotators = measure_annotators(scores, params)
     by_two = kappa.by_annotators(between_people(couples(scores)))
@@ -106,10 +106,10 @@ def measure_campaign(
     consensus: pd.DataFrame,
     params: Agreement,
 ) -> AgreementTables:
-    """Return agreement of the votes that count, over the pairs of the consensus.
+    """Return the agreement of the votes that count, over the pairs of the consensus.
 
-    `seconds` of the judgments are active ones. `by_guideline` is of all pairs that were shown,
-    those of a pilot too.
+    `seconds` of the judgments are active ones. `by_guideline` covers all pairs that were shown,
+    including those of a pilot.
     """
     shown = select_newest(ledger)
     scores = campaign_scores(judgments, shown, voided, consensus)
@@ -143,7 +143,7 @@ def _measure_checks(judgments: pd.DataFrame, plan: Plan) -> pd.DataFrame:
 
 
 def measure_raw(judgments: raw.Raw, params: Agreement = USUAL) -> AgreementTables:
-    """Return agreement of raw judgments; final levels are the paper's rule's."""
+    """Return the agreement of raw judgments; final levels follow the paper's rule."""
     consensus = decide(judgments.pair, judgments.level, len(judgments.pairs), closed=True)
     level = pd.Series(consensus.level, dtype="Int64").mask(consensus.level == NO_LEVEL)
     judged = judgments.level != NO_LEVEL
@@ -162,7 +162,7 @@ def measure_raw(judgments: raw.Raw, params: Agreement = USUAL) -> AgreementTable
 
 
 def main() -> None:
-    """Tell how far the campaign's annotators agree."""
+    """Measure how well the campaign's annotators agree."""
     params = load()
     consensus, judgments = tables.CONSENSUS.read(), tables.JUDGMENTS.read()
     ledger, voided = tables.PAIRS.read(), tables.VOIDED.read()
@@ -187,11 +187,11 @@ def _write(folder: Path, frames: dict[str, pd.DataFrame]) -> None:
 
 
 def command(options: argparse.Namespace) -> None:
-    """Run the stage, or tell how far the annotators of a raw file agree.
+    """Run the stage, or print how well the annotators of a raw file agree.
 
     Raises:
-        FileError: the file can't be read, or the folder for the lead not be written.
-        UsageError: the options don't go together.
+        FileError: the file can't be read, or the lead's folder can't be written.
+        UsageError: the options can't be combined.
     """
     if options.raw is None:
         if options.json or options.repeated or options.lead:
@@ -209,13 +209,13 @@ def _parser() -> argparse.ArgumentParser:
     parser = cli.parser("Without --raw it reads params.yaml in the current folder (`dvc repro`).")
     add = parser.add_argument
     add("--raw", type=Path, metavar="FILE", help="raw judgments of any collection")
-    add("--json", action="store_true", help="print JSON; what is not defined is null")
+    add("--json", action="store_true", help="print JSON; undefined values are null")
     add(
         "--repeated",
         choices=get_args(raw.Repeated),
-        help="one person's two answers on a pair: both count (default), or distinct: one does",
+        help="one person's two answers on a pair: both count (default), or distinct: only one",
     )
-    add("--lead", type=Path, metavar="FOLDER", help="write the figures of each person there")
+    add("--lead", type=Path, metavar="FOLDER", help="write each person's figures there")
     return parser
 
 

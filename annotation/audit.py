@@ -1,19 +1,19 @@
-"""Audit the candidates: is what lies beyond the judged ranks relevant? Paper, Appendix B.3.
+"""Audit the candidates: are moments beyond the judged ranks relevant? Paper, Appendix B.3.
 
     python -m annotation.audit plan --queries N [--seed S] [--machine]
     python -m annotation.audit report [--json] [--out DIR]
     python -m annotation.audit top-up RUN... --depth K
     python -m annotation.audit published RAW JUDGED... [--json]
 
-plan    draws N queries, of each the 60 most similar moments and 60 random others, for people
-        to judge besides the candidates (datasets/campaign/audit.csv and audit.json); with
-        --machine more of those that the machine gives a high level (audit_strata.csv)
-report  prints relevance against similarity and rank, and estimates with a 95 % interval how
-        many relevant moments lie beyond the ranks of batch 1 and 2
-top-up  adds the first K results of systems' runs that nobody has judged (topup.csv)
+plan    draws N queries, and for each the 60 most similar moments and 60 random others, for people
+        to judge in addition to the candidates (datasets/campaign/audit.csv and audit.json); with
+        --machine, more of those that the machine gives a high level (audit_strata.csv)
+report  prints relevance by similarity and rank, and estimates, with a 95 % interval, how many
+        relevant moments there are beyond the ranks of batches 1 and 2
+top-up  adds those of the first K results of systems' runs that nobody has judged (topup.csv)
 published  checks any published collection: raw_annotation.csv against val.json and test.json
 
-`dvc repro` hands the pairs to people.
+`dvc repro` then hands out the pairs.
 """
 
 import argparse
@@ -50,16 +50,16 @@ def main(options: argparse.Namespace) -> None:
 
 
 def plan(options: argparse.Namespace) -> None:
-    """Draw the audit, and say what it costs.
+    """Draw the audit, and log its cost.
 
     Raises:
-        AuditError: an audit exists already, and nobody said `--replace`.
+        AuditError: an audit already exists, without `--replace`.
     """
     path, replace = tables.AUDIT.path, options.replace
     if not replace and (design.PATH.exists() or (path.exists() and len(tables.AUDIT.read()))):
         raise AuditError(
-            f"{path}: an audit exists already; continue it, or draw another with"
-            " --replace (what was judged of it stays judged)"
+            f"{path}: an audit already exists; continue it, or draw another with"
+            " --replace (its judgments are kept)"
         )
     pool, sizes = _pool(load()), draw.Sizes(options.seed, options.queries)
     drawn = draw.draw(*pool, sizes, _read_machine(pool.queries) if options.machine else None)
@@ -73,10 +73,10 @@ def plan(options: argparse.Namespace) -> None:
     cli.log(
         f"{drawn.design.drawn} of {drawn.design.queries} queries, {cost['pairs']:,} pairs;"
         f" {cost['in_batch_1']:,} of them are judged anyway (batch 1), and"
-        f" {cost['in_batch_2']:,} where their query is extended (batch 2).\n"
+        f" {cost['in_batch_2']:,} if their query is extended (batch 2).\n"
         f"This costs {cost['votes_at_least']:,} to {cost['votes_at_most']:,} further judgments,"
-        " and two more of each pair on which two people disagree.\n"
-        f"Commit {' and '.join(map(str, files))}; `dvc repro` gives the pairs out."
+        " and two more for each pair on which two people disagree.\n"
+        f"Commit {' and '.join(map(str, files))}; `dvc repro` hands out the pairs."
     )
 
 
@@ -96,7 +96,7 @@ def _pool(params: Params) -> topup.Pool:
 
 
 def print_report(options: argparse.Namespace) -> None:
-    """Print the report, and write its tables where that is asked for."""
+    """Print the report, and write its tables if requested."""
     result, drawn = read_report(load().candidates)
     if options.out:
         for name in ("by_similarity", "by_rank", "beyond"):
@@ -106,7 +106,7 @@ def print_report(options: argparse.Namespace) -> None:
 
 
 def top_up(options: argparse.Namespace) -> None:
-    """Append what the runs found, and say of each what became of its results."""
+    """Append what the runs found, and log for each run what became of its results."""
     asked = {"corpus": options.corpus, "depth": options.depth, "warn": cli.log}
     runs = {
         name: formats.read_run(path, **asked) for name, path in runs_by_name(options.runs).items()
@@ -126,7 +126,7 @@ def top_up(options: argparse.Namespace) -> None:
 
 
 def examine_published(options: argparse.Namespace) -> None:
-    """Print what the files of a published collection say; no project is needed."""
+    """Print what the files of a published collection show; no project is needed."""
     judged = published.read_judged(options.judged)
     found = published.examine(raw.read(options.raw), judged, Rule())
     shown = f"{json.dumps(found, indent=2)}\n" if options.json else published.text(found)
@@ -134,10 +134,10 @@ def examine_published(options: argparse.Namespace) -> None:
 
 
 def runs_by_name(paths: Sequence[Path]) -> dict[str, Path]:
-    """Return runs by name: that of the file, up to its first dot.
+    """Return runs by name: the file name, up to its first dot.
 
     Raises:
-        UsageError: two runs have one name, or a name means something else.
+        UsageError: two runs have the same name, or a name is reserved.
     """
     runs: dict[str, Path] = {}
     for path in paths:
@@ -145,30 +145,30 @@ def runs_by_name(paths: Sequence[Path]) -> dict[str, Path]:
         if not name or name in RESERVED:
             raise UsageError(f"{path}: {name!r} is not a valid name for a run: rename the file")
         if name in runs:
-            raise UsageError(f"{path}: {runs[name]} is called {name!r} too: rename one of them")
+            raise UsageError(f"{path}: {runs[name]} is also called {name!r}: rename one of them")
         runs[name] = path
     return runs
 
 
 def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
-    """Read the command line, or the words that are given."""
+    """Parse the command line, or the given words."""
     parser = cli.parser("Reads params.yaml and datasets/ in the current folder.")
     verbs = parser.add_subparsers(dest="do", required=True, metavar="VERB")
     one = verbs.add_parser("plan", help="draw an audit")
-    one.add_argument("--queries", type=cli.count, required=True, help="how many are drawn")
+    one.add_argument("--queries", type=cli.count, required=True, help="how many to draw")
     one.add_argument("--seed", type=cli.natural, default=SEED,
-                     help=f"which queries and moments ({SEED})")  # fmt: skip
+                     help=f"seed of the draw ({SEED})")  # fmt: skip
     one.add_argument("--machine", action="store_true",
                      help="draw more where the machine gives a high level")  # fmt: skip
-    one.add_argument("--replace", action="store_true", help="give up the audit that was drawn")
-    two = verbs.add_parser("report", help="say what it comes to")
+    one.add_argument("--replace", action="store_true", help="discard the existing audit")
+    two = verbs.add_parser("report", help="print the results")
     two.add_argument("--json", action="store_true", help="print JSON")
     two.add_argument("--out", type=Path, metavar="DIR", help="write audit_*.csv there")
-    three = verbs.add_parser("top-up", help="add what systems found")
+    three = verbs.add_parser("top-up", help="add results of systems' runs")
     three.add_argument("runs", nargs="+", type=Path, metavar="RUN")
     three.add_argument("--depth", type=cli.count, required=True, help="results per query")
     three.add_argument("--iou", type=cli.positive_share, default=topup.MIN_IOU,
-                       help="of a result and the moment it stands for, at least")  # fmt: skip
+                       help="minimum IoU of a result and the moment it stands for")  # fmt: skip
     three.add_argument("--corpus", type=Path, metavar="FILE",
                        help="video_corpus.json, for runs that name videos by index")  # fmt: skip
     four = verbs.add_parser("published", help="check a published collection")

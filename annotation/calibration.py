@@ -1,4 +1,4 @@
-"""Hold a machine's levels against people's: what they may be trusted with, and what not.
+"""Compare a machine's levels with people's: what the machine can be trusted with, and what not.
 
     python -m annotation.calibration
     python -m annotation.calibration --people raw_annotation.csv --machine machine.csv
@@ -6,15 +6,15 @@
 Without options it is the stage:
 
 reads   datasets/work/machine_judgments.parquet, consensus.parquet, clips.csv, queries.parquet,
-        runs/*.test.run, the files of calibration.runs, and what people made (datasets/campaign/);
-        audit.csv, and where there is an audit audit.json and audit_strata.csv
-writes  datasets/work/metrics/calibration.json, and for the lead alone
-        datasets/work/lead/calibration.csv (each annotator beside the machine), second_looks.csv
+        runs/*.test.run, the files of calibration.runs, and people's work (datasets/campaign/);
+        audit.csv, and if there is an audit, audit.json and audit_strata.csv
+writes  datasets/work/metrics/calibration.json, and for the lead only
+        datasets/work/lead/calibration.csv (each annotator next to the machine), second_looks.csv
 
 With --people and --machine it reads votes (pair_id,worker,relevance) and a machine's levels
 (pair_id,level, or a release's machine_judgments.csv) of any collection, and prints the same
-figures. Which query a pair is of tell pairs.csv (pair_id,query_id) or the judged moments of a
-release, which also have similarities. Nothing that it finds changes a level.
+figures. The query of each pair comes from pairs.csv (pair_id,query_id) or from the judged moments
+of a release, which also have similarities. The results never change a level.
 """
 
 import argparse
@@ -66,11 +66,11 @@ USUAL = Calibration(
     min_difference=2,
     runs=[],
 )
-"""What params.yaml says too; a collection's files are read outside of any project."""
+"""Same as params.yaml: a collection's files are read outside of any project."""
 
 
 class Result(NamedTuple):
-    """The figures, and for the lead each annotator's, and the pairs for a second look."""
+    """The figures, and for the lead those of each annotator and the pairs for a second look."""
 
     figures: dict[str, Any]
     annotators: pd.DataFrame
@@ -78,7 +78,7 @@ class Result(NamedTuple):
 
 
 def read_judged() -> Judged:
-    """Read what people and the machine made, of the pairs that count."""
+    """Read people's and the machine's judgments of the pairs that count."""
     campaign = load_campaign()
     ledger, judgments = tables.PAIRS.read(), tables.JUDGMENTS.read()
     if campaign is not None:
@@ -93,17 +93,17 @@ def read_judged() -> Judged:
 
 
 def is_made_of_similarity(machine: pd.DataFrame) -> bool:
-    """Tell whether levels are the similarity control's: nobody looked at a clip."""
+    """Return whether the levels are the similarity control's: nobody looked at a clip."""
     return bool((machine["model"] == SimilarityJudge.model).any())
 
 
 def is_blind(machine: pd.DataFrame) -> bool:
-    """Tell whether captions stood in the place of pictures (`judge.blind`)."""
+    """Return whether the machine saw captions instead of pictures (`judge.blind`)."""
     return not is_made_of_similarity(machine) and bool((machine["frames"] == 0).any())
 
 
 def calibrate_campaign(judged: Judged, queries: pd.DataFrame, params: Params) -> Calibrated:
-    """Return what is known of the machine by the campaign's votes."""
+    """Return what the campaign's votes show about the machine."""
     own, is_control = params.calibration, is_made_of_similarity(judged.machine)
     panel = build_panel(judged, tables.CLIPS.read(), params.consensus.rounding)
     if not is_control and panel.similarity is not None:
@@ -114,7 +114,7 @@ def calibrate_campaign(judged: Judged, queries: pd.DataFrame, params: Params) ->
 
 
 def join_levels(judged: Judged, queries: pd.DataFrame) -> pd.DataFrame:
-    """Return the pairs with a level by both, as `pairs` of `compare_conclusions`, and `split`."""
+    """Return the pairs with a level from both, as `pairs` of `compare_conclusions`, and `split`."""
     people = judged.consensus.loc[judged.consensus["level"].notna(), [*PAIR_KEY, "level"]]
     machine = settle_machine(select_fresh(judged))[[*PAIR_KEY, "level"]]
     both = people.rename(columns={"level": "people"}).merge(
@@ -129,7 +129,7 @@ def read_runs(further: list[str]) -> dict[str, Any]:
     """Return the reference runs on test queries, and the files of `calibration.runs`, by name.
 
     Raises:
-        UsageError: two of them have one name.
+        UsageError: two of them have the same name.
         MomentRankError: a file is missing or malformed.
     """
     paths = [path for path in sorted(RUNS.glob(f"*{TEST}")) if path.stat().st_size]
@@ -137,7 +137,9 @@ def read_runs(further: list[str]) -> dict[str, Any]:
     for path in [*paths, *map(Path, further)]:
         name = path.name.partition(".")[0]
         if name in named:
-            raise UsageError(f"calibration.runs: {path}: another run is called {name!r}; rename it")
+            raise UsageError(
+                f"calibration.runs: {path}: another run is also called {name!r}; rename it"
+            )
         named[name] = read_run(path)
     return named
 
@@ -159,7 +161,7 @@ def find_second_looks(judged: Judged, queries: pd.DataFrame, params: Params) -> 
 
 
 def compare_campaign(params: Params) -> Result:
-    """Return all that the stage writes."""
+    """Return everything that the stage writes."""
     judged, queries, own = read_judged(), tables.QUERIES.read(), params.calibration
     result = calibrate_campaign(judged, queries, params)
     blind = is_blind(judged.machine)
@@ -181,7 +183,7 @@ def compare_campaign(params: Params) -> Result:
 
 
 def main() -> None:
-    """Write what the campaign says of the machine."""
+    """Write what the campaign shows about the machine."""
     result = compare_campaign(load())
     csv_files.write_csv(LEAD / "calibration.csv", result.annotators)
     csv_files.write_csv(LEAD / "second_looks.csv", result.second_looks)
@@ -193,7 +195,7 @@ def main() -> None:
 
 
 def calibrate_files(options: argparse.Namespace) -> None:
-    """Print what files say of a machine's levels."""
+    """Print what files show about a machine's levels."""
     compared = compare_files(options.people, options.machine, options.pairs, options.judged)
     epsilon = USUAL.epsilon if options.epsilon is None else options.epsilon
     params = USUAL.model_copy(update={"epsilon": epsilon})
@@ -206,15 +208,17 @@ def calibrate_files(options: argparse.Namespace) -> None:
 
 
 def command(options: argparse.Namespace) -> None:
-    """Run the stage, or tell what files say of a machine's levels.
+    """Run the stage, or print what files show about a machine's levels.
 
     Raises:
-        UsageError: the options don't go together.
+        UsageError: the options can't be combined.
     """
     if options.people and options.machine:
         return calibrate_files(options)
     if any(vars(options).values()) or options.epsilon is not None:
-        raise UsageError("name --people FILE and --machine FILE; without options this is the stage")
+        raise UsageError(
+            "add --people FILE and --machine FILE; without options, this runs the stage"
+        )
     return main()
 
 
@@ -225,14 +229,14 @@ def parser() -> argparse.ArgumentParser:
     add("--people", type=Path, metavar="FILE", help="raw votes of any collection")
     add("--machine", type=Path, metavar="FILE", help="a machine's levels: pair_id,level")
     add("--pairs", type=Path, metavar="FILE",
-        help="pair_id,query_id (default: pairs.csv beside the votes, if it is there)")  # fmt: skip
+        help="pair_id,query_id (default: pairs.csv next to the votes, if it exists)")  # fmt: skip
     add("--judged", type=Path, nargs="+", default=[], metavar="FILE",
         help="judged moments with similarities, for the control: val.json, test.json")  # fmt: skip
     add("--epsilon", type=cli.share, metavar="E",
-        help=f"what a person costs beyond the machine ({USUAL.epsilon:g}): .2 for experts, .15 for"
+        help=f"extra cost of a person over the machine ({USUAL.epsilon:g}): .2 for experts, .15 for"
              " trained people, .1 for crowds")  # fmt: skip
-    add("--json", action="store_true", help="print JSON; what is not defined is null")
-    add("--lead", type=Path, metavar="FOLDER", help="write the figures of each person there")
+    add("--json", action="store_true", help="print JSON; undefined values are null")
+    add("--lead", type=Path, metavar="FOLDER", help="write each person's figures there")
     return made
 
 

@@ -1,4 +1,4 @@
-"""Open a campaign, and close it.
+"""Open, run and close a campaign.
 
     python -m annotation.campaign open --name "Kitchen videos, spring"
     python -m annotation.campaign open --name Rehearsal --rehearsal --people 6
@@ -8,16 +8,16 @@
     python -m annotation.campaign close [--give-up] [--offline]
 
 `open` freezes the validation and test queries in datasets/campaign/queries.csv, writes
-datasets/campaign/campaign.yaml and commits both; from then on every `dvc repro` pulls what was
-judged, plans what is wanted and brings Label Studio to it. `--rehearsal` is for trying it out:
-answers may be simulated, and what is released says so. The guideline belongs to the campaign:
-`--revise` records a new version of it, which the next `dvc repro` shows to everybody; what was
-judged before is told apart.
+datasets/campaign/campaign.yaml and commits both. From then on, every `dvc repro` pulls new
+judgments, plans which ones are still needed and updates Label Studio to match. `--rehearsal` is
+for trying it out: answers may be simulated, and the release says so. The guideline belongs to the
+campaign: `--revise` records a new version, which the next `dvc repro` shows to everyone; each
+judgment keeps the version it was made under.
 
-`keep` runs `dvc repro push` again and again, and commits what people made, until you are needed.
-`adjudicate` has an expert decide on disputed pairs; only if you type it. `close` ends the
-campaign: nobody is asked any more, the stages rewrite, pull and push are frozen, and what people
-made is committed. It refuses while pairs wait; `--give-up` discards them.
+`keep` repeats `dvc repro push`, and commits people's work, until it needs you. `adjudicate` has an
+expert decide disputed pairs, and runs only when you type it. `close` ends the campaign: no one gets
+further tasks, the stages rewrite, pull and push are frozen, and people's work is committed. It
+refuses while pairs are waiting; `--give-up` discards them.
 """
 
 import argparse
@@ -57,21 +57,21 @@ from pipeline.distribution import settings
 
 
 def open_campaign(name: str, *, rehearsal: bool, people: int = 0, pilot: int = 0) -> Campaign:
-    """Freeze the queries, make the secret that signs tasks, and write the campaign's file.
+    """Freeze the queries, make the secret that signs tasks, and write the campaign file.
 
-    With a `pilot` so many queries are asked first.
+    With a `pilot`, that many queries are asked first.
 
     Raises:
-        CampaignError: there is a campaign in this checkout already, its people are too few, or it
-            has no more queries than the pilot.
-        GuidelineError: the guideline is wrong.
+        CampaignError: this checkout already has a campaign, there are too few people, or there
+            are no more queries than the pilot takes.
+        GuidelineError: the guideline is not valid.
     """
     existing = load_campaign()
     if existing is not None:
         raise CampaignError(
-            f"{FILE}: this checkout is for the campaign {existing.name!r}"
-            f" ({'closed' if existing.closed else 'open'}); another one gets a checkout of its own:"
-            " make campaign DIR=path"
+            f"{FILE}: this checkout belongs to the campaign {existing.name!r}"
+            f" ({'closed' if existing.closed else 'open'}); for another campaign, make a new"
+            " checkout: make campaign DIR=path"
         )
     queries = tables.QUERIES.read()
     frozen = queries[queries["split"].isin(tables.JUDGED_SPLITS)]
@@ -92,7 +92,7 @@ def open_campaign(name: str, *, rehearsal: bool, people: int = 0, pilot: int = 0
         roster.write(*people_and_accounts)
     keys.ensure_secret()
     tables.FROZEN_QUERIES.write(frozen)
-    write_campaign(campaign)  # last: whatever fails before it, `open` can be run again
+    write_campaign(campaign)  # last: if anything fails earlier, `open` can be run again
     return campaign
 
 
@@ -102,20 +102,20 @@ def _guideline_file() -> phases.GuidelineFile:
 
 
 def close_campaign(campaign: Campaign, *, give_up: bool, offline: bool = False) -> dict[str, Any]:
-    """Take back what is open, and write that the campaign is closed; return where it ended.
+    """Withdraw open tasks, and record that the campaign is closed; return its final state.
 
-    What people did until their tasks were closed still counts, and may make pairs wait again.
+    Answers given before their tasks were closed still count, and may make pairs wait again.
 
     Raises:
-        CampaignError: a pilot runs; pairs wait, and nobody said to give them up; or there is no
-            server to ask for what people did since, and nobody said that there is none.
+        CampaignError: a pilot is running; pairs are waiting, without `give_up`; or no server is
+            configured to fetch the latest answers from, without `offline`.
     """
     phases.refuse_while_piloting(campaign)
     params, connection = load(), connect("close")
     if connection is None and not offline:
         raise CampaignError(
-            "what people did since the last pull would be lost; configure the server, or if it"
-            " is gone: close --offline"
+            "work done since the last pull would be lost; configure the server, or if it is gone:"
+            " close --offline"
         )
     if connection is not None:
         with hold_lock("close"):
@@ -141,15 +141,17 @@ def _plan_inputs(params: Params) -> PlanInputs:
 
 
 def _state(campaign: PlanInputs, *, give_up: bool) -> dict[str, Any]:
-    """Return where a campaign stands, if it may end so.
+    """Return the state of a campaign, if it may be closed in it.
 
     Raises:
-        CampaignError: something waits, and nobody said to give it up.
+        CampaignError: something is waiting, without `give_up`.
     """
     state = plan(campaign).state
     waiting = ", ".join(list_open(state))
     if waiting and not give_up:
-        raise CampaignError(f"{waiting}: go on with `dvc repro`, or discard them: close --give-up")
+        raise CampaignError(
+            f"{waiting}: continue with `dvc repro`, or discard them: close --give-up"
+        )
     return state
 
 
@@ -164,10 +166,10 @@ def main(options: argparse.Namespace) -> None:
 
 
 def run_open(options: argparse.Namespace) -> None:
-    """Open a campaign, commit it, and say what comes next; or record a new guideline.
+    """Open a campaign, commit it, and log the next step; or record a new guideline.
 
     Raises:
-        CampaignError: there is a campaign already, or none whose guideline can be revised.
+        CampaignError: there is already a campaign, or none whose guideline can be revised.
     """
     if options.revise:
         return run_revise(options.revise)
@@ -184,24 +186,24 @@ def run_open(options: argparse.Namespace) -> None:
     )
     cli.log(
         f"the campaign {campaign.name!r} is open: {len(tables.FROZEN_QUERIES.read())} queries are"
-        f" frozen in {tables.FROZEN_QUERIES.path}; list who judges in {roster.PUBLIC}, then:"
+        f" frozen in {tables.FROZEN_QUERIES.path}; list the annotators in {roster.PUBLIC}, then:"
         " dvc repro"
     )
     return None
 
 
 def run_revise(reason: str) -> None:
-    """Record the guideline of this checkout as the campaign's newest, and commit both.
+    """Record this checkout's guideline as the campaign's newest, and commit both.
 
     Raises:
-        CampaignError: no campaign is open here, or its guideline can't be revised so.
+        CampaignError: no campaign is open here, or its guideline can't be revised like this.
     """
     campaign, guide = require_open_campaign(), _guideline_file()
     write_campaign(phases.revise_guideline(campaign, guide, reason, _now()))
     git.commit([FILE, guide.path], f"Guideline {guide.version}: {reason}")
     cli.log(
-        f"guideline {guide.version} holds from now on (it was {campaign.guideline}); show it to"
-        " everybody: dvc repro push"
+        f"guideline {guide.version} applies from now on (before: {campaign.guideline}); to show it"
+        " to everyone: dvc repro push"
     )
 
 
@@ -209,23 +211,23 @@ def run_end_pilot(*, take_over: bool) -> None:
     """End the pilot, and commit it.
 
     Raises:
-        CampaignError: no campaign is open here, or no pilot runs.
+        CampaignError: no campaign is open here, or no pilot is running.
     """
     campaign = require_open_campaign()
     write_campaign(phases.end_pilot(campaign, take_over=take_over, now=_now()))
     git.commit([FILE], f"End the pilot of {campaign.name}")
     cli.log(
         "the pilot has ended; its judgments"
-        f" {'count' if take_over else 'are kept apart, and its queries asked no more'};"
+        f" {'count' if take_over else 'are kept separately, and its queries are no longer asked'};"
         " next: dvc repro"
     )
 
 
 def run_close(options: argparse.Namespace) -> None:
-    """Close the campaign, or finish a closing that was stopped; commit what people made.
+    """Close the campaign, or finish an interrupted closing; commit people's work.
 
     Raises:
-        CampaignError: none is open here, or it can't be closed as it stands.
+        CampaignError: none is open here, or it can't be closed in its present state.
     """
     campaign = load_campaign()
     if campaign is None:
@@ -249,39 +251,35 @@ def run_close(options: argparse.Namespace) -> None:
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Works in the current folder.")
     commands = parser.add_subparsers(dest="do", required=True)
-    begin = commands.add_parser("open", help="freeze the queries and begin to ask people")
-    begin.add_argument("--name", help="what annotators see above their tasks")
+    begin = commands.add_parser("open", help="freeze the queries and start asking people")
+    begin.add_argument("--name", help="title that annotators see above their tasks")
     begin.add_argument(
         "--revise",
         metavar="REASON",
-        help="of an open campaign: record the changed guideline as a new version, and why",
+        help="for an open campaign: record the changed guideline as a new version, with the reason",
     )
     begin.add_argument(
         "--pilot",
         type=cli.count,
         default=0,
         metavar="N",
-        help="have N queries judged first, apart from the rest (docs/guideline-howto.md)",
+        help="have N queries judged first, separately from the rest (docs/guideline-howto.md)",
     )
-    begin.add_argument("--end-pilot", action="store_true", help="go on with all other queries")
-    begin.add_argument(
-        "--take-over", action="store_true", help="with --end-pilot: what was judged in it counts"
-    )
+    begin.add_argument("--end-pilot", action="store_true", help="continue with all other queries")
+    begin.add_argument("--take-over", action="store_true", help="with --end-pilot: count its votes")
     begin.add_argument("--rehearsal", action="store_true", help="answers may be simulated")
     begin.add_argument(
         "--people",
         type=int,
         default=0,
         metavar="N",
-        help="of a rehearsal: list you and N - 1 simulated people (6 is a good number)",
+        help="for a rehearsal: list yourself and N - 1 simulated people (6 is a good number)",
     )
-    keep.add_options(
-        commands.add_parser("keep", help="run the loop unattended: dvc repro push, again")
-    )
+    keep.add_options(commands.add_parser("keep", help="repeat dvc repro push, unattended"))
     adjudicate.add_options(commands.add_parser("adjudicate", help="have disputed pairs decided"))
-    finish = commands.add_parser("close", help="end it, and freeze what people made")
-    finish.add_argument("--give-up", action="store_true", help="discard the pairs that wait")
-    finish.add_argument("--offline", action="store_true", help="the server is gone: don't ask it")
+    finish = commands.add_parser("close", help="end the campaign, and freeze people's work")
+    finish.add_argument("--give-up", action="store_true", help="discard the pairs that are waiting")
+    finish.add_argument("--offline", action="store_true", help="the server is gone: skip it")
     options = parser.parse_args()
     if options.do == "open":
         if [bool(options.name), bool(options.revise), options.end_pilot].count(True) != 1:
@@ -289,9 +287,9 @@ def _arguments() -> argparse.Namespace:
                 "open needs --name NAME; or, in an open campaign, --revise REASON or --end-pilot"
             )
         if options.take_over and not options.end_pilot:
-            parser.error("--take-over goes with --end-pilot")
+            parser.error("--take-over needs --end-pilot")
     if options.do == "open" and options.people and not options.rehearsal:
-        parser.error("--people lists simulated people: only with --rehearsal")
+        parser.error("--people lists simulated people: it needs --rehearsal")
     return options
 
 

@@ -9,10 +9,11 @@ reads   datasets/campaign/judgments.csv, voided.csv, pairs.csv, adjudications.cs
 writes  datasets/work/consensus.parquet, counted_votes.parquet
 
 With --raw it reads the judgments of any collection (pair_id,worker,relevance) and prints pairs,
-kept, discarded and the count of each level; --out gets a row for each pair. The rule is in
+kept, discarded and the count of each level; --out writes a row per pair. The rule is in
 annotation/votes/rule.py: two levels within 1, or the middle two of four, and their mean rounded up.
-What the lead decided (`python -m annotation.campaign adjudicate`) goes before it. Beside it stands
-a second consensus, weighted by skill (annotation/votes/skill.py), which is no level of the release.
+Decisions by the lead (`python -m annotation.campaign adjudicate`) take precedence. A second
+consensus, weighted by skill (annotation/votes/skill.py), is recorded next to it, and is never a
+level of the release.
 """
 
 import argparse
@@ -59,8 +60,8 @@ def consensus(
 ) -> pd.DataFrame:
     """Return the consensus of every pair of the ledger, sorted by query_id and moment_id.
 
-    A pair that was shown and not judged waits, with no scores. Once the campaign is `closed`,
-    what waits is discarded: such a pair has fewer than four scores. Nothing is adjudicated yet.
+    A pair that was shown but not judged waits, with no scores. Once the campaign is `closed`,
+    waiting pairs are discarded: they have fewer than four scores. Nothing is adjudicated yet.
     """
     shown = last_shown(ledger)
     pairs = shown[PAIR_KEY].sort_values(PAIR_KEY, ignore_index=True)
@@ -80,7 +81,7 @@ def consensus(
 
 
 def _skilled(counted: Votes, decided: Consensus) -> dict[str, Any]:
-    """Return level and mean by skill of the pairs with two levels or more."""
+    """Return the skill-weighted level and mean of the pairs with two levels or more."""
     weighed = weigh(counted.pair, counted.annotator, counted.level, len(decided.level))
     enough = (decided.scores >= FIRST_VOTES) & (decided.outcome != "unjudgeable")
     return {
@@ -96,9 +97,9 @@ def _levels(level: Ints, known: Bools) -> pd.Series:
 def counted_votes(
     judgments: pd.DataFrame, ledger: pd.DataFrame, voided: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return the votes that the consensus is made of, by the number of their pair as last shown.
+    """Return the votes that the consensus is based on, by the number of their pair as last shown.
 
-    Sorted by pair_id and annotator; a vote without a level has a reason instead.
+    They are sorted by pair_id and annotator; a vote without a level has a reason instead.
     """
     pairs = select_newest(ledger)
     usable = select_counting(judgments, pairs, voided)
@@ -117,11 +118,11 @@ def figures(
     adjudications: pd.DataFrame,
     table: pd.DataFrame,
 ) -> dict[str, Any]:
-    """Return where the pairs stand, and which judgments count, in numbers.
+    """Return the state of the pairs, and which judgments count, in numbers.
 
-    `stale` judgments and decisions are of another text or clip than was last shown, `voided`
-    judgments the lead has withdrawn. `late` ones came after their pair was decided, or were
-    replaced by the same person's newer one.
+    `stale` judgments and decisions are for another text or clip than was last shown; the lead has
+    withdrawn `voided` judgments. `late` ones came after their pair was decided, or were replaced
+    by a newer one from the same person.
     """
     shown = last_shown(ledger)
     standing = classify(judgments, shown, voided)
@@ -156,9 +157,9 @@ def figures(
 
 
 def _compare(table: pd.DataFrame) -> dict[str, Any]:
-    """Return where the levels weighted by skill differ from those that votes came to by the rule.
+    """Return where the skill-weighted levels differ from those of the rule.
 
-    `matrix` counts pairs by the rule's level (rows; the last: discarded) and the other (columns).
+    `matrix` counts pairs by the rule's level (rows; the last: discarded) and by skill (columns).
     """
     both = table[table["skill_level"].notna() & (table["voted_outcome"] != "waiting")]
     row, column = both["voted_level"].fillna(LEVELS).astype(int), both["skill_level"].astype(int)
@@ -194,15 +195,17 @@ def main() -> None:
     }
     metrics["judgments"]["of_pilot"] = made - len(judgments)
     cli.write_metrics("consensus", metrics)
-    waiting = f"{metrics['outcomes']['waiting']:,} wait" if len(table) else "nothing was shown yet"
+    waiting = (
+        f"{metrics['outcomes']['waiting']:,} wait" if len(table) else "nothing has been shown yet"
+    )
     cli.log(f"consensus: {metrics['with_level']:,} of {len(table):,} pairs have a level; {waiting}")
 
 
 def command(options: argparse.Namespace) -> None:
-    """Run the stage, or find the levels of a raw file.
+    """Run the stage, or compute the levels of a raw file.
 
     Raises:
-        UsageError: the options don't go together.
+        UsageError: the options can't be combined.
     """
     asked = {name: value for name, value in vars(options).items() if value not in {None, False}}
     as_json = asked.pop("json", False)
@@ -211,7 +214,7 @@ def command(options: argparse.Namespace) -> None:
             raise UsageError("these options need --raw FILE; without --raw this runs the stage")
         return main()
     if "rounding" in asked and asked.get("method", "paper") != "paper":
-        raise UsageError(f"--rounding is the paper's method's; {asked['method']} does not round")
+        raise UsageError(f"--rounding is only for --method paper; {asked['method']} does not round")
     result = raw_consensus.run(raw_consensus.Options(**asked))
     sys.stdout.write(f"{json.dumps(result, indent=2)}\n" if as_json else raw_consensus.text(result))
     return None
@@ -225,19 +228,19 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "--rounding",
         choices=get_args(raw_consensus.Rounded),
-        help="of a mean between two levels: up (default, the paper's), nearest (to the even"
-        " level), exact (the mean is the level); the column `mean` is exact always",
+        help="a mean between two levels goes: up (default, as in the paper), nearest (to the even"
+        " level), exact (the mean is the level); the column `mean` is always exact",
     )
     add(
         "--repeated",
         choices=get_args(raw.Repeated),
-        help="one person's two answers on a pair: both count (default, the paper's), or distinct:"
-        " the newer by `submitted_at`, else the last in the file",
+        help="one person's two answers on a pair: both count (default, as in the paper), or"
+        " distinct: only the newer by `submitted_at`, else the last in the file",
     )
     add(
         "--method",
         choices=get_args(raw_consensus.Method),
-        help="paper (default), or for comparison crowd-kit's (pip install crowd-kit)",
+        help="paper (default), or one from crowd-kit, for comparison (pip install crowd-kit)",
     )
     add("--json", action="store_true", help="print JSON")
     return parser

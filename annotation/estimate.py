@@ -1,21 +1,21 @@
-"""Say what a campaign takes before it begins: pairs, judgments, hours.
+"""Estimate what a campaign takes before it begins: pairs, judgments, hours.
 
     python -m annotation.estimate [--params params.paper.yaml] [--seconds 19] [--hourly 12]
                                   [--pilot test.qrels a.run b.run c.run]
 
-Three rows: the least (nobody disagrees, no second batch is judged), the usual, and the most (every
-pair needs four judgments, every second batch is judged). Usual is what TVR-Ranking saw: of 3,281
-queries came 96,483 pairs and 227,808 judgments, so 47 % of the second batches and 18 % of the
-pairs that two disagreed on. A judgment took 19 seconds there; once there are enough judgments
-here (agreement.min_judgments), their median counts instead, with `plan.pause` as the most that one
-counts for. Hidden checks and the exam come on top, as the last line says.
+It prints three rows: least (nobody disagrees, no second batch is judged), usual, and most (every
+pair needs four judgments, every second batch is judged). Usual follows TVR-Ranking, where 3,281
+queries gave 96,483 pairs and 227,808 judgments: 47 % of the second batches were judged, and two
+people disagreed on 18 % of the pairs. A judgment took 19 seconds there; once there are enough
+judgments here (agreement.min_judgments), their median is used instead, with each counting for at
+most `plan.pause`. Hidden checks and the exam come on top, as the last line says.
 
-How many queries are enough, a pilot tells: `--pilot QRELS RUN RUN ...` adds, for nDCG at IoU .5 and
-AxIoU at the cutoffs 10 and 20, the queries at which two halves of them order these runs alike, and
-at which a difference of .05 can be trusted (`momentrank meta --only stability` has more).
+A pilot shows how many queries are enough: for nDCG at IoU .5 and AxIoU at the cutoffs 10 and 20,
+`--pilot QRELS RUN RUN ...` adds the number of queries at which two halves of them rank these runs
+alike, and at which a difference of .05 can be trusted (more: `momentrank meta --only stability`).
 
-Where the corpus is there (`dvc repro ingest`) or its size is named, the hours, memory and disk that
-stages take follow. What rewriting by an LLM costs: `python -m pipeline.rewrite --estimate`.
+If the corpus exists (`dvc repro ingest`) or its size is given, the hours, memory and disk space of
+the stages follow. For the cost of rewriting by an LLM: `python -m pipeline.rewrite --estimate`.
 """
 
 import argparse
@@ -42,7 +42,7 @@ LEAST, MOST = (0.0, 0.0), (1.0, 1.0)
 
 
 def estimate(params: Params, extended: float, escalated: float) -> tuple[int, int]:
-    """Return the pairs that the queries of `split` take, and the judgments of these.
+    """Return the number of pairs for the queries of `split`, and of their judgments.
 
     `extended` is the share of queries whose second batch is judged, `escalated` the share of
     pairs that four people judge.
@@ -71,17 +71,17 @@ def text(params: Params, seconds: float, usual: tuple[float, float], hourly: flo
 
 
 def _describe_extra(params: Params) -> Iterator[str]:
-    """Yield what comes on top of the votes, if anything does."""
+    """Yield what comes on top of the votes, if anything."""
     plan, exam = params.plan, params.exam
     checks = plan.gold + plan.repeats
     parts = [f"{100 * checks / (1 - checks):.1f} % more for hidden checks"] if checks else []
     parts += [f"{exam.queries * exam.top} for each person's exam"] if exam.required else []
     if parts:
-        yield f"on top come judgments that are no votes: {', '.join(parts)}"
+        yield f"in addition, judgments that are not votes: {', '.join(parts)}"
 
 
 def measure(params: Params, path: Path = tables.JUDGMENTS.path) -> float | None:
-    """Return the median seconds of a judgment of this checkout; None where they are too few."""
+    """Return this checkout's median seconds per judgment; None if there are too few."""
     if not path.is_file():
         return None
     voided = tables.VOIDED.read(path.with_name(tables.VOIDED.path.name))
@@ -91,10 +91,10 @@ def measure(params: Params, path: Path = tables.JUDGMENTS.path) -> float | None:
 
 
 def pilot_text(params: Params, qrels: Path, runs: Sequence[Path]) -> str:
-    """Return how many queries a pilot's runs needed for their order, and for a difference.
+    """Return how many queries a pilot's runs need for a stable order, and for a difference.
 
     Raises:
-        MomentRankError: a file is malformed, or fewer than two runs are named.
+        MomentRankError: a file is malformed, or fewer than two runs are given.
     """
     values = score_runs(qrels, {str(run): run for run in runs}, PILOT_MEASURES, "paper")
     sizes = stability.default_sizes(len(values.queries))
@@ -102,7 +102,7 @@ def pilot_text(params: Params, qrels: Path, runs: Sequence[Path]) -> str:
     own = params.split.val + params.split.test
     pilot = f"{len(runs)} runs on {len(values.queries):,} queries of {qrels}"
     lines = [
-        f"queries needed, by {pilot} (here: {own:,})",
+        f"queries needed, from {pilot} (here: {own:,})",
         f"{'':20}{f'tau {stability.TAU:g}':>12}{f'difference {stability.DIFFERENCE:g}':>18}",
     ]
     needed = stability.find_needed(found)
@@ -116,7 +116,7 @@ def pilot_text(params: Params, qrels: Path, runs: Sequence[Path]) -> str:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Print what the campaign of a params.yaml takes."""
+    """Print what the campaign described by a params.yaml takes."""
     params, usual = load(options.params), (options.extended, options.escalated)
     seconds = options.seconds or measure(params) or SECONDS
     sys.stdout.write(f"{text(params, seconds, usual, options.hourly)}\n")
@@ -133,16 +133,26 @@ def main(options: argparse.Namespace) -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = cli.parser("Reads the settings and, where there are any, the judgments so far.")
+    parser = cli.parser("Reads the settings and, if there are any, the judgments so far.")
     positive, share = cli.positive, cli.share
     parser.add_argument("--params", type=Path, default=PARAMS, help="the settings (params.yaml)")
     parser.add_argument(
-        "--seconds", type=positive, help="of a judgment (the median so far; before that 19)"
+        "--seconds", type=positive, help="per judgment (default: the median so far, else 19)"
     )
-    parser.add_argument("--extended", type=share, default=EXTENDED, help="usual share (0.47)")
-    parser.add_argument("--escalated", type=share, default=ESCALATED, help="usual share (0.18)")
-    parser.add_argument("--moments", type=cli.count, help="of the corpus, before it is read")
-    parser.add_argument("--hourly", type=positive, help="what an hour is paid with")
+    parser.add_argument(
+        "--extended",
+        type=share,
+        default=EXTENDED,
+        help="usual share of second batches judged (0.47)",
+    )
+    parser.add_argument(
+        "--escalated",
+        type=share,
+        default=ESCALATED,
+        help="usual share of pairs judged by four (0.18)",
+    )
+    parser.add_argument("--moments", type=cli.count, help="size of the corpus, before it is read")
+    parser.add_argument("--hourly", type=positive, help="pay per hour")
     parser.add_argument(
         "--pilot",
         type=Path,

@@ -5,23 +5,24 @@
     python -m annotation.exam feedback [--all]
     python -m annotation.exam status
 
-`push` gives everybody the same pairs (`exam` in params.yaml), in a project of their own. The first
-push chooses them for the whole campaign, and writes them to datasets/campaign/exam.csv: the pairs
-of datasets/campaign/gold.csv if there are enough of them, else the first candidates of some
-queries. Later ones give the exam to newcomers. The right level is the lead's gold, else the
-median (of an even number the higher) of the first `exam.group` people to finish; then it is
-frozen. These people are marked against it as well. Where most of the group could not judge a
-pair, it counts for nobody.
+`push` gives everyone the same pairs (`exam` in params.yaml), each in their own project. The first
+push chooses the pairs for the whole campaign, and writes them to datasets/campaign/exam.csv: the
+pairs of datasets/campaign/gold.csv if there are enough, else the first candidates of some queries.
+Later pushes give the exam to newcomers. The right level is the lead's gold, else the median (the
+higher one of an even number) of the first `exam.group` people to finish; then it is frozen. These
+people are marked against it as well. A pair that most of the group could not judge counts for
+nobody.
 
-An answer fails that is more than 1 away, or says no level. Who fails a larger share than
-`exam.max_failed` has failed. `feedback` gives them their failed pairs once more, with the right
-level, what the guideline says of it, and their first answer (`--all`: also to those who passed).
+An answer fails if it is more than 1 away, or has no level. A person fails if the share of failed
+answers exceeds `exam.max_failed`. `feedback` gives them their failed pairs again, with the right
+level, its meaning in the guideline, and their first answer (`--all`: also to people who passed).
 These answers replace the failed ones: that is the second attempt. After it you decide, in
-datasets/campaign/annotators.yaml: `admitted: true` lets somebody judge, `active: false` parts.
+datasets/campaign/annotators.yaml: `admitted: true` lets a person judge, `active: false` ends their
+participation.
 
-`mark` fetches the answers and writes exam_answers.csv and qualifications.csv beside exam.csv;
-`dvc repro` does so too. `status` only shows how everybody stands. With `exam.required`, nobody
-gets other tasks before they have passed or are admitted.
+`mark` fetches the answers and writes exam_answers.csv and qualifications.csv next to exam.csv;
+`dvc repro` does the same. `status` only shows everyone's results. With `exam.required`, people
+get no other tasks until they have passed or are admitted.
 """
 
 import argparse
@@ -44,7 +45,7 @@ TAKES: Sequence[Standing] = ("to-begin", "begun")
 
 
 def push(connection: Connection, params: Params, *, beside_others: bool = False) -> str:
-    """Give the exam to everybody who has not finished it; choose its pairs if nobody has yet.
+    """Give the exam to everyone who has not finished it; choose its pairs on the first call.
 
     Raises:
         StudioError: the server can't be reached or fails.
@@ -70,15 +71,15 @@ def _choose_once(connection: Connection, params: Params) -> None:
     chosen = choose_pairs(candidates, tables.GOLD.read(), connection.campaign.id, params.exam)
     if chosen.empty:
         raise CampaignError(
-            f"{tables.CLIPS.path}: no candidate of the frozen queries has a clip, so there is"
-            " nothing to examine by: dvc repro clips"
+            f"{tables.CLIPS.path}: no candidate of the frozen queries has a clip, so there are"
+            " no pairs for an exam; make clips: dvc repro clips"
         )
     tables.EXAM.write(chosen)
     git.commit([tables.EXAM.path], "Choose the pairs of the exam")
 
 
 def mark(connection: Connection, params: Params) -> Marked:
-    """Fetch the answers, mark them, and write what came of it.
+    """Fetch the answers, mark them, and write the results.
 
     Raises:
         StudioError: the server can't be reached or fails; nothing is written.
@@ -91,16 +92,16 @@ def mark(connection: Connection, params: Params) -> Marked:
 
 
 def feedback(connection: Connection, params: Params, *, everybody: bool = False) -> str:
-    """Give people their failed pairs once more.
+    """Give people their failed pairs again.
 
     Raises:
         StudioError: the server can't be reached or fails.
-        CampaignError: too few have finished for anybody's answers to be marked.
+        CampaignError: too few have finished for any answers to be marked.
     """
     marked = mark(connection, params)
     if not is_frozen(marked.exam):
         raise CampaignError(
-            f"{tables.EXAM.path}: the right levels are not known yet; they will be when"
+            f"{tables.EXAM.path}: the right levels are not known until"
             f" {params.exam.group} people have finished: python -m annotation.exam status"
         )
     standings = read_standings(connection.roster.annotators, required=True)
@@ -122,12 +123,12 @@ def feedback(connection: Connection, params: Params, *, everybody: bool = False)
 def _refuse_without_exam() -> None:
     if tables.EXAM.read().empty:
         raise CampaignError(
-            f"{tables.EXAM.path}: no exam was given yet: python -m annotation.exam push"
+            f"{tables.EXAM.path}: no exam has been given yet: python -m annotation.exam push"
         )
 
 
 def report(connection: Connection, params: Params, marked: Marked) -> str:
-    """Return how everybody stands."""
+    """Return everyone's results."""
     standings = find_standings(
         connection.roster.annotators, marked.exam, marked.answers, marked.results
     )
@@ -158,16 +159,16 @@ def main(options: argparse.Namespace) -> None:
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Works in the current folder, with the campaign that is open there.")
     commands = parser.add_subparsers(dest="do", required=True)
-    give = commands.add_parser("push", help="give the exam to everybody who has not finished it")
+    give = commands.add_parser("push", help="give the exam to everyone who has not finished it")
     give.add_argument(
         "--beside-others",
         action="store_true",
-        help="share the server with another campaign: needed once, before the first push",
+        help="share the server with another campaign: needed once, for the first push",
     )
     commands.add_parser("mark", help="fetch and mark the answers, and show the results")
-    again = commands.add_parser("feedback", help="give people their failed pairs once more")
-    again.add_argument("--all", action="store_true", help="also to those who have passed")
-    commands.add_parser("status", help="show how everybody stands; change nothing")
+    again = commands.add_parser("feedback", help="give people their failed pairs again")
+    again.add_argument("--all", action="store_true", help="also to people who passed")
+    commands.add_parser("status", help="show everyone's results; change nothing")
     return parser.parse_args()
 
 

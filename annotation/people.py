@@ -1,26 +1,25 @@
-"""Who takes part, how they come in, what they have done, and how one parts with them.
+"""Manage annotators: list them, invite them, show their hours, void their judgments.
 
     python -m annotation.people list
     python -m annotation.people invite [--csv [FILE]]
     python -m annotation.people hours [--from DAY] [--to DAY] [--csv [FILE]]
     python -m annotation.people void NUMBER --from DATE [--to DATE] [--reason TEXT]
 
-`list` shows who is listed in datasets/campaign/annotators.yaml, whose account is known, who has
-signed up, and how they stand with the exam.
+`list` shows the people in datasets/campaign/annotators.yaml, whose account is known, who has
+signed up, and their exam results.
 
-`invite` prints for each what to send them: a link to sign up with, and the page on which their
-pairs are. The link is the server's own: whoever has it can sign up, so send it to nobody else.
-Only the account in annotators.private.yaml counts as that annotator. `--csv` writes a file for
-mail merge.
+`invite` prints what to send to each person: a sign-up link, and the page with their pairs. The
+link is the server's own: anyone who has it can sign up, so send it to nobody else. Only the
+account in annotators.private.yaml counts as that annotator. `--csv` writes a file for mail merge.
 
-`hours` says what people did in which week and how long it took, for whoever pays.
+`hours` shows what people did in each week and how long it took, for payment.
 
-`void` withdraws an annotator's judgments from a date on. They stay in judgments.csv and count
-nowhere any more; the next `dvc repro` asks others for these pairs. Without `--to` this holds for
-all that they may still submit, so they are asked for nothing more. It is written in
+`void` withdraws an annotator's judgments from a date on. They stay in judgments.csv but no longer
+count anywhere; the next `dvc repro` gives these pairs to others. Without `--to`, later answers are
+voided as well, so the annotator gets no further tasks. The period is written to
 datasets/campaign/voided.csv and committed: delete the row there, and the judgments count again.
 
-A file with addresses is for you alone (mode 600), and is written only where git ignores it.
+Files with addresses are for you alone (mode 600), and are written only where git ignores them.
 """
 
 import argparse
@@ -44,7 +43,7 @@ from pipeline.core import cli, csv_files, files, git, tables
 from pipeline.core.params import load
 
 LEAD = tables.WORK / "lead"
-"""What is in it is about single people: git ignores it, and no cache takes it."""
+"""It is about single people: git ignores it, and no cache stores it."""
 
 
 def run_list(_options: argparse.Namespace) -> None:
@@ -66,7 +65,7 @@ def run_invite(options: argparse.Namespace) -> None:
 
 
 def run_hours(options: argparse.Namespace) -> None:
-    """Print the hours, or write them for whoever pays."""
+    """Print the hours, or write them to a file for payment."""
     pause = load().plan.pause
     done = [table.read() for table in hours.WORK]
     work = hours.list_work(done, tables.VOIDED.read(), _read_refused())
@@ -90,15 +89,15 @@ def run_hours(options: argparse.Namespace) -> None:
 def _read_refused() -> pd.DataFrame:
     if tables.REJECTED_JUDGMENTS.path.is_file():
         return tables.REJECTED_JUDGMENTS.read()
-    cli.log(f"{tables.REJECTED_JUDGMENTS.path}: not here, so refused answers are not known")
+    cli.log(f"{tables.REJECTED_JUDGMENTS.path}: missing, so refused answers are unknown")
     return tables.REJECTED_JUDGMENTS.empty()
 
 
 def run_void(options: argparse.Namespace) -> None:
-    """Void an annotator's judgments, commit that, and say what comes of it.
+    """Void an annotator's judgments, commit that, and log the consequences.
 
     Raises:
-        CampaignError: no campaign was opened here, or there is nothing of this kind to void.
+        CampaignError: no campaign was opened here, or there is nothing like that to void.
         UsageError: the period ends before it begins.
     """
     campaign = load_campaign()
@@ -120,15 +119,15 @@ def run_void(options: argparse.Namespace) -> None:
         f"{who}: {result.judgments:,} of {result.made:,} judgments, on {result.pairs:,} pairs,"
         f" are voided, {period.text}"
         if result.judgments
-        else f"{who}: no judgment {period.text} has been pulled; what comes of that time is voided"
+        else f"{who}: no judgment {period.text} has been pulled; any pulled later is voided"
     )
     listed = people.get(period.annotator)
     if period.until is None and listed is not None and listed.active:
-        cli.log(f"{who} is asked for nothing more; set active: false in {roster.PUBLIC}")
+        cli.log(f"{who} gets no further tasks; set active: false in {roster.PUBLIC}")
     cli.log(
         "the campaign is closed, so nobody else is asked; next: dvc repro release report"
         if campaign.closed
-        else "next: dvc repro, which asks others for these pairs"
+        else "next: dvc repro, which gives these pairs to others"
     )
 
 
@@ -140,8 +139,8 @@ def write_private(path: Path, frame: pd.DataFrame) -> None:
     """
     if not git.ignores(path):
         raise files.FileError(
-            f"{path}: git would commit it, and it holds people's addresses; choose a path outside"
-            f" of the checkout, or one that git ignores, such as {LEAD / path.name}"
+            f"{path}: git would commit it, and it contains people's addresses; choose a path"
+            f" outside the checkout, or one that git ignores, such as {LEAD / path.name}"
         )
     with files.unfinished(path, private=True) as stream:
         stream.write(csv_files.csv_text(frame))
@@ -172,14 +171,14 @@ def parse_begin(text: str) -> datetime:
 
 
 class End(NamedTuple):
-    """The end of a period, which does not belong to it any more, and how it was typed."""
+    """The end of a period (exclusive), and how it was typed."""
 
     instant: datetime
     typed: str
 
 
 def parse_end(text: str) -> End:
-    """Parse the end of a period: a day belongs to it, a time does not."""
+    """Parse the end of a period: a day is included, a time is not."""
     try:
         day = date.fromisoformat(text)
     except ValueError:
@@ -191,12 +190,17 @@ def _arguments() -> argparse.Namespace:
     parser = cli.parser("Works in the current folder, with the campaign that was opened there.")
     commands = parser.add_subparsers(dest="do", required=True)
     commands.add_parser("list", help="show who takes part")
-    inviting = commands.add_parser("invite", help="print what to send to whom")
+    inviting = commands.add_parser("invite", help="print what to send to each person")
     paying = commands.add_parser("hours", help="show what people did, and how long it took")
     for command, name in ((inviting, "invitations"), (paying, "hours")):
         path = LEAD / f"{name}.csv"
         command.add_argument(
-            "--csv", type=Path, nargs="?", const=path, metavar="FILE", help=f"write it ({path})"
+            "--csv",
+            type=Path,
+            nargs="?",
+            const=path,
+            metavar="FILE",
+            help=f"write a CSV file ({path})",
         )
     for name, other, word in (("--from", "since", "first"), ("--to", "until", "last")):
         paying.add_argument(
@@ -209,7 +213,7 @@ def _arguments() -> argparse.Namespace:
         help="a day, or a day and time, such as 2026-11-23T14:30 (UTC)")  # fmt: skip
     add("--to", dest="until", type=parse_end, metavar="DATE",
         help="likewise; a day is included (default: no end)")  # fmt: skip
-    add("--reason", metavar="TEXT", help="why, for you: it is committed and never released")
+    add("--reason", metavar="TEXT", help="why, for your records: committed, never released")
     return parser.parse_args()
 
 

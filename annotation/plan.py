@@ -7,11 +7,11 @@ reads   datasets/campaign/{campaign,annotators}.yaml,
         rejected_judgments.csv, today.json; the time
 writes  datasets/work/assignments.parquet, campaign_state.json
 
-Two annotators judge a query's batch, the same two all its pairs. Pairs whose two levels differ
-by more than 1 go to two others; a vote without a level brings in one more. The second batch
-follows where the last ranks of the first are relevant; what audit and top-up ask for is judged
-at once, in batches too, and does not touch that rule. The plan says what should be open now;
-what it names and is open already stays as it is.
+The same two annotators judge all pairs of a query's batch. Pairs whose two levels differ by more
+than 1 go to two others; a vote without a level adds one more person. The second batch follows
+where the last ranks of the first are relevant. Pairs from audit and top-up are judged immediately,
+also in batches, and do not affect that rule. The plan lists what should be open now; tasks on it
+that are already open stay as they are.
 """
 
 from collections.abc import Mapping, Sequence
@@ -52,20 +52,20 @@ from pipeline.core.people_sections import Exam
 
 
 class Plan(NamedTuple):
-    """What should be open now, and where the campaign stands."""
+    """What should be open now, and the state of the campaign."""
 
     assignments: pd.DataFrame
     state: dict[str, Any]
 
 
 def plan(campaign: PlanInputs) -> Plan:
-    """Return the assignments that the campaign wants now, sorted, and its state.
+    """Return the assignments that the campaign needs now, sorted, and its state.
 
-    Whatever the order of rows, the result is the same; a plan of a campaign in which all that
-    was wanted is open wants the same again. Where people are too few, slots stay open.
+    The result does not depend on the order of rows. Planning again once every assignment is open
+    returns the same assignments. Where there are too few people, slots stay open.
 
     Raises:
-        PlanError: a decision to extend names a query that is not there.
+        PlanError: a decision to extend names a query that does not exist.
     """
     states = find_pair_states(campaign)
     decisions = decisions_by_judged_query(campaign.extend, states.same)
@@ -76,7 +76,9 @@ def plan(campaign: PlanInputs) -> Plan:
     quotas = find_quotas(campaign)
     checks = HiddenChecks(states, campaign, quotas)
     kept = checks.keep()
-    busy = states._replace(answered=pd.concat([states.answered, kept]))  # no vote beside a check
+    busy = states._replace(
+        answered=pd.concat([states.answered, kept])
+    )  # no vote on a pair with a check
     assigned = give_out(campaign, busy, missing, quotas)
     hidden = checks.add(assigned, kept)
     given = pd.concat([assigned, hidden.wanted], ignore_index=True)
@@ -96,7 +98,7 @@ def plan(campaign: PlanInputs) -> Plan:
 
 
 def _seen_by(states: PairStates, quotas: Mapping[int, Quota]) -> Ints:
-    """Return how many of those who may be asked have seen each pair."""
+    """Return how many of the people who may be asked have seen each pair."""
     seen = states.answered[states.answered["annotator"].isin(list(quotas))]
     return np.bincount(seen["pair"], minlength=len(states.pairs))
 
@@ -109,7 +111,7 @@ def _assignment_table(states: PairStates, assigned: pd.DataFrame) -> pd.DataFram
 
 
 class Answers(NamedTuple):
-    """What people have done: judgments, open tasks, and answers that are no judgments."""
+    """What people have done: judgments, open tasks, and answers that are not judgments."""
 
     judgments: pd.DataFrame
     open_tasks: pd.DataFrame
@@ -117,14 +119,14 @@ class Answers(NamedTuple):
 
 
 def read_answers() -> Answers:
-    """Return what was pulled last."""
+    """Return the result of the last pull."""
     return Answers(
         tables.JUDGMENTS.read(), tables.OPEN_TASKS.read(), tables.REJECTED_JUDGMENTS.read()
     )
 
 
 def read_inputs(annotators: Sequence[Annotator], params: Params, answers: Answers) -> PlanInputs:
-    """Return the campaign as the tables of this checkout and people's answers say.
+    """Return the campaign as described by this checkout's tables and people's answers.
 
     Raises:
         MomentRankError: a table is missing or wrong.
@@ -172,10 +174,10 @@ def _rule(params: Params) -> Rule:
 
 
 def find_spent(answers: Answers, known: pd.DataFrame) -> pd.DataFrame:
-    """Return the answers that are no judgments (`PlanInputs.spent`): nobody is asked them again.
+    """Return the answers that are not judgments (`PlanInputs.spent`): no one is asked them again.
 
-    Where another task of the same pair waits for the same person, that one is. `known` are the
-    levels that are known: what was no vote on them was no gold either, but used it up.
+    Those with another task for the same pair waiting for the same person are left out. `known` are
+    the known levels: an answer on such a pair that is not a judgment still used it up as gold.
     """
     rejected, person = answers.rejected, [*PAIR_KEY, "annotator"]
     answered = rejected[rejected["query_id"].notna() & (rejected["reason"] != "draft")]
@@ -185,12 +187,12 @@ def find_spent(answers: Answers, known: pd.DataFrame) -> pd.DataFrame:
 
 
 def barred_by_exam(annotators: Sequence[Annotator], exam: Exam) -> dict[int, str]:
-    """Return who gets no tasks before they have passed the exam, with the reason."""
+    """Return who gets no tasks until they have passed the exam, with the reason."""
     return bar(read_standings(annotators, required=exam.required), required=exam.required)
 
 
 def exam_standings(annotators: Sequence[Annotator], exam: Exam) -> dict[str, str]:
-    """Return where everybody stands with the exam, by number, for `campaign_state.json`."""
+    """Return everyone's exam standing, by number, for `campaign_state.json`."""
     standings = read_standings(annotators, required=exam.required)
     return {str(number): standing for number, standing in standings.items()}
 
@@ -208,7 +210,7 @@ def read_day() -> date:
 
 
 def refuse_too_few_people(annotators: Sequence[Annotator]) -> None:
-    """Stop where a pair that two people disagree on could not go to two others.
+    """Refuse if a pair that two people disagree on could not go to two others.
 
     Raises:
         PlanError: fewer than four people may be asked.
@@ -217,16 +219,16 @@ def refuse_too_few_people(annotators: Sequence[Annotator]) -> None:
     if number < PEOPLE_NEEDED:
         raise PlanError(
             f"{roster.PUBLIC}: {number} active people can judge, but {PEOPLE_NEEDED} are needed"
-            " (two vote, and two others where these disagree); add people with the role annotator"
-            " or escalation, or set some active"
+            " (two to vote, and two others where they disagree); add people with the role annotator"
+            " or escalation, or set more people active"
         )
 
 
 def main() -> None:
-    """Plan, if a campaign is open; else nobody is asked anything.
+    """Plan if a campaign is open; otherwise no one is asked anything.
 
     Raises:
-        PlanError: pairs wait, and fewer than four people may judge.
+        PlanError: pairs are waiting, and fewer than four people may judge.
     """
     campaign, params = load_open_campaign(), load()
     if campaign is None:
@@ -251,13 +253,13 @@ def main() -> None:
     }
     tables.ASSIGNMENTS.write(planned.assignments)
     files.write_json(tables.STATE, figures)
-    # `push` follows in the same `dvc repro`, and gives out what is wanted.
+    # `push` follows in the same `dvc repro`, and hands out the assignments.
     steps = next_steps(Situation(campaign, figures, server=is_configured(params)))
     cli.log(progress.summarize(figures, len(planned.assignments), steps))
 
 
 def people_without_account(people: roster.Roster) -> list[int]:
-    """Return the people who may be asked, and whose account nobody has written down."""
+    """Return the people who may be asked but whose account is not listed."""
     return sorted(judges(people.annotators).keys() - people.accounts.keys())
 
 

@@ -4,17 +4,17 @@ reads   datasets/campaign/campaign.yaml, annotators.yaml, annotators.private.yam
         Label Studio
 writes  datasets/campaign/judgments.csv (each person's newest answer to a pair) and
         judgment_history.csv (every version ever seen); datasets/work/open_tasks.parquet and
-        rejected_judgments.csv (answers that are no judgments, with the reason), today.json
-        (the day, on which the plan's pace and forecast depend); datasets/campaign/departures.csv
-        (when a pull first saw an annotator inactive: what they answer from then on is refused);
-        where there is an exam, its answers, right levels and results (exam_answers.csv, exam.csv
-        and qualifications.csv beside judgments.csv, as `python -m annotation.exam mark` does);
-        datasets/campaign/adjudications.csv (what the lead or an expert decided)
+        rejected_judgments.csv (answers that are not judgments, with the reason), today.json
+        (the date, on which the plan's pace and forecast depend); datasets/campaign/departures.csv
+        (when a pull first saw an annotator inactive: their answers from then on are refused);
+        if there is an exam, its answers, right levels and results (exam_answers.csv, exam.csv
+        and qualifications.csv next to judgments.csv, as `python -m annotation.exam mark` does);
+        datasets/campaign/adjudications.csv (decisions by the lead or an expert)
 
-Without a server the tables stay as they are. Where many judgments went away from the server it
-stops, and says how many; `--accept-loss` goes on without them on the server (they still count).
-Answers that were imported bear any name that their importer chose: they are refused, unless
-`--trust-imported` says that those which are there now count.
+Without a server the tables stay as they are. If many judgments have disappeared from the server, it
+stops and reports how many; `--accept-loss` continues without them on the server (they still count).
+Imported answers carry whatever name their importer chose: they are refused, unless
+`--trust-imported` accepts the ones that are there now.
 """
 
 import argparse
@@ -47,7 +47,7 @@ KEPT = (
 )
 OF_EXAM = (tables.EXAM, tables.EXAM_ANSWERS, tables.QUALIFICATIONS)
 FEW_LOST, LOST_SHARE = 2, 0.001
-"""Who deletes an answer or two did so by accident: that many, or that share of all, are told."""
+"""Losing up to that many judgments, or that share of all, is an accident, and only logged."""
 
 
 def fetch(
@@ -59,12 +59,12 @@ def fetch(
 ) -> SortedAnswers:
     """Return the rows of all projects of the campaign.
 
-    `departed` is `tables.DEPARTURES` as of now. Of imported answers those count which `trust` says;
-    by default those which counted before.
+    `departed` is `tables.DEPARTURES` as of now. `trust` says which imported answers count; by
+    default, those that counted before.
 
     Raises:
         StudioError: the server can't be reached or fails.
-        CampaignError: it is another campaign's, or nobody knows whose a project is.
+        CampaignError: it is another campaign's, or a project's annotator has no known account.
     """
     rows = SortedAnswers([], [], [], [])
     own = projects.find_projects(connection.studio, connection.campaign)
@@ -79,7 +79,9 @@ def fetch(
         project = sort_answers(tasks.values(), owner, connection.signer, trusted, seen_pairs)
         for name, own_rows in project._asdict().items():
             getattr(rows, name).extend(own_rows)
-    if len(connection.campaign.guidelines) > 1:  # a task may be older than what its page says now
+    if (
+        len(connection.campaign.guidelines) > 1
+    ):  # a task may be older than its page's current guideline
         for row in rows.judgments:
             when = pd.Timestamp(row["submitted_at"]).to_pydatetime()
             row["guideline"] = connection.campaign.guideline_at(when)
@@ -87,7 +89,7 @@ def fetch(
 
 
 def see_departures(connection: Connection) -> pd.DataFrame:
-    """Return `tables.DEPARTURES` as of now: who is not listed is not active."""
+    """Return `tables.DEPARTURES` as of now: anyone not listed is not active."""
     listed, accounts = connection.roster
     active = {who.number for who in listed if who.active}
     inactive = ({who.number for who in listed} | accounts.keys()) - active
@@ -95,7 +97,7 @@ def see_departures(connection: Connection) -> pd.DataFrame:
 
 
 def merge_history(before: pd.DataFrame, rows: SortedAnswers) -> History:
-    """Merge rows with the versions that were pulled before; nothing is written."""
+    """Merge rows with the versions pulled earlier; nothing is written."""
     now = pd.DataFrame(rows.judgments, columns=tables.JUDGMENT_HISTORY.columns)
     answers = [row for row in rows.rejected if row["reason"] != "draft"]
     refused = pd.DataFrame(answers, columns=REFUSED)
@@ -104,10 +106,10 @@ def merge_history(before: pd.DataFrame, rows: SortedAnswers) -> History:
 
 
 def refuse_loss(merged: History) -> None:
-    """Stop where many judgments went away from the server since the last time.
+    """Refuse if many judgments have disappeared from the server since the last pull.
 
     Raises:
-        CampaignError: more did than somebody deletes by accident.
+        CampaignError: more have than someone would delete by accident.
     """
     if len(merged.vanished) > max(FEW_LOST, LOST_SHARE * len(merged.judgments)):
         raise CampaignError(
@@ -118,14 +120,14 @@ def refuse_loss(merged: History) -> None:
 
 
 def loss(merged: History) -> str:
-    """Say how many judgments went away, and whose they were."""
+    """Return how many judgments disappeared, and whose they were."""
     some = Counter(f"annotator {number}" for number in merged.vanished["annotator"])
     whose = ", ".join(f"{count} by {who}" for who, count in sorted(some.items()))
     return f"{len(merged.vanished)} judgments disappeared from the server ({whose})"
 
 
 def other_tables(rows: SortedAnswers) -> list[pd.DataFrame]:
-    """Return the tables of open tasks and of answers that are no judgments."""
+    """Return the tables of open tasks and of answers that are not judgments."""
     both = ((tables.OPEN_TASKS, rows.open_tasks), (tables.REJECTED_JUDGMENTS, rows.rejected))
     frames = ((table, pd.DataFrame(some, columns=table.columns)) for table, some in both)
     return [table.check(one).sort_values(table.columns, ignore_index=True) for table, one in frames]
@@ -143,15 +145,15 @@ def figures(rows: SortedAnswers, merged: History) -> dict[str, object]:
 
 
 def remarks(rows: SortedAnswers, merged: History) -> list[str]:
-    """Return what the lead should know besides the numbers, a line each."""
+    """Return what else the lead should know, a line each."""
     imported = sum(row["reason"] == "imported" for row in rows.rejected)
     tampered = int((merged.versions["state"] == "tampered").sum())
     texts = {
         f"{len(rows.surplus)} tasks exist more than once; `dvc repro push` closes the surplus":
             rows.surplus,
-        f"{imported} answers were imported, under any name; if you imported them:"
+        f"{imported} answers were imported, under unverified names; if you imported them:"
         " python -m annotation.pull --trust-imported": imported,
-        f"{tampered} judgments, or their tasks, were changed by somebody else; what their"
+        f"{tampered} judgments, or their tasks, were changed by someone else; what their"
         " annotators answered still counts": tampered,
         f"{loss(merged)}; they still count": len(merged.vanished),
     }  # fmt: skip
@@ -165,11 +167,11 @@ def pull(
     full: bool = False,
     trust: Trust | None = None,
 ) -> None:
-    """Write what people have judged until now.
+    """Write everything that people have judged so far.
 
     Raises:
         StudioError: the server can't be reached or fails; nothing is written.
-        CampaignError: it is another campaign's, or many judgments went away from it.
+        CampaignError: it is another campaign's, or many judgments have disappeared from it.
     """
     departed = see_departures(connection)
     rows = fetch(connection, departed, full=full, trust=trust)
@@ -218,12 +220,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--accept-loss",
         action="store_true",
-        help="go on although judgments disappeared from the server",
+        help="continue although judgments have disappeared from the server",
     )
     parser.add_argument(
         "--trust-imported",
         action="store_true",
-        help="count the answers imported until now, under the names that they carry",
+        help="count the answers imported so far, under the names that they carry",
     )
     parser.add_argument(
         "--full", action="store_true", help="read everything again, not just what changed"

@@ -1,12 +1,12 @@
-"""Bring Label Studio in line with the plan: add missing tasks, close those not wanted.
+"""Bring Label Studio in line with the plan: add missing tasks, close those no longer wanted.
 
 reads   datasets/work/assignments.parquet, and what is shown of each pair
 writes  datasets/campaign/pairs.csv (the ledger of what was shown), datasets/work/push_receipt.json,
         and one project for each annotator in Label Studio
 
-It looks at what is there, and adds only what is not: stopped at any moment and run again, the
-result is the same. Nothing is ever deleted; a task that is no longer wanted is closed, and an
-answer to it is still pulled.
+It checks what is there, and adds only what is missing: it can be interrupted at any moment and run
+again, with the same result. Nothing is ever deleted. A task that is no longer wanted is closed;
+an answer to it is still pulled.
 """
 
 import argparse
@@ -32,14 +32,14 @@ RECEIPT = tables.WORK / "push_receipt.json"
 def push(
     connection: Connection, pairs: pd.DataFrame, params: Params, *, beside_others: bool = False
 ) -> dict[str, Any]:
-    """Reconcile the server with the plan, and return the figures of it.
+    """Reconcile the server with the plan, and return the figures.
 
     `pairs` are the assignments with what is shown of each.
 
     Raises:
-        StudioError: the server can't be reached or fails; what is done stays done.
+        StudioError: the server can't be reached or fails; what was done stays done.
         CampaignError: it is another campaign's, the guideline is not the campaign's, or another
-            checkout pushes.
+            checkout is pushing.
     """
     guide, clips = guideline.of_campaign(connection.campaign, params.annotation), params.clips.url
     return reconcile(
@@ -52,7 +52,7 @@ def push(
 
 
 def _record_shown(pairs: pd.DataFrame, params: Params) -> None:
-    """Append what is shown for votes, and the pairs that are again as they once were.
+    """Append what is shown for votes, and the pairs that are back to an earlier form.
 
     Pairs that are shown only as hidden checks are not part of the collection.
     """
@@ -93,7 +93,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--beside-others",
         action="store_true",
-        help="share the server with another campaign: needed once, before the first push",
+        help="share the server with another campaign: needed once, for the first push",
     )
     return parser.parse_args()
 

@@ -3,16 +3,16 @@
     python -m annotation.rehearsal [--people 6] [--name Rehearsal]
     python -m annotation.rehearsal --clear
 
-One of six people or more is careless (`kind` in annotators.private.yaml), and is found. It does
-what a lead does, by the same commands: makes clips, opens a campaign, writes gold, examines people
-where `exam.required` (who fails twice leaves, while four others are there), brings Label Studio to
-the plan, lets simulated annotators judge, again and again until nothing is wanted, closes, and
-makes release, runs and report. It works on the sample corpus, whose true levels are known, with
-the Label Studio of this folder (`make label-studio`). Stopped at any moment and run again, it
-goes on from there; when all is done, it only tells what came out.
+With six people or more, one is careless (`kind` in annotators.private.yaml), and is detected. The
+rehearsal does what a lead does, with the same commands: it makes clips, opens a campaign, writes
+gold, gives the exam where `exam.required` (anyone who fails twice leaves, while four others
+remain), pushes the plan to Label Studio and lets simulated annotators judge until nothing is left,
+closes the campaign, and makes release, runs and report. It uses the sample corpus, whose true
+levels are known, and this folder's Label Studio (`make label-studio`). If interrupted, run it again
+to resume; once all is done, it only prints the results.
 
-`--clear` stops the folder's server, so that the folder can be deleted; it refuses where people
-have judged, be it in the project for practice: all that nobody simulated is theirs.
+`--clear` stops the folder's server, so that the folder can be deleted. It refuses if people have
+judged, even in the practice project: every answer that was not simulated is theirs.
 """
 
 import argparse
@@ -55,12 +55,12 @@ class RehearsalError(MomentRankError):
 
 
 def rehearse(name: str, people: int) -> None:
-    """Do what is left to do.
+    """Do the steps that are left.
 
     Raises:
         RehearsalError: a step failed.
-        CampaignError: the campaign of this folder is no rehearsal.
-        RecoverError: DVC is at work here, as of another rehearsal.
+        CampaignError: this folder's campaign is not a rehearsal.
+        RecoverError: DVC is running here, for example for another rehearsal.
     """
     campaign = load_campaign()
     if campaign is not None and not campaign.rehearsal:
@@ -70,7 +70,7 @@ def rehearse(name: str, people: int) -> None:
         _step("the corpus", "dvc", "repro", "ingest")
     with subprocess.Popen(commands.command("annotation.server", "start")) as starting:  # noqa: S603  (ours)
         if campaign is None:
-            _step("queries, candidates, clips; Label Studio beside it", "dvc", "repro", "clips")
+            _step("queries, candidates, clips; Label Studio in parallel", "dvc", "repro", "clips")
         if starting.wait():
             raise RehearsalError("Label Studio did not start; see the message above")
     if campaign is None:
@@ -91,15 +91,15 @@ def rehearse(name: str, people: int) -> None:
 
 
 def _examine() -> None:
-    """Let everybody take the exam, and those who fail it once more."""
+    """Have everyone take the exam, and those who fail take it again."""
     if all(one in MAY_JUDGE for one in _standings().values()):
         return
     _step("the exam: all judge the same pairs", "annotation.exam", "push")
     _step("the exam: simulated people answer", "annotation.simulate")
     _step("the exam: marks, and feedback to those who fail", "annotation.exam", "feedback")
     if "failed" in _standings().values():
-        _step("the exam: simulated people answer once more", "annotation.simulate")
-        _step("the exam: how everybody stands", "annotation.exam", "mark")
+        _step("the exam: simulated people answer again", "annotation.simulate")
+        _step("the exam: everyone's results", "annotation.exam", "mark")
     _part_with([number for number, one in _standings().items() if one == "failed-twice"])
 
 
@@ -108,7 +108,7 @@ def _standings() -> dict[int, Standing]:
 
 
 def _part_with(failed: Collection[int]) -> None:
-    """Decide as a lead does on those who failed twice: they leave, while enough others are here."""
+    """Decide like a lead about people who failed twice: they leave while enough others remain."""
     people = read_model(roster.People, roster.PUBLIC).annotators
     for number in sorted(failed):
         enough = len(judges(roster.read_people())) > PEOPLE_NEEDED
@@ -122,13 +122,13 @@ def _judge_all() -> None:
     for number in range(1, MOST_ROUNDS + 1):
         _step(f"round {number}: pull, plan, push", "dvc", "repro", "push")
         undecided = files.read_json(tables.STATE)["queries"]["for_the_lead"]
-        if undecided:  # as a lead must where no rule can: these queries are not extended
+        if undecided:  # the lead must decide where the rule can't: these queries are not extended
             decided = pd.DataFrame({"query_id": undecided, "extend": "no"})
             tables.EXTEND.write(pd.concat([tables.EXTEND.read(), decided]))
         elif tables.ASSIGNMENTS.read().empty:
             return
         _step(f"round {number}: simulated people judge", "annotation.simulate")
-    raise RehearsalError(f"judgments are still wanted after {MOST_ROUNDS} rounds; see the status")
+    raise RehearsalError(f"judgments are still missing after {MOST_ROUNDS} rounds; see the status")
 
 
 def _step(what: str, module: str, *arguments: str) -> None:
@@ -137,12 +137,12 @@ def _step(what: str, module: str, *arguments: str) -> None:
     if code:
         raise RehearsalError(
             f"`{' '.join(['python', '-m', module, *arguments])}` ended with {code}; see the message"
-            " above, fix the cause, then repeat the command: it goes on from here"
+            " above, fix the cause, then repeat the command: it resumes here"
         )
 
 
 def outcome() -> str:
-    """Return what came of it, as a page of text."""
+    """Return the results, as a page of text."""
     names = ("consensus", "agreement", "reference_runs")
     metrics = {name: files.read_json(cli.METRICS / f"{name}.json") for name in names}
     outcomes = metrics["consensus"]["outcomes"]
@@ -184,18 +184,18 @@ def practice_address() -> str:
 
 
 def clear() -> None:
-    """Stop this folder's server, if nothing that people made would be lost with the folder.
+    """Stop this folder's server, if deleting the folder would lose nothing that people made.
 
-    The server is started for it where it does not run: what was judged by hand is there alone.
+    If the server is not running, it is started first: only it has the answers given by hand.
 
     Raises:
         CampaignError: people have judged here.
-        MomentRankError: nobody can tell.
+        MomentRankError: it can't be determined.
     """
     try:
         judged = _judged_by_people()
     except MomentRankError as exc:
-        message = f"it is unknown whether people have judged here: {exc}"
+        message = f"can't determine whether people have judged here: {exc}"
         raise RehearsalError(f"{message}\n{_delete_yourself()}") from exc
     if judged:
         raise CampaignError(f"people have judged here: {judged} judgments. {_delete_yourself()}")
@@ -222,11 +222,11 @@ def _delete_yourself() -> str:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Rehearse, and tell what came out; or clear."""
+    """Rehearse, and print the results; or clear."""
     if options.clear:
         return clear()
     rehearse(options.name, options.people)
-    cli.log(f"\n==> {options.name}: what came out\n\n{outcome()}\n")
+    cli.log(f"\n==> {options.name}: results\n\n{outcome()}\n")
     for line in careless.describe_stopped(load()):
         cli.log(f"  {line}")
     cli.log(f"  the release     {tables.RELEASE.absolute()}/")
@@ -240,9 +240,13 @@ def main(options: argparse.Namespace) -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Works in the current folder: best in a clone made for it (make demo).")
-    parser.add_argument("--people", type=int, default=PEOPLE, help=f"how many judge ({PEOPLE})")
-    parser.add_argument("--name", default="Rehearsal", help="what the campaign is called")
-    parser.add_argument("--clear", action="store_true", help="stop the server, to delete it all")
+    parser.add_argument(
+        "--people", type=int, default=PEOPLE, help=f"number of annotators ({PEOPLE})"
+    )
+    parser.add_argument("--name", default="Rehearsal", help="name of the campaign")
+    parser.add_argument(
+        "--clear", action="store_true", help="stop the server, so that the folder can be deleted"
+    )
     return parser.parse_args()
 
 

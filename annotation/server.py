@@ -1,22 +1,22 @@
-"""A Label Studio of your own on this machine: for you alone, or for a campaign of many.
+"""Run a Label Studio server on this machine: for you alone, or for a large campaign.
 
     python -m annotation.server start    (or: make label-studio)
     python -m annotation.server start --database postgresql://user@host/name --workers 4
     python -m annotation.server stop
     python -m annotation.server status
-    python -m annotation.server check     (the one in .env, wherever it runs)
+    python -m annotation.server check     (the server in .env, wherever it runs)
     python -m annotation.server backup FILE.zip [--clips]
     python -m annotation.server restore FILE.zip [--database postgresql://user@host/name]
 
-It listens on 127.0.0.1, keeps its database, its media and its log under .label-studio/, makes a
-first user with a random password and token (in .env, which git ignores and only you can read),
-lets nobody sign up without a link, and sends no statistics. It keeps its port over restarts, so
-that people's links stay valid. With the embedded SQLite it is right for a demo, a rehearsal and a
-small campaign. With PostgreSQL several workers answer at once, for a large one. The password may
-stand in the address, or in LABEL_STUDIO_DATABASE_PASSWORD or PGPASSWORD; it is kept in .env.
+It listens on 127.0.0.1, keeps its database, media and log under .label-studio/, creates a first
+user with a random password and token (in .env, which git ignores and only you can read), requires
+a link to sign up, and sends no statistics. It keeps its port across restarts, so people's links
+stay valid. The embedded SQLite suits a demo, a rehearsal or a small campaign. With PostgreSQL,
+several workers answer in parallel, for a large one. The password may be part of the address, or in
+LABEL_STUDIO_DATABASE_PASSWORD or PGPASSWORD; it is kept in .env.
 
-`backup` may run while people judge. It takes the database, `.env` and the private list of people:
-all that neither git nor DVC holds. `restore` puts them in place, and keeps what was there.
+`backup` can run while people judge. It saves the database, `.env` and the private list of people:
+everything that neither git nor DVC has. `restore` puts them in place, and keeps what was there.
 """
 
 import argparse
@@ -59,17 +59,18 @@ NOT_RUNNING = 3
 
 
 def start(port: int | None, workers: int | None = None) -> Running:
-    """Start the server unless it runs, and wait until it answers with our token.
+    """Start the server unless it is running, and wait until it accepts our token.
 
-    `port` None is the one that it had (that of LABEL_STUDIO_URL), else the usual one, else one
-    near it; 0 any that is free. `workers` None is one for each core; on SQLite there is but one.
+    With `port` None it takes its previous port (from LABEL_STUDIO_URL), else the usual one, else
+    one near it; with 0, any free one. With `workers` None there is one per core; SQLite has only
+    one.
 
     Raises:
-        ServerError: it is not installed, another one is configured, the port that was asked for
-            is taken, or it did not come up; its log says why.
+        ServerError: it is not installed, another one is configured, the requested port is taken,
+            or it did not start; its log says why.
     """
     HOME.mkdir(mode=0o700, exist_ok=True)
-    with _lock_server():  # two starts at once are one
+    with _lock_server():  # two simultaneous starts become one
         process, before = find(), _local_port()
         _refuse_another_in_the_environment(find_running())
         server = wait_until_ready(process) if process else _start_new(port, workers)
@@ -77,12 +78,12 @@ def start(port: int | None, workers: int | None = None) -> Running:
         settings.write({settings.URL: server.url, settings.ROOT: str(MEDIA.absolute())})
     if process and port and server.port != port:
         raise ServerError(
-            f"Label Studio runs at {server.url}; to move it to another port stop it first:"
+            f"Label Studio runs at {server.url}; to move it to another port, stop it first:"
             " python -m annotation.server stop"
         )
     if process and workers and server.workers != workers:
         raise ServerError(
-            f"Label Studio runs with {_describe_workers(server)}; to change that stop it first:"
+            f"Label Studio runs with {_describe_workers(server)}; to change that, stop it first:"
             " python -m annotation.server stop"
         )
     if port is None and before is not None and before != server.port:
@@ -91,7 +92,7 @@ def start(port: int | None, workers: int | None = None) -> Running:
 
 
 def _lock_server() -> FileLock:
-    """Hold the lock of this folder's server; say so where another start has it."""
+    """Hold the lock of this folder's server; log a line if another start has it."""
     lock = FileLock(LOCK)
     try:
         lock.acquire(blocking=False)
@@ -107,7 +108,7 @@ def _start_new(port: int | None, workers: int | None) -> Running:
     place = database.configured()
     if workers and place is None:
         raise ServerError(
-            f"--workers {workers}: SQLite has one writer; say --database postgresql://user@host/name"
+            f"--workers {workers}: SQLite has one writer; add --database postgresql://user@host/name"
         )
     if not PROGRAM.is_file():
         raise ServerError("Label Studio is not installed here; type: make label-studio")
@@ -129,11 +130,11 @@ def _start_new(port: int | None, workers: int | None) -> Running:
             terminate(process)
             raise ports.taken_error(port)
         return server
-    raise ServerError(f"{ATTEMPTS} ports were taken just as Label Studio wanted to listen there")
+    raise ServerError(f"{ATTEMPTS} ports were taken just before Label Studio could listen there")
 
 
 def _choose_port(port: int | None, attempt: int) -> int:
-    """Return the port to try: the same once more where somebody had it for a moment only."""
+    """Return the port to try: the previous one again if it was taken only briefly."""
     if port == 0:
         return ports.first_free(0)
     former = _local_port() or USUAL_PORT
@@ -160,13 +161,13 @@ def _refuse_to_leave_another() -> None:
     if here and (not url or ours or whoami_status(url, token) not in statuses):
         return
     raise ServerError(
-        f"{settings.URL} is of another server ({url if here else configured}), whose campaign this"
-        " would leave; take it out of the environment or of .env, if that is meant"
+        f"{settings.URL} names another server ({url if here else configured}), whose campaign this"
+        " would abandon; to do so, remove it from the environment or from .env"
     )
 
 
 def _refuse_another_in_the_environment(server: Running | None) -> None:
-    """Stop where all that asks for the server of this folder would be sent to another one."""
+    """Refuse if the environment would send this folder's requests to another server."""
     own = settings.read() if server is None else {**settings.read(), settings.URL: server.url}
     for name in (settings.URL, settings.TOKEN, settings.USERNAME, settings.PASSWORD):
         value = os.environ.get(name)
@@ -191,7 +192,7 @@ def stop() -> bool:
 
 
 def _credentials() -> dict[str, str]:
-    """Return the first user's name, password and token: those of .env, else new random ones."""
+    """Return the first user's name, password and token: from .env, else new random ones."""
     existing = settings.read()
     values = {
         settings.USERNAME: existing.get(settings.USERNAME, "lead@example.org"),
@@ -203,7 +204,7 @@ def _credentials() -> dict[str, str]:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Run the chosen command, and say where the server is."""
+    """Run the chosen command, and log where the server is."""
     if options.do in {"start", "restore"}:
         choice.hide_password(options.database)
     if options.do == "start":
@@ -212,7 +213,7 @@ def main(options: argparse.Namespace) -> None:
         server = start(options.port, options.workers)
         cli.log(f"Label Studio runs at {server.url}; user and password are in {settings.ENV}")
     elif options.do == "stop":
-        cli.log("stopped" if stop() else "it did not run")
+        cli.log("stopped" if stop() else "it was not running")
     elif options.do == "check":
         cli.log(check())
     elif options.do == "backup":
@@ -232,7 +233,7 @@ def _status() -> None:
     elif process := find():
         cli.log(f"Label Studio is starting (process {process.pid})")
     else:
-        cli.log("Label Studio does not run; type: make label-studio")
+        cli.log("Label Studio is not running; type: make label-studio")
         sys.exit(NOT_RUNNING)
 
 
@@ -244,7 +245,7 @@ def _describe_workers(server: Running) -> str:
 
 
 def check() -> str:
-    """Ask the server that is configured, wherever it runs, whether it takes our token.
+    """Ask the configured server, wherever it runs, whether it accepts our token.
 
     Raises:
         StudioError: it does not answer, or refuses.
@@ -253,7 +254,7 @@ def check() -> str:
         cli.log("none is configured")
         sys.exit(NOT_RUNNING)
     users = LabelStudio(endpoint).users()
-    return f"{endpoint.url} answers and takes the token ({len(users)} accounts)"
+    return f"{endpoint.url} answers and accepts the token ({len(users)} accounts)"
 
 
 def _arguments() -> argparse.Namespace:
@@ -263,28 +264,28 @@ def _arguments() -> argparse.Namespace:
     begin.add_argument(
         "--port",
         type=int,
-        help=f"listen there and nowhere else (0: any free one); usually the port that it had,"
-        f" first {USUAL_PORT}",
+        help=f"listen only there (0: any free port); default: the previous port, at first"
+        f" {USUAL_PORT}",
     )
     begin.add_argument(
         "--workers",
         type=cli.count,
-        help="processes that answer at once; usually one for each core. PostgreSQL only",
+        help="parallel processes; default: one per core. PostgreSQL only",
     )
     commands.add_parser("stop", help="stop it")
-    commands.add_parser("status", help="say where it runs")
-    commands.add_parser("check", help="say whether the one that is configured takes our token")
-    save = commands.add_parser("backup", help="write all that git and DVC don't hold into a file")
+    commands.add_parser("status", help="show where it runs")
+    commands.add_parser("check", help="check that the configured server accepts our token")
+    save = commands.add_parser("backup", help="save everything that git and DVC don't have")
     put = commands.add_parser("restore", help="put a backup in place; keeps what was there")
     for command in (save, put):
         command.add_argument("file", type=Path, metavar="FILE.zip")
-    save.add_argument("--clips", action="store_true", help="the clips too")
+    save.add_argument("--clips", action="store_true", help="include the clips")
     for command in (begin, put):
         command.add_argument(
             "--database",
             metavar="URL",
             help=f"keep all answers in PostgreSQL: postgresql://user@host:{database.PORT}/name"
-            f" (first {database.URL}; without it SQLite, in this folder)",
+            f" (default: {database.URL}, else SQLite in this folder)",
         )
     return parser.parse_args()
 

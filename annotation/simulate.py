@@ -1,13 +1,13 @@
-"""Let simulated annotators answer what is open: a rehearsal of a campaign in one command.
+"""Let simulated annotators answer the open tasks of a rehearsal.
 
     python -m annotation.simulate [--share 0.5] [--seed 1]
 
-Each has a bias and noise of their own around the true levels of the sample corpus, or answers as
-the `kind` of their account in annotators.private.yaml says (lazy, contrary, random), and does so
-as a browser would, logged in by the form: it works with a server of `make label-studio`, and with
-one behind HTTPS, whatever tokens it issues. Then `dvc repro` again, until the plan wants
-nothing. It refuses unless campaign.yaml says that this is a rehearsal; real people's campaigns
-are for real people.
+Each has their own bias and noise around the true levels of the sample corpus, or answers according
+to the `kind` of their account in annotators.private.yaml (lazy, contrary, random). They answer as a
+browser would, logged in through the form: this works with a server from `make label-studio`, and
+with one behind HTTPS, whatever tokens it issues. Then run `dvc repro` again, until the plan is
+empty. It refuses unless campaign.yaml says that this is a rehearsal: in a real campaign only
+people judge.
 """
 
 import argparse
@@ -36,7 +36,7 @@ from pipeline.core.tables import PRIVATE
 from pipeline.sitcom.screenplay import load_screenplay
 
 TOGETHER = 2
-"""More at once are slower: Django's own server has one core, SQLite one writer."""
+"""More in parallel are slower: Django's own server uses one core, and SQLite has one writer."""
 
 
 ANSWERED: tuple[Purpose, ...] = ("exam", "feedback", "campaign")
@@ -59,8 +59,8 @@ def truth() -> Truth:
     script, path = load_screenplay(), sample.OUT / "annotations.jsonl"
     if not path.exists():
         raise CampaignError(
-            f"{path} is not there: simulate judges by the sample corpus, whose true levels are"
-            " known; `dvc repro ingest` draws it where `ingest.source` is as it came"
+            f"{path}: missing: simulate needs the sample corpus, whose true levels are known;"
+            " `dvc repro ingest` makes it if `ingest.source` is unchanged"
         )
     records = files.read_json_lines(path)
     scenes = {str(one.fields["desc_id"]): sample.parse_scene(one.fields) for one in records}
@@ -70,8 +70,8 @@ def truth() -> Truth:
             query, moment = scenes[query_id], scenes[moment_id]
         except KeyError as exc:
             raise CampaignError(
-                f"the moment {exc} is not of the sample corpus, and of no other are the true levels"
-                " known; simulate works with `ingest.source` as it came"
+                f"the moment {exc} is not in the sample corpus, the only one with known true"
+                " levels; simulate needs `ingest.source` unchanged"
             ) from exc
         return sample.true_level(query, moment, script)
 
@@ -79,19 +79,19 @@ def truth() -> Truth:
 
 
 def simulate(connection: Connection, level: Truth, share: float, seed: int) -> int:
-    """Answer a share of each person's open tasks, in their order; return how many.
+    """Answer a share of each person's open tasks, in order; return how many.
 
     Raises:
         StudioError: the server can't be reached, refuses or fails.
-        CampaignError: this is no rehearsal.
+        CampaignError: this is not a rehearsal.
     """
     if not connection.campaign.rehearsal:
         raise CampaignError(
-            f"the campaign {connection.campaign.name!r} is no rehearsal: its judgments are people's"
-            " own. A rehearsal has a checkout of its own:"
+            f"the campaign {connection.campaign.name!r} is not a rehearsal: only people judge"
+            " in it. For a rehearsal, use a separate checkout:"
             " python -m annotation.campaign open --rehearsal --people 6 --name Rehearsal"
         )
-    # The accounts of those who are active and simulated: their password is known.
+    # The accounts of active, simulated people: those whose password is known.
     active = {who.number for who in connection.roster.annotators if who.active}
     accounts = connection.roster.accounts.items()
     people = {number: one for number, one in accounts if number in active and one.password}
@@ -145,18 +145,18 @@ def _open(connection: Connection, project: Project, share: float) -> list[tuple[
 
 
 def main(options: argparse.Namespace) -> None:
-    """Answer, and say how much."""
+    """Answer, and log how many tasks."""
     done = simulate(require_connection(), truth(), options.share, options.seed)
-    more = "" if done else f"; is everybody's account in {PRIVATE}, and has `dvc repro` run?"
+    more = "" if done else f"; is everyone's account in {PRIVATE}, and has `dvc repro` run?"
     cli.log(f"simulate: {done} tasks answered{more}")
 
 
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Works in the current folder, with the campaign that is open there.")
     parser.add_argument(
-        "--share", type=cli.share, default=1.0, help="of each one's open tasks (1.0)"
+        "--share", type=cli.share, default=1.0, help="share of each person's open tasks (1.0)"
     )
-    parser.add_argument("--seed", type=int, default=SEED, help=f"of the people's noise ({SEED})")
+    parser.add_argument("--seed", type=int, default=SEED, help=f"seed of people's noise ({SEED})")
     return parser.parse_args()
 
 

@@ -1,15 +1,15 @@
-"""Tell the lead where the campaign stands, and what to do next.
+"""Show the lead the state of the campaign, and what to do next.
 
     python -m annotation.status [--json] [--watch [SECONDS]]
 
-Asks the server, and changes nothing. It prints the next step with its command; done and open
-per annotator, their pace, the hours to pay and the hours left; who has not begun, and who was not
-seen for a week; the pace of the last seven days, and when the campaign will be judged; answers
-that were refused; agreement so far; what was escalated, discarded or can't be judged; the queries
-whose second batch is judged, with the levels of their first in a row.
+It queries the server, and changes nothing. It prints the next step with its command; for each
+annotator, tasks done and open, pace, hours to pay and hours left; who has not begun, and who has
+not judged for a week; the pace of the last seven days, and the forecast end; refused answers;
+agreement so far; pairs that were escalated, discarded or can't be judged; and the queries whose
+second batch is judged, with the levels of their first batch in a row.
 
-Exits with 0 when every pair is decided or the campaign is closed, with 75 while it waits: for
-people, for a clip, or for a decision of yours.
+It exits with 0 when every pair is decided or the campaign is closed, and with 75 while it waits:
+for people, for a clip, or for your decision.
 """
 
 import argparse
@@ -52,7 +52,7 @@ WATCH_SECONDS = 60
 
 
 def status(campaign: PlanInputs, state: Mapping[str, Any], steps: Sequence[Step]) -> dict[str, Any]:
-    """Return in figures what comes next, a campaign's state, and what people's levels say."""
+    """Return the next steps, the campaign's state and people's agreement, for JSON."""
     states, queries = find_pair_states(campaign), state["queries"]
     return {
         "next": [step._asdict() for step in steps],
@@ -66,7 +66,7 @@ def status(campaign: PlanInputs, state: Mapping[str, Any], steps: Sequence[Step]
 
 
 def agreement(states: PairStates) -> dict[str, float | int | None]:
-    """Return how often a pair's first two levels are equal, or 1 apart at most."""
+    """Return how often a pair's first two levels are equal, or at most 1 apart."""
     scores = states.consensus.lists()
     apart = pd.Series([max(one) - min(one) for one in scores if len(one) == FIRST_VOTES])
     escalated = int(states.escalated.sum())
@@ -81,17 +81,17 @@ def agreement(states: PairStates) -> dict[str, float | int | None]:
 
 
 def levels(states: PairStates, query: str) -> list[int | None]:
-    """Return the levels of a query's first batch in the order of ranks; None: it has none."""
+    """Return the levels of a query's first batch in rank order; None where there is none."""
     own = states.pairs.assign(level=states.consensus.level)
     own = own[(own["query_id"] == query) & (own["batch"] == 1)].sort_values("rank")
     return [None if level == NO_LEVEL else level for level in own["level"].tolist()]
 
 
 def read_status() -> tuple[str, dict[str, Any]]:
-    """Return the campaign's name and figures, as the server has it; else as it was pulled last.
+    """Return the campaign's name and figures, from the server; else from the last pull.
 
     Raises:
-        CampaignError: no campaign was opened here, or nothing to judge was made yet.
+        CampaignError: no campaign was opened here, or there is nothing to judge yet.
     """
     campaign, has_queries = load_campaign(), tables.QUERIES.path.is_file()
     if campaign is None or not (campaign.closed or tables.CANDIDATES.path.is_file()):
@@ -139,12 +139,12 @@ def _open_status(opened: Campaign) -> dict[str, Any]:
 
 
 def count_unsent(wanted: pd.DataFrame, open_tasks: pd.DataFrame) -> int:
-    """Return how many of the judgments that a plan wants are not open in Label Studio."""
+    """Return how many of a plan's assignments are not open in Label Studio."""
     return int((~is_in(wanted, open_tasks, tables.ASSIGNMENTS.columns)).sum())
 
 
 def main(options: argparse.Namespace) -> None:
-    """Print where the campaign stands, once or again and again."""
+    """Print the state of the campaign, once or repeatedly."""
     while True:
         name, figures = read_status()
         shown = f"{json.dumps(figures, indent=2)}\n" if options.json else text(name, figures)
@@ -164,7 +164,7 @@ def _arguments() -> argparse.Namespace:
         nargs="?",
         const=WATCH_SECONDS,
         metavar="SECONDS",
-        help=f"again and again ({WATCH_SECONDS}), until Ctrl-C",
+        help=f"repeat every SECONDS ({WATCH_SECONDS}), until Ctrl-C",
     )
     return parser.parse_args()
 

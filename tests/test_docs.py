@@ -215,7 +215,7 @@ def test_the_commands_of_the_audit_of_tvr_ranking_run_on_files_like_its_own(
     for expected in (
         "pairs 18 scores 48 annotators 4 flagged 0",
         "kept 12 discarded 6 ",
-        "levels as the rule makes them of the votes: 12 ",
+        "levels that follow from the votes by the rule: 12 ",
         "similarity 1.0: 6 pairs, 0.0% below level 4",
         "second batch judged: 0 queries",
     ):

@@ -1,7 +1,7 @@
-"""Fetch what the lead or an expert decided on pairs that votes could not settle.
+"""Fetch the decisions of the lead or an expert on pairs that votes could not settle.
 
-Their answers pass the same checks as judgments. What was fetched once is kept, unless they took
-it back or changed it themselves.
+Their answers pass the same checks as judgments. A decision that was fetched once is kept, unless
+its author withdrew or changed it.
 """
 
 from collections import Counter
@@ -25,7 +25,7 @@ TAKEN_BACK = ("all", "version")
 
 
 class OpenTask(NamedTuple):
-    """A pair that is left, who decides on it, and the number of their task on the server."""
+    """A pair that is left, who decides it, and the number of their task on the server."""
 
     query_id: str
     moment_id: str
@@ -34,7 +34,7 @@ class OpenTask(NamedTuple):
 
 
 class FetchedDecisions(NamedTuple):
-    """All decisions, as `tables.ADJUDICATIONS`; the tasks that wait; the projects, by annotator.
+    """All decisions, as `tables.ADJUDICATIONS`; the waiting tasks; the projects, by annotator.
 
     `refused` counts the answers that were refused, by reason.
     """
@@ -46,7 +46,7 @@ class FetchedDecisions(NamedTuple):
 
     @property
     def left(self) -> Counter[int]:
-        """How many pairs each annotator has to decide on."""
+        """How many pairs each annotator still has to decide."""
         return Counter(task.annotator for task in self.open_tasks)
 
 
@@ -55,12 +55,12 @@ def fetch_decisions(
 ) -> FetchedDecisions:
     """Return the decisions as they are on the server now; nothing is written.
 
-    `departed` is `tables.DEPARTURES` as of now: what somebody decides after they left is refused,
-    and what they decided before stands. The server is not asked where nobody decides or did.
+    `departed` is `tables.DEPARTURES` as of now: decisions made after a person left are refused,
+    earlier ones are kept. If nobody decides or ever did, the server is not contacted.
 
     Raises:
         StudioError: the server can't be reached or fails.
-        CampaignError: it is another campaign's, or nobody knows whose a project is.
+        CampaignError: it is another campaign's, or a project's annotator has no known account.
     """
     before = tables.ADJUDICATIONS.read()
     refused = Counter[str]()
@@ -92,7 +92,7 @@ def fetch_decisions(
 def merge_decisions(before: pd.DataFrame, now: pd.DataFrame) -> pd.DataFrame:
     """Return one decision for each pair as it was shown: the one submitted last.
 
-    Of one answer that was changed, what `now` has counts.
+    For an answer that was changed, the version in `now` counts.
     """
     older = before[~before["origin"].isin(now["origin"])]
     both = pd.concat([older, now]).sort_values(["submitted_at", "origin"])

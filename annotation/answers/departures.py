@@ -1,7 +1,7 @@
-"""Departures: when annotators left and returned, for what they answer meanwhile does not count.
+"""Departures: when annotators left and returned; answers in between do not count.
 
-`until` in annotators.yaml says when somebody leaves. `active: false` has no date: it is the first
-pull that sees it, which departures.csv remembers, and the first that sees them active again.
+`until` in annotators.yaml says when a person leaves. `active: false` has no date: departures.csv
+records the first pull that sees it, and the first that sees the person active again.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -12,18 +12,18 @@ import pandas as pd
 from pipeline.core import tables
 
 Left = Callable[[str, str], bool]
-"""Whether a version of an answer, by its origin and `updated_at`, came after its annotator left."""
+"""Whether an answer's version (origin and `updated_at`) came after its annotator left."""
 
 
 def never(_origin: str, _updated_at: str) -> bool:
-    """Tell that the annotator has not left."""
+    """Return False: the annotator has not left."""
     return False
 
 
 def update_departures(
     departures: pd.DataFrame, inactive: Collection[int], now: datetime
 ) -> pd.DataFrame:
-    """Return `tables.DEPARTURES` as of a pull at `now` (UTC), which sees these people inactive."""
+    """Return `tables.DEPARTURES` as of a pull at `now` (UTC) that sees these people inactive."""
     away = departures["returned"].isna()
     back = away & ~departures["annotator"].isin(list(inactive))
     known = departures.assign(returned=departures["returned"].mask(back, now))
@@ -37,10 +37,10 @@ def update_departures(
 def find_left(
     departures: pd.DataFrame, until: Mapping[int, date | None], versions: pd.DataFrame
 ) -> Callable[[int], Left]:
-    """Return for an annotator what tells the answers that came after they left.
+    """Return a function that gives an annotator's test for answers that came after they left.
 
-    `until` has their last days (UTC) by number. Of `versions` (`tables.JUDGMENT_HISTORY`) none
-    did: what was pulled once stays counted.
+    `until` has their last days (UTC) by number. None of `versions` (`tables.JUDGMENT_HISTORY`)
+    did: what was pulled once still counts.
     """
     pulled = set(zip(versions["origin"], versions["updated_at"], strict=True))
 

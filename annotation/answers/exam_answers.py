@@ -1,8 +1,8 @@
-"""Fetch the answers of the exam and of its feedback, and mark them.
+"""Fetch the answers of the exam and its feedback, and mark them.
 
-They pass the same checks as judgments: their annotator's own, changed by nobody else, to what the
-task was made to show. What somebody answered otherwise (skipped, two levels ...) is an answer
-without a level; what somebody else did is not an answer.
+They pass the same checks as judgments: the annotator's own, changed by nobody else, to what the
+task was made to show. Any other answer of theirs (skipped, two levels ...) counts as one without a
+level; what someone else did is not an answer.
 """
 
 from collections import Counter
@@ -32,13 +32,13 @@ ATTEMPT_OF: Mapping[Purpose, int] = {"exam": FIRST, "feedback": SECOND}
 
 
 def fetch_and_mark(connection: Connection, params: Exam, *, full: bool = False) -> Marked:
-    """Return the exam as it stands on the server now; nothing is written.
+    """Return the present state of the exam on the server; nothing is written.
 
-    The server is not asked where there is no exam.
+    Without an exam, the server is not contacted.
 
     Raises:
         StudioError: the server can't be reached or fails.
-        CampaignError: it is another campaign's, or nobody knows whose a project is.
+        CampaignError: it is another campaign's, or a project's annotator has no known account.
     """
     exam, before = tables.EXAM.read(), tables.EXAM_ANSWERS.read()
     left, refused, found = Counter[tuple[int, int]](), Counter[str](), []
@@ -62,14 +62,14 @@ def fetch_and_mark(connection: Connection, params: Exam, *, full: bool = False) 
 
 
 def _first_pairs(answers: pd.DataFrame, exam: pd.DataFrame) -> FirstPairs:
-    """Return which pair each answer was to when it was first fetched, by its origin."""
+    """Return the pair that each answer, by its origin, was for when it was first fetched."""
     shown = answers.merge(exam.drop(columns=["level", "origin"]), on=PAIR_KEY)
     pairs = shown[[*PAIR_KEY, "annotator", "query_sha", "clip_sha"]]
     return dict(zip(shown["origin"], pairs.itertuples(index=False, name=None), strict=True))
 
 
 def _answers(rows: SortedAnswers, attempt: int) -> list[dict[str, Any]]:
-    """Return what an annotator has answered; what is not readable has no level."""
+    """Return an annotator's answers; unreadable ones have no level."""
     unread = [
         {**row, "reason": None}
         for row in rows.rejected
@@ -81,7 +81,7 @@ def _answers(rows: SortedAnswers, attempt: int) -> list[dict[str, Any]]:
 def _as_table(
     connection: Connection, rows: list[dict[str, Any]], exam: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return rows as `tables.EXAM_ANSWERS`; those of another text or clip are left out."""
+    """Return rows as `tables.EXAM_ANSWERS`, without those for another text or clip."""
     columns = [*tables.EXAM_ANSWERS.columns, "query_sha", "clip_sha"]
     frame = pd.DataFrame(rows, columns=columns)
     unread = frame["query_sha"].isna()
@@ -99,7 +99,7 @@ def write(marked: Marked) -> None:
 
 
 def log_line(marked: Marked) -> str:
-    """Return in one line how far the exam is."""
+    """Return the progress of the exam in one line."""
     passed = marked.results.loc[marked.results["passed"] == "yes", "annotator"].nunique()
     refused = ", ".join(f"{number} {reason}" for reason, number in sorted(marked.refused.items()))
     return (

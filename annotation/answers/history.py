@@ -1,10 +1,10 @@
 """Every version of every judgment that was ever seen, and which of them is the judgment: pure.
 
 A version of an answer has one state. `stands`: it is on the server now. `replaced`: its annotator
-has changed the answer since. `rejected`: its annotator took it back. `tampered`: somebody else has
-changed the answer or its task since. `lost`: it went away from the server, which has nothing of
-this answer, or (restored from a backup) only what was said before. `trusted`: it was imported, and
-the lead said that it counts. What was lost or tampered with counts: a person did judge.
+has changed the answer since. `rejected`: its annotator withdrew it. `tampered`: someone else has
+changed the answer or its task since. `lost`: it disappeared from the server, which has nothing of
+this answer, or (restored from a backup) only an earlier version. `trusted`: it was imported, and
+the lead accepted it. Lost and tampered versions count: a person did judge.
 """
 
 from typing import NamedTuple
@@ -24,7 +24,7 @@ REFUSED = [*VERSION, "takes_back"]
 
 
 class History(NamedTuple):
-    """The table of versions, the judgments among them, and what went away since the last time."""
+    """The table of versions, the judgments among them, and what disappeared since the last pull."""
 
     versions: pd.DataFrame
     judgments: pd.DataFrame
@@ -32,10 +32,10 @@ class History(NamedTuple):
 
 
 def history(before: pd.DataFrame, current: pd.DataFrame, refused: pd.DataFrame) -> History:
-    """Merge the versions seen before with what is on the server now.
+    """Merge the versions seen earlier with what is on the server now.
 
-    `before` is the table of versions; `current` is one too, and has the judgments that are on the
-    server now. `refused` has `REFUSED` of every answer that was rejected.
+    `before` is the table of versions; `current` has the same form, with the judgments that are on
+    the server now. `refused` has the columns `REFUSED` for every answer that was rejected.
     """
     older = before[~is_in(before, current, VERSION)]
     newest = current.groupby("origin")["updated_at"].max().reindex(older["origin"])
@@ -55,7 +55,7 @@ def history(before: pd.DataFrame, current: pd.DataFrame, refused: pd.DataFrame) 
 
 
 def first_pairs(versions: pd.DataFrame) -> FirstPairs:
-    """Return which pair each answer was to when it was first pulled, by its origin."""
+    """Return the pair that each answer, by its origin, was for when it was first pulled."""
     first = versions.sort_values("updated_at").drop_duplicates("origin")
     pairs = first[PAIR_FIELDS].itertuples(index=False, name=None)
     return dict(zip(first["origin"], pairs, strict=True))

@@ -20,16 +20,16 @@ from pipeline.core import tables
 Row = dict[str, Any]
 LONGEST_SECONDS = 1e9
 NOT_THEIRS = ("not-the-annotator", "imported")
-"""Reasons that say whose an answer is: they hold for a version of it, not for one before."""
+"""Reasons about an answer's author: they apply to one version of it, not to earlier ones."""
 SOMEBODY_ELSES = (*NOT_THEIRS, "changed-by-another", "not-what-was-shown", "bad-key")
-"""Reasons that are somebody else's doing: what its annotator said before goes on counting."""
+"""Reasons that are someone else's doing: the annotator's earlier answer still counts."""
 
 
 class SortedAnswers(NamedTuple):
-    """Rows of judgments, of what was refused, and of tasks that wait for an answer.
+    """Rows of judgments, of refused answers, and of tasks that wait for an answer.
 
     Those in `open_tasks` have the number of their `task` on the server. `surplus` are tasks that
-    wait though another of the same key is open or answered.
+    wait although another with the same key is open or answered.
     """
 
     judgments: list[Row]
@@ -39,9 +39,10 @@ class SortedAnswers(NamedTuple):
 
 
 class Owner(NamedTuple):
-    """Whose project it is: an annotator and the number of their account.
+    """The owner of a project: an annotator and the number of their account.
 
-    `kinds` are those it may ask; `left` tells what came after they had left.
+    `kinds` are the kinds of task it may contain; `left` tests whether an answer came after they
+    had left.
     """
 
     annotator: int
@@ -51,14 +52,14 @@ class Owner(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """The task's key, if it is ours, and whether it shows what that says."""
+    """The task's key, if it is ours, and whether the task shows what it says."""
 
     key: Key | None
     shown: bool
 
 
 FirstPairs = Mapping[str, Pair]
-"""The pairs of answers by their origin, as they were when they were first pulled."""
+"""The pairs of answers, by origin, as of when they were first pulled."""
 Trust = Callable[[str], bool]
 """Whether an imported answer counts, by its origin."""
 
@@ -80,9 +81,9 @@ def sort_answers(
     trust: Trust = trust_none,
     first_pairs: FirstPairs = MappingProxyType({}),
 ) -> SortedAnswers:
-    """Return what one project's tasks come to.
+    """Sort the answers in one project's tasks.
 
-    An answer that `first_pairs` has for another pair was given to what its task showed then.
+    An answer that `first_pairs` lists for another pair was given to what its task showed then.
     """
     rows = SortedAnswers([], [], [], [])
     places: dict[object, list[AnsweredTask]] = defaultdict(list)
@@ -107,7 +108,7 @@ def sort_answers(
 def is_owners(
     answer: Mapping[str, Any], owner: Owner, key: Key | None, first_pairs: FirstPairs
 ) -> bool:
-    """Tell whether an answer is the annotator's own, unchanged, and to the pair of this key."""
+    """Return whether an answer is the annotator's own, unchanged, and for this key's pair."""
     own = _foreign_reason(answer, owner, trust_none) is None
     return own and not _is_of_another_pair(answer, key, first_pairs)
 
@@ -115,7 +116,7 @@ def is_owners(
 def _is_of_another_pair(
     answer: Mapping[str, Any], key: Key | None, first_pairs: FirstPairs
 ) -> bool:
-    """Tell whether an answer was to another pair: it, or what its task shows, was exchanged."""
+    """Return whether an answer was for another pair: it, or what its task shows, was swapped."""
     return key is not None and first_pairs.get(_origin(answer), key.pair) != key.pair
 
 
@@ -126,7 +127,7 @@ def _sort_place(
     signer: Signer,
     first_pairs: FirstPairs,
 ) -> None:
-    """Add the task with one key that waits: the oldest, unless its annotator answered one."""
+    """Add the waiting task of one key: the oldest, unless its annotator has answered one."""
     waiting = [task for task in twins if not task.answers and not task.closed]
     answered = any(
         is_owners(answer, owner, signer.read(task.pair), first_pairs)
@@ -177,10 +178,10 @@ def _fault(answer: Mapping[str, Any], owner: Owner, origin: Origin, trust: Trust
 
 
 def _foreign_reason(answer: Mapping[str, Any], owner: Owner, trust: Trust) -> str | None:
-    """Return why an answer is not the project's annotator's own.
+    """Return why an answer is not from the project's annotator.
 
-    Who submits an answer is also who updated it last; an imported one bears whatever name its
-    importer chose, and nobody has updated it.
+    The person who submits an answer also counts as having updated it last; an imported one carries
+    whatever name its importer chose, and nobody has updated it.
     """
     if _account(answer["completed_by"]) != owner.account or owner.account is None:
         return "not-the-annotator"
@@ -195,7 +196,7 @@ def _account(who: object) -> object:
 
 
 def _seconds(measured: object) -> float | None:
-    """Return the time an answer took; None where the annotator's clock was set meanwhile."""
+    """Return the time an answer took; None if the annotator's clock was changed meanwhile."""
     if isinstance(measured, bool) or not isinstance(measured, int | float):
         return None
     return float(measured) if 0 <= measured <= LONGEST_SECONDS else None
@@ -213,7 +214,7 @@ def _pair(key: Key) -> Row:
 
 
 def _refusal(answer: Mapping[str, Any], owner: Owner, key: Key | None, reason: str) -> Row:
-    """Return a row of what was refused, and what the history needs besides."""
+    """Return a row for a refused answer, including what the history needs."""
     return {
         "query_id": key.query_id if key else None,
         "moment_id": key.moment_id if key else None,
@@ -228,12 +229,12 @@ def _refusal(answer: Mapping[str, Any], owner: Owner, key: Key | None, reason: s
 
 
 def _takes_back(answer: Mapping[str, Any], owner: Owner, reason: str) -> str:
-    """Return which older versions a refused answer takes back: all, this very one, or none.
+    """Return which older versions a refused answer withdraws: all, this very one, or none.
 
-    `none` says that somebody tampered with them; who has left keeps what they said before.
+    `none` means that someone tampered with them; people who have left keep their earlier answers.
 
-    An annotator takes back what they said before. That an answer is not theirs at all may come
-    out later (their account was put right); if it became another's, somebody changed it.
+    An annotator withdraws their own earlier answers. It may become clear later that an answer was
+    never theirs (their account was corrected); if it became another's, someone changed it.
     """
     if reason in NOT_THEIRS and None not in {owner.account, _account(answer["completed_by"])}:
         return "version"

@@ -1,7 +1,7 @@
-"""Read a project's answers: all of them the first time, then what was changed since.
+"""Read a project's answers: all of them the first time, then only changes.
 
-Label Studio tells which tasks were touched after a moment, and how many tasks and answers there
-are. Where the numbers do not come out, something went away unseen, and all is read again.
+Label Studio reports which tasks were changed after a given time, and how many tasks and answers
+there are. If the numbers do not match, something disappeared unnoticed, and all is read again.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,17 +21,17 @@ from pipeline.core.tables import PRIVATE
 
 CACHE = Path(".cache/campaign/answers")
 OVERLAP = timedelta(minutes=1)
-"""What was written long before it could be read is read all the same."""
+"""So that answers written shortly before they became readable are not missed."""
 TRIES = 3
 
 Tasks = Mapping[int, AnsweredTask]
 
 
 def read(studio: Studio, project: Project, *, full: bool = False) -> Tasks:
-    """Return the project's tasks by number, and remember them for the next time.
+    """Return the project's tasks by number, and cache them for the next time.
 
     Raises:
-        StudioError: the server can't be reached or fails; nothing is remembered then.
+        StudioError: the server can't be reached or fails; then nothing is cached.
     """
     tasks = {} if full else _load(project)
     for _ in range(TRIES if tasks else 0):
@@ -62,14 +62,14 @@ def _save(project: Project, tasks: Tasks) -> None:
     entry = {"made": project.created_at, "tasks": [list(task) for task in tasks.values()]}
     try:
         content = orjson.dumps(entry)
-    except orjson.JSONEncodeError:  # an answer holds what no page of ours sends: half a character
+    except orjson.JSONEncodeError:  # an answer contains what our page never sends: half a character
         content = b"{}"  # nothing: next time all is read again
     with files.unfinished(_file(project), "wb") as stream:
         stream.write(content)
 
 
 def _load(project: Project) -> dict[int, AnsweredTask]:
-    """Return what is known of this very project; nothing after a server was wiped."""
+    """Return what is cached for exactly this project; nothing after a server was wiped."""
     try:
         entry = orjson.loads(_file(project).read_bytes())
         if entry["made"] != project.created_at:
@@ -83,7 +83,7 @@ def _load(project: Project) -> dict[int, AnsweredTask]:
 
 
 def date_answers(answers: pd.DataFrame, campaign: Campaign) -> pd.DataFrame:
-    """Return answers with `submitted_at` as instants, and the `guideline` that held then."""
+    """Return answers with `submitted_at` as instants, and the `guideline` in use then."""
     instants = pd.to_datetime(answers["submitted_at"], format="ISO8601", utc=True)
     versions = [campaign.guideline_at(one.to_pydatetime()) for one in instants]
     return answers.assign(submitted_at=instants, guideline=versions)
@@ -94,14 +94,14 @@ def owners(connection: Connection, annotators: Iterable[int]) -> list[Owner]:
 
     Raises:
         StudioError: the server can't be reached or fails.
-        CampaignError: nobody knows whose account an annotator's is.
+        CampaignError: an annotator's account is not known.
     """
     accounts, numbers = connection.roster.accounts, sorted(annotators)
     unknown = [number for number in numbers if number not in accounts]
     if unknown:
         raise CampaignError(
             f"{PRIVATE}: has no account for annotator {unknown[0]}, so their answers can't be"
-            " told from others'; add it (an account that has left stays listed)"
+            " identified; add it (accounts of people who left stay listed)"
         )
     users = connection.studio.users()
     return [Owner(number, users.get(accounts[number].email.lower())) for number in numbers]

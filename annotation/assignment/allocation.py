@@ -1,7 +1,7 @@
-"""Allocation: open tasks stay with their annotator, and the first open slots go to who has room.
+"""Allocation: open tasks stay with their annotator; the first open slots go to people with room.
 
 A query's batch is a group: the people who have already judged in it, or are about to, come
-first, so that the same two judge all its pairs, and a newcomer takes all that a leaver left.
+first, so that the same two judge all its pairs, and a newcomer takes over all from a leaver.
 """
 
 from collections import Counter, defaultdict
@@ -23,7 +23,7 @@ ROLE_OF: Mapping[str, Role] = {"first": "annotator", "escalated": "escalation"}
 
 
 class OpenSlot(NamedTuple):
-    """A pair that is short of people: its batch, what kind of votes, and how many."""
+    """A pair that needs more people: its batch, the kind of votes, and how many."""
 
     group: int
     kind: str
@@ -34,7 +34,7 @@ class OpenSlot(NamedTuple):
 def keep_open_tasks(
     open_tasks: pd.DataFrame, answered: pd.DataFrame, missing: Ints, asked: Collection[int]
 ) -> pd.DataFrame:
-    """Return the open tasks that stay: of people who may be asked, and no more than are needed."""
+    """Return the open tasks to keep: of people who may be asked, and no more than needed."""
     judged = is_in(open_tasks, answered, PERSON)
     usable = open_tasks[open_tasks["annotator"].isin(list(asked)) & ~judged]
     order = usable.sort_values(["pair", "kind", "annotator"], ascending=[True, False, True])
@@ -48,16 +48,16 @@ def fill_slots(
     quotas: Mapping[int, Quota],
     load: Counter[int],
 ) -> pd.DataFrame:
-    """Return people for the open slots, in their order, as `pair, annotator, kind`.
+    """Return people for the open slots, in order, as `pair, annotator, kind`.
 
-    `involved` are those who have seen a pair or are about to, as `pair, group, annotator,
+    `involved` are the people who have seen a pair or are about to, as `pair, group, annotator,
     kind`; `load` counts each person's open tasks. Where nobody is left, or nobody has room
-    now, a slot stays open; who has room for a batch takes all of it that they have not seen.
+    now, a slot stays open. A person with room for a batch takes all of it that they have not seen.
 
-    Of those who judge, a group's own people are asked first, then the least loaded. Escalated
-    pairs go to the `escalation` people first of all, who vote first only where too few others are
-    left; so do those who have done their share. Who is equal in all of it is drawn by a hash, so
-    that couples of annotators change from query to query.
+    A group's own people are asked first, then the least loaded. Escalated pairs go to the
+    `escalation` people above all; these, and people who have done their share, give first votes
+    only where too few others are left. Ties are drawn by a hash, so that couples of annotators
+    change from query to query.
     """
     filling = _Filling(involved, quotas, load)
     rows: list[tuple[int, int, str]] = []
@@ -69,7 +69,7 @@ def fill_slots(
 
 
 class _Filling:
-    """Who has seen what, and how much everybody has open by now."""
+    """Who has seen what, and how much each person has open so far."""
 
     def __init__(
         self, involved: pd.DataFrame, quotas: Mapping[int, Quota], load: Counter[int]
@@ -83,7 +83,7 @@ class _Filling:
         self._touched = set(involved["group"].tolist())
 
     def fill(self, group: int, kind: str, numbers: dict[int, int]) -> list[tuple[int, int]]:
-        """Return takers of a group's pairs, each short of so many people."""
+        """Return takers for a group's pairs, each of which needs that many people."""
         least = 1 if group in self._touched else len(numbers)
         main = {n for n, quota in self._quotas.items() if not _reserve(quota, kind, idle=True)}
         taken: list[tuple[int, int]] = []
@@ -94,11 +94,11 @@ class _Filling:
                 taken += [(pair, person) for pair in self._take(person, kind, numbers, main)]
             if len(taken) == before:
                 break
-            least = 1  # of what is left there may be less
+            least = 1  # what is left may be less
         return taken
 
     def _take(self, person: int, kind: str, numbers: dict[int, int], main: set[int]) -> list[int]:
-        """Give a person what they have room for of a group, and return it."""
+        """Give a person as much of a group as they have room for, and return it."""
         reserve, seen = _reserve(self._quotas[person], kind), self._seen
         pairs = [
             pair
@@ -130,6 +130,6 @@ class _Filling:
 
 
 def _reserve(quota: Quota, kind: str, *, idle: bool = False) -> bool:
-    """Tell whether somebody is asked only where nobody else is left; `idle` ones may be meant."""
+    """Return whether a person is asked only if nobody else is left; `idle` includes the idle."""
     apart = kind == "first" and quota.role != ROLE_OF[kind]
     return apart or quota.over or (idle and quota.idle)

@@ -1,4 +1,4 @@
-"""Hidden checks in the campaign's state: what there is, what people made of it, who is stopped."""
+"""Hidden checks in the campaign's state: gold available, people's results, who is stopped."""
 
 from typing import Any
 
@@ -9,10 +9,10 @@ from pipeline.core.tables import VOTING
 
 
 def summarize(campaign: PlanInputs, given: Checks | None = None) -> dict[str, Any]:
-    """Return the figures for JSON; without `given`, as in a closed campaign, those of people alone.
+    """Return the figures for JSON; without `given`, as in a closed campaign, only those of people.
 
     `gold` counts the pairs that can be asked as gold, `unusable` the known ones that can't (they
-    are no candidates, or have no clip); `without_gold` are people who have met all that there is.
+    are not candidates, or have no clip); `without_gold` are people who have seen all of them.
     """
     checks = campaign.checks
     pool = (

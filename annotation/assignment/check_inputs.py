@@ -1,4 +1,4 @@
-"""What hidden checks are made of, read from the campaign's tables."""
+"""The inputs of hidden checks, read from the campaign's tables."""
 
 from collections.abc import Sequence
 
@@ -18,11 +18,11 @@ def read_checks(
 ) -> CheckInputs:
     """Return the hidden checks that people get, and whom they have stopped.
 
-    `judgments` are those that are not voided. Where no checks are asked for nobody is stopped, nor
-    is who may not be asked anyway: the lead has decided on them.
+    `judgments` are those that are not voided. Without checks, nobody is stopped; nor are people who
+    may not be asked anyway: the lead has decided about them.
 
     Raises:
-        FileError: a table is missing or wrong.
+        FileError: a table is missing or not valid.
     """
     plan, asked, person = params.plan, judges(annotators), [*PAIR_KEY, "annotator"]
     exam, adjudicated = tables.EXAM_ANSWERS.read(), tables.ADJUDICATIONS.read()
@@ -43,7 +43,7 @@ def read_checks(
 def read_stopped(
     params: Params, annotators: Sequence[Annotator], judgments: pd.DataFrame
 ) -> dict[int, Stop]:
-    """Return whom hidden checks have stopped: also those who have left since.
+    """Return whom hidden checks have stopped, including people who have left since.
 
     `judgments` are those that are not voided.
 
@@ -63,7 +63,7 @@ def _find_stopped(
     known: pd.DataFrame,
     exam: pd.DataFrame,
 ) -> dict[int, Stop]:
-    """Return whom checks have stopped, of all who ever judged; nobody where none are asked for."""
+    """Return whom checks have stopped, of all who ever judged; nobody if there are no checks."""
     plan = params.plan
     if plan.gold + plan.repeats == 0:
         return {}

@@ -1,8 +1,8 @@
-"""Hidden checks: gold pairs and pairs asked once more, mixed into what people judge.
+"""Hidden checks: gold pairs and repeated pairs, mixed into what people judge.
 
-Over all that a person is given they come to the shares of `CheckInputs`. They come with new
-votes, never alone; what could not be given in time comes later, at twice the pace at most. When
-that is, and which pair, is drawn by hashes: equal tables, equal checks. What is open stays open.
+Over all that a person is given, they make up the shares of `CheckInputs`. They come with new
+votes, never alone; checks that could not be given in time come later, at most at twice the pace.
+When they come, and which pair, is drawn by hashes: equal tables, equal checks. Open checks stay.
 """
 
 import heapq
@@ -25,12 +25,12 @@ from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import rng, tables
 
 CATCH_UP = 2
-"""How many times denser than by their share checks may come while some are owed."""
+"""How much denser than their share checks may come while some are owed."""
 GOLD, REPEAT = tables.CHECKS
 
 
 class Stream(NamedTuple):
-    """What one person was given: votes before, new votes, and tasks that wait already."""
+    """What one person was given: earlier votes, new votes, and tasks that are already waiting."""
 
     before: int
     new: int
@@ -38,10 +38,10 @@ class Stream(NamedTuple):
 
 
 class Checks(NamedTuple):
-    """The checks that should be open, as `pair, annotator, kind`, and the gold there is for them.
+    """The checks that should be open, as `pair, annotator, kind`, and the available gold.
 
     `gold` counts the pairs, `unusable` those of known level that can't be shown; `without_gold`
-    are people who should get more than there is.
+    are people who should get more than is available.
     """
 
     wanted: pd.DataFrame
@@ -51,7 +51,7 @@ class Checks(NamedTuple):
 
 
 class HiddenChecks:
-    """The hidden checks of everybody who may be asked: which stay open, and which come new."""
+    """The hidden checks of everyone who may be asked: which stay open, and which are new."""
 
     def __init__(
         self, states: PairStates, campaign: PlanInputs, asked: Mapping[int, Quota]
@@ -64,7 +64,7 @@ class HiddenChecks:
         return _votes_with_level(self._states, self._campaign)
 
     def keep(self) -> pd.DataFrame:
-        """Return the open checks that stay: of people who are asked, if they are checks still."""
+        """Return the open checks to keep: of people who may be asked, if they are still checks."""
         rows = self._states.open_checks.drop_duplicates(ASSIGNMENT)
         if rows.empty:
             return rows
@@ -98,7 +98,7 @@ class HiddenChecks:
     def _draw(
         self, votes: pd.DataFrame, kept: pd.DataFrame
     ) -> tuple[list[tuple[int, int, str]], list[int]]:
-        """Return the new checks as rows, and who should get more gold than there is."""
+        """Return the new checks as rows, and who should get more gold than is available."""
         states, campaign, asked = self._states, self._campaign, self._asked
         if campaign.checks.gold + campaign.checks.repeats == 0:
             return [], []
@@ -124,7 +124,7 @@ class HiddenChecks:
 
 
 def _streams(states: PairStates, votes: pd.DataFrame, kept: pd.DataFrame) -> Mapping[int, Stream]:
-    """Return the streams of everybody who has a vote open."""
+    """Return the streams of everyone with an open vote."""
     voted = states.answered["kind"].isin(tables.VOTING)
     judged = Counter(states.answered.loc[voted, "annotator"].tolist())
     old = is_in(votes, states.open_tasks, PERSON)
@@ -137,7 +137,7 @@ def _streams(states: PairStates, votes: pd.DataFrame, kept: pd.DataFrame) -> Map
 
 
 def _count_due(campaign: PlanInputs, who: int, kind: str, stream: Stream, had: int) -> int:
-    """Return how many checks of a kind come with the new votes: never more than are owed."""
+    """Return how many checks of a kind come with the new votes: never more than owed."""
     rate = campaign.checks.per_vote(kind)
     owed = floor(rate * (stream.before + stream.new) + 1e-9) - had
     ends = (stream.before, stream.before + stream.new)
@@ -146,14 +146,14 @@ def _count_due(campaign: PlanInputs, who: int, kind: str, stream: Stream, had: i
 
 
 def _count_moments(rate: float, votes: int, *whose: object) -> int:
-    """Return how many moments lie among somebody's first votes: `rate` for each, drawn."""
+    """Return how many check moments fall in a person's first votes: `rate` per vote, drawn."""
     last = floor(rate * votes)
     drawn = int(rng.draw(*whose, last)[:8], 16) / 16**8
     return last + (last + drawn < rate * votes)
 
 
 class _Repeats:
-    """What people can be asked once more: what they judged long enough ago, with a level."""
+    """What people can be asked again: what they judged long enough ago, with a level."""
 
     def __init__(
         self,
@@ -172,7 +172,7 @@ class _Repeats:
         self._ripe = {who: pairs - again[who] for who, pairs in group_by_person(ripe).items()}
 
     def draw(self, who: int, number: int) -> list[int]:
-        """Return so many pairs that somebody is asked again now, or as many as there are."""
+        """Return up to `number` pairs to ask a person again now."""
 
         def order(pair: int) -> str:
             return rng.draw(self._campaign, REPEAT, who, *self._names.iloc[pair])
@@ -183,7 +183,7 @@ class _Repeats:
 def _votes_with_level(states: PairStates, campaign: PlanInputs) -> pd.DataFrame:
     """Return the votes with a level that count, as `pair, annotator, later`.
 
-    `later` is how many answers their annotators have given since, of whatever kind.
+    `later` is how many answers of any kind their annotators have given since.
     """
     ordered = campaign.judgments.sort_values(["submitted_at", "origin"])
     later = ordered.groupby("annotator").cumcount(ascending=False)

@@ -14,10 +14,10 @@ SECOND = 2
 
 
 class Extension(NamedTuple):
-    """Query_ids: those whose batch 2 is judged, and those that the lead has to decide on.
+    """Query_ids: those whose batch 2 is judged, and those that the lead has to decide.
 
-    `undecided` are all of which nobody can tell yet whether their batch 2 will be judged, and
-    `decided` the ones that have a batch 2 and where it is settled.
+    `undecided` are all for which it is still open whether their batch 2 will be judged, and
+    `decided` those that have a batch 2 and for which this is settled.
     """
 
     extended: set[str]
@@ -29,9 +29,9 @@ class Extension(NamedTuple):
 def find_extension(states: PairStates, decisions: Mapping[str, bool], rule: Rule) -> Extension:
     """Extend by the lead's decision, else by the mean level over the last ranks of batch 1.
 
-    The rule waits until no pair of batch 1 does. A second batch that was begun is continued,
-    however later answers change the mean, unless the lead says no; its pairs that the audit or
-    a top-up asks for do not begin it.
+    The rule waits until no pair of batch 1 is waiting. A second batch that was begun is continued,
+    even if later answers change the mean, unless the lead says no; pairs from the audit or a
+    top-up do not begin it.
     """
     queries = _by_query(states, rule)
     yes, no = (_mark_decided(queries, decisions, answer) for answer in (True, False))
@@ -45,7 +45,7 @@ def find_extension(states: PairStates, decisions: Mapping[str, bool], rule: Rule
 
 
 def _by_query(states: PairStates, rule: Rule) -> pd.DataFrame:
-    """Return what the rule asks about each query, as columns of bool."""
+    """Return what the rule needs to know about each query, as columns of bool."""
     pairs, level = states.pairs, states.consensus.level
     first, second = pairs["batch"] == 1, pairs["batch"] == SECOND
     ranks = pairs["rank"].between(rule.batch - rule.last_ranks + 1, rule.batch)
@@ -79,14 +79,14 @@ def _ids(marks: pd.Series) -> set[str]:
 def decisions_by_judged_query(
     decisions: Mapping[str, bool], same: Mapping[str, str]
 ) -> dict[str, bool]:
-    """Return the decisions by the query that is judged; of equal queries the smallest id's.
+    """Return the decisions by judged query; among equal queries, that of the smallest id.
 
     `same` names that query for every query of the campaign.
 
     Raises:
-        PlanError: a decision is about a query that the campaign does not have.
+        PlanError: a decision names a query that the campaign does not have.
     """
     unknown = sorted(decisions.keys() - same.keys())
     if unknown:
-        raise PlanError(f"{tables.EXTEND.path}: there is no query {unknown[0]!r}; delete the line")
+        raise PlanError(f"{tables.EXTEND.path}: unknown query {unknown[0]!r}; delete the line")
     return {same[query]: decisions[query] for query in sorted(decisions, reverse=True)}

@@ -1,4 +1,4 @@
-"""The gold that can be asked of each person, and which of it comes next."""
+"""The gold that each person can be asked, and which of it comes next."""
 
 import heapq
 from collections import Counter, defaultdict
@@ -16,7 +16,7 @@ from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY, SHOWN_KEY
 from pipeline.core import rng, tables
 
 SPARE = 1
-"""How many people must be left for a pair that waits, beside those whose votes it may need."""
+"""How many people must be left for a waiting pair, beyond those whose votes it may need."""
 
 Pairs = dict[int, set[int]]
 """Rows of `PairStates.pairs`, by person."""
@@ -32,7 +32,7 @@ def group_by_person(*frames: pd.DataFrame) -> Pairs:
 
 
 def find_gold(states: PairStates, campaign: PlanInputs) -> pd.Series:
-    """Return the source of each known level, by row of the pairs: of those that have a clip."""
+    """Return the source of each known level, by row of the pairs, for pairs with a clip."""
     if campaign.checks.known.empty:
         return pd.Series(dtype="str")
     pairs = states.pairs[PAIR_KEY].merge(campaign.shown[SHOWN_KEY], on=PAIR_KEY, how="left")
@@ -50,8 +50,8 @@ class OpenTasks(NamedTuple):
 class GoldPool:
     """Gold pairs, who knows them, and how many people each was shown to.
 
-    Nobody gets as gold what they have judged, are asked or know from somewhere else, nor a pair
-    that waits for the votes of all who are left.
+    Nobody gets as gold a pair that they have judged, are being asked or know from elsewhere, nor a
+    pair that waits for the votes of everyone who is left.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class GoldPool:
         gold: pd.Series,
         open_tasks: OpenTasks,
     ) -> None:
-        """Take who may be asked, the gold there is (`find_gold`), and what should be open."""
+        """Take who may be asked, the available gold (`find_gold`), and what should be open."""
         self._campaign, self._asked = campaign.id, set(asked)
         self._names = list(states.pairs[PAIR_KEY].itertuples(index=False, name=None))
         sources = zip(gold.index.tolist(), gold.tolist(), strict=True)
@@ -77,10 +77,10 @@ class GoldPool:
         self._needed = _count_needed(states, open_tasks.votes)
 
     def draw(self, who: int, number: int) -> list[int]:
-        """Return so many pairs that somebody gets as gold now, or as many as there are.
+        """Return up to `number` pairs that a person gets as gold now.
 
-        The ones that were shown least come first, and pairs of queries that somebody is asked
-        about anyway; what people could not agree on comes last.
+        The least shown come first, and pairs of queries that the person is asked about anyway;
+        pairs that people could not agree on come last.
         """
         queries = {self._names[pair][0] for pair in self._own[who]}
 
@@ -103,9 +103,9 @@ class GoldPool:
 
 
 def _count_needed(states: PairStates, votes: pd.DataFrame) -> dict[int, int]:
-    """Return how many people each pair that waits should keep, who have not seen it.
+    """Return how many people must be left who have not seen each waiting pair.
 
-    A second batch that nobody has begun will rarely be asked: two votes must stay possible.
+    A second batch that nobody has begun is rarely asked: two votes must stay possible.
     """
     groups, batch = states.pairs["group"], states.pairs["batch"]
     voted = states.answered[states.answered["kind"].isin(tables.VOTING)]

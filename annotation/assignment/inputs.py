@@ -1,4 +1,4 @@
-"""The inputs of a plan: what is judged, what was, by whom, and who may be asked."""
+"""The inputs of a plan: what to judge, what was judged, by whom, and who may be asked."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -18,23 +18,23 @@ from pipeline.core import tables
 Role = Literal["annotator", "escalation", "lead", "expert"]
 PEOPLE_NEEDED = 4
 NEVER = date(1970, 1, 1)
-"""The day of a campaign in which days play no role."""
+"""The day of a campaign in which days don't matter."""
 
 
 class PlanError(MomentRankError):
-    """A campaign that can't go on as it stands."""
+    """A campaign that can't continue in its present state."""
 
 
 DECIDING: Sequence[Role] = ("lead", "expert")
-"""Who decides on disputed pairs, and is never asked for a vote."""
+"""The roles that decide disputed pairs, and are never asked for a vote."""
 
 
 class Annotator(NamedTuple):
     """A person by number. A lead or an expert decides, and is never asked for a vote.
 
-    `share` is of an equal part of the work, `per_week` the judgments a week at most; `since` and
-    `until` are the first and last day (UTC). Who is `admitted` judges whatever the exam said;
-    gold judged before `checked_from` is forgiven.
+    `share` is relative to an equal part of the work, `per_week` the maximum of judgments a week;
+    `since` and `until` are the first and last day (UTC). Anyone `admitted` judges whatever the exam
+    result; gold judged before `checked_from` is forgiven.
     """
 
     number: int
@@ -49,16 +49,16 @@ class Annotator(NamedTuple):
 
 
 def judges(annotators: Sequence[Annotator]) -> dict[int, Role]:
-    """Return the roles of those who may be asked, by number."""
+    """Return the roles of people who may be asked, by number."""
     return {who.number: who.role for who in annotators if who.active and who.role not in DECIDING}
 
 
 class Rule(NamedTuple):
     """When the second batch follows: a mean level over the last ranks of the first.
 
-    `batch` is the number of candidates in the first; `rounding` is of the levels themselves.
-    `queue` is the number of tasks that a person has open at most, `patience` the days after which
-    what they don't take goes to others.
+    `batch` is the number of candidates in the first; `rounding` is that of the levels themselves.
+    `queue` is the maximum number of tasks that a person has open, `patience` the days after which
+    tasks that they don't take go to others.
     """
 
     batch: int = 20
@@ -70,7 +70,7 @@ class Rule(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """Why somebody is asked no more, since when it is so, and when they last judged (UTC)."""
+    """Why a person is no longer asked, since when, and when they last judged (UTC)."""
 
     reason: str
     since: datetime
@@ -79,12 +79,12 @@ class Stop(NamedTuple):
 
 @dataclass(frozen=True)
 class CheckInputs:
-    """Hidden checks: their shares of each person's tasks, and what they are made of.
+    """Hidden checks: their shares of each person's tasks, and what they are drawn from.
 
-    A repeat comes when at least `gap` other tasks lie between. `known` are levels that are known
-    (`quality.gold`), `taken` (`query_id, moment_id, annotator`) who knows them from somewhere
-    else, such as the exam. `stopped` are the people whom checks have stopped; worth a look is
-    whose hits on the last `window` gold pairs are below `min_gold`.
+    A repeat comes after at least `gap` other tasks. `known` are known levels (`quality.gold`),
+    `taken` (`query_id, moment_id, annotator`) says who knows them from elsewhere, such as the exam.
+    `stopped` are the people whom checks have stopped; people whose hits on the last `window` gold
+    pairs are below `min_gold` are flagged.
     """
 
     gold: float = 0.0
@@ -106,21 +106,19 @@ class CheckInputs:
 
 @dataclass(frozen=True)
 class PlanInputs:
-    """What is to be judged, what was, and by whom.
+    """What is to be judged, what was judged, and by whom.
 
-    `queries` holds `query_id, query`: equal texts are judged once, as the query of the smallest
-    id. `clips` are the moments that have one. `shown` holds the hashes of what was last shown
-    of each pair: judgments of anything else don't count, nor do `voided` ones. Of what was decided
-    in `adjudications` nobody is asked any more, even if votes on it are voided. `open_tasks` are
-    given out and not answered; `spent` (`query_id, moment_id, annotator, kind`) were answered in
-    a way that is no judgment, and go to somebody else. `extend` holds the lead's decisions by
-    query_id.
-    `extra` (as `tables.WANTED`) are the pairs of audit and top-up: wanted at once, whatever their
-    rank, and never asked by the extension.
-    `id` is the campaign's: its queries have one order for all. `today` (UTC) is the day on which
-    it is planned; `overdue` (as `tables.ASSIGNMENTS`) are open tasks that nobody took in time.
-    `barred` are people who are asked nothing now, with the reason; `checks` says which hidden
-    checks there are.
+    `queries` has `query_id, query`: equal texts are judged once, as the query of the smallest
+    id. `clips` are the moments that have one. `shown` has the hashes of what was last shown of each
+    pair: judgments of anything else don't count, nor do `voided` ones. Pairs decided in
+    `adjudications` are no longer asked, even if votes on them are voided. `open_tasks` are handed
+    out and not answered; `spent` (`query_id, moment_id, annotator, kind`) were answered in a way
+    that is not a judgment, and go to someone else. `extend` has the lead's decisions by query_id.
+    `extra` (as `tables.WANTED`) are the pairs of audit and top-up: wanted immediately, whatever
+    their rank, and ignored by the extension.
+    `id` is the campaign's: its queries have one order for all. `today` (UTC) is the day of the
+    plan; `overdue` (as `tables.ASSIGNMENTS`) are open tasks that nobody took in time. `barred` are
+    people who are asked nothing now, with the reason; `checks` says which hidden checks there are.
     """
 
     queries: pd.DataFrame
@@ -144,19 +142,19 @@ class PlanInputs:
 
     @cached_property
     def valid(self) -> pd.DataFrame:
-        """The judgments that are not voided, of whatever kind."""
+        """The judgments of any kind that are not voided."""
         return drop_voided(self.judgments, self.voided)
 
     @cached_property
     def done(self) -> Counter[int]:
-        """How many judgments each person has made, without the voided."""
+        """How many judgments each person has made, except voided ones."""
         return Counter(self.valid["annotator"].tolist())
 
 
 def who_may_be_asked(campaign: PlanInputs) -> dict[int, Annotator]:
     """Return who may have tasks open today, by number.
 
-    They are active, no lead or expert, within their days, and not barred.
+    They are active, not lead or expert, within their days, and not barred.
     """
     today, listed = campaign.today, judges(campaign.annotators)
     return {

@@ -4,5 +4,5 @@ from pipeline.core import rng
 
 
 def place(campaign: str, query_id: str) -> str:
-    """Return a query's place in the campaign: to sort by it is the order in which it is judged."""
+    """Return a query's sort key in the campaign: queries are judged in this order."""
     return rng.draw(campaign, query_id)

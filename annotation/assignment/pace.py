@@ -13,7 +13,7 @@ from pipeline.campaign.effort import HOUR, active_seconds
 from pipeline.campaign.pairs import ALL_VOTES
 
 DAYS = 7
-"""The pace is that of the last week, and who was not seen for so long is named."""
+"""The pace is that of the last week; people not seen for that long are listed."""
 DAY = timedelta(days=1)
 
 
@@ -26,8 +26,8 @@ def measure_progress(
 ) -> dict[str, Any]:
     """Return a plan's state with what people have done up to `now`, or today, added to it.
 
-    `rejected` (as `tables.REJECTED_JUDGMENTS`) are the answers that are no judgments. A judgment
-    counts for at most `pause` minutes, a voided one not at all. Without an `outlook`, as of a
+    `rejected` (as `tables.REJECTED_JUDGMENTS`) are the answers that are not judgments. A judgment
+    counts for at most `pause` minutes, a voided one not at all. Without an `outlook`, as in a
     closed campaign, there is no forecast. Times are UTC.
     """
     judgments, now = campaign.valid, now or datetime.now(UTC)
@@ -55,10 +55,10 @@ def measure_progress(
 def people_figures(
     timed: pd.DataFrame, state: Mapping[str, Mapping[str, Any]], refused: Mapping[int, int]
 ) -> dict[str, dict[str, Any]]:
-    """Return each annotator's hours done and left, judgments in an hour, and last judgment.
+    """Return each annotator's hours done and left, judgments per hour, and last judgment.
 
-    What is left is what they have open and their part of what is not given out yet, forecast by
-    their median judgment; who has none gets everybody's.
+    Hours left cover their open tasks and their part of those not handed out yet, based on their
+    median judgment time, or everyone's if they have none.
     """
     by = timed.groupby("annotator")
     total, medians = by["seconds"].sum().to_dict(), by["seconds"].median().dropna().to_dict()
@@ -81,10 +81,10 @@ def people_figures(
 
 
 def pace(judgments: pd.DataFrame, now: datetime) -> dict[str, Any]:
-    """Return how many judgments and people there were on a day, over the last seven days.
+    """Return how many judgments and people there were per day, over the last seven days.
 
-    The mean is over these days, or those since the first judgment where they are fewer (one
-    at least). Days are UTC's; in `by_day` the last is today.
+    The mean is over these days, or those since the first judgment if fewer (at least one). Days are
+    in UTC; the last one in `by_day` is today.
     """
     times = judgments["submitted_at"]
     recent = judgments[times > now - DAYS * DAY]
@@ -109,7 +109,7 @@ def pace(judgments: pd.DataFrame, now: datetime) -> dict[str, Any]:
 
 
 def _not_seen(annotators: Mapping[str, Mapping[str, Any]], now: datetime) -> dict[str, int]:
-    """Return who has tasks open and judged nothing for a week, with the days since."""
+    """Return who has open tasks but judged nothing for a week, with the days since."""
     away = {
         number: (now - datetime.fromisoformat(who["last_judged"])) // DAY
         for number, who in annotators.items()
@@ -143,10 +143,9 @@ def forecast(
 ) -> dict[str, Any]:
     """Return how many judgments are to come, how many hours they take, and when they are done.
 
-    `open` are the ones that people have now. `to_come` adds what is wanted and not given out yet,
-    and those of disputes and second batches, from the shares of them so far: from `low` to
-    `high`. Hours are by the median `seconds`, dates by the pace of so many judgments `per_day`;
-    what there is no pace or time for is None.
+    `open` are those that people have now. `to_come` adds those not handed out yet, and those of
+    disputes and second batches, estimated from their shares so far: from `low` to `high`. Hours use
+    the median `seconds`, dates the pace of `per_day` judgments; both are None where unknown.
     """
     now_open = sum(who["open"] for who in state["annotators"].values())
     wanted, more = now_open + state["later"], further_judgments(state["outlook"])
@@ -165,8 +164,8 @@ def forecast(
 def further_judgments(outlook: Mapping[str, int]) -> Bounds:
     """Return how many judgments disputes and second batches will add, from `low` to `high`.
 
-    How many of the pairs and queries to come it will be is beta-binomial (Jeffreys' prior) by
-    the ones so far: 95 % of it each.
+    The numbers of pairs and queries concerned are beta-binomial (Jeffreys' prior), given those so
+    far: each bound covers 95 %.
     """
     undecided = outlook["undecided"]
     size = outlook["second_pairs"] / undecided if undecided else 0.0
@@ -182,7 +181,7 @@ def further_judgments(outlook: Mapping[str, int]) -> Bounds:
 
 
 def _predict_count(number: int, part: int, whole: int) -> Bounds:
-    """Return how many of `number` will be as `part` of `whole` were."""
+    """Predict how many of `number` will be like the `part` of `whole` so far."""
     from scipy import stats  # noqa: PLC0415  (0.6 s, which no other command waits for)
 
     distribution = stats.betabinom(number, part + 0.5, whole - part + 0.5)
@@ -190,7 +189,7 @@ def _predict_count(number: int, part: int, whole: int) -> Bounds:
 
 
 def _date(number: float, per_day: float, now: datetime) -> str | None:
-    """Return the day on which so many judgments are done; None where nobody judges."""
+    """Return the day on which that many judgments are done; None if nobody judges."""
     if not number:
         return now.date().isoformat()
     try:

@@ -24,13 +24,13 @@ _NOBODY = pd.DataFrame({"pair": [], "annotator": [], "kind": []}).astype(
 class PairStates(NamedTuple):
     """The pairs of distinct queries in order, and the state of each, row by row.
 
-    `keys` is the index of `pairs` by query and moment; `same` names for every query the one that
-    is judged for it. `group` in `pairs` numbers the batches of all queries: their pairs are
-    judged by the same people. `extra` there marks what audit and top-up want, candidates of
-    batch 2 among it. `answered` and `open_tasks` are answers and open tasks as
-    `pair, annotator, kind`: a row of `pairs` and a person; `overdue` are those that nobody took in
-    time. `answered` includes the answers that don't count: nobody is asked the same pair again.
-    `outcome` is the consensus's, but where it was adjudicated.
+    `keys` is the index of `pairs` by query and moment; `same` maps every query to the one that is
+    judged for it. `group` in `pairs` numbers the batches of all queries: the same people judge all
+    pairs of a group. `extra` there marks the pairs of audit and top-up, including candidates of
+    batch 2. `answered` and `open_tasks` are answers and open tasks as `pair, annotator, kind`: a
+    row of `pairs` and a person; `overdue` are those that nobody took in time. `answered` includes
+    answers that don't count: nobody is asked the same pair again. `outcome` is that of the
+    consensus, unless the pair was adjudicated.
     """
 
     pairs: pd.DataFrame
@@ -46,38 +46,38 @@ class PairStates(NamedTuple):
     outcome: npt.NDArray[np.str_]
 
     def locate(self, frame: pd.DataFrame) -> Ints:
-        """Return for each row of `frame` the row of its pair, -1 where it has none."""
+        """Return for each row of `frame` the row of its pair, or -1."""
         return votes.pair_rows(_one_query(frame, self.same), self.keys)
 
     @property
     def waiting(self) -> Bools:
-        """Tell the pairs that people can and should still judge: what is adjudicated is decided."""
+        """Mark the pairs that people can and should still judge; adjudicated ones are decided."""
         waiting: Bools = self.clip & (self.outcome == "waiting")
         return waiting
 
     @property
     def missing(self) -> Ints:
-        """Return how many votes each pair that waits lacks, if all to come have a level."""
+        """Return how many votes each waiting pair lacks, if all future ones have a level."""
         scores = self.consensus.scores
         whole = np.where(scores >= FIRST_VOTES, ALL_VOTES, FIRST_VOTES)
         return np.where(self.waiting, whole - scores, 0)
 
     @property
     def escalated(self) -> Bools:
-        """Tell the pairs whose first two levels lie apart."""
+        """Mark the pairs whose first two levels are too far apart."""
         apart: Bools = (self.consensus.scores >= FIRST_VOTES) & (self.consensus.outcome != "two")
         return apart
 
 
 def judged_queries(queries: pd.DataFrame) -> dict[str, str]:
-    """Return for each of `query_id, query` the smallest query_id of equal text."""
+    """Return for each query_id the smallest query_id with equal text."""
     ordered = queries.sort_values("query_id")
     smallest = ordered.groupby(captions.text_key(ordered["query"]))["query_id"].transform("first")
     return dict(zip(ordered["query_id"], smallest, strict=True))
 
 
 def find_pair_states(campaign: PlanInputs, *, closed: bool = False) -> PairStates:
-    """Return where each pair stands; once the campaign is `closed`, what waits is discarded."""
+    """Return the state of each pair; in a `closed` campaign, waiting pairs are discarded."""
     same = judged_queries(campaign.queries)
     pairs = _pairs(campaign.candidates, campaign.extra, same)
     index = pd.MultiIndex.from_frame(pairs[PAIR_KEY])

@@ -21,9 +21,9 @@ DECIDED = tuple(outcome for outcome in tables.OUTCOMES if outcome != "waiting")
 
 
 def closed_state(campaign: PlanInputs, ledger: pd.DataFrame) -> dict[str, Any]:
-    """Return where a closed campaign stands: what was shown and waits is discarded.
+    """Return the state of a closed campaign: pairs that were shown and still wait are discarded.
 
-    The pairs are those of the ledger, as in the consensus: what was never shown is not counted.
+    The pairs are those of the ledger, as in the consensus: pairs never shown are not counted.
     """
     shown = last_shown(ledger)
     states = find_pair_states(replace(campaign, shown=shown), closed=True)
@@ -40,10 +40,10 @@ def closed_state(campaign: PlanInputs, ledger: pd.DataFrame) -> dict[str, Any]:
 
 
 def pair_counts(states: PairStates, wanted: Bools, beyond: Bools) -> dict[str, int]:
-    """Count the wanted pairs: where each stands, and what keeps it from going on.
+    """Count the wanted pairs: the state of each, and what blocks it.
 
-    What waits for a clip is not in `waiting`. `nobody_left` counts the pairs of `waiting` that
-    lack more votes than there are people who have not seen them: they wait for new people.
+    Pairs without a clip are not in `waiting`. `nobody_left` counts the pairs of `waiting` that
+    need more votes than there are people who have not seen them: they wait for new people.
     """
     outcome = states.outcome[wanted]
     counts = Counter(outcome.tolist())
@@ -61,7 +61,7 @@ def pair_counts(states: PairStates, wanted: Bools, beyond: Bools) -> dict[str, i
 def query_counts(
     states: PairStates, extension: Extension, candidates: pd.DataFrame
 ) -> dict[str, Any]:
-    """Count the queries, and name those that are extended or wait for the lead."""
+    """Count the queries, and list those that are extended or wait for the lead."""
     judged = states.pairs["query_id"].nunique()
     return {
         "all": judged,
@@ -77,9 +77,9 @@ def people_counts(
     quotas: Mapping[int, Quota] = MappingProxyType({}),
     later: int = 0,
 ) -> dict[str, dict[str, Any]]:
-    """Return what each person has open and done, by number; also of people who left the list.
+    """Return what each person has open and done, by number, including people no longer listed.
 
-    `later` is their part of the judgments that are wanted and not given out yet, by their shares.
+    `later` is their part of the judgments not handed out yet, by their shares.
     """
     waiting, done = Counter(assignments["annotator"].tolist()), campaign.done
     people = campaign.annotators
@@ -99,11 +99,11 @@ def people_counts(
 
 
 def outlook(states: PairStates, wanted: Bools, further: Extension) -> dict[str, int]:
-    """Count what tells how many judgments are still to come (`pace.forecast`).
+    """Count what the forecast of judgments to come needs (`pace.forecast`).
 
-    `first` pairs lack one of their first two levels; of `compared` ones, which have both,
+    `first` pairs lack one of their first two levels; of the `compared` ones, which have both,
     `disputed` went to four people. `second_pairs` are the pairs of the second batches of the
-    `undecided` queries; of the `decided` ones `extended` got theirs.
+    `undecided` queries; of the `decided` ones, `extended` got theirs.
     """
     scores, undecided = states.consensus.scores, states.pairs["query_id"].isin(further.undecided)
     second = undecided & (states.pairs["batch"] == SECOND) & ~states.pairs["extra"] & states.clip
@@ -119,7 +119,7 @@ def outlook(states: PairStates, wanted: Bools, further: Extension) -> dict[str, 
 
 
 def summarize(figures: Mapping[str, Any], wanted: int, steps: Sequence[Step]) -> str:
-    """Return in a few lines where the campaign stands, and what is to be done."""
+    """Return the state of the campaign and the next steps, in a few lines."""
     pairs = figures["pairs"]
     decided = sum(pairs[name] for name in DECIDED)
     later = f", {figures['later']} later" if figures["later"] else ""

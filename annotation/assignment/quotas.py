@@ -1,4 +1,4 @@
-"""Quotas: how much each person may have open today, by the roster and what they have done."""
+"""Quotas: how much each person may have open today, given the roster and their work so far."""
 
 import math
 from collections import Counter
@@ -16,10 +16,10 @@ class Quota(NamedTuple):
     """What one person may have open.
 
     `queue` votes, unless a single batch is larger, and never more than `week`: what `per_week`
-    leaves of the last seven days. Beside them is room for hidden checks, up to `most` tasks in all.
-    `done` are their judgments.
-    Who is `over` has done more than their share, and is asked only where nobody else is left. Who
-    is `idle` has judged nothing for `patience` days: one batch waits for them until they come back.
+    leaves, given the last seven days. In addition there is room for hidden checks, up to `most`
+    tasks in all. `done` is the number of their judgments.
+    A person who is `over` has done more than their share, and is asked only if nobody else is left.
+    One who is `idle` has judged nothing for `patience` days: one batch waits until they come back.
     """
 
     role: Role
@@ -32,9 +32,9 @@ class Quota(NamedTuple):
     idle: bool
 
     def room(self, load: int, size: int) -> int:
-        """Return how many of a batch of `size` a person takes who has `load` votes open.
+        """Return how many of a batch of `size` a person with `load` open votes takes.
 
-        All or none, so that a batch is not split; but who has nothing takes what the week leaves.
+        All or none, so that a batch is not split; someone with none takes what the week leaves.
         """
         left = int(min(self.week - load, size))
         if load and load + size > self.queue:
@@ -43,7 +43,7 @@ class Quota(NamedTuple):
 
 
 def find_quotas(campaign: PlanInputs) -> dict[int, Quota]:
-    """Return what everybody who may be asked today may have open, by number."""
+    """Return the quotas of everyone who may be asked today, by number."""
     asked, done = who_may_be_asked(campaign), campaign.done
     recent = _judged_last_week(campaign)
     idle = find_idle(campaign)
@@ -70,7 +70,7 @@ def find_quotas(campaign: PlanInputs) -> dict[int, Quota]:
 
 
 def find_idle(campaign: PlanInputs) -> set[int]:
-    """Return who has judged nothing for `patience` days, though they could and others did."""
+    """Return who has judged nothing for `patience` days, although they could and others did."""
     if campaign.judgments.empty:
         return set()
     times = campaign.judgments.groupby("annotator")["submitted_at"]
@@ -85,7 +85,7 @@ def find_idle(campaign: PlanInputs) -> set[int]:
 
 
 def _judged_last_week(campaign: PlanInputs) -> Counter[int]:
-    """Return each person's judgments of `today` and the six days before."""
+    """Return each person's number of judgments on `today` and the six days before."""
     tomorrow = pd.Timestamp(campaign.today, tz="UTC") + pd.Timedelta(days=1)
     judgments = campaign.judgments
     return Counter(

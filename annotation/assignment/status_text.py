@@ -1,4 +1,4 @@
-"""Where a campaign stands, as a page of text for a terminal."""
+"""The state of a campaign, as a page of text for a terminal."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -29,13 +29,13 @@ def text(name: str, figures: Figures) -> str:
 
 
 def _wanted(figures: Figures) -> str:
-    """Return what people are asked now, and what waits until they have room."""
+    """Return the number of judgments wanted now, and of those that wait for room."""
     later = figures.get("later", 0)
     return f"{figures['wanted']:,} judgments wanted now" + (f", {later:,} later" if later else "")
 
 
 def _totals(figures: Figures) -> str:
-    """Return how far judging is; judgments of which no two make a pair are said to be there."""
+    """Return the progress of judging, also when no pair is complete yet."""
     pairs, judgments = figures["pairs"], figures["judgments"]
     decided = sum(pairs[name] for name in DECIDED)
     if judgments and not decided:
@@ -64,7 +64,7 @@ def _row(number: object, role: object, *figures: object) -> str:
 
 
 def _checks(checks: Figures) -> Iterator[str]:
-    """Yield each person's hidden checks, who is stopped by them, and where gold runs out."""
+    """Yield each person's hidden checks, who was stopped by them, and where gold runs out."""
     if checks["people"]:
         yield f"{'hidden checks':15}{'of gold within 1':>23}{'twice the same':>17}{'within 1':>11}"
     for number, who in checks["people"].items():
@@ -73,14 +73,14 @@ def _checks(checks: Figures) -> Iterator[str]:
         yield f"{number:>9}      {share:>23}{same:>17}{near:>11}  {who['flags']}".rstrip()
     for number, stop in checks["stopped"].items():
         since, last = (stop[name][:10] for name in ("since", "last"))
-        yield f"asked no more: annotator {number}, who judged last on {last}; since {since}:"
+        yield f"no longer asked: annotator {number}, who last judged on {last}; since {since}:"
         yield f"  {stop['reason']}"
-        yield f"  `checked_from: DATE` in {PEOPLE} forgives what was before; `active: false` parts"
-        yield f"  with them; for nothing since then to count: {VOID.format(number, since)}"
+        yield f"  `checked_from: DATE` in {PEOPLE} forgives earlier answers; `active: false` ends"
+        yield f"  their work; to void their judgments since: {VOID.format(number, since)}"
     if checks.get("without_gold"):
         some = ", ".join(map(str, checks["without_gold"]))
         yield (
-            f"too little gold for annotator {some}: of {checks['gold']} pairs there is none left;"
+            f"not enough gold for annotator {some}: none of {checks['gold']} pairs is left;"
             f" add levels to {tables.GOLD.path}"
         )
     if checks.get("unusable"):
@@ -92,7 +92,7 @@ def _bounds(who: Figures) -> str:
 
 
 def _pace(figures: Figures) -> Iterator[str]:
-    """Yield the pace and the forecast; of a closed campaign there is neither."""
+    """Yield the pace and the forecast; a closed campaign has neither."""
     pace, forecast = figures["pace"], figures["forecast"]
     if forecast is None:
         return
@@ -108,7 +108,7 @@ def _pace(figures: Figures) -> Iterator[str]:
     share = sum(figures["checks"]["shares"].values())
     if share and forecast["to_come"]["high"] > forecast["open"]:
         yield (
-            f"  hidden checks come with what is not given out yet: up to"
+            f"  hidden checks come with tasks not handed out yet: up to"
             f" {100 * share / (1 - share):.1f} % more, not counted here"
         )
 
@@ -116,7 +116,7 @@ def _pace(figures: Figures) -> Iterator[str]:
 def _forecast_line(what: str, number: int, forecast: Figures, name: str) -> str:
     hours, date = forecast["hours"][name], forecast["dates"][name]
     hours_text = "" if hours is None else f", {hours:g} hours"
-    end = f", done on {date}" if date else ", and nobody judges"
+    end = f", done on {date}" if date else ", but nobody is judging"
     return f"  {what:18}{number:>7,} judgments{hours_text}{end}"
 
 

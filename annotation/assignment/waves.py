@@ -1,8 +1,8 @@
-"""Waves: of all votes that are wanted, those that people have open now.
+"""Waves: of all wanted votes, those that people have open now.
 
-What is open stays open; what nobody took in time goes to others; then everybody's queue is filled
-from the front of the campaign's order. At its very front is what decides pairs and second batches
-soonest: disputes, second batches, what audit and top-up ask for, and batches that were begun.
+Open tasks stay open; tasks that nobody took in time go to others; then everyone's queue is filled
+from the front of the campaign's order. At the very front is what decides pairs and second batches
+soonest: disputes, second batches, pairs of audit and top-up, and batches that were begun.
 """
 
 from collections import Counter
@@ -66,9 +66,9 @@ def _fill(
 def _hand_over(
     states: PairStates, kept: pd.DataFrame, quotas: Mapping[int, Quota], order: Ints
 ) -> pd.DataFrame:
-    """Return the open tasks with those that nobody took in time given to others who have room.
+    """Return the open tasks, with overdue ones handed over to others who have room.
 
-    Who judges nothing and has such tasks gets none of others'. What nobody takes stays.
+    Idle people with overdue tasks get none from others. Tasks that nobody takes stay.
     """
     if states.overdue.empty:
         return kept

@@ -1,1 +1,1 @@
-"""The loop of a campaign, unattended: `campaign keep`."""
+"""The unattended loop of a campaign: `campaign keep`."""

@@ -1,4 +1,4 @@
-"""Keep a campaign going: turn after turn, until nothing is wanted or a person is needed."""
+"""Keep a campaign going: turn after turn, until nothing is left or a person is needed."""
 
 import argparse
 import re
@@ -23,7 +23,7 @@ from pipeline.core.params import load
 LOCK = Path(".cache/campaign/keep.lock")
 EVERY = timedelta(minutes=10)
 FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=30), timedelta(hours=1)
-"""How long it waits after the first failure of server or network, and at most."""
+"""How long to wait after the first failure of server or network, and at most."""
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
@@ -37,22 +37,22 @@ class Runner(Protocol):
         """Write a line into the log."""
 
     def interrupt(self) -> None:
-        """Stop the turn that runs."""
+        """Stop the current turn."""
 
 
 class Keeper:
-    """A loop of turns, `every` so often; `stop` ends it after the turn that runs."""
+    """A loop of turns, one `every` interval; `stop` ends it after the current turn."""
 
     def __init__(self, runner: Runner, every: timedelta, *, commit: bool) -> None:
         self._runner, self._every, self._commit = runner, every, commit
         self._stopped = threading.Event()
 
     def run(self) -> None:
-        """Run turns until nothing is wanted, or until it is stopped.
+        """Run turns until nothing is left, or until stopped.
 
         Raises:
             CampaignError: a turn failed in a way that waiting does not fix.
-            MomentRankError: the campaign's files or params.yaml are wrong.
+            MomentRankError: the campaign's files or params.yaml are not valid.
         """
         failures = 0
         while not self._stopped.is_set():
@@ -62,42 +62,42 @@ class Keeper:
                 commit_campaign(campaign)
             if turn.outcome is Outcome.FAILED:
                 raise CampaignError(
-                    f"`dvc repro push` failed, and waiting does not help:\n{turn.text}\nCorrect it,"
-                    f" then start `campaign keep` again (all that was said: {LOG})"
+                    f"`dvc repro push` failed, and waiting does not help:\n{turn.text}\nFix it,"
+                    f" then start `campaign keep` again (full output: {LOG})"
                 )
             failures = failures + 1 if turn.outcome is Outcome.LATER else 0
             if turn.outcome is Outcome.DONE and not self._go_on(campaign, turn):
                 return
             if not self._stopped.is_set():
                 self._wait(turn, failures)
-        self._say("stopped; people go on judging. Start it again with the same command")
+        self._say("stopped; people can continue judging. Start it again with the same command")
 
     def stop(self, *_: object) -> None:
-        """End after the turn that runs; asked once more, end that too."""
+        """End after the current turn; on a second call, end that as well."""
         if self._stopped.is_set():
             self._runner.interrupt()
         else:
-            self._say("stopping after what runs now; once more stops that, too")
+            self._say("stopping after the current turn; repeat to stop that as well")
         self._stopped.set()
 
     def _go_on(self, campaign: Campaign, turn: Turn) -> bool:
-        """Say what a turn did, and whether there will be another."""
+        """Log what a turn did, and return whether there will be another."""
         state = files.read_json(tables.STATE)
         self._say(turn.text)
         if is_wanted(state):
             return True
         steps = format_steps(next_steps(Situation(campaign, state)))
-        self._say("\n".join(["nobody can be asked anything more: the loop ends", *steps]))
+        self._say("\n".join(["nobody has anything left to judge: the loop ends", *steps]))
         return False
 
     def _wait(self, turn: Turn, failures: int) -> None:
         if failures:
             pause = min(FIRST_WAIT * 2 ** min(failures - 1, 20), max(LONGEST_WAIT, self._every))
             number = f" ({failures} times in a row)" if failures > 1 else ""
-            self._say(f"{turn.text}\nit did not work{number}; again at {_clock(pause)}")
+            self._say(f"{turn.text}\nthis failed{number}; next try at {_clock(pause)}")
         else:
             pause = self._every
-            self._say(f"again at {_clock(pause)}")
+            self._say(f"next run at {_clock(pause)}")
         self._stopped.wait(pause.total_seconds())
 
     def _say(self, text: str) -> None:
@@ -107,16 +107,16 @@ class Keeper:
 
 
 def is_wanted(state: Mapping[str, Any]) -> bool:
-    """Return whether people have something to judge, or will have without anybody's doing."""
+    """Return whether people have something to judge, or will have without intervention."""
     return bool(state["later"] or any(who["open"] for who in state["annotators"].values()))
 
 
 def require_running() -> Campaign:
-    """Return the campaign, if the loop can go on.
+    """Return the campaign, if the loop can continue.
 
     Raises:
-        CampaignError: none is open here, or there is nowhere to ask people.
-        MomentRankError: params.yaml or the campaign's file is wrong.
+        CampaignError: none is open here, or no server is configured.
+        MomentRankError: params.yaml or the campaign's file is not valid.
     """
     campaign = require_open_campaign()
     if not is_configured(load()):
@@ -125,7 +125,7 @@ def require_running() -> Campaign:
 
 
 def commit_campaign(campaign: Campaign) -> None:
-    """Commit what people made and decided, if it has changed."""
+    """Commit people's work and decisions, if they have changed."""
     folder = tables.CAMPAIGN
     if git.run("status", "--porcelain", "--", str(folder)).stdout.strip():
         number = len(tables.JUDGMENTS.read())
@@ -137,7 +137,7 @@ def alone(path: Path = LOCK) -> Iterator[None]:
     """Hold the lock of the loop in this checkout.
 
     Raises:
-        CampaignError: it runs here already.
+        CampaignError: it is already running here.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(path)
@@ -145,7 +145,7 @@ def alone(path: Path = LOCK) -> Iterator[None]:
         lock.acquire(blocking=False)
     except Timeout:
         raise CampaignError(
-            f"{path}: `campaign keep` runs in this folder already (its log: {LOG})"
+            f"{path}: `campaign keep` is already running in this folder (its log: {LOG})"
         ) from None
     try:
         yield
@@ -172,12 +172,17 @@ def keep(options: argparse.Namespace) -> None:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options to its parser."""
-    parser.add_argument("--every", type=duration, default=EVERY, help="10m, 90s, 2h (10m)")
+    parser.add_argument(
+        "--every",
+        type=duration,
+        default=EVERY,
+        help="interval between runs, such as 90s, 10m or 2h (10m)",
+    )
     parser.add_argument(
         "--no-commit",
         dest="commit",
         action="store_false",
-        help="leave datasets/campaign to you; else it is committed whenever it has changed",
+        help="don't commit datasets/campaign; by default it is committed whenever it has changed",
     )
 
 

@@ -1,4 +1,4 @@
-"""One turn of the loop as a process: `dvc repro push`, its log, and what came of it."""
+"""One turn of the loop as a process: `dvc repro push`, its log, and its outcome."""
 
 import logging
 import os
@@ -18,18 +18,18 @@ from pipeline.campaign.campaign import TRY_LATER
 COMMAND = (sys.executable, "-m", "dvc", "repro", "push")
 LOG = Path(".cache/campaign/keep.log")
 TOLD = re.compile(r"(pull|plan|push): |error: |WARNING: ")
-"""How a line begins that is shown, not only logged: what our stages say."""
+"""How lines begin that are shown, not only logged: those of our stages."""
 LATER = re.compile(
     rf"exited with {TRY_LATER}\b|Unable to acquire lock|is busy, it is being blocked"
 )
-"""How DVC tells a stage that could not reach its server, and another DVC at work."""
+"""How DVC reports a stage that could not reach its server, or another DVC running."""
 SHOWN_LINES = 5
 NOW = LOG.with_name("keep.now.log")
-"""What the turn that runs has said until now."""
+"""The output of the current turn so far."""
 
 
 class Outcome(Enum):
-    """What came of a turn: it went through, will go through later, or needs a person."""
+    """The outcome of a turn: it succeeded, may succeed later, or needs a person."""
 
     DONE = "done"
     LATER = "later"
@@ -37,7 +37,7 @@ class Outcome(Enum):
 
 
 class Turn(NamedTuple):
-    """What came of a turn, and the lines that say why."""
+    """The outcome of a turn, and the lines that explain it."""
 
     outcome: Outcome
     text: str
@@ -55,9 +55,9 @@ class Repro:
         self._process: subprocess.Popen[bytes] | None = None
 
     def turn(self) -> Turn:
-        """Run one turn to its end, and log what it says.
+        """Run one turn to its end, and log its output.
 
-        It writes into a file of its own, so that it goes on to its end if the loop is killed.
+        It writes to its own file, so that it runs to its end even if the loop is killed.
         """
         with NOW.open("w", encoding="utf-8") as stream:
             self._process = subprocess.Popen(  # noqa: S603  (ours)
@@ -80,7 +80,7 @@ class Repro:
         self._log.handle(logging.makeLogRecord({"msg": text}))
 
     def interrupt(self) -> None:
-        """Stop the turn that runs, if one does, as Ctrl-C would."""
+        """Stop the current turn, if there is one, as Ctrl-C would."""
         if self._process is not None:
             os.killpg(self._process.pid, signal.SIGINT)
 
@@ -90,11 +90,11 @@ class Repro:
 
 
 def read_turn(code: int, lines: Sequence[str]) -> Turn:
-    """Return what came of a turn by its exit code and what it said."""
+    """Return the outcome of a turn from its exit code and output."""
     told = [line for line in lines if TOLD.match(line)]
     if not code:
         return Turn(Outcome.DONE, "\n".join(told))
     outcome = Outcome.LATER if any(map(LATER.search, lines)) else Outcome.FAILED
     reason = [line for line in told if line.startswith("error: ")] or lines
     shown = "\n".join(reason[-SHOWN_LINES:])
-    return Turn(outcome, shown or f"it ended with {code} and said nothing")
+    return Turn(outcome, shown or f"it exited with {code} without output")

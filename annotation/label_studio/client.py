@@ -1,7 +1,7 @@
 """Label Studio's API in the few calls that a campaign needs.
 
-Seen on label-studio 1.23 (Community). Reading is tried again where that may help; writing never
-is: a request whose answer was lost may have been done.
+Verified with label-studio 1.23 (Community). Reads are retried where that may help; writes never
+are: a request whose response was lost may have been carried out.
 """
 
 import contextlib
@@ -26,18 +26,18 @@ TIMEOUT_SECONDS = 600
 ONCE = RequestOptions(max_retries=0, timeout_in_seconds=TIMEOUT_SECONDS)
 SOMETIMES = RequestOptions(max_retries=2, timeout_in_seconds=TIMEOUT_SECONDS)
 READINGS = 4
-"""So often a list of projects is read that gets shorter on the way."""
+"""How often to read a list of projects that gets shorter while it is read."""
 CHANGED = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 
 class LabelStudio:
-    """A server of Label Studio, through its SDK.
+    """A Label Studio server, through its SDK.
 
-    Every call raises StudioError where the server can't be reached, refuses or fails.
+    Every call raises StudioError if the server can't be reached, refuses or fails.
     """
 
     def __init__(self, endpoint: Endpoint, page: int = PAGE) -> None:
-        """Take the server's address and a token of either kind, and how much to ask for at once."""
+        """Take the server's address, a token of either kind, and the page size of requests."""
         self.url, self._page = endpoint.url, page
         with translate_errors(self.url):
             self._sdk: Any = Sdk(base_url=endpoint.url, api_key=endpoint.token)
@@ -45,7 +45,7 @@ class LabelStudio:
     def projects(self) -> Iterator[Project]:
         """Yield all projects that the token's owner can see.
 
-        Where one was deleted meanwhile, as a push does with its ticket, all are read again.
+        If one is deleted meanwhile, as a push does with its ticket, all are read again.
         """
         for _ in range(READINGS - 1):
             with contextlib.suppress(ShorterListError):
@@ -58,12 +58,12 @@ class LabelStudio:
             return Project.parse(self._sdk.projects.get(number, request_options=SOMETIMES))
 
     def create(self, settings: Mapping[str, Any]) -> Project:
-        """Make a project."""
+        """Create a project."""
         with translate_errors(self.url):
             return Project.parse(self._sdk.projects.create(**settings, request_options=ONCE))
 
     def delete_empty(self, project: Project) -> bool:
-        """Delete a project without tasks, and tell whether it is gone; one that has some stays."""
+        """Delete a project if it has no tasks or answers; return whether it is gone."""
         with translate_errors(self.url):
             try:
                 item = self._sdk.projects.get(project.id, request_options=SOMETIMES)
@@ -98,13 +98,13 @@ class LabelStudio:
             yield Task.parse(task)
 
     def answers(self, project: Project, since: datetime | None) -> Iterator[AnsweredTask]:
-        """Yield the tasks with a draft or changed after `since` (None: all), with their answers."""
+        """Yield tasks with a draft or changed after `since` (None: all), with their answers."""
         changed = {} if since is None else {"query": _changed_after(since)}
         for task in self._tasks(project, fields="all", include=",".join(sorted(FULL)), **changed):
             yield AnsweredTask.parse(task)
 
     def add(self, project: Project, data: Sequence[Mapping[str, Any]]) -> list[int]:
-        """Add tasks, all or none; return their numbers in the same order."""
+        """Add all tasks or none; return their numbers in the same order."""
         with translate_errors(self.url):
             response = self._sdk.projects.import_tasks(
                 project.id,
@@ -114,11 +114,13 @@ class LabelStudio:
             )
         numbers = list(response.task_ids or [])
         if len(numbers) != len(data):
-            raise StudioError(f"{self.url}: took {len(numbers)} of {len(data)} tasks; push again")
+            raise StudioError(
+                f"{self.url}: accepted {len(numbers)} of {len(data)} tasks; push again"
+            )
         return numbers
 
     def set_closed(self, task: int, closed: bool) -> None:
-        """Take a task out of the stream, or give it out again; it can still be answered."""
+        """Take a task out of the stream, or put it back; it can still be answered either way."""
         with translate_errors(self.url):
             self._sdk.tasks.update(str(task), is_labeled=closed, request_options=ONCE)
 
@@ -130,7 +132,7 @@ class LabelStudio:
             )
 
     def page_url(self, project: Project) -> str:
-        """Return the address at which its annotator judges, one task after the other."""
+        """Return the address at which its annotator judges, one task after another."""
         return f"{self._data_url(project)}?labeling=1"
 
     def task_url(self, project: Project, task: int, /) -> str:
@@ -138,12 +140,12 @@ class LabelStudio:
         return f"{self._data_url(project)}?task={task}"
 
     def users(self) -> dict[str, int]:
-        """Return the number of every account by its address, in lower case.
+        """Return the number of every account by its email address, in lower case.
 
-        Signing up writes addresses in lower case, but anybody may make an account through the API.
+        Signing up stores addresses in lower case, but anyone can create an account through the API.
 
         Raises:
-            StudioError: two accounts have one address.
+            StudioError: two accounts have the same address.
         """
         with translate_errors(self.url):
             users = self._sdk.users.list(request_options=SOMETIMES)
@@ -154,14 +156,14 @@ class LabelStudio:
         for number, email in accounts:
             if numbers.setdefault(email, number) != number:
                 raise StudioError(
-                    f"{self.url}: accounts {numbers[email]} and {number} have one address (but for"
-                    " upper and lower case), so that nobody can tell whose answers are whose;"
-                    " delete the one that was not made by its owner (docs/server.md)"
+                    f"{self.url}: accounts {numbers[email]} and {number} have one address"
+                    " (ignoring case), so their answers can't be told apart; delete the one that"
+                    " its owner did not create (docs/server.md)"
                 )
         return numbers
 
     def invite_path(self) -> str:
-        """Return the path with which somebody can sign up."""
+        """Return the path of the sign-up link."""
         with translate_errors(self.url):
             invites = self._sdk.organizations.invites
             return str(invites.get_invite_link(request_options=SOMETIMES).invite_url)
@@ -186,12 +188,12 @@ class LabelStudio:
             storages.create(project=project.id, **settings, request_options=ONCE)
 
     def _tasks(self, project: Project, **wanted: str) -> Iterator[Any]:
-        # What a task shows is asked for as it was pushed, and not as a signed address.
+        # Request what a task shows as it was pushed, not as a signed address.
         own = {"project": project.id, "page_size": self._page, "resolve_uri": False}
         return self._pages(self._sdk.tasks.list, "total", **own, **wanted)
 
     def _pages(self, ask: Callable[..., Any], size: str, **wanted: object) -> Iterator[Any]:
-        # Page by page ourselves: the SDK takes any 404 on the way for the end of the list.
+        # We page ourselves: the SDK takes any 404 on the way for the end of the list.
         seen = most = 0
         for number in itertools.count(1):
             with translate_errors(self.url):
@@ -202,7 +204,7 @@ class LabelStudio:
                         raise
                     raise ShorterListError(self.url) from None
                 items, total = list(page.items or []), int(getattr(page.response, size))
-            # What follows something deleted moves up, maybe to a page that was read before.
+            # What follows a deleted item moves up, perhaps to a page that was already read.
             if total < most or (not items and seen < total):
                 raise ShorterListError(self.url)
             most, seen = total, seen + len(items)
@@ -212,7 +214,7 @@ class LabelStudio:
 
 
 def _changed_after(since: datetime) -> str:
-    """Return Label Studio's own filter of tasks; a draft does not change its task."""
+    """Return a Label Studio task filter; drafts are included, as they don't change their task."""
     rows = [
         ("filter:tasks:updated_at", "greater", "Datetime", since.astimezone(UTC).strftime(CHANGED)),
         ("filter:tasks:draft_exists", "equal", "Boolean", True),

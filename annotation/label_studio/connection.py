@@ -1,4 +1,4 @@
-"""The campaign that runs here and its server: what every command that asks people begins with."""
+"""The open campaign and its server: where every command that asks people begins."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,7 +32,7 @@ NO_SERVER = (
 
 
 class Connection(NamedTuple):
-    """A running campaign, the server it runs on, and what it takes to tell its tasks."""
+    """An open campaign, the server it runs on, and what identifies its tasks."""
 
     campaign: Campaign
     studio: Studio
@@ -41,10 +41,10 @@ class Connection(NamedTuple):
 
 
 def connect(name: str) -> Connection | None:
-    """Return the campaign and its server; None, and a line that says why, if there is nothing.
+    """Return the campaign and its server; if either is missing, log why and return None.
 
     Raises:
-        MomentRankError: the campaign's files are wrong, or its secret is not here.
+        MomentRankError: the campaign's files are not valid, or its secret is missing.
     """
     campaign = load_open_campaign()
     if campaign is None:
@@ -57,11 +57,11 @@ def connect(name: str) -> Connection | None:
 
 
 def require_connection() -> Connection:
-    """Return the campaign and its server, for what can't be done without.
+    """Return the campaign and its server, for work that needs both.
 
     Raises:
         CampaignError: no campaign is open here, or no server is configured.
-        MomentRankError: the campaign's files are wrong, or its secret is not here.
+        MomentRankError: the campaign's files are not valid, or its secret is missing.
     """
     connection = _connect(require_open_campaign())
     if connection is None:
@@ -83,18 +83,18 @@ def _connect(campaign: Campaign) -> Connection | None:
 
 
 def is_configured(params: Params) -> bool:
-    """Return whether there is a server to ask, or a folder instead of it."""
+    """Return whether a server is configured, or a folder in its place."""
     return params.annotation.backend == "files" or settings.endpoint() is not None
 
 
 @contextmanager
 def hold_lock(name: str) -> Iterator[None]:
-    """Hold the lock of this checkout's campaign; wait for whoever holds it.
+    """Hold the lock of this checkout's campaign; wait while another process holds it.
 
-    A pull or push whose parent was killed lives on, and must not meet the next one.
+    A pull or push whose parent was killed lives on, and must not overlap with the next one.
 
     Raises:
-        BusyError: somebody holds it for a quarter of an hour.
+        BusyError: another process has held it for a quarter of an hour.
     """
     LOCK.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(LOCK)
@@ -106,7 +106,7 @@ def hold_lock(name: str) -> Iterator[None]:
             lock.acquire(timeout=PATIENCE_SECONDS)
         except Timeout:
             raise BusyError(
-                f"{LOCK}: another pull or push has held it for {PATIENCE_SECONDS} s; look for it"
+                f"{LOCK}: another pull or push has held it for {PATIENCE_SECONDS} s; find it"
                 " (ps aux | grep annotation), stop it, and try again"
             ) from None
     try:

@@ -1,4 +1,4 @@
-"""Errors of the SDK and of the network, translated into one line without any secret."""
+"""Errors of the SDK and the network, translated into one line without secrets."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -18,13 +18,13 @@ class StudioError(MomentRankError):
 
 
 class StudioUnavailableError(StudioError):
-    """Label Studio can't be reached or fails now: later it may not."""
+    """Label Studio can't be reached or fails for now: trying later may work."""
 
     exit_code = TRY_LATER
 
 
 class ShorterListError(StudioError):
-    """A list got shorter while it was read, so that something in it may have been passed over."""
+    """A list got shorter while it was read, so an item may have been skipped."""
 
     def __init__(self, url: str) -> None:
         super().__init__(f"{url}: a list got shorter while it was read; try again")
@@ -49,7 +49,7 @@ def translate_errors(url: str) -> Iterator[None]:
         ) from exc
     except (httpx.HTTPError, httpx.InvalidURL, json.JSONDecodeError) as exc:
         raise StudioUnavailableError(f"{url}: the connection was lost; try again") from exc
-    except (AttributeError, TypeError) as exc:  # the SDK checks nothing that it is sent
+    except (AttributeError, TypeError) as exc:  # the SDK does not check what it receives
         raise StudioError(_not_label_studio(url)) from exc
 
 

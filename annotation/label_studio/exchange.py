@@ -1,8 +1,8 @@
-"""Label Studio out of reach: import files that somebody carries in, exports that they bring back.
+"""Label Studio out of reach: import files carried to the server, exports brought back.
 
-Of each project there is a folder with its settings, what to do with them, and import files. An
-import file is written once and never changed: what is in it was given out. Exports go into
-`exports/`; any number of them, the newest version of an answer is taken.
+Each project has a folder with its settings, instructions, and import files. An import file is
+written once and never changed: its tasks have been handed out. Exports go into `exports/`, in any
+number; the newest version of each answer counts.
 """
 
 import re
@@ -38,7 +38,7 @@ class FileExchange:
     """Projects as folders of files, and answers from exports."""
 
     def __init__(self, folder: Path, accounts: Mapping[int, Account]) -> None:
-        """Take the folder to exchange files in, and whose accounts there are."""
+        """Take the folder to exchange files in, and the accounts of the annotators."""
         self.url, self._folder, self._accounts = str(folder), folder, accounts
         self._imports: dict[Path, list[dict[str, Any]]] = {}
 
@@ -52,7 +52,7 @@ class FileExchange:
         return self._project(self._place(number))
 
     def create(self, settings: Mapping[str, Any]) -> Project:
-        """Make a project's folder."""
+        """Create a project's folder."""
         numbers = [project.id for project in self.projects()]
         number = max(numbers, default=0) + 1
         name = re.sub(r"[^\w-]+", "-", str(settings["title"])).strip("-").lower()
@@ -62,7 +62,7 @@ class FileExchange:
         return self._project(place)
 
     def delete_empty(self, project: Project) -> bool:
-        """Delete a project without tasks, and tell whether it is gone; one that has some stays."""
+        """Delete a project if it has no tasks; return whether it is gone."""
         place = self._place(project.id)
         if list(place.glob("import-*.json")):
             return False
@@ -77,24 +77,24 @@ class FileExchange:
         self._write(place, files.read_json(place / SETTINGS) | dict(settings))
 
     def serve_local(self, project: Project, folder: str) -> None:
-        """Say in the project's steps which folder of clips to add."""
+        """Name the folder of clips to add in the project's steps."""
         clips = f"Settings > Cloud Storage: add Local files, {folder}, as source files; don't sync."
         self.change(project, {"clips": clips})
 
     def serve_s3(self, project: Project, bucket: str, prefix: str) -> None:
-        """Say in the project's steps which bucket to add."""
+        """Name the bucket to add in the project's steps."""
         clips = f"Settings > Cloud Storage: add s3://{bucket}/{prefix} with presigned addresses."
         self.change(project, {"clips": clips})
 
     def tasks(self, project: Project) -> Iterator[Task]:
-        """Yield every task that was given out, without its answers."""
+        """Yield every task that was handed out, without its answers."""
         for task in self.answers(project, None):
             yield Task(task.id, task.pair, task.closed, len(task.answers), task.query, task.clip)
 
     def answers(self, project: Project, since: datetime | None) -> Iterator[AnsweredTask]:  # noqa: ARG002  (see below)
-        """Yield every task that was given out, with its answers as they were exported.
+        """Yield every task that was handed out, with its exported answers.
 
-        All of them, whatever `since`: an export may come late, and its old answers are new to us.
+        `since` is ignored: an export may come late, and its old answers are new to us.
         """
         place = self._place(project.id)
         closed, opened_at = self._closed(place), self._opened_at(place)
@@ -117,7 +117,7 @@ class FileExchange:
             )
 
     def add(self, project: Project, data: Sequence[Mapping[str, Any]]) -> list[int]:
-        """Write a further import file; return the numbers of its tasks in the same order."""
+        """Write another import file; return the numbers of its tasks in the same order."""
         place = self._place(project.id)
         before = len(self._given_out(place))
         path = place / f"import-{len(list(place.glob('import-*.json'))) + 1:04}.json"
@@ -126,7 +126,7 @@ class FileExchange:
         return list(range(first, first + len(data)))
 
     def set_closed(self, task: int, closed: bool) -> None:
-        """Note that a task is not wanted any more, or again: nobody takes it out of the server."""
+        """Note that a task is no longer wanted, or wanted again; the server keeps it either way."""
         place = self._place(task // TASKS_OF_A_PROJECT)
         numbers = self._closed(place) | {task} if closed else self._closed(place) - {task}
         if not closed:
@@ -135,24 +135,24 @@ class FileExchange:
         files.write_json(place / CLOSED, sorted(numbers))
 
     def page_url(self, project: Project) -> str:
-        """Return the project's folder: its address is known where it is carried to."""
+        """Return the project's folder: only the remote server knows its address."""
         return self._place(project.id).as_posix()
 
     def task_url(self, project: Project, _task: int, /) -> str:
-        """Return the project's folder, too: the server numbers its tasks itself."""
+        """Return the project's folder as well: the server numbers its tasks itself."""
         return self.page_url(project)
 
     def users(self) -> dict[str, int]:
-        """Return the number of every account by its address, in lower case.
+        """Return the number of every account by its email address, in lower case.
 
-        Exports name people by their account's number, so that annotators.private.yaml has it.
+        Exports identify people by account number, so annotators.private.yaml must contain it.
         """
         missing = [one for one, account in self._accounts.items() if account.number is None]
         if missing and self._exports:
             raise StudioError(
-                f"{PRIVATE}: accounts.{missing[0]}.number is missing: exports name people by the"
-                " number of their account (`completed_by`), which Label Studio shows its owner"
-                " under Organization > People"
+                f"{PRIVATE}: accounts.{missing[0]}.number is missing: exports identify people by"
+                " account number (`completed_by`), which Label Studio shows its owner under"
+                " Organization > People"
             )
         return {
             account.email.lower(): account.number
@@ -161,7 +161,7 @@ class FileExchange:
         }
 
     def invite_path(self) -> None:
-        """Return none: the server's owner invites people."""
+        """Return None: the server's owner invites people."""
 
     @cached_property
     def _exports(self) -> Mapping[object, ExportedTask]:
@@ -169,7 +169,7 @@ class FileExchange:
         places = self._folder.glob("projects/*")
         given_out = {data["pair"] for place in places for data in self._given_out(place)}
         if strange := len(exports.keys() - given_out):
-            cli.log(f"{self._folder / 'exports'}: {strange} tasks are in no import file of ours")
+            cli.log(f"{self._folder / 'exports'}: {strange} tasks are in none of our import files")
         return exports
 
     def _place(self, number: int) -> Path:
@@ -201,7 +201,7 @@ class FileExchange:
         return self._imports[path]
 
     def _opened_at(self, place: Path) -> list[datetime]:
-        """Return when each task of a project was given out last: its file written, or reopened."""
+        """Return when each task was last handed out: its file written, or the task reopened."""
         written = [
             datetime.fromtimestamp(path.stat().st_mtime, UTC)
             for path in sorted(place.glob("import-*.json"))

@@ -1,6 +1,6 @@
-"""Exports of Label Studio, JSON and JSON_MIN: the answers in them, by the key of their task.
+"""Read Label Studio's exports, JSON and JSON_MIN: their answers, by the key of their task.
 
-JSON tells who changed an answer last; JSON_MIN does not, so that its author is taken for it.
+JSON says who last changed an answer; JSON_MIN does not, so its author is assumed.
 """
 
 import json
@@ -18,7 +18,7 @@ LEVELS = frozenset("01234")
 
 
 class ExportedTask(NamedTuple):
-    """A task as it was exported: its key, what it shows, and its answers by their numbers."""
+    """An exported task: its key, what it shows, and its answers by number."""
 
     pair: object
     query: object
@@ -29,10 +29,10 @@ class ExportedTask(NamedTuple):
 def read_exports(folder: Path) -> dict[object, ExportedTask]:
     """Return the tasks of all exports in a folder, by their keys.
 
-    Of an answer that is in several exports the one that was changed last is taken.
+    If an answer is in several exports, the most recently changed version counts.
 
     Raises:
-        StudioError: a file is no export, with its name and place.
+        StudioError: a file is not an export, with its name and place.
     """
     tasks: dict[object, ExportedTask] = {}
     for path in sorted(folder.glob("*.json")):
@@ -49,7 +49,7 @@ def read_exports(folder: Path) -> dict[object, ExportedTask]:
 
 
 def instant(answer: Fields) -> datetime:
-    """Return when an answer was changed last."""
+    """Return when an answer was last changed."""
     return datetime.fromisoformat(str(answer["updated_at"])).astimezone(UTC)
 
 
@@ -59,13 +59,13 @@ def _read_file(path: Path) -> Iterator[ExportedTask]:
     except (OSError, ValueError) as exc:
         raise StudioError(f"{path}: not readable as JSON ({exc}); export it again") from exc
     if not isinstance(rows, list):
-        raise StudioError(f"{path}: not an export of Label Studio: must be a list of tasks")
+        raise StudioError(f"{path}: not a Label Studio export: must be a list of tasks")
     for number, row in enumerate(rows, start=1):
         try:
             yield _parse_task(row)
         except (KeyError, TypeError, ValueError, AttributeError) as exc:
             raise StudioError(
-                f"{path}: task {number}: not as Label Studio exports it as JSON or JSON-MIN ({exc})"
+                f"{path}: task {number}: not in Label Studio's JSON or JSON-MIN format ({exc})"
             ) from exc
 
 
@@ -80,7 +80,7 @@ def _parse_task(row: Fields) -> ExportedTask:
 
 
 def _checked(answer: Fields) -> Fields:
-    """Return the fields that we read; a time that is not valid is an error now, not later."""
+    """Return the fields that we read; check times now, not later."""
     fields = {name: answer.get(name) for name in OF_ANSWER}
     instant(fields)
     datetime.fromisoformat(str(fields["created_at"]))
@@ -88,13 +88,13 @@ def _checked(answer: Fields) -> Fields:
 
 
 def _expand(row: Fields) -> Fields:
-    """Return the annotation of a row of JSON_MIN as JSON has it."""
+    """Return the annotation of a JSON_MIN row in the form of JSON."""
     chosen = row.get(LEVEL)
     if chosen in LEVELS:
         result = result_of(int(chosen))
     elif chosen == CANT_JUDGE:
         result = result_of(None, row.get(REASON))
-    else:  # nothing of ours: refused, and told
+    else:  # not from our page: refused and reported
         result = [] if chosen is None else [{"from_name": LEVEL, "value": chosen}]
     if chosen in LEVELS and row.get(REASON) is not None:
         result = [*result, *result_of(None, row[REASON])[1:]]

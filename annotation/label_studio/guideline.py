@@ -1,4 +1,4 @@
-"""The guideline as people read it before they judge: its HTML, with the levels in it."""
+"""The guideline that people read before they judge: its HTML, including the levels."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -27,7 +27,7 @@ _LEVELS_HERE = "{{ levels }}"
 
 
 class Guideline(NamedTuple):
-    """The guideline: its version, levels and reasons, the page's words, the HTML of its text.
+    """The guideline: its version, levels and reasons, the page's texts, and its HTML.
 
     `sha` is the hash of the whole file, `path` where it is in the checkout.
     """
@@ -42,10 +42,10 @@ class Guideline(NamedTuple):
 
 
 def current(settings: Annotation) -> Guideline:
-    """Return the guideline of this checkout that the parameters choose.
+    """Return this checkout's guideline, as chosen by the parameters.
 
     Raises:
-        GuidelineError: there is none, or it is not valid.
+        GuidelineError: it is missing or not valid.
     """
     path = locate_guideline(settings, CHECKOUT / FOLDER).relative_to(CHECKOUT)
     return _read_file(path)
@@ -57,27 +57,27 @@ def _read_file(path: Path) -> Guideline:
 
 
 def of_campaign(campaign: Campaign, settings: Annotation) -> Guideline:
-    """Return the guideline of this checkout, if it is what people judge by in the campaign.
+    """Return this checkout's guideline, if it is the one that the campaign uses.
 
     Raises:
-        CampaignError: it is another, or was changed.
-        GuidelineError: there is none, or it is not valid.
+        CampaignError: it is a different one, or was changed.
+        GuidelineError: it is missing or not valid.
     """
     guide = current(settings)
     shas = [one.sha for one in campaign.guidelines[-1:]] or [guide.sha]
     if (guide.version, guide.sha) != (campaign.guideline, *shas):
         raise CampaignError(
-            f"{guide.path}: is not what people judge by in this campaign (version"
+            f"{guide.path}: is not the guideline of this campaign (version"
             f" {campaign.guideline}). If it was changed by accident: git restore {guide.path};"
             " if another one was chosen: correct annotation.guideline and annotation.language in"
-            " params.yaml. If it is to hold from now on, raise `version` in it, then:"
+            " params.yaml. To use it from now on, raise `version` in it, then:"
             " python -m annotation.campaign open --revise REASON"
         )
     return guide
 
 
 def read(text: str, path: Path) -> Guideline:
-    """Return the guideline that a text with a YAML head is; `path` is named in errors.
+    """Parse a guideline from a text with a YAML head; errors name `path`.
 
     Raises:
         GuidelineError: the head is missing or wrong, or the text has no place for the levels.

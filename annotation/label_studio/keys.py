@@ -1,8 +1,8 @@
-"""The key that a task carries: which pair it is, for whom, and what is shown of it.
+"""The key in each task: which pair it is, for whom, and what is shown of it.
 
-AES-SIV over all of it (RFC 5297), under a secret of `.env`: nobody else can read a key, and
-whoever edits one, or copies it into another campaign, makes none of ours. Equal keys are equal
-texts. Campaigns opened before keys were encrypted have JSON Web Tokens (HS256), read as well.
+All of it is encrypted with AES-SIV (RFC 5297), using a secret from `.env`: nobody else can read a
+key, and a key that was edited, or copied into another campaign, is not valid. Equal keys have equal
+texts. Campaigns opened before keys were encrypted have JSON Web Tokens (HS256), also accepted.
 """
 
 import base64
@@ -27,7 +27,7 @@ ALGORITHM = "HS256"
 VOTES = {"first": "vote", "escalated": "vote"}
 KEY_BYTES = 64
 PADDED_TO = 64
-"""Keys are filled up to a multiple of these bytes: their length says nothing of what they are."""
+"""Keys are padded to a multiple of this many bytes: their length reveals nothing."""
 
 
 PAIR_FIELDS = ["query_id", "moment_id", "annotator", "query_sha", "clip_sha"]
@@ -48,18 +48,18 @@ class Key(NamedTuple):
 
     @property
     def pair(self) -> Pair:
-        """The query and moment that the task asks about, as its annotator sees them."""
+        """The query and moment of the task, as its annotator sees them."""
         return (*self[:3], self.query_sha, self.clip_sha)
 
     @property
     def place(self) -> tuple[str, str, int, str, str, str]:
-        """What one person is shown once: a first and an escalated vote are the same task."""
+        """What one person is shown only once: a first and an escalated vote are the same task."""
         purpose = VOTES.get(self.kind, self.kind)
         return (*self[:3], purpose, self.query_sha, self.clip_sha)
 
 
 class SignedKey(NamedTuple):
-    """A key that was made in this campaign, and the hash of all that its task shows, if known."""
+    """A key made in this campaign, and the hash of everything its task shows, if known."""
 
     key: Key
     shown: str
@@ -85,12 +85,12 @@ class Signer:
         return base64.urlsafe_b64encode(self._cipher.encrypt(padded, None)).decode()
 
     def read(self, text: object) -> Key | None:
-        """Return a key that was made in this campaign, else None."""
+        """Return the key if it was made in this campaign, else None."""
         signed = self._open(text)
         return signed and signed.key
 
     def shows(self, task: Task | AnsweredTask) -> bool:
-        """Tell whether a task shows what its key says."""
+        """Return whether a task shows what its key says."""
         signed, query, clip = self._open(task.pair), task.query, task.clip
         if signed is None or not isinstance(query, str) or not isinstance(clip, str):
             return False
@@ -99,7 +99,7 @@ class Signer:
         return whole and shown == (signed.key.query_sha, signed.key.clip_sha)
 
     def read_shown(self, task: Task | AnsweredTask) -> Key | None:
-        """Return the key of a task that shows what its key says, else None."""
+        """Return a task's key if the task shows what it says, else None."""
         return self.read(task.pair) if self.shows(task) else None
 
     def _open(self, text: object) -> SignedKey | None:
@@ -117,7 +117,7 @@ class Signer:
         return SignedKey(key._replace(kind=tables.TASK_KINDS[int(key.kind)]), shown)
 
     def _open_token(self, text: str) -> SignedKey | None:
-        """Read a key of a campaign that was opened before keys were encrypted."""
+        """Read a key from a campaign that was opened before keys were encrypted."""
         try:
             claims: dict[str, Any] = jwt.decode(text, self._secret, [ALGORITHM])
         except (jwt.InvalidTokenError, ValueError, RecursionError):
@@ -139,12 +139,12 @@ def signer(campaign: str) -> Signer:
     """Return the campaign's signer.
 
     Raises:
-        CampaignError: the secret is not here.
+        CampaignError: the secret is missing.
     """
     secret = settings.value(SECRET)
     if secret is None:
         raise CampaignError(
-            f"{settings.ENV}: {SECRET} is missing, so our tasks can't be told from others';"
+            f"{settings.ENV}: {SECRET} is missing, so our tasks can't be recognised;"
             f" copy {settings.ENV} from where the campaign was opened"
         )
     return Signer(campaign, secret)

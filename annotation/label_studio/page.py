@@ -1,6 +1,6 @@
-"""The annotator's page: Label Studio's configuration, a task's data, an answer's meaning.
+"""The annotator's page: Label Studio's configuration, task data, the meaning of answers.
 
-Paper, section 3.3. All here is pure but for reading label_config.xml.
+Paper, section 3.3. Everything here is pure except for reading label_config.xml.
 """
 
 import hashlib
@@ -36,17 +36,17 @@ OPTIONS: dict[str, object] = {
     "maximum_annotations": 1,
     "sampling": "Sequential sampling",
 }
-"""A project's settings in Label Studio, besides its configuration and its instruction."""
+"""A project's settings in Label Studio, in addition to configuration and instruction."""
 
 _PLACE = re.compile(r"<!-- (\w+) -->|\{\{ (\w+) \}\}")
 """Where label_config.xml is filled in."""
 ALOUD = ".sound.mp4"
-"""How the name of a clip with sound ends (`pipeline.video.cutter.ClipFormat`)."""
+"""The suffix of a clip with sound (`pipeline.video.cutter.ClipFormat`)."""
 _SOURCE = re.compile(r' src="([^"]*)"')
 
 
 class Answer(NamedTuple):
-    """An annotator's answer to a pair: one of a level, a reason why none, or what is wrong.
+    """An annotator's answer to a pair: a level, a reason for having none, or a problem.
 
     `problem` is one of the reasons of `tables.REJECTED_JUDGMENTS`.
     """
@@ -57,9 +57,9 @@ class Answer(NamedTuple):
 
 
 def label_config(guide: Guideline, purpose: Purpose = "campaign") -> str:
-    """Return the labelling configuration (XML) that Label Studio is given.
+    """Return the labelling configuration (XML) for Label Studio.
 
-    A project's tasks have a field for each of the remarks of its purpose (`REMARKS`).
+    A project's tasks have a field for each remark of its purpose (`REMARKS`).
     """
     parts = {
         "levels": "".join(
@@ -85,10 +85,10 @@ def _choice(text: str, alias: str, key: str, hint: str = "") -> str:
 
 
 def clip_html(url: str) -> str:
-    """Return what shows a clip: it plays at once, again and again, silently unless it has sound.
+    """Return the HTML of a clip: it plays immediately, in a loop, silently unless it has sound.
 
-    `url` is an address, or a path on Label Studio's own server; what is no GIF is a video. A
-    browser may hold one with sound until its person has clicked or pressed a key on the page.
+    `url` is an address, or a path on Label Studio's own server; anything but a GIF is a video. A
+    browser may not play one with sound until the user has clicked or pressed a key on the page.
     """
     source, path = html.escape(url), _path(url).lower()
     if path.endswith(".gif"):
@@ -98,20 +98,20 @@ def clip_html(url: str) -> str:
 
 
 def instruction(guide: Guideline, done: int, left: int) -> str:
-    """Return what is shown when an annotator opens the page: how far they are, the guideline."""
+    """Return what an annotator sees on opening the page: their progress, then the guideline."""
     progress = guide.page.progress.format(done=f"{done:,}", left=f"{left:,}")
     return f"<p><strong>{html.escape(progress)}</strong></p>\n{guide.html}"
 
 
 def _path(url: str) -> str:
-    """Return the part that names a file: Label Studio's own files stand in `?d=`."""
+    """Return the part that names a file: Label Studio puts its own files in `?d=`."""
     parts = url.partition("#")[0]
     path, _, query = parts.partition("?")
     return query if path.endswith("/local-files/") else path
 
 
 def clip_of(shown: str) -> str | None:
-    """Return the name, without suffix, of the clip that `clip_html` showed; None of other HTML."""
+    """Return the name, without suffix, of the clip in `clip_html` output; None for other HTML."""
     source = _SOURCE.search(shown)
     url = html.unescape(source[1]) if source else ""
     if clip_html(url) != shown:
@@ -121,7 +121,7 @@ def clip_of(shown: str) -> str | None:
 
 
 def digest(query: str, shown: str) -> str:
-    """Return the hash of all that a task shows: the query, and the HTML around its clip."""
+    """Return the hash of everything a task shows: the query, and the HTML around its clip."""
     text = json.dumps([query, shown])
     return hashlib.sha256(text.encode()).hexdigest()[:HASH_DIGITS]
 
@@ -132,7 +132,7 @@ def task_data(query: str, clip_url: str, key: str) -> dict[str, str]:
 
 
 def read_answer(result: object) -> Answer:
-    """Return what an annotation's `result` says; never a level where anything is amiss.
+    """Return what an annotation's `result` says; never a level if anything is wrong with it.
 
     An answer is exactly one level, or "can't judge" and exactly one reason.
     """
@@ -160,7 +160,7 @@ def read_answer(result: object) -> Answer:
 
 
 def result_of(level: int | None, reason: ReasonName | None = None) -> list[dict[str, Any]]:
-    """Return what the page submits for a level, or for a reason why there is none."""
+    """Return what the page submits for a level, or for a reason for having none."""
     chosen = {LEVEL: str(level)} if level is not None else {LEVEL: CANT_JUDGE, REASON: reason}
     return [
         {"from_name": name, "to_name": "clip", "type": "choices", "value": {"choices": [choice]}}

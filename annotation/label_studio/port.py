@@ -1,4 +1,4 @@
-"""The port to Label Studio: what a campaign asks of it, be it a server or files."""
+"""The port to Label Studio: what a campaign needs from it, whether a server or files."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -8,7 +8,7 @@ from annotation.label_studio.records import AnsweredTask, Project, Task
 
 
 class Studio(Protocol):
-    """Projects, tasks and answers. Every call raises StudioError where it can't be done."""
+    """Projects, tasks and answers. Every call raises StudioError if it can't be done."""
 
     url: str
 
@@ -19,10 +19,10 @@ class Studio(Protocol):
         """Return one project as it is now."""
 
     def create(self, settings: Mapping[str, Any]) -> Project:
-        """Make a project."""
+        """Create a project."""
 
     def delete_empty(self, project: Project) -> bool:
-        """Delete a project without tasks, and tell whether it is gone; one that has some stays."""
+        """Delete a project if it has no tasks; return whether it is gone."""
 
     def change(self, project: Project, settings: Mapping[str, Any]) -> None:
         """Change a project's settings."""
@@ -40,19 +40,19 @@ class Studio(Protocol):
         """Yield at least the tasks changed after `since` (None: all), with their answers."""
 
     def add(self, project: Project, data: Sequence[Mapping[str, Any]]) -> list[int]:
-        """Add tasks, all or none; return their numbers in the same order."""
+        """Add all tasks or none; return their numbers in the same order."""
 
     def set_closed(self, task: int, closed: bool) -> None:
-        """Take a task out of the stream, or give it out again; it can still be answered."""
+        """Take a task out of the stream, or put it back; it can still be answered either way."""
 
     def page_url(self, project: Project) -> str:
-        """Return where its annotator judges, one task after the other."""
+        """Return where its annotator judges, one task after another."""
 
     def task_url(self, project: Project, task: int, /) -> str:
         """Return where one task of a project is."""
 
     def users(self) -> dict[str, int]:
-        """Return the number of every account by its address, in lower case."""
+        """Return the number of every account by its email address, in lower case."""
 
     def invite_path(self) -> str | None:
-        """Return the path with which somebody can sign up; None where we invite nobody."""
+        """Return the path of the sign-up link; None where we invite nobody."""

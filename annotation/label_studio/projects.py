@@ -1,4 +1,4 @@
-"""The campaign's projects: one for each annotator and purpose, marked in its description."""
+"""The campaign's projects: one per annotator and purpose, marked in its description."""
 
 import hashlib
 import re
@@ -16,18 +16,18 @@ COMPARED = ("title", "description", "label_config", "expert_instruction")
 
 
 def mark(campaign: str, annotator: int, purpose: Purpose = "campaign") -> str:
-    """Return how the description begins that a project is found by."""
+    """Return the beginning of a project's description, by which it is found."""
     return f"MomentRank {purpose} {campaign}, annotator {annotator}."
 
 
 def description(campaign: str, annotator: int, clips: str, purpose: Purpose = "campaign") -> str:
-    """Return a finished project's description; it tells apart where its clips are."""
+    """Return a finished project's description; it depends on the location of its clips."""
     place = hashlib.sha256(clips.encode()).hexdigest()[:8]
     return f"{mark(campaign, annotator, purpose)} Don't change this line. Clips: {place}"
 
 
 def title(name: str, annotator: int, purpose: Purpose = "campaign") -> str:
-    """Return what a project is called; Label Studio takes 50 letters."""
+    """Return a project's title; Label Studio allows 50 characters."""
     what = "" if purpose == "campaign" else f", {purpose}"
     end = f"{what}, annotator {annotator}"
     return name[: TITLE_LENGTH - len(end)] + end
@@ -43,8 +43,8 @@ def find_projects(
     """Return the campaign's projects of one purpose by annotator.
 
     Raises:
-        StudioError: the server does not answer as it should.
-        CampaignError: it holds other campaigns and nothing of this one, or two projects of one
+        StudioError: the server does not answer properly.
+        CampaignError: it has other campaigns and nothing of this one, or two projects for one
             annotator and purpose.
     """
     matches = ((project, MARK.match(project.description)) for project in studio.projects())

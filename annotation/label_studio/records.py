@@ -8,21 +8,21 @@ BARE = ("id", "data", "is_labeled", "total_annotations", "cancelled_annotations"
 OF_ANSWER = ("id", "completed_by", "updated_by", "was_cancelled", "created_at", "updated_at",
              "lead_time", "result")  # fmt: skip
 OF_DRAFT = ("id", "user", "annotation", "created_at")
-# Label Studio takes these names at every level: of a task, its answers and its drafts.
+# Label Studio applies these names at every level: to a task, its answers and its drafts.
 FULL = {"id", "data", "is_labeled", "updated_at", "annotations", "drafts", *OF_ANSWER, *OF_DRAFT}
 
 OF_PROJECT = (
     "id", "title", "description", "label_config", "expert_instruction", "created_at", "task_number",
     "total_annotations_number", "skipped_annotations_number",
 )  # fmt: skip
-"""Of a list of projects; Label Studio would count eight other things in each, which takes long."""
+"""For a list of projects; by default Label Studio counts eight more things in each: slow."""
 
 Purpose = Literal["campaign", "exam", "feedback", "adjudication"]
-"""What a project of ours is for: the campaign's votes, or something beside them."""
+"""What one of our projects is for: the campaign's votes, or something else."""
 
 
 class Project(NamedTuple):
-    """A project, and how many tasks and submitted or skipped answers it holds."""
+    """A project, and its numbers of tasks and of submitted or skipped answers."""
 
     id: int
     title: str
@@ -51,7 +51,7 @@ class Project(NamedTuple):
 class Task(NamedTuple):
     """A task: its key, whether it is out of the stream of tasks, and how many answers it has.
 
-    `query` and `clip` are what it shows: a text and the clip's HTML, unless somebody put something
+    `query` and `clip` are what it shows: a text and the clip's HTML, unless someone put something
     else there.
     """
 
@@ -64,22 +64,22 @@ class Task(NamedTuple):
 
     @classmethod
     def parse(cls, item: Any) -> "Task":  # noqa: ANN401  (as above)
-        """Return the SDK's task, asked for with `BARE`, as ours."""
+        """Return the SDK's task, requested with `BARE`, as ours."""
         answers = (item.total_annotations or 0) + (item.cancelled_annotations or 0)
         pair, *shown = _data(item)
         return cls(item.id, pair, bool(item.is_labeled), answers, *shown)
 
     @property
     def waits(self) -> bool:
-        """Whether its annotator is offered it."""
+        """Whether it is offered to its annotator."""
         return not self.closed and not self.answers
 
 
 class AnsweredTask(NamedTuple):
-    """A task with what people have made of it, as Label Studio's API gives it.
+    """A task with people's answers, as returned by Label Studio's API.
 
-    `answers` are its annotations, `drafts` what was not submitted: the token's owner's alone,
-    Label Studio shows nobody another's. `query` and `clip` are as of a `Task`.
+    `answers` are its annotations, `drafts` those not submitted: only the token owner's own, since
+    Label Studio shows nobody another's. `query` and `clip` are as in a `Task`.
     """
 
     id: int
@@ -93,7 +93,7 @@ class AnsweredTask(NamedTuple):
 
     @classmethod
     def parse(cls, item: Any) -> "AnsweredTask":  # noqa: ANN401  (as above)
-        """Return the SDK's task, asked for with `FULL`, as ours."""
+        """Return the SDK's task, requested with `FULL`, as ours."""
         pair, *shown = _data(item)
         return cls(
             item.id,

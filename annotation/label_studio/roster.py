@@ -1,6 +1,6 @@
 """Who takes part: `annotators.yaml` (committed) and `annotators.private.yaml` (never).
 
-The first knows people by number alone; the second, ignored by git, knows their accounts.
+The first lists people by number only; the second, ignored by git, has their accounts.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ Number = Annotated[int, Field(ge=1)]
 
 
 class Person(Section):
-    """What everybody may know of an annotator: as `Annotator`, and `from` for `since`."""
+    """The public part of an annotator: as `Annotator`, with `from` for `since`."""
 
     role: Role
     active: bool
@@ -44,8 +44,8 @@ class Person(Section):
 class Account(Section):
     """An annotator's account in Label Studio; `password` only where the person is simulated.
 
-    `number` is the account's own: needed where the server is out of reach. `kind` is that of a
-    simulated person who is not honest: for rehearsals alone.
+    `number` is the account's own: needed where the server is out of reach. `kind` is for a
+    simulated person who is not honest: in rehearsals only.
     """
 
     email: Annotated[str, Field(pattern=r"^\S+@\S+$")]
@@ -78,8 +78,8 @@ def read_people(path: Path = PUBLIC) -> list[Annotator]:
     """Return the annotators by number.
 
     Raises:
-        FileError: the file is missing or not YAML (a number twice is not).
-        ParamsError: a key is unknown, missing or impossible.
+        FileError: the file is missing or not YAML (a repeated number is not valid).
+        ParamsError: a key is unknown, missing or not valid.
     """
     listed = read_model(People, path).annotators
     return [Annotator(number, **who.model_dump()) for number, who in sorted(listed.items())]
@@ -89,7 +89,7 @@ def read_accounts(path: Path = PRIVATE) -> dict[int, Account]:
     """Return the accounts by annotator; nothing if the file is missing.
 
     Raises:
-        CampaignError: two annotators have one account.
+        CampaignError: two annotators have the same account.
     """
     if not path.is_file():
         return {}
@@ -107,13 +107,13 @@ def read_roster() -> Roster:
     """Return who takes part, with their accounts.
 
     Raises:
-        MomentRankError: one of the two files is wrong.
+        MomentRankError: one of the two files is not valid.
     """
     return Roster(read_people(), read_accounts())
 
 
 def write(annotators: Mapping[int, Person], accounts: Mapping[int, Account]) -> None:
-    """Write both files, the private one readable by its owner alone."""
+    """Write both files, the private one readable only by its owner."""
     people = People(annotators=dict(annotators))
     public = people.model_dump(by_alias=True, exclude_defaults=True)
     private = Accounts(accounts=dict(accounts)).model_dump(exclude_none=True)

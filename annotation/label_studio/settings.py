@@ -1,8 +1,8 @@
-"""Settings that are secret or of this machine alone, from the environment or `.env`.
+"""Settings that are secret or specific to this machine, from the environment or `.env`.
 
-Where the campaign's Label Studio is, its token, and the secret that signs tasks. None of it
-stands in params.yaml, and no secret goes into a log, a table or a message. `.env` is ignored by
-git and readable by its owner alone.
+The address of the campaign's Label Studio, its token, and the secret that signs tasks. None of
+them is in params.yaml, and no secret goes into a log, a table or a message. `.env` is ignored by
+git and readable only by its owner.
 """
 
 import os
@@ -22,7 +22,7 @@ URL, TOKEN = "LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY"
 USERNAME, PASSWORD = "LABEL_STUDIO_USERNAME", "LABEL_STUDIO_PASSWORD"
 ROOT = "LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT"
 HOST = "LABEL_STUDIO_HOST"
-"""The address that people's browsers use, where a proxy stands between them and the server."""
+"""The address that people's browsers use, if there is a proxy in front of the server."""
 
 TOKEN_TEXT = re.compile(r"[!-~]+")
 PLAIN = re.compile(r"[\w./:@%+=,-]*")
@@ -34,7 +34,7 @@ class SettingsError(MomentRankError):
 
 
 class Endpoint(NamedTuple):
-    """A server's address, without a slash at its end, and the token that opens it."""
+    """A server's address, without a trailing slash, and the token that gives access."""
 
     url: str
     token: str
@@ -44,7 +44,7 @@ class Endpoint(NamedTuple):
 
 
 def read(path: Path = ENV) -> dict[str, str]:
-    """Return the names and values of `.env`; nothing if there is no such file."""
+    """Return the names and values in `.env`; nothing if there is no such file."""
     if not path.is_file():
         return {}
     cli.keep_private(path)
@@ -53,7 +53,7 @@ def read(path: Path = ENV) -> dict[str, str]:
 
 
 def write(values: Mapping[str, str], path: Path = ENV) -> None:
-    """Put values into `.env`; the other lines stay, and nobody else can read it."""
+    """Put values into `.env`; the other lines stay, and only its owner can read it."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     kept = [line for line in lines if line.partition("=")[0].strip() not in values]
     text = "\n".join([*kept, *(f"{name}={_quote(text)}" for name, text in values.items())]) + "\n"
@@ -68,14 +68,14 @@ def _quote(text: str) -> str:
 
 
 def value(name: str, path: Path = ENV) -> str | None:
-    """Return a setting of the environment, else of `.env`; None if it is in neither or empty."""
+    """Return a setting from the environment, else from `.env`; None if missing or empty."""
     return os.environ.get(name, read(path).get(name, "")) or None
 
 
 def public_address(url: str) -> str:
     """Return the address at which people reach the server that we reach at `url`.
 
-    Where files are carried, `url` is a folder, and stays it.
+    Where files are carried by hand, `url` is a folder, and is returned unchanged.
     """
     return (value(HOST) or url).rstrip("/") if url.startswith("http") else url
 
@@ -90,7 +90,7 @@ def split_address(url: str) -> SplitResult:
         parts = urlsplit(url)
         if parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0:
             return parts
-    except ValueError:  # of a host in brackets, or a port
+    except ValueError:  # from a host in brackets, or a port
         pass
     raise SettingsError(
         f"{URL}: is not a valid address, such as http://127.0.0.1:8080 or https://example.org"
@@ -98,10 +98,10 @@ def split_address(url: str) -> SplitResult:
 
 
 def endpoint(path: Path = ENV) -> Endpoint | None:
-    """Return the configured server, or None: no server is a normal state.
+    """Return the configured server, or None: having no server is a normal state.
 
     Raises:
-        SettingsError: the address or the token is not valid; no message repeats what may be secret.
+        SettingsError: the address or the token is not valid; no message repeats a possible secret.
     """
     url, token = ((value(name, path) or "").strip() for name in (URL, TOKEN))
     if not url or not token:

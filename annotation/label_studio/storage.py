@@ -1,4 +1,4 @@
-"""Storage of the clips: their location by `clips.url`, attached to a project."""
+"""Storage of the clips: their location according to `clips.url`, attached to a project."""
 
 from annotation.label_studio import settings
 from annotation.label_studio.port import Studio
@@ -11,25 +11,25 @@ def location(setting: str) -> str:
     """Return where clips are: a folder as the server sees it, a bucket, or an address.
 
     Raises:
-        CampaignError: nobody said where the server has its local files.
+        CampaignError: the folder of the server's local files is not set.
     """
     if setting != store.LABEL_STUDIO:
         return setting
     root = settings.value(settings.ROOT)
     if root is None:
         raise CampaignError(
-            f"{settings.ROOT} is not set (in the environment or in {settings.ENV}): say which"
-            " folder the Label Studio server serves files from, as the server sees it;"
+            f"{settings.ROOT} is not set (in the environment or in {settings.ENV}): set it to the"
+            " folder that the Label Studio server serves files from, as the server sees it;"
             " docs/server.md, Clips"
         )
     return f"{root.rstrip('/')}/clips"
 
 
 def attach(studio: Studio, project: Project, clips: str) -> None:
-    """Add the storage that a project needs for its clips; those of a web server need none.
+    """Add the storage that a project needs for its clips; clips on a web server need none.
 
     Raises:
-        StudioError: the server does not know the folder or the bucket, and says why.
+        StudioError: the server does not know the folder or the bucket; it says why.
     """
     if clips.startswith(store.S3_SCHEME):
         studio.serve_s3(project, *store.bucket_and_prefix(clips))

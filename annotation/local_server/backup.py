@@ -1,8 +1,8 @@
-"""A backup of the server in one file: what neither git nor DVC holds.
+"""A backup of the server in one file: everything that neither git nor DVC has.
 
-The database as it is at one moment (SQLite's own online copy, or `pg_dump`, so people may go on
-judging), Label Studio's other files, `.env` and the private list of people; clips if asked for.
-Without them clips are made again by `dvc repro`; judgments that were pulled are in git.
+It contains a consistent copy of the database (from SQLite's online backup, or `pg_dump`, so people
+can keep judging), Label Studio's other files, `.env`, the private list of people, and clips if
+requested. Otherwise `dvc repro` makes the clips again; judgments that were pulled are in git.
 """
 
 import shutil
@@ -23,14 +23,14 @@ SETTINGS = (settings.ENV, PRIVATE)
 
 
 def write(path: Path, *, clips: bool = False) -> str:
-    """Write a backup, readable by its owner alone; return what is in it.
+    """Write a backup, readable only by its owner; return what is in it.
 
     Raises:
-        ServerError: there is no server's database here, or it is damaged, or the file is there.
+        ServerError: there is no server database here, it is damaged, or the file already exists.
         FileError: the file can't be written.
     """
     if path.exists():
-        raise ServerError(f"{path}: exists already; a backup is never overwritten")
+        raise ServerError(f"{path}: already exists; a backup is never overwritten")
     source = database.configured()
     HOME.mkdir(mode=0o700, exist_ok=True)
     with TemporaryDirectory(dir=HOME) as folder:
@@ -65,16 +65,19 @@ def _clips() -> Iterator[Path]:
 
 
 def restore(path: Path, into: database.Database | None = None) -> str:
-    """Put a backup in place; move what is there aside; return what was done.
+    """Put a backup in place, moving existing files aside; return what was done.
 
-    A dump of PostgreSQL goes `into` a database, else into the one that is configured, else into its
-    own.
+    A PostgreSQL dump goes `into` a database, else into the configured one, else into its original
+    one.
 
     Raises:
-        ServerError: the server runs, or the file is no backup of ours, or PostgreSQL refuses.
+        ServerError: the server is running, the file is not one of our backups, or PostgreSQL
+            refuses.
     """
     if find() is not None:
-        raise ServerError("the server runs: python -m annotation.server stop, then again")
+        raise ServerError(
+            "the server is running; stop it: python -m annotation.server stop, then try again"
+        )
     try:
         HOME.mkdir(mode=0o700, exist_ok=True)
         with zipfile.ZipFile(path) as archive, TemporaryDirectory(dir=HOME) as folder:
@@ -93,9 +96,9 @@ def restore(path: Path, into: database.Database | None = None) -> str:
         raise ServerError(f"{path}: not a readable backup ({exc})") from exc
     if target is not None:
         database.remember(target)
-    remark = f"; what was here is in {aside}" if aside.exists() else ""
+    remark = f"; the previous files are in {aside}" if aside.exists() else ""
     return (
-        f"{path}: {answers:,} answers are back{remark}. Next: python -m annotation.server start,"
+        f"{path}: {answers:,} answers restored{remark}. Next: python -m annotation.server start,"
         " dvc repro"
     )
 
@@ -103,7 +106,7 @@ def restore(path: Path, into: database.Database | None = None) -> str:
 def _check_database(
     path: Path, new: Path, into: database.Database | None
 ) -> tuple[int, database.Database | None]:
-    """Return how many answers are in a backup, and the PostgreSQL database that they go to."""
+    """Return how many answers are in a backup, and the PostgreSQL database they go to."""
     if (new / DATABASE).is_file():
         return sqlite.count_answers(new / DATABASE, path), None
     if not (new / DUMP).is_file():
@@ -111,7 +114,9 @@ def _check_database(
     own = settings.read(new / settings.ENV)
     target = into or database.configured() or _own_database(own)
     if target is None:
-        raise ServerError(f"{path}: is of PostgreSQL; say where to put it: --database URL")
+        raise ServerError(
+            f"{path}: is a PostgreSQL backup; name the database to restore into: --database URL"
+        )
     return postgres.count_answers(new / DUMP), target
 
 
@@ -130,12 +135,12 @@ def _replace_database(target: database.Database, dump: Path, aside: Path) -> Non
 
 
 def _check_name(path: Path, name: str) -> str:
-    """Return a name that a backup may hold: nothing outside of the folders that we write."""
+    """Return a file name from a backup; refuse any outside the folders that we write."""
     parts = PurePosixPath(name)
     is_known = parts in {PurePosixPath(one) for one in SETTINGS}
     is_known = is_known or parts.is_relative_to(DATA) or parts.is_relative_to(MADE)
     if not is_known or ".." in parts.parts or parts.is_absolute():
-        raise ServerError(f"{path}: contains {name!r}, so it is not a backup of ours")
+        raise ServerError(f"{path}: contains {name!r}, so it is not one of our backups")
     return name
 
 

@@ -1,4 +1,4 @@
-"""The choice of a PostgreSQL database: kept in `.env`, and never changed unnoticed."""
+"""The choice of a PostgreSQL database: kept in `.env`, and never changed silently."""
 
 import os
 import sys
@@ -13,13 +13,13 @@ def choose(text: str) -> None:
     """Keep the address of a PostgreSQL database in `.env`, for this start and all later ones.
 
     Raises:
-        ServerError: it is not an address, or answers are kept elsewhere, which this would leave.
+        ServerError: it is not an address, or this would abandon answers that are kept elsewhere.
     """
     chosen, own = database.parse(text), settings.read().get(database.URL)
     if own and database.parse(own).place != chosen.place:
         raise ServerError(
             f"this folder's server keeps its answers in {database.parse(own).url}, which"
-            f" {chosen.url} would leave; if that is meant, remove {database.URL} from"
+            f" {chosen.url} would abandon; to do so, remove {database.URL} from"
             f" {settings.ENV}"
         )
     if not own:
@@ -31,16 +31,18 @@ def _refuse_to_leave_sqlite(chosen: database.Database) -> None:
     if DATABASE.is_file() and (answers := sqlite.count_answers(DATABASE, DATABASE)):
         raise ServerError(
             f"this folder's server has {answers:,} answers in {DATABASE}, which {chosen.url} would"
-            " leave; if that is meant, move that file away"
+            " abandon; to do so, move that file away"
         )
     if find() is not None:
-        raise ServerError("the server runs on SQLite: python -m annotation.server stop, then again")
+        raise ServerError(
+            "the server runs on SQLite; stop it: python -m annotation.server stop, then try again"
+        )
 
 
 def hide_password(text: str | None) -> None:
-    """Run this command again without the password of an address among its arguments.
+    """Run this command again without a password in its arguments.
 
-    Every user of the machine sees a command's arguments, and nobody else its environment.
+    Every user of the machine can see a command's arguments, but nobody else its environment.
     """
     if not text or not database.has_password(text):
         return

@@ -6,8 +6,8 @@
 
 The second is PostgreSQL's socket on this machine, in that folder.
 
-The address holds no password, so it may be printed. A password is taken from the address that was
-typed, else from the environment, else from `.env`, and kept in `.env` alone.
+The address contains no password, so it can be printed. The password is taken from the address as
+typed, else from the environment, else from `.env`, and is stored only in `.env`.
 """
 
 import os
@@ -24,7 +24,7 @@ SSL, HOST = "sslmode", "host"
 
 
 class Database(NamedTuple):
-    """A PostgreSQL database, and who opens it."""
+    """A PostgreSQL database, and the user who opens it."""
 
     host: str
     port: int
@@ -47,12 +47,12 @@ class Database(NamedTuple):
 
     @property
     def place(self) -> tuple[str, int, str]:
-        """What makes it another database: host, port and name."""
+        """What identifies the database: host, port and name."""
         return self.host, self.port, self.name
 
     @property
     def label_studio_environment(self) -> dict[str, str]:
-        """The settings by which Label Studio opens it."""
+        """The settings with which Label Studio opens it."""
         return {
             "DJANGO_DB": "default",
             "POSTGRE_HOST": self.host,
@@ -65,7 +65,7 @@ class Database(NamedTuple):
 
     @property
     def client_environment(self) -> dict[str, str]:
-        """The settings by which PostgreSQL's own programs open it."""
+        """The settings with which PostgreSQL's own programs open it."""
         return {
             "PGHOST": self.host,
             "PGPORT": str(self.port),
@@ -81,10 +81,10 @@ class Database(NamedTuple):
 
 
 def parse(text: str) -> Database:
-    """Return the database of an address; the password of the environment or `.env` if it has none.
+    """Return the database of an address; its password may come from the environment or `.env`.
 
     Raises:
-        ServerError: it is not an address of PostgreSQL; the message repeats none of it.
+        ServerError: it is not a PostgreSQL address; the message repeats none of it.
     """
     try:
         parts = urlsplit(text.strip())
@@ -92,15 +92,17 @@ def parse(text: str) -> Database:
     except ValueError:
         raise _address_error("is not an address") from None
     if parts.scheme not in SCHEMES:
-        raise _address_error("is not PostgreSQL's")
+        raise _address_error("is not a PostgreSQL address")
     name = unquote(parts.path.removeprefix("/"))
     if unknown := options.keys() - {SSL, HOST}:
-        raise _address_error(f"has the options {sorted(unknown)}; only {SSL} and {HOST} are known")
+        raise _address_error(
+            f"has unknown options {sorted(unknown)}; only {SSL} and {HOST} are allowed"
+        )
     host = parts.hostname or options.get(HOST, [""])[0]
     if HOST in options and (parts.hostname or not host.startswith("/")):
-        raise _address_error(f"?{HOST}= names the folder of a socket, and no other host")
+        raise _address_error(f"?{HOST}= must be the folder of a socket, without another host")
     if not (host and parts.username and name) or "/" in name:
-        raise _address_error("needs a user, a host and the name of a database")
+        raise _address_error("needs a user, a host and a database name")
     return Database(
         host=host,
         port=port,
@@ -120,7 +122,7 @@ def _address_error(problem: str) -> ServerError:
 
 
 def has_password(text: str) -> bool:
-    """Tell whether an address contains a password."""
+    """Return whether an address contains a password."""
     try:
         return bool(urlsplit(text).password)
     except ValueError:
@@ -128,7 +130,7 @@ def has_password(text: str) -> bool:
 
 
 def configured() -> Database | None:
-    """Return the database that the environment or `.env` names; None for SQLite.
+    """Return the database named in the environment or `.env`; None for SQLite.
 
     Raises:
         ServerError: the address is not valid.
@@ -138,5 +140,5 @@ def configured() -> Database | None:
 
 
 def remember(database: Database) -> None:
-    """Write address and password into `.env`, which its owner alone can read."""
+    """Write address and password into `.env`, which only its owner can read."""
     settings.write({URL: database.url, PASSWORD: database.password})

@@ -3,10 +3,10 @@
     PYTHON -I embedded.py start --no-browser --internal-host HOST -p PORT --data-dir FOLDER
     PYTHON -I embedded.py version --data-dir FOLDER     # create its tables only
 
-Label Studio's own command, in its environment; imports nothing of ours. Before it serves,
-`shortcuts.py`, beside this file, makes its answers shorter. Requests are no transactions, as Label
-Studio leaves it: one of SQLite that first reads and then writes would fail where somebody else
-wrote in between.
+It is Label Studio's own command, in its environment, and imports none of our code. Before it
+serves, `shortcuts.py`, next to this file, makes its answers faster. As in plain Label Studio,
+requests are not transactions: an SQLite transaction that first reads and then writes would fail if
+someone else wrote in between.
 """
 
 import gc
@@ -18,18 +18,18 @@ from typing import Any
 
 SHORTCUTS = Path(__file__).with_name("shortcuts.py")
 SETTING_UP = (1_000_000, 2, 2)
-"""Between two collections of garbage as the tables are made: Django builds its models again at each
-of some 260 migrations. To look for garbage as often as Python does takes a quarter of the time;
-never to look takes a gigabyte."""
+"""Garbage collection thresholds while the tables are created: Django rebuilds its models at each of
+some 260 migrations. Collecting as often as Python does takes a quarter of the time; never
+collecting takes a gigabyte."""
 SERVING = (10_000, 10, 10)
-"""The same as it answers: Python's 700 is less than one answer makes."""
+"""The same while it answers: Python's 700 is less than one answer makes."""
 
 CONNECTED_SECONDS = 60
-"""A thread keeps its connection so long: a new one reads the whole schema again."""
+"""How long a thread keeps its connection: a new one reads the whole schema again."""
 
 
 def main() -> None:
-    """Be Label Studio, and prepare to serve once its tables and its first user are there."""
+    """Run Label Studio, and prepare to serve once its tables and first user exist."""
     program: Any = import_module("label_studio.server")
     run = program._app_run
 
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def prepare() -> None:
-    """Put the shortcuts in place, keep connections, and leave what is there out of collections."""
+    """Install the shortcuts, keep connections, and exempt existing objects from collection."""
     import_module("core.wsgi")
     connections = import_module("django.db").connections
     connections.settings["default"]["CONN_MAX_AGE"] = CONNECTED_SECONDS

@@ -1,4 +1,4 @@
-"""The settings by which Label Studio keeps to a folder, is quiet, and stands behind HTTPS."""
+"""The settings that keep Label Studio in a folder, quiet, and working behind HTTPS."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ QUIET = {
 
 
 def folder_settings(data: Path) -> dict[str, str]:
-    """Return the settings with which Label Studio keeps to a folder, and to itself."""
+    """Return the settings that keep Label Studio in a folder, and its data private."""
     return {
         **QUIET,
         "LABEL_STUDIO_BASE_DATA_DIR": str(data),
@@ -25,7 +25,7 @@ def folder_settings(data: Path) -> dict[str, str]:
 
 
 def behind_https(host: str | None) -> dict[str, str]:
-    """Return the settings of a server behind a proxy that people reach by HTTPS."""
+    """Return the settings of a server behind a proxy that people reach over HTTPS."""
     if not host or not host.startswith("https://"):
         return {}
     parts = settings.split_address(host)

@@ -1,7 +1,7 @@
-"""Start the server's process, and wait until it answers with our token at the port that it took.
+"""Start the server's process, and wait until it accepts our token on the port that it took.
 
-Label Studio looks whether its port is free, and moves to the next one where it is not; half a
-minute later it listens. Whatever happens in between, the port is read from the process itself.
+Label Studio checks whether its port is free, and moves to the next one if it is not; half a minute
+later it listens. Whatever happens in between, the port is read from the process itself.
 """
 
 import os
@@ -37,14 +37,14 @@ from pipeline.core.parallel import cores
 START_SECONDS = 300.0
 LOG_SECONDS, POLL_SECONDS = 2.0, 0.25
 TAKEN = workers.TAKEN
-"""What Django's server says, too."""
+"""Django's server prints the same."""
 
 FATAL = re.compile(r"FATAL: *(.*)|(connection to server .*)")
-"""Why PostgreSQL lets nobody in."""
+"""Why PostgreSQL refuses a connection."""
 
 
 class PortTakenError(ServerError):
-    """Somebody took the port in the instant between Label Studio's look and its listening."""
+    """Another program took the port between Label Studio's check and its listening."""
 
 
 class TokenError(ServerError):
@@ -57,10 +57,10 @@ def launch(
     database: Database | None = None,
     number: int | None = None,
 ) -> psutil.Process:
-    """Start the server's process, which will try this port first; it outlives this one.
+    """Start the server's process, which will try this port first; it outlives the current one.
 
-    With a PostgreSQL database it is the first of several: `number` workers, else one for each core,
-    and two at least.
+    With a PostgreSQL database it is the first of several: `number` workers, else one per core, and
+    at least two.
     """
     for folder in (DATA, MEDIA, MADE):
         folder.mkdir(parents=True, exist_ok=True)
@@ -97,7 +97,7 @@ def launch(
             stderr=log,
             start_new_session=True,
         )
-        server.returncode = 0  # it outlives this process, and Popen need not mind
+        server.returncode = 0  # it outlives this process: don't let Popen warn
     return psutil.Process(server.pid)
 
 
@@ -113,7 +113,7 @@ def _log(secrets: list[str]) -> Iterator[int]:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        writer.returncode = 0  # it ends when the server has
+        writer.returncode = 0  # it ends when the server does
         yield writing
     finally:
         os.close(reading)
@@ -134,7 +134,7 @@ def wait_until_ready(process: psutil.Process) -> Running:
     """Return the server once it accepts our token, with the port that it took.
 
     Raises:
-        PortTakenError: it ended, since its port was taken.
+        PortTakenError: it ended because its port was taken.
         TokenError: it does not know our token.
         ServerError: it ended for another reason, or did not answer in time.
     """
@@ -151,7 +151,7 @@ def wait_until_ready(process: psutil.Process) -> Running:
             if status == HTTPStatus.UNAUTHORIZED:
                 raise TokenError(
                     f"{server.url} does not know the token in {settings.ENV}: its database in"
-                    f" {DATA} is of another server, or these tokens were switched off (see"
+                    f" {DATA} belongs to another server, or these tokens were disabled (see"
                     " Organization, Access Token Settings); correct one of them, and start again"
                 )
         time.sleep(POLL_SECONDS)
@@ -164,15 +164,15 @@ def _exit_error() -> ServerError:
         with suppress(OSError):
             last = LOG.read_text(encoding="utf-8", errors="replace")[-400:]
         if TAKEN in last[-300:]:
-            return PortTakenError("Label Studio's port was taken as it started")
+            return PortTakenError("Label Studio's port was taken while it started")
         if fatal := FATAL.search(last):
             return ServerError(f"PostgreSQL did not let Label Studio in: {fatal[0]}")
         time.sleep(0.1)
-    return ServerError(f"Label Studio ended as it started; {LOG} says why")
+    return ServerError(f"Label Studio ended while starting; {LOG} says why")
 
 
 def whoami_status(url: str, token: str) -> int | None:
-    """Return the HTTP status of asking who we are, or None if nobody answers."""
+    """Return the HTTP status of a `whoami` request, or None without an answer."""
     headers = {"Authorization": f"Token {token}"}
     try:
         return httpx.get(f"{url}/api/current-user/whoami", headers=headers, timeout=20).status_code

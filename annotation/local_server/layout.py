@@ -1,4 +1,4 @@
-"""Where the server of this folder keeps its files, and the one error of all that is about it."""
+"""Where this folder's server keeps its files, and the error class of everything about it."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ HOME = Path(".label-studio")
 DATA, MEDIA = HOME / "data", HOME / "media"
 DATABASE, EMPTY = DATA / "label_studio.sqlite3", PROGRAM.parent.parent / "empty.sqlite3"
 DUMP, KEY = DATA / "label_studio.dump", DATA / ".env"
-"""A backup's copy of a PostgreSQL database; Label Studio's key, which every server writes."""
+"""A backup's copy of a PostgreSQL database; Label Studio's key, written by every server."""
 
 CLIPS, MADE = MEDIA / "clips", Path("datasets/work/clips")
 LOG, LOCK = HOME / "server.log", HOME / "server.lock"

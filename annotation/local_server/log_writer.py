@@ -1,8 +1,8 @@
-"""Copy a server's output into a log of limited size, and leave secrets out.
+"""Copy a server's output into a log of limited size, without secrets.
 
-A program of its own, of the standard library alone: it reads the output from its standard input
-until the server has ended, and keeps the newest of it. `MASKED` in its environment holds the
-secrets that must not be written, one a line; whatever else looks like a token is left out too.
+A separate program that uses only the standard library: it reads the output from its standard input
+until the server ends, and keeps the newest part. `MASKED` in its environment lists the secrets that
+must not be written, one per line; anything else that looks like a token is hidden as well.
 """
 
 import logging
@@ -18,7 +18,7 @@ BYTES, GENERATIONS = 2 * 2**20, 3
 LINE_BYTES = 2**16
 HIDDEN = "[hidden]"
 SECRET = re.compile(
-    r"(?:(?<=token=)|(?<=token%3D))[\w.%-]+"  # the link with which people sign up, quoted or not
+    r"(?:(?<=token=)|(?<=token%3D))[\w.%-]+"  # the sign-up link, quoted or not
     r"|(?<=password=)[^\s&\"']+"
     r"|eyJ[\w-]+\.[\w-]+\.[\w-]*"  # personal access tokens, keys of tasks
     r"|\b[0-9a-f]{40}\b",  # legacy tokens
@@ -34,8 +34,8 @@ def mask(line: str, secrets: list[str]) -> str:
 
 
 def main() -> None:
-    """Copy until the end; what can't be written (a full disk) is left out, and nobody waits."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends when the server has
+    """Copy until the end; skip what can't be written (full disk), and never block."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends when the server does
     os.umask(0o077)
     secrets = [line for line in os.environ.get(MASKED, "").splitlines() if line]
     logging.raiseExceptions = False

@@ -1,4 +1,4 @@
-"""Ports of this machine: which one is free, and who has one that is not."""
+"""Ports of this machine: which one is free, and which program has one that is not."""
 
 import errno
 import socket
@@ -11,15 +11,15 @@ from annotation.local_server.layout import ServerError
 
 LOCALHOST = "127.0.0.1"
 GRACE = 2.0
-"""Seconds that a port is waited for."""
+"""How many seconds to wait for a port."""
 SPAN = 100
-"""How many ports above the wanted one are tried before any port will do."""
+"""How many ports above the wanted one to try before taking any port."""
 
 
 def is_free(port: int) -> bool:
-    """Tell whether a server could listen on a port of 127.0.0.1.
+    """Return whether a server could listen on a port of 127.0.0.1.
 
-    Connections of a former server that are still closing don't count: they end by themselves.
+    Connections of a previous server that are still closing don't count: they end by themselves.
     """
     with socket.socket() as visitor:
         if visitor.connect_ex((LOCALHOST, port)) == 0:
@@ -36,9 +36,9 @@ def is_free(port: int) -> bool:
 
 
 def wait_until_free(port: int) -> bool:
-    """Tell whether a port is free, or is within `GRACE` seconds.
+    """Return whether a port is free, or becomes free within `GRACE` seconds.
 
-    A server that was killed holds its port until its last thread is gone.
+    A server that was killed keeps its port until its last thread is gone.
     """
     deadline = time.monotonic() + GRACE
     while not is_free(port):
@@ -49,7 +49,7 @@ def wait_until_free(port: int) -> bool:
 
 
 def first_free(wanted: int) -> int:
-    """Return `wanted`, or the next free port above it; for 0 any that is free."""
+    """Return `wanted`, or the next free port above it; for 0, any free port."""
     above = range(wanted, wanted + SPAN if wanted else 0)
     return next((port for port in above if port < 2**16 and is_free(port)), None) or _any()
 
@@ -61,7 +61,7 @@ def _any() -> int:
 
 
 def describe_holder(port: int) -> str:
-    """Say who listens on a port, as far as this user may know."""
+    """Return which program listens on a port, as far as this user can see."""
     with suppress(psutil.Error, OSError):
         for one in psutil.net_connections("tcp"):
             if one.status == psutil.CONN_LISTEN and one.laddr.port == port and one.pid:
@@ -70,18 +70,18 @@ def describe_holder(port: int) -> str:
 
 
 def taken_error(port: int) -> ServerError:
-    """Return the error of a port that was asked for and can't be had."""
+    """Return the error for a requested port that is taken."""
     return ServerError(
         f"--port {port}: taken by {describe_holder(port)}; use another one, or omit --port"
     )
 
 
 def describe_move(before: int, url: str) -> str:
-    """Say that the server has moved from its port, and how to go back."""
+    """Return the message that the server has moved to another port, and how to go back."""
     old = f"http://{LOCALHOST}:{before}"
     state = f"is taken ({describe_holder(before)})"
     if is_free(before):
-        state = "was taken as it started, and is free again"
+        state = "was taken while it started, and is free again"
     return (
         f"WARNING: Label Studio was at {old} until now, and is at {url} from now on: port"
         f" {before} {state}.\n"

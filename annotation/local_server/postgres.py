@@ -1,6 +1,6 @@
-"""Dump a PostgreSQL database and put a dump back, by PostgreSQL's own programs.
+"""Dump a PostgreSQL database and restore a dump, with PostgreSQL's own programs.
 
-They get the password by their environment, never as an argument.
+They get the password through their environment, never as an argument.
 """
 
 import os
@@ -18,13 +18,13 @@ ANSWERS = "task_completion"
 EXTENSION = re.compile(r"^\d+; \d+ \d+ EXTENSION - (\w+)", re.MULTILINE)
 OF_EXTENSIONS = re.compile(r"^\d+; \d+ \d+ (?:COMMENT - )?EXTENSION ")
 LOCK_SECONDS = 15
-"""How long a restore waits for somebody else's transaction."""
+"""How long a restore waits for another client's transaction."""
 
 PLAIN = ("--no-owner", "--no-privileges")
 
 
 def dump(database: Database, path: Path) -> int:
-    """Write the database as it is at one moment into a private file; return how many answers.
+    """Write a consistent copy of the database into a private file; return how many answers.
 
     Raises:
         ServerError: PostgreSQL refuses, does not answer, or is newer than its programs here.
@@ -35,7 +35,7 @@ def dump(database: Database, path: Path) -> int:
 
 
 def count_answers(path: Path) -> int:
-    """Return how many answers a dump has, by reading it.
+    """Return how many answers a dump contains, by reading it.
 
     Raises:
         ServerError: it is not a dump of Label Studio's database, or is damaged.
@@ -55,18 +55,18 @@ def _until_end(lines: Iterable[str]) -> Iterator[str]:
 
 
 def is_empty(database: Database) -> bool:
-    """Tell whether Label Studio has made no tables there yet."""
+    """Return whether Label Studio has not created its tables there yet."""
     return not query(database, f"select to_regclass('public.{ANSWERS}')").strip()
 
 
 def restore(database: Database, path: Path) -> None:
-    """Replace the database's tables by those of a dump, in one transaction.
+    """Replace the database's tables with those of a dump, in one transaction.
 
     Raises:
-        ServerError: PostgreSQL refuses; nothing has changed then.
+        ServerError: PostgreSQL refuses; then nothing has changed.
     """
     contents = _run("pg_restore", None, "--list", str(path))
-    for name in EXTENSION.findall(contents):  # which the administrator may have created
+    for name in EXTENSION.findall(contents):  # the administrator may have created them
         query(database, f"create extension if not exists {name}")
     chosen = path.with_suffix(".list")
     lines = contents.splitlines(keepends=True)
@@ -76,7 +76,7 @@ def restore(database: Database, path: Path) -> None:
 
 
 def query(database: Database, sql: str) -> str:
-    """Return what a statement gives, a line for a row.
+    """Return the result of a statement, one line per row.
 
     Raises:
         ServerError: PostgreSQL refuses, or does not answer.
@@ -109,7 +109,7 @@ def _run(name: str, database: Database | None, *arguments: str) -> str:
         errors="replace",
     )
     if done.returncode:
-        reason = next(iter(done.stderr.strip().splitlines()), "it said nothing")
+        reason = next(iter(done.stderr.strip().splitlines()), "without a message")
         where = f"{database.url}: " if database else ""
         raise ServerError(f"{where}{name} failed ({reason.removeprefix(f'{name}: ')})")
     return done.stdout
@@ -122,8 +122,8 @@ def _version(database: Database) -> int:
 def _program(name: str, version: int) -> str:
     """Return the path of one of PostgreSQL's programs.
 
-    An older one can't read the server, a newer one writes what the server can't read back. So it is
-    the server's own version (Debian has several side by side), else the next, else that in PATH.
+    An older one can't read the server; a newer one writes what the server can't read back. So take
+    the server's own version (Debian has several side by side), else the next, else the one in PATH.
     """
     installed = sorted((int(path.parts[-3]), path) for path in DEBIAN.glob(f"*/bin/{name}"))
     fitting = [path for number, path in installed if number >= version]
@@ -131,7 +131,7 @@ def _program(name: str, version: int) -> str:
     path = path or next((path for _, path in reversed(installed)), None)
     if path is None:
         raise ServerError(
-            f"{name} is not installed; type: apt-get install postgresql-client (of the server's"
+            f"{name} is not installed; type: apt-get install postgresql-client (the server's"
             " version)"
         )
     return str(path)

@@ -1,7 +1,7 @@
 """The process of this folder's server, found by the data folder in its command line.
 
-No file says which process it is: a file may be stale, of another boot, or never have been written.
-Workers have the command line of the process that forked them; only that one leads a group.
+No file records which process it is: a file may be stale, from an earlier boot, or never written.
+Workers have the command line of the process that forked them; only that process leads a group.
 """
 
 import os
@@ -18,7 +18,7 @@ WHERE, WORKERS = "--data-dir", "--workers"
 
 
 class Running(NamedTuple):
-    """A server that listens: its process, and the port that it really took."""
+    """A server that listens: its process, and the port that it actually took."""
 
     process: psutil.Process
     port: int
@@ -35,7 +35,7 @@ class Running(NamedTuple):
 
     @property
     def workers(self) -> int | None:
-        """How many processes answer; None where it is one, on SQLite."""
+        """How many processes answer; None on SQLite, where there is one."""
         with suppress(psutil.Error):
             line = self.process.cmdline()
             return int(line[line.index(WORKERS) + 1]) if WORKERS in line else None
@@ -48,7 +48,7 @@ class Running(NamedTuple):
 
 
 def is_alive(process: psutil.Process) -> bool:
-    """Tell whether a process still runs: numbers of processes are used again, zombies don't run."""
+    """Return whether a process still runs: process numbers are reused, and zombies don't run."""
     try:
         return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
@@ -89,7 +89,7 @@ def port_of(process: psutil.Process) -> int | None:
 
 
 def _workers(process: psutil.Process) -> list[psutil.Process]:
-    """Return what belongs to a process and ends with it: the others of its group."""
+    """Return the other processes of a process's group, which end with it."""
     with suppress(psutil.NoSuchProcess, ProcessLookupError):
         children = process.children(recursive=True)
         return [one for one in children if os.getpgid(one.pid) == int(process.pid)]

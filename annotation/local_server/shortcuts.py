@@ -1,9 +1,9 @@
-"""Shorter ways to what Label Studio computes for each answer, with the same result.
+"""Faster ways to compute what Label Studio computes for each answer, with the same result.
 
-A person's answer is two requests, the next task and its annotation, and more than 100 statements
-of SQL. Most ask again what the same request has read, or look into tables that are empty. Each
-shortcut gives what Label Studio's own code gives; none is about how an answer is saved.
-`workers.py` and `embedded.py` run this in Label Studio's environment; it imports nothing of ours.
+A person's answer takes two requests, the next task and its annotation, and more than 100 SQL
+statements. Most repeat what the same request has already read, or look into empty tables. Each
+shortcut returns what Label Studio's own code returns; none changes how an answer is saved.
+`workers.py` and `embedded.py` run this in Label Studio's environment; it imports none of our code.
 """
 
 import functools
@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 Django = Any
-"""An object of Django's or Label Studio's, which are not installed where types are checked."""
+"""A Django or Label Studio object; neither is installed where types are checked."""
 
 ANSWERING = re.compile(r"/api/(?:projects/\d+/next|tasks/\d+/annotations)/?$")
 """The two requests of an answer. Neither changes a project or an organization."""
 
 FIRST_TASKS = 20
 ONE_FOR_ALL, DRAFTED = "serializer of annotations", "tasks with drafts"
-"""What the serializer of a page remembers."""
+"""Keys of what a page's serializer caches."""
 
 EXPORTERS = ("azure_blob", "gcs", "localfiles", "redis", "s3")
 BY_USER = ("targets", "contextTargets", "rules", "prerequisites")
@@ -43,18 +43,18 @@ def install() -> None:
 
 
 def load(name: str) -> Django:
-    """Return a module of Django's or Label Studio's."""
+    """Return a module of Django or Label Studio."""
     return import_module(name)
 
 
 def answering_request() -> Django:
-    """Return this thread's request if it is one of an answer, else None."""
+    """Return this thread's request if it belongs to an answer, else None."""
     request = load("core.current_request").get_current_request()
     return request if request is not None and ANSWERING.search(request.path_info) else None
 
 
 def read_rows_once() -> None:
-    """Read a project and an organization once in a request, not for each copy of a task."""
+    """Read a project and an organization once per request, not for each copy of a task."""
     project, user = load("projects.models").Project, load("users.models").User
     tasks = load("tasks.models")
     _read_once(tasks.Task, "project")
@@ -98,15 +98,15 @@ def read_one_to_one_rows_plainly() -> None:
 def keep_counts_of_columns() -> None:
     """Keep a project's counts of columns when a task is saved without its data.
 
-    Label Studio subtracts the task's columns and adds them to the counts that it read before, so
-    that they grow with each answer. It shows only which columns there are.
+    Label Studio subtracts the task's columns and adds them to the counts that it read earlier, so
+    the counts grow with each answer. Only the set of columns is ever shown.
     """
     tasks = load("tasks.models")
     tasks._task_data_is_not_updated = lambda fields: bool(fields) and "data" not in fields
 
 
 def look_for_storages_once() -> None:
-    """Look by one statement whether there is a storage, not by one for each kind of storage."""
+    """Check for storages with one statement, not with one for each kind of storage."""
     project, tasks = load("projects.models").Project, load("tasks.models")
     classes = load("io_storages.models").get_storage_classes
     is_one_to_one = load("django.db.models").OneToOneRel
@@ -150,10 +150,10 @@ def _export_where_storages_are(annotation: Django) -> None:
 
 
 def look_for_the_next_task_only() -> None:
-    """Look at the first few open tasks, not at all, for one that nobody has locked.
+    """Search the first few open tasks, not all of them, for one that nobody has locked.
 
-    They are not joined with the locks of somebody who has none, and nothing is annotated for a
-    filter or an order that nobody asked for.
+    They are not joined with the locks of someone who has none, and nothing is annotated for a
+    filter or an order that was not requested.
     """
     functions = load("projects.functions.next_task")
     find = functions._get_first_unlocked
@@ -187,7 +187,7 @@ def look_for_the_next_task_only() -> None:
 
 
 def _exists(models: Iterable[Any], name: str) -> Callable[[int], bool]:
-    """Return what tells whether a row of any model has this foreign key."""
+    """Return a function that checks whether a row of any model has this foreign key."""
     fields = [model._meta.get_field(name) for model in models]
     tables = sorted({(field.model._meta.db_table, field.column) for field in fields})
     each = [
@@ -206,7 +206,7 @@ def _exists(models: Iterable[Any], name: str) -> Callable[[int], bool]:
 
 
 def save_activity_with_the_answer() -> None:
-    """Save when a person was last active with the row of theirs that an answer saves anyway."""
+    """Save a person's last activity with the user row that an answer saves anyway."""
     user = load("users.models").User
     now = load("django.utils.timezone").now
     update = user.update_last_activity
@@ -244,9 +244,9 @@ def evaluate_flags_once() -> None:
 
 
 def serialize_pages_at_once() -> None:
-    """Serialize a page of tasks with one serializer of annotations and one look for drafts.
+    """Serialize a page of tasks with one annotation serializer and one query for drafts.
 
-    Label Studio makes a serializer for each task, and looks for each task's drafts.
+    Label Studio creates a serializer for each task, and queries each task's drafts.
     """
     module, drafts = load("data_manager.serializers"), load("tasks.models")
     serializer = module.DataManagerTaskSerializer
@@ -274,7 +274,7 @@ def serialize_pages_at_once() -> None:
 
 
 class Flags:
-    """The client of feature flags, which describes a user only to a flag that asks."""
+    """The feature flag client; it describes a user only to a flag that needs it."""
 
     def __init__(self, client: Django, same: set[str]) -> None:
         """Take Label Studio's client, and the flags that are the `same` for all users."""

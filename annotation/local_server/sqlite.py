@@ -1,4 +1,4 @@
-"""The embedded database: made empty in an instant, quick to write, copied while it is in use."""
+"""The embedded database: created instantly, fast to write, copied while in use."""
 
 import os
 import sqlite3
@@ -20,9 +20,9 @@ PARTS = tuple(f"{DATABASE.name}{end}" for end in ("", "-journal", "-wal", "-shm"
 
 
 def copy_empty() -> None:
-    """Put a database without anybody in its place, which is made once for all servers here.
+    """Put an empty database in place, which is made once for all servers here.
 
-    Label Studio would take half a minute for its tables each time.
+    Label Studio would take half a minute to create its tables each time.
     """
     if DATABASE.exists() or not os.access(EMPTY.parent, os.W_OK):
         return
@@ -35,7 +35,7 @@ def copy_empty() -> None:
                     [str(python), "-I", embedded.__file__, "version", WHERE, str(data)],
                     env={**os.environ, **folder_settings(data)},
                     capture_output=True,
-                    check=False,  # what it could not make, the server makes, and says what is wrong
+                    check=False,  # on failure the server makes it, and says what is wrong
                 )
                 if (data / DATABASE.name).exists():
                     (data / DATABASE.name).replace(EMPTY)
@@ -45,10 +45,10 @@ def copy_empty() -> None:
 
 
 def write_ahead() -> None:
-    """Let the database write ahead: an answer waits for one write of the disk, not for several.
+    """Switch the database to write-ahead: an answer waits for one disk write, not for several.
 
-    Nothing is written less safely, and readers wait for no writer. It stays so; where a file system
-    can't do it, the database stays as it is.
+    Writes stay as safe, and readers never wait for a writer. The setting is permanent; if the file
+    system does not support it, the database stays as it is.
     """
     if DATABASE.exists():
         with suppress(sqlite3.Error), closing(sqlite3.connect(DATABASE)) as database:
@@ -56,13 +56,13 @@ def write_ahead() -> None:
 
 
 def dump(to: Path) -> int:
-    """Copy the database while it is in use; return how many answers are in the copy.
+    """Copy the database while it is in use; return how many answers the copy contains.
 
     Raises:
-        ServerError: there is none, or it is damaged.
+        ServerError: it is missing or damaged.
     """
     if not DATABASE.is_file():
-        raise ServerError(f"{DATABASE}: no server of this folder has run, so there is nothing here")
+        raise ServerError(f"{DATABASE}: missing; no server has run in this folder yet")
     try:
         with (
             closing(sqlite3.connect(DATABASE, timeout=BUSY_SECONDS)) as source,
@@ -75,7 +75,7 @@ def dump(to: Path) -> int:
 
 
 def count_answers(path: Path, name: Path) -> int:
-    """Return how many answers a database has; `name` is what to call it.
+    """Return how many answers a database contains; `name` is its name in errors.
 
     Raises:
         ServerError: it is damaged, or not Label Studio's.

@@ -1,12 +1,12 @@
-"""Run Label Studio on PostgreSQL: gunicorn's workers, behind one port.
+"""Run Label Studio on PostgreSQL: gunicorn workers behind one port.
 
     PYTHON -I workers.py start [--host 127.0.0.1] -p PORT --workers N --data-dir FOLDER
 
-A program of its own, which runs in Label Studio's environment and imports nothing of ours. The
-first process creates the tables and the first user, once; then the workers are forked from it and
-share its memory. Where the database is, and who the first user is, stands in the environment.
-How many answers a core gives depends on the statements of SQL that each takes, more than 100 as
-Label Studio comes: `shortcuts.py`, beside this file, leaves out those that find nothing new.
+A separate program that runs in Label Studio's environment and imports none of our code. The first
+process creates the tables and the first user, once; then the workers are forked from it and share
+its memory. The environment says where the database is, and who the first user is. How many answers
+a core can give depends on the SQL statements that each takes, more than 100 in plain Label Studio:
+`shortcuts.py`, next to this file, leaves out those that find nothing new.
 """
 
 import argparse
@@ -22,23 +22,23 @@ LOCALHOST = "127.0.0.1"
 SHORTCUTS = Path(__file__).with_name("shortcuts.py")
 TAKEN = "port is already in use"
 THREADS = 4
-"""Requests at once of a worker: one that computes, others that send clips or wait."""
+"""Parallel requests per worker: one that computes, others that send clips or wait."""
 
 OF_THE_DATABASE = {
-    "ATOMIC_REQUESTS": True,  # a worker that dies leaves a whole answer or none, not one half saved
+    "ATOMIC_REQUESTS": True,  # a worker that dies leaves a whole answer or none, never half of one
     "CONN_MAX_AGE": 60,  # seconds: opening a connection costs more than a query
     "CONN_HEALTH_CHECKS": True,
 }
 
 SELDOM = (100_000, 50, 1000)
-"""Between two collections of garbage as the tables are made: Python's 700 cost a quarter of it."""
+"""GC thresholds while the tables are created: Python's 700 would cost a quarter of the time."""
 OF_A_WORKER = (10_000, 10, 10)
-"""The same as it answers: 700 is less than one answer makes."""
+"""The same while it answers: 700 is less than one answer makes."""
 
 OPTIONS = {
     "--worker-class": "gthread",
     "--threads": str(THREADS),
-    "--timeout": "120",  # of a worker that hangs; no limit for a request, imports may take minutes
+    "--timeout": "120",  # for a worker that hangs; requests have no limit, imports may take minutes
     "--graceful-timeout": "10",  # less than `stop` waits
     "--keep-alive": "30",
     "--limit-request-line": "8190",
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
-    """Return what the command line says."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser()
     parser.add_argument("start")
     parser.add_argument("--host", default=LOCALHOST)
@@ -67,7 +67,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def take_port(host: str, port: int) -> socket.socket:
-    """Return a socket that has the port, and does not listen yet."""
+    """Return a socket bound to the port, which does not listen yet."""
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -78,10 +78,10 @@ def take_port(host: str, port: int) -> socket.socket:
 
 
 def prepare(folder: str) -> None:
-    """Create or update the tables and the first user; leave no connection to be inherited.
+    """Create or update the tables and the first user; leave no open connection to inherit.
 
-    Django takes psycopg 3, which Label Studio's package demands, where it can be imported, else
-    psycopg2. Both send the same statements; psycopg2, written in C, takes less of the processor for
+    Django uses psycopg 3, which Label Studio's package requires, if it can be imported, else
+    psycopg2. Both send the same statements; psycopg2, written in C, takes less processor time for
     each.
     """
     # None makes an import fail (Python's reference, "The module cache"); the stubs leave it out.
@@ -92,12 +92,12 @@ def prepare(folder: str) -> None:
     connections.settings["default"].update(OF_THE_DATABASE)
     import_module("core.wsgi")
     runpy.run_path(str(SHORTCUTS))["install"]()
-    import_module("django.urls").reverse("health")  # reads all addresses, once for all workers
+    import_module("django.urls").reverse("health")  # loads all URLs, once for all workers
     connections.close_all()
 
 
 def share_memory() -> None:
-    """Leave what the workers share out of their collections, which would copy it."""
+    """Exempt what the workers share from garbage collection, which would copy it."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(*OF_A_WORKER)

@@ -1,1 +1,1 @@
-"""What `calibration` is made of: a machine's levels beside people's, and what they are worth."""
+"""The parts of `calibration`: a machine's levels compared with people's, and their value."""

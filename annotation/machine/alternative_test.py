@@ -1,13 +1,13 @@
-"""May the machine take an annotator's place? The alternative annotator test, as a yes or no.
+"""Can the machine replace an annotator? The alternative annotator test answers yes or no.
 
 Calderon, Reichart and Dror, *The Alternative Annotator Test for LLM-as-a-Judge* (ACL 2025). Each
-annotator is left out in turn. On each of their pairs the machine wins where its level is at least
-as close to the others' votes as the annotator's is (root mean squared difference), and the
-annotator wins likewise, so that both may. The machine is the better alternative to an annotator if
-its share of wins is above theirs less epsilon, by a one-sided t-test over pairs; p-values of all
-annotators are adjusted by Benjamini and Yekutieli. It passes if it is for half of them or more.
-Epsilon is what people cost beyond the machine: the paper takes .2 for experts, .15 for trained
-people, .1 for crowds.
+annotator is left out in turn. On each of their pairs the machine wins if its level is at least as
+close to the others' votes as the annotator's (root mean squared difference), and vice versa, so
+both can win. The machine is the better alternative to an annotator if its share of wins is above
+theirs minus epsilon, by a one-sided t-test over pairs; the p-values of all annotators are adjusted
+with Benjamini and Yekutieli's method. The machine passes if it is the better alternative for at
+least half of them. Epsilon is the extra cost of people over the machine: the paper uses .2 for
+experts, .15 for trained people, .1 for crowds.
 """
 
 from typing import Any, NamedTuple
@@ -24,12 +24,12 @@ from annotation.votes.votes import NO_LEVEL, Bools, Floats, Ints
 FALSE_DISCOVERY = 0.05
 PASSES = 0.5
 LEAST_PAIRS, LEAST_ANNOTATORS = 30, 3
-"""What the paper recommends at least: for the t-test, and for others to make a group."""
+"""The paper's recommended minimum: for the t-test, and for the others to form a group."""
 CLOSE = 1e-9
 
 
 class Wins(NamedTuple):
-    """Of each vote that can be compared, whose it is, and who comes closer to the others."""
+    """For each vote that can be compared: the annotator, and who is closer to the others."""
 
     annotator: Ints
     machine: Bools
@@ -37,7 +37,7 @@ class Wins(NamedTuple):
 
 
 def count_wins(panel: Panel, others: Others) -> Wins:
-    """Return who wins on each vote; both do where they are equally close."""
+    """Return who wins on each vote; both do if they are equally close."""
     scores = panel.scores
     size = np.bincount(others.row, minlength=len(scores.pair))
     beside = scores.level[others.other]
@@ -57,8 +57,8 @@ def count_wins(panel: Panel, others: Others) -> Wins:
 def run_test(panel: Panel, others: Others, epsilon: float) -> dict[str, Any]:
     """Return the test's result for JSON; `annotators` has a row for each who counts.
 
-    `passed` is None, and `why` says why, where there are fewer than three annotators with 30 pairs.
-    `winning_rate` is omega, the share of annotators to whom the machine is the better alternative;
+    If fewer than three annotators have 30 pairs, `passed` is None, and `why` says why.
+    `winning_rate` is omega, the share of annotators for whom the machine is the better alternative;
     `advantage` is rho, its mean share of wins.
     """
     wins = count_wins(panel, others)
@@ -88,7 +88,7 @@ def run_test(panel: Panel, others: Others, epsilon: float) -> dict[str, Any]:
 
 
 def _test(machine: Bools, person: Bools, epsilon: float) -> tuple[float, float, float]:
-    """Return both shares of wins, and the p of the machine's being no better."""
+    """Return both shares of wins, and the p-value for the machine being no better."""
     lost = person.astype(np.float64) - machine
     if np.ptp(lost) == 0:  # no variance: the t-test is not defined, its limit is
         p = 0.0 if lost[0] < epsilon else 1.0

@@ -1,4 +1,4 @@
-"""A machine's levels held against people's: all figures, and the verdicts: pure."""
+"""A machine's levels compared with people's: all figures, and the verdicts: pure."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -18,13 +18,12 @@ from annotation.votes.votes import NO_LEVEL
 from pipeline.core.people_sections import Calibration
 
 Answers = Mapping[str, Any]
-"""What the machine was asked: `asked` answers, of which some have no level: `with_level` have, and
-`reasons` counts why others have none. `stale` answers are of another text or clip, and count for
-nothing."""
+"""What the machine was asked: of `asked` answers, `with_level` have a level, and `reasons` counts
+why others have none. `stale` answers are for another text or clip, and do not count."""
 
 
 class Calibrated(NamedTuple):
-    """Figures for JSON, no person among them, and for the lead a row for each annotator."""
+    """Figures for JSON, without single people, and for the lead a row for each annotator."""
 
     figures: dict[str, Any]
     annotators: pd.DataFrame
@@ -37,9 +36,9 @@ def calibrate(
     *,
     is_control: bool = False,
 ) -> Calibrated:
-    """Return what is known of a machine from the pairs that people have judged too.
+    """Return what is known about a machine from the pairs that people have judged as well.
 
-    `is_control`: these levels are made of caption similarity, without a look at any clip.
+    `is_control`: these levels are made from caption similarity, without looking at any clip.
     """
     bootstrap = Bootstrap(params.resamples, params.confidence, params.seed)
     draws = draw_queries(panel.queries, bootstrap)

@@ -1,7 +1,7 @@
 """A campaign's votes and a machine's levels of the pairs that people were shown: pure.
 
-Only what was said of the text and clip that people were last shown counts. Levels that the lead
-decided are left out of the comparison, for second looks may have led to them.
+Only judgments of the text and clip that people were last shown count. Levels decided by the lead
+are left out of the comparison, because second looks may have led to them.
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ from pipeline.judges.repeats import settle_machine
 
 
 class Judged(NamedTuple):
-    """What a campaign's panel is made of, as `pipeline.core.tables` has it.
+    """The inputs of a campaign's panel, as in `pipeline.core.tables`.
 
     `pairs` is the ledger, `machine` its judgments.
     """
@@ -32,7 +32,7 @@ class Judged(NamedTuple):
 
 
 def count_answers(judged: Judged) -> dict[str, Any]:
-    """Return what the machine was asked of pairs that people were shown, for JSON."""
+    """Return what the machine was asked about pairs that people were shown, for JSON."""
     shown = select_newest(judged.pairs)
     own = judged.machine[is_in(judged.machine, shown, PAIR_KEY)]
     fresh = own[is_in(own, shown, SHOWN_KEY)]
@@ -46,7 +46,7 @@ def count_answers(judged: Judged) -> dict[str, Any]:
 
 
 def build_panel(judged: Judged, clips: pd.DataFrame, rounding: Rounding) -> Panel:
-    """Return people and machine on the pairs of the consensus, in their order; no control yet."""
+    """Return people and machine on the pairs of the consensus, in order; no control yet."""
     shown = select_newest(judged.pairs)
     table = judged.consensus
     settled = settle_machine(select_fresh(judged))
@@ -67,7 +67,7 @@ def build_panel(judged: Judged, clips: pd.DataFrame, rounding: Rounding) -> Pane
 
 
 def select_fresh(judged: Judged) -> pd.DataFrame:
-    """Return what the machine said of pairs as people were last shown them."""
+    """Return the machine's judgments of pairs as people were last shown them."""
     return judged.machine[is_in(judged.machine, select_newest(judged.pairs), SHOWN_KEY)]
 
 

@@ -1,10 +1,10 @@
 """Would conclusions change? Runs of systems under people's qrels and under the machine's: pure.
 
-Both qrels are of the same pairs, those with a level by people and by the machine, so that nothing
-but levels differs. A machine that judges by captions may favour runs that rank by captions. Under
-each qrels a run stands somewhere between a random order of the judged pairs and the ideal one;
-a lenient machine moves both ends. How much higher runs by captions stand under the machine's qrels,
-less how much higher others do, is what they are favoured by.
+Both qrels have the same pairs, those with a level from people and from the machine, so only the
+levels differ. A machine that judges by captions may favour runs that rank by captions. Under each
+qrels, a run is placed somewhere between a random order of the judged pairs and the ideal one; a
+lenient machine moves both ends. The favour for runs by captions is how much higher they are placed
+under the machine's qrels, minus how much higher other runs are.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,10 +25,10 @@ from pipeline.core import rng
 
 MEASURES = ("nDCG(iou=0.5)@10", "nDCG(iou=0.5)@20", "R(iou=0.5,strict=True)@10", "AxIoU@10")
 OF_PEOPLE = ("ideal", "jittered")
-"""Reference runs that are made of people's levels: any other levels must score them lower."""
+"""Reference runs made from people's levels: any other levels must score them lower."""
 BY_CHANCE = ("random",)
 BY_CAPTIONS = "captions"
-"""How the names of runs begin that rank by the similarity of captions."""
+"""How the names of runs that rank by caption similarity begin."""
 SHUFFLED, SHUFFLES = "shuffled", 10
 LEVELS_OF = ("people", "machine")
 IDEAL = "\0ideal"
@@ -36,7 +36,7 @@ ROUNDING = 1e-9
 
 
 def is_by_captions(name: str) -> bool:
-    """Tell whether a run ranks by captions: it is called `captions`, or `captions-` and more."""
+    """Return whether a run ranks by captions: its name is `captions`, or begins `captions-`."""
     return name == BY_CAPTIONS or name.startswith(f"{BY_CAPTIONS}-")
 
 
@@ -55,14 +55,14 @@ class Systems(NamedTuple):
 def compare_conclusions(
     pairs: pd.DataFrame, runs: Mapping[str, Any], bootstrap: Bootstrap
 ) -> dict[str, Any] | None:
-    """Return what becomes of the order of runs, for JSON; None where nothing can be compared.
+    """Return how the order of runs changes, for JSON; None if nothing can be compared.
 
     `pairs` are `query_id, moment_id, video_id, start, end, people, machine`, `runs` frames
-    or `Segments` by name. Of each measure: `tau_b` of both orders, the largest `swap` of two
-    runs, `bias` (the machine's mean less people's, over the runs that are not made of people's
-    levels), and `favour`, null without a run by captions. `others` are the runs that these are held
-    against: where there are none, `favour` is how much higher they stand. `worth` is of the runs
-    that are not drawn by chance, see `measure_worth`.
+    or `Segments` by name. For each measure: `tau_b` of both orders, the largest `swap` of two
+    runs, `bias` (the machine's mean minus people's, over the runs that are not made from people's
+    levels), and `favour`, null without a run by captions. `others` are the runs that these are
+    compared with: without any, `favour` is how much higher runs by captions are placed. `worth`
+    covers the runs that are not drawn by chance, see `measure_worth`.
     """
     if pairs.empty:
         return None
@@ -87,7 +87,7 @@ def _is_other(name: str) -> bool:
 
 
 def _score(pairs: pd.DataFrame, runs: Mapping[str, Any], level: str, seed: int) -> list[Systems]:
-    """Return the values of all runs by each measure, under the qrels of one of the levels."""
+    """Return the values of all runs by each measure, under the qrels of one kind of level."""
     orders = {f"\0{number}": shuffle(pairs, seed, number) for number in range(SHUFFLES)}
     known = {
         **runs,
@@ -106,14 +106,14 @@ def _score(pairs: pd.DataFrame, runs: Mapping[str, Any], level: str, seed: int) 
 
 
 def make_qrels(pairs: pd.DataFrame, level: str) -> Segments:
-    """Return qrels of pairs (`query_id, video_id, start, end`), whose level is a column."""
+    """Return qrels of pairs (`query_id, video_id, start, end`) with a column as the level."""
     ids = (pairs[name].tolist() for name in ("query_id", "video_id"))
     numbers = (pairs[name].to_numpy("float64") for name in ("start", "end", level))
     return build_qrels(*ids, *numbers)
 
 
 def shuffle(pairs: pd.DataFrame, seed: int, number: int = 0) -> Segments:
-    """Return the judged pairs in an order that knows nothing."""
+    """Return the judged pairs in a random order."""
     keys = zip(pairs["query_id"], pairs["moment_id"], strict=True)
     drawn = [rng.draw(seed, number, *key) for key in keys]
     return _rank(pairs.assign(drawn=drawn).sort_values("drawn"))
@@ -171,7 +171,7 @@ def _favour(
 
 
 def _stand(systems: Systems, times: Floats) -> Floats:
-    """Return where runs stand between chance (0) and the ideal (1), shape (runs, resamples)."""
+    """Return the place of runs from chance (0) to the ideal (1), shape (runs, resamples)."""
     runs, chance, ideal = systems.runs @ times.T, systems.chance @ times.T, systems.ideal @ times.T
     scale = ideal - chance
     known = scale > ROUNDING * len(systems.chance)
@@ -179,7 +179,7 @@ def _stand(systems: Systems, times: Floats) -> Floats:
 
 
 def find_swap(names: Sequence[str], people: Floats, machine: Floats) -> dict[str, Any] | None:
-    """Return the two runs that change places, and whose differences are the largest together."""
+    """Return the two runs that change places with the largest sum of differences."""
     swaps = []
     for one, two in combinations(range(len(names)), 2):
         first, second = people[one] - people[two], machine[one] - machine[two]

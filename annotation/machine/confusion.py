@@ -1,7 +1,7 @@
-"""How far levels agree with others, from tables of both; intervals by a bootstrap over queries.
+"""How well levels agree with others, from tables of both; intervals by a bootstrap over queries.
 
-Pairs of one query are alike, so that whole queries are drawn with replacement. All that is compared
-shares its draws: a difference of two figures has an interval of its own.
+Pairs of one query are alike, so whole queries are drawn with replacement. All compared figures
+share their draws: a difference of two figures has its own interval.
 """
 
 from typing import NamedTuple
@@ -19,14 +19,14 @@ _DIFFERENCE = np.arange(LEVELS)[None, :] - np.arange(LEVELS)[:, None]
 
 
 class Draws(NamedTuple):
-    """How often each query is drawn, shape (resamples, queries), and the intervals' confidence."""
+    """How often each query is drawn, shape (resamples, queries), and the confidence level."""
 
     times: Floats
     confidence: float
 
 
 def draw_queries(queries: int, bootstrap: Bootstrap) -> Draws:
-    """Return resamples of so many queries."""
+    """Return resamples of that many queries."""
     if not queries:
         return Draws(np.zeros((bootstrap.resamples, 0)), bootstrap.confidence)
     random = np.random.default_rng(bootstrap.seed)
@@ -42,10 +42,10 @@ def tabulate(query: Ints, reference: Ints, level: Ints, queries: int) -> Floats:
 
 
 def measure(tables: Floats) -> dict[str, Floats]:
-    """Return `FIGURES` of each table (shape n, 5, 5); NaN where one is not defined.
+    """Return `FIGURES` of each table (shape n, 5, 5); NaN where undefined.
 
     Alpha is Krippendorff's for ordered levels, kappa Cohen's with quadratic weights, `bias` the
-    mean of level less reference.
+    mean of level minus reference.
     """
     size = tables.sum(axis=(1, 2))
     whole = np.where(size > 0, size, np.nan)
@@ -92,13 +92,13 @@ def describe(measured: Measured, draws: Draws) -> dict[str, Figure | int]:
 
 
 def describe_figure(value: float, resampled: Floats, confidence: float) -> Figure:
-    """Return a figure with its interval for JSON: what is not defined is null."""
+    """Return a figure with its interval for JSON: undefined values are null."""
     low, high = interval(resampled, confidence)
     return {"value": number(value), "low": number(low), "high": number(high)}
 
 
 def subtract(one: Measured, other: Measured, draws: Draws) -> dict[str, Figure]:
-    """Return by how much each figure of one is above that of the other, with its interval."""
+    """Return how much higher each figure of one is than the other's, with its interval."""
     return {
         name: describe_figure(
             one.whole[name] - other.whole[name],

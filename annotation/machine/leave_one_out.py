@@ -1,8 +1,8 @@
 """Is the machine as good as one more person? Each is compared with the others on the same pairs.
 
-A vote of a person and the machine's level of its pair are held against one reference, the
-consensus of the other people (`annotation.machine.others`). So both have the same pairs, the same
-references, and no part in them.
+A person's vote and the machine's level of the same pair are compared with one reference, the
+consensus of the other people (`annotation.machine.others`). So both have the same pairs and the
+same references, and contribute to none of them.
 """
 
 from typing import Any, NamedTuple
@@ -29,9 +29,9 @@ class Panel(NamedTuple):
     """People's scores on pairs, and what is compared with them, an entry for each pair.
 
     `query` is the number of the pair's query, 0 to `queries` - 1. `machine` is its level or
-    NO_LEVEL, `consensus` people's. `similarity` is of query and caption, NaN where it is not known
-    (None: nowhere); `control` is the level made of it, or NO_LEVEL. `seconds` are the lengths of
-    clips, NaN where one is not known, and `rounding` is that of the campaign's consensus.
+    NO_LEVEL, `consensus` people's. `similarity` is of query and caption, NaN where unknown (None:
+    everywhere); `control` is the level made from it, or NO_LEVEL. `seconds` are the lengths of
+    clips, NaN where unknown, and `rounding` is that of the campaign's consensus.
     """
 
     scores: Scores
@@ -47,7 +47,7 @@ class Panel(NamedTuple):
 
 
 class Left(NamedTuple):
-    """Votes with a reference, on pairs with a level by the machine: columns of one length."""
+    """Votes with a reference, on pairs with a machine level: columns of one length."""
 
     annotator: Ints
     query: Ints
@@ -66,12 +66,12 @@ def leave_out(panel: Panel, others: Others) -> Left:
 
 
 def compare_people(panel: Panel, others: Others, draws: Draws, least: int) -> dict[str, Any]:
-    """Return the machine beside people, for JSON; `annotators` has a row for each of them.
+    """Return the machine compared with people, for JSON; `annotators` has a row for each of them.
 
-    `people` and `machine` are of all votes, `difference` is the machine's figure less people's.
-    `standing` counts, among annotators with `least` votes or more, those with whose others the
-    machine agrees better than they do, by kappa. `by_level` says how far people and the machine lie
-    above the reference, at each of its levels.
+    `people` and `machine` cover all votes, `difference` is the machine's figure minus people's.
+    `standing` counts, among annotators with at least `least` votes, those for whom the machine
+    agrees with the others better than they do, by kappa. `by_level` says how far people and the
+    machine are above the reference, at each of its levels.
     """
     left = leave_out(panel, others)
     person, machine = (_measure(left, level, panel, draws) for level in (left.person, left.machine))
@@ -91,7 +91,7 @@ def _measure(left: Left, level: Ints, panel: Panel, draws: Draws) -> Measured:
 
 
 def _each(left: Left, panel: Panel, draws: Draws) -> pd.DataFrame:
-    """Return each annotator's figures and the machine's on their pairs, with the difference."""
+    """Return each annotator's figures and the machine's on the same pairs, and the difference."""
     rows = []
     for who in np.unique(left.annotator).tolist():
         own = select_rows(left, left.annotator == who)
@@ -113,7 +113,7 @@ COLUMNS = [
     *(f"machine_{name}" for name in FIGURES),
     *("kappa_more", "kappa_low", "kappa_high"),
 ]
-"""Of the annotators' table: their figures, the machine's, and by how much its kappa is higher."""
+"""Columns: the annotator's figures, the machine's, and how much higher its kappa is."""
 
 
 def _stand(annotators: pd.DataFrame, least: int) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""Each vote beside the others on its pair: never beside a consensus that holds the vote itself.
+"""Each vote and the others on its pair: never a consensus that includes the vote itself.
 
-Whether a pair gets four votes depends on its first two. A first vote is therefore compared with
-the other first one alone, and a later one with all others: no reference depends on the vote that
-is compared with it, so that a machine that judges as people do comes out as they do.
+Whether a pair gets four votes depends on its first two. A first vote is therefore compared only
+with the other first one, and a later one with all others: no reference depends on the vote that is
+compared with it, so a machine that judges as people do gets the same figures as they do.
 """
 
 from typing import NamedTuple
@@ -25,8 +25,8 @@ class Others(NamedTuple):
 def find_others(scores: Scores, seed: int) -> Others:
     """Return the other people's votes that each vote is compared with, by vote.
 
-    Where times are not known, the first two of four votes are drawn among those that lie more than
-    1 apart, as the first two must have: `seed` says how.
+    If times are unknown, the first two of four votes are drawn, with `seed`, among those that are
+    more than 1 apart, as the first two must have been.
     """
     first = draw_first(scores, seed) if scores.first is None else scores.first
     parts = [np.empty((2, 0), dtype=np.int64)]
@@ -42,7 +42,7 @@ def find_others(scores: Scores, seed: int) -> Others:
 
 
 def draw_first(scores: Scores, seed: int) -> Bools:
-    """Return which votes may have been the first two of their pair, where times are not known."""
+    """Return which votes may have been the first two of their pair, if times are unknown."""
     per_pair = scores.per_pair
     begin = np.cumsum(per_pair) - per_pair
     first: Bools = np.arange(len(scores.pair)) - begin[scores.pair] < FIRST_VOTES
@@ -61,9 +61,9 @@ def draw_first(scores: Scores, seed: int) -> Bools:
 
 
 def find_references(scores: Scores, others: Others, rounding: Rounding = "up") -> Ints:
-    """Return the consensus of the others for each vote, NO_LEVEL where they have none.
+    """Return the consensus of the others for each vote, NO_LEVEL if they have none.
 
-    It is the rule's, of two votes or four. One vote alone counts as two of its level, and the
+    It follows the rule for two or four votes. A single vote counts as two of its level, and the
     middle one of three as two, since the lowest and the highest are dropped.
     """
     row, level = others.row, scores.level[others.other]

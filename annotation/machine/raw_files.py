@@ -1,9 +1,9 @@
-"""A machine's levels beside raw votes, of any collection, read from files.
+"""A machine's levels and raw votes, of any collection, read from files.
 
-People: `pair_id,worker,relevance` (`annotation.votes.raw`). Machine: `pair_id,level`, or as a
-release has it (`annotation.machine.raw_machine`). Which query a pair is of tells `pairs.csv`
-(`pair_id,query_id`), or the judged moments of a release (val.json, test.json), which know
-similarities too.
+People: `pair_id,worker,relevance` (`annotation.votes.raw`). Machine: `pair_id,level`, or as in a
+release (`annotation.machine.raw_machine`). The query of each pair comes from `pairs.csv`
+(`pair_id,query_id`), or from the judged moments of a release (val.json, test.json), which also have
+similarities.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from pipeline.core.files import FileError
 
 
 class Compared(NamedTuple):
-    """People and a machine on the same pairs; whether it is known which query each is of."""
+    """People and a machine on the same pairs; whether the query of each is known."""
 
     panel: Panel
     answers: dict[str, Any]
@@ -39,8 +39,8 @@ def compare_files(
 ) -> Compared:
     """Read people's votes and a machine's levels of the same pairs.
 
-    Without `pairs` and `judged`, `pairs.csv` beside the votes is read if it is there; else each
-    pair counts as a query of its own, and intervals suppose that pairs are independent.
+    Without `pairs` and `judged`, `pairs.csv` next to the votes is read if it exists; else each
+    pair counts as its own query, and intervals assume that pairs are independent.
 
     Raises:
         MomentRankError: a file is missing or malformed, or no pair is in both.
@@ -50,7 +50,9 @@ def compare_files(
     ids = [str(one) for one in votes.pairs]
     level = np.array([said.level.get(one, NO_LEVEL) for one in ids], dtype=np.int64)
     if not said.level.keys() & set(ids):
-        raise FileError(f"{machine}: none of its pairs is in {people}: are they of one collection?")
+        raise FileError(
+            f"{machine}: none of its pairs is in {people}: are they from the same collection?"
+        )
     query, names = pd.factorize(pd.Series([known.query.get(one, f"\0{one}") for one in ids]))
     similarity = np.array([known.similarity.get(one, np.nan) for one in ids])
     consensus = decide(votes.pair, votes.level, len(ids)).level
@@ -62,7 +64,7 @@ def compare_files(
 
 
 def _find_control(panel: Panel, similarity: Floats) -> Ints:
-    """Return the control's levels of the pairs whose similarity is known."""
+    """Return the control's levels of the pairs with known similarity."""
     rows = ~np.isnan(similarity)
     control = np.full(len(similarity), NO_LEVEL, dtype=np.int64)
     control[rows] = find_control_in_folds(

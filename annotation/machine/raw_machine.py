@@ -1,4 +1,4 @@
-"""A machine's levels read from a file: `pair_id,level`, or as a release has them.
+"""A machine's levels read from a file: `pair_id,level`, or as in a release.
 
 The level (`level` or `relevance`) is empty where the machine has none; `repeat` and `reason` are
 optional, other columns are ignored. A release's machine_judgments.csv names its pairs by
@@ -27,14 +27,14 @@ Places = Mapping[tuple[str, ...], str]
 
 
 class Machine(NamedTuple):
-    """A machine's levels by pair_id, NO_LEVEL where it has none, and what it was asked."""
+    """A machine's levels by pair_id, or NO_LEVEL, and what it was asked."""
 
     level: dict[str, int]
     answers: dict[str, Any]
 
 
 def read_machine(path: Path, places: Places) -> Machine:
-    """Read a machine's levels; several of one pair (`repeat`) come to one.
+    """Read a machine's levels; several of one pair (`repeat`) are combined into one.
 
     Pairs that people were never shown, which have no pair_id, are left out.
 
@@ -69,7 +69,7 @@ def read_machine(path: Path, places: Places) -> Machine:
 
 
 def find_places(pairs: pd.DataFrame) -> Places:
-    """Return what pairs.csv says of where each pair is; nothing if it does not."""
+    """Return the place of each pair from pairs.csv; nothing if it has no places."""
     if not {*PLACE} <= {*pairs}:
         return {}
     return dict(zip(_keys(pairs), pairs["pair_id"], strict=True))
@@ -82,8 +82,8 @@ def _name_pairs(path: Path, frame: pd.DataFrame, places: Places) -> pd.DataFrame
         raise FileError(f"{path}, line 1: column 'pair_id' is missing (found: {list(frame)})")
     if not places:
         raise FileError(
-            f"{path}: names pairs by {', '.join(PLACE)}: pairs.csv of the same release must be"
-            " beside the votes, or named with --pairs"
+            f"{path}: identifies pairs by {', '.join(PLACE)}: pairs.csv of the same release must be"
+            " next to the votes, or given with --pairs"
         )
     keys = _keys(frame)
     known = frame[[key in places for key in keys]]
@@ -91,7 +91,7 @@ def _name_pairs(path: Path, frame: pd.DataFrame, places: Places) -> pd.DataFrame
 
 
 def _keys(frame: pd.DataFrame) -> list[tuple[str, ...]]:
-    """Return the place of each row; a number is one, however it is written."""
+    """Return the place of each row; equal numbers match, however they are written."""
     times = (pd.to_numeric(frame[name], errors="coerce").map(repr) for name in ("start", "end"))
     return list(zip(frame["query_id"], frame["video_name"], *times, strict=True))
 

@@ -1,6 +1,6 @@
-"""Pairs worth a second look: people agree, a confident machine is far away. The lead decides.
+"""Pairs worth a second look: people agree, but a confident machine is far away.
 
-Either may be wrong. Nothing changes by itself: the lead looks, and has a pair adjudicated or not.
+Either may be wrong. Nothing changes automatically: the lead looks, and may have a pair adjudicated.
 """
 
 import shlex
@@ -11,7 +11,7 @@ from annotation.votes.votes import is_in
 from pipeline.campaign.pairs import PAIR_KEY
 
 SURE = 0.25
-"""How far the expected level of a confident machine is from its level at most."""
+"""The maximum distance of a confident machine's expected level from its level."""
 COLUMNS = [
     *PAIR_KEY,
     *("query", "video_id", "start", "end", "level", "scores", "machine", "expected"),
@@ -20,11 +20,11 @@ COLUMNS = [
 
 
 def is_confident(machine: pd.DataFrame) -> "pd.Series[bool]":
-    """Tell which levels a machine is sure of: all repeats agree, or the expected level is near.
+    """Mark the levels a machine is sure of: all repeats agree, or the expected level is near.
 
-    `machine` has `levels`, how many levels a pair got, and `span`, how far they lie apart, and
-    `expected`, null where the machine does not tell. One level alone, with no expected one, says
-    nothing of how sure it is.
+    `machine` has `levels`, how many levels a pair got, `span`, how far apart they are, and
+    `expected`, null if the machine does not report it. A single level, without an expected one,
+    does not show how sure it is.
     """
     agree = (machine["levels"] > 1) & (machine["span"] == 0)
     near = (machine["expected"] - machine["level"]).abs() <= SURE
@@ -37,9 +37,9 @@ def list_second_looks(
     """Return the pairs to look at as `COLUMNS`, the farthest apart first.
 
     `pairs` are those with a consensus (`query_id, moment_id, level, scores, query, video_id, start,
-    end, clip`), `machine` has one row for a pair (see `is_confident`, and its `remark`). Pairs that
-    are `settled`, listed for a second look or adjudicated, are left out. `adjudicate` is the
-    command that has the lead decide in Label Studio.
+    end, clip`), `machine` has one row per pair (see `is_confident`, and its `remark`). `settled`
+    pairs, listed for a second look or adjudicated, are left out. `adjudicate` is the command that
+    has the lead decide in Label Studio.
     """
     sure = machine.loc[is_confident(machine), [*PAIR_KEY, "level", "expected", "remark"]]
     both = pairs.merge(sure.rename(columns={"level": "machine"}), on=PAIR_KEY)

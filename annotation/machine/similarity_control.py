@@ -1,10 +1,10 @@
-"""Has the machine looked at the video? Its levels beside what caption similarity alone knows.
+"""Has the machine looked at the video? Its levels compared with what caption similarity knows.
 
-Two questions. Does it agree with people better than the similarity control, whose levels an ordinal
-regression makes of the similarity of query and caption? And do its levels tell anything about
-people's that similarity does not: are both, less what similarity and rank explain of them, still
-correlated? The second does not suffer from a bias, and a judge that goes by similarity alone has
-no such correlation, however it makes levels of it.
+There are two questions. Does it agree with people better than the similarity control, whose levels
+come from an ordinal regression on the similarity of query and caption? And do its levels say more
+about people's than similarity does: are both still correlated once what similarity and rank explain
+is removed? The second is not affected by a bias, and a judge that uses only similarity has no such
+correlation, however it turns it into levels.
 """
 
 from pathlib import Path
@@ -35,7 +35,7 @@ ROUNDING = 1e-9
 def find_control(pairs: pd.DataFrame, people: Ints) -> Ints:
     """Return the control's level of each pair (`query_id, moment_id, split, similarity`).
 
-    `people` are people's levels, or NO_LEVEL. No level is made of those of its own query.
+    `people` are people's levels, or NO_LEVEL. No level is derived from those of its own query.
     """
     known = people != NO_LEVEL
     judge = SimilarityJudge(pairs.loc[known, PAIR_KEY].assign(level=people[known]))
@@ -51,7 +51,7 @@ def find_control(pairs: pd.DataFrame, people: Ints) -> Ints:
 
 
 def find_control_in_folds(query: Ints, similarity: Floats, people: Ints) -> Ints:
-    """Return the control's level of each pair where queries have no split: a tenth at a time."""
+    """Return the control's level of each pair if queries have no split: a tenth at a time."""
     fold = (query % FOLDS).astype("str")
     numbers = np.arange(len(query)).astype("str")
     pairs = {"query_id": fold, "moment_id": numbers, "split": FITTED_ON, "similarity": similarity}
@@ -59,11 +59,11 @@ def find_control_in_folds(query: Ints, similarity: Floats, people: Ints) -> Ints
 
 
 def compare_control(panel: Panel, draws: Draws) -> dict[str, Any] | None:
-    """Return the control beside the machine, and what the machine adds; None without similarity.
+    """Return the control and the machine, and what the machine adds; None without similarity.
 
-    `control`, `machine` and `difference` (machine less control) are against people's consensus, on
-    pairs that all three have a level of. `beyond` is the correlation of people's and the machine's
-    levels that is left once similarity and rank are known; null where a level never varies.
+    `control`, `machine` and `difference` (machine minus control) are against people's consensus, on
+    pairs for which all three have a level. `beyond` is the correlation of people's and the
+    machine's levels that is left once similarity and rank are known; null if a level never varies.
     """
     if panel.similarity is None:
         return None
@@ -109,7 +109,7 @@ def _correlate(sums: Floats) -> Floats:
 
 
 def _explain(panel: Panel, rows: Bools) -> Floats:
-    """Return the columns that levels are regressed on: similarity and rank, in pieces."""
+    """Return the regressors for levels: similarity and rank, in pieces."""
     count = int(rows.sum())
     bins = int(np.clip(count // PAIRS_PER_BIN, 1, MOST_BINS))
     if panel.similarity is None:
@@ -123,7 +123,7 @@ def _explain(panel: Panel, rows: Bools) -> Floats:
 
 
 def _cut(values: Floats, bins: int) -> Floats:
-    """Return which of some bins of about equal numbers each value is in, a column for each."""
+    """Return the bin of each value, a column per bin, with bins of about equal size."""
     edges = np.unique(np.quantile(values, np.linspace(0, 1, bins + 1)[1:-1])) if len(values) else []
     place: Ints = np.searchsorted(edges, values, side="right")
     inside: Floats = (place[:, None] == np.arange(len(edges) + 1)).astype(np.float64)

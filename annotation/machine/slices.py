@@ -1,4 +1,4 @@
-"""Where the machine is off: its levels against people's, by similarity, length of clip and rank."""
+"""Where the machine is off: its levels against people's, by similarity, clip length and rank."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,17 +15,17 @@ EDGES = {
     "seconds": [0.0, 2.0, 5.0, 10.0, 20.0, 40.0],
     "rank": [1.0, 6.0, 11.0, 16.0, 21.0, 31.0, 41.0],
 }
-"""Where a slice begins: it goes up to the next one; the last has no end, the first no begin."""
+"""Where slices begin: each goes up to the next; the last has no end, the first no beginning."""
 
 
 def confusion(panel: Panel) -> list[list[int]]:
-    """Return how many pairs have which level by people (rows) and by the machine (columns)."""
+    """Return how many pairs have which level from people (rows) and the machine (columns)."""
     table = _tabulate(panel, np.zeros_like(panel.query), 1)[0]
     return [[int(cell) for cell in row] for row in table]
 
 
 def slice_pairs(panel: Panel) -> list[dict[str, Any]]:
-    """Return `by, low, pairs` and figures of the pairs in each slice that has any.
+    """Return `by, low, pairs` and figures of the pairs in each non-empty slice.
 
     A slice begins at `low`.
     """

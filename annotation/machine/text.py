@@ -1,4 +1,4 @@
-"""Calibration as a person reads it in a terminal."""
+"""Calibration as text for a terminal."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -14,12 +14,12 @@ TITLES = {
 }
 WIDTH = 24
 DRAWN = (
-    "The file does not tell which votes came first. The first two of four were drawn among those"
-    " that lie more than 1 apart, as by the rule they must."
+    "The file does not say which votes came first. The first two of four were drawn among those"
+    " that are more than 1 apart, as the rule requires."
 )
 NO_QUERIES = (
-    "Which query a pair is of is not known: intervals suppose that pairs are independent, and are"
-    " too narrow. Name pairs.csv (--pairs), or the judged moments of the release (--judged)."
+    "The query of each pair is not known: intervals assume that pairs are independent, and are too"
+    " narrow. Add pairs.csv (--pairs), or the judged moments of the release (--judged)."
 )
 
 

@@ -1,7 +1,7 @@
-"""What a machine judge may be trusted with, in sentences that name its fault: pure.
+"""What a machine judge can be trusted with, in sentences that name its fault: pure.
 
-The faults are looked for in order, and one that explains the others ends the search: a judge that
-always says one level also agrees with nobody, and nothing further is learnt by saying so.
+Faults are checked in order, and one that explains the others ends the search: a judge that always
+gives the same level also agrees with nobody, but saying so would add nothing.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,23 +15,23 @@ Code = Literal[
 
 
 BLIND: tuple[Code, ...] = ("none", "constant", "similarity", "control")
-"""Verdicts on what has not looked at clips: nobody need look again because of it."""
+"""Verdicts on judges that have not looked at clips: they call for no second looks."""
 
 
 class Verdict(NamedTuple):
-    """A verdict: its code, and the sentence that says it with the figures it rests on."""
+    """A verdict: its code, and the sentence that states it with its figures."""
 
     code: Code
     text: str
 
 
 def judge(figures: Mapping[str, Any], params: Calibration, *, is_control: bool) -> list[Verdict]:
-    """Return what is wrong with a machine, or that nothing is, by the figures of `calibrate`.
+    """Return what is wrong with a machine, if anything, from the figures of `calibrate`.
 
     `is_control` says that the machine is the similarity control itself.
     """
     if not figures["answers"]["with_level"]:
-        return [Verdict("none", "The machine has no levels, so that nothing is known of it.")]
+        return [Verdict("none", "The machine has no levels, so nothing is known about it.")]
     if figures["pairs"] < params.min_pairs:
         pairs, least = figures["pairs"], params.min_pairs
         text = f"{pairs} pairs have a level by people and by the machine; {least} are needed."
@@ -55,7 +55,7 @@ def _faults(figures: Mapping[str, Any], params: Calibration) -> Iterator[Verdict
         yield Verdict(
             "fails",
             f"Fails too often: {failed:.1%} of {answers['asked']:,} answers have no level"
-            f" (asked for: {params.max_failed:.0%} at most).",
+            f" (allowed: at most {params.max_failed:.0%}).",
         )
     level, share = _most_frequent(figures["confusion"], axis=1)
     _, of_people = _most_frequent(figures["confusion"], axis=0)
@@ -78,7 +78,7 @@ def _faults(figures: Mapping[str, Any], params: Calibration) -> Iterator[Verdict
         yield Verdict(
             "lenient" if lenient else "severe",
             f"{'Lenient' if lenient else 'Severe'}: on average its levels differ from people\u2019s"
-            f" by {_span(bias)} (asked for: {params.max_bias:g} at most).",
+            f" by {_span(bias)} (allowed: at most {params.max_bias:g}).",
         )
         return
     more = control and control["difference"] and control["difference"]["kappa"]
@@ -91,7 +91,7 @@ def _faults(figures: Mapping[str, Any], params: Calibration) -> Iterator[Verdict
 
 
 def _most_frequent(confusion: list[list[int]], axis: int) -> tuple[int, float]:
-    """Return the level given most often, by people (axis 0) or the machine (1), and its share."""
+    """Return the level most often given by people (axis 0) or the machine (1), and its share."""
     lines = list(zip(*confusion, strict=True)) if axis else confusion
     counts = [sum(line) for line in lines]
     return counts.index(max(counts)), max(counts) / sum(counts)

@@ -1,9 +1,9 @@
-"""What a machine saves: queries that people need not judge, for the same certainty of a mean: pure.
+"""What a machine saves: queries that people need not judge, for a mean as certain: pure.
 
 People judge a random half of the queries, the machine all: prediction-powered inference
-(`momentrank.prediction_powered`) makes a mean of both. How many queries people alone would have to
-judge for an interval as narrow is what the machine is worth. Halves are drawn many times, of
-queries that people have in fact judged all.
+(`momentrank.prediction_powered`) combines both into a mean. The machine's worth is how many queries
+people alone would have to judge for an equally narrow interval. Halves are drawn many times, from
+queries that people have in fact all judged.
 """
 
 from collections.abc import Iterable
@@ -23,9 +23,9 @@ def measure_worth(
 ) -> dict[str, Any] | None:
     """Return what queries judged by people and a machine are worth, for JSON.
 
-    `people` and `machine` are the values of runs, shape (runs, queries), by either's qrels. None
-    where there are too few queries, or no runs. `inside` says how often the mean by people of all
-    queries lies in the interval.
+    `people` and `machine` are the values of runs, shape (runs, queries), under either's qrels. None
+    if there are too few queries, or no runs. `inside` is how often people's mean over all queries
+    is in the interval.
     """
     queries = people.shape[1]
     judged, chosen = queries // 2, [*runs]

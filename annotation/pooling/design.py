@@ -1,6 +1,6 @@
-"""How an audit was drawn: `datasets/campaign/audit.json`, beside the pairs themselves.
+"""How an audit was drawn: `datasets/campaign/audit.json`, next to the pairs themselves.
 
-The pairs alone do not tell how many queries and moments they were drawn from.
+The pairs alone do not show how many queries and moments they were drawn from.
 """
 
 from pathlib import Path
@@ -11,7 +11,7 @@ from pipeline.core.validation import Natural, Positive, Section, validate
 
 PATH = tables.CAMPAIGN / "audit.json"
 LEAST_QUERIES = 2
-"""Drawn at least: what differs between queries is not to be had from one."""
+"""Minimum to draw: one query does not show how queries differ."""
 
 
 class AuditError(MomentRankError):
@@ -22,7 +22,7 @@ class Design(Section):
     """`drawn` of `queries` queries; of a pool of `pool` moments the `top` best, `random` others.
 
     `pool` counts places: moments of the same video, start and end are one. `machine` is the model
-    by whose levels the random others were drawn (`tables.AUDIT_STRATA`); None: without.
+    whose levels guided the draw of the random others (`tables.AUDIT_STRATA`); None without one.
     """
 
     seed: Natural
@@ -38,8 +38,8 @@ def read(path: Path = PATH) -> Design:
     """Read the design.
 
     Raises:
-        FileError: there is none, or it is not JSON.
-        AuditError: a field is missing, unknown or impossible.
+        FileError: the file is missing or not JSON.
+        AuditError: a field is missing, unknown or not valid.
     """
     if not path.is_file():
         raise files.FileError(f"{path}: no such file; `python -m annotation.audit plan` draws one")

@@ -1,11 +1,11 @@
-"""What an audit gains by its strata: its interval beside that of a simple random sample.
+"""What an audit gains from its strata: its interval compared with a simple random sample's.
 
-Would as many random moments of each query, drawn without looking at a machine's levels, have made
-the interval wider? The stratified sample itself tells: it estimates without bias the spread that a
-simple random sample would have met (Cochran, Sampling Techniques, 3rd ed., 5A.11, on the gain due
-to stratification), and so the variance of the mean of both stages. The interval is then that of
-`estimator`, with this variance and the one weight that all moments of a query would have had. The
-ratio of both widths is a figure of one sample, and has noise of its own.
+Would as many random moments of each query, drawn without a machine's levels, have made the interval
+wider? The stratified sample itself answers this: it gives an unbiased estimate of the spread in a
+simple random sample (Cochran, Sampling Techniques, 3rd ed., 5A.11, on the gain due to
+stratification), and so of the variance of the mean of both stages. The interval is then that of
+`estimator`, with this variance and the single weight that all moments of a query would have had.
+The ratio of both widths comes from one sample, and is noisy itself.
 """
 
 import numpy as np
@@ -23,14 +23,14 @@ from annotation.pooling.estimator import (
 )
 
 LEAST_FINDS = 5
-"""With fewer finds in the random samples a ratio would be chance."""
+"""With fewer finds in the random samples, a ratio would be mere chance."""
 
 
 def compare_widths(counts: Counts, strata: int, population: int) -> Floats:
     """Return the interval's width beyond the first strata over that without strata, (...,).
 
-    NaN where nothing can be said: no query has two strata or more, there are too few finds, or too
-    little was judged of the strata to know their spread.
+    NaN where it can't be estimated: no query has two strata or more, there are too few finds, or
+    too little of the strata was judged to know their spread.
     """
     alone, queries = merge_strata(counts), counts.size.shape[-2]
     variance = simple_variance(counts, strata, population)
@@ -47,8 +47,8 @@ def compare_widths(counts: Counts, strata: int, population: int) -> Floats:
 def simple_variance(counts: Counts, strata: int, population: int) -> Floats:
     """Estimate the variance of the mean beyond the first strata, had there been no strata, (...,).
 
-    Queries without two judged in a stratum, of which not all is judged, do not tell the spread
-    within: the mean of the others stands for theirs. NaN where fewer than two tell it.
+    Queries with fewer than two judged in a stratum that is not fully judged do not show the spread
+    within it: the mean of the others is used for them. NaN if fewer than two queries show it.
     """
     queries, measured = counts.size.shape[-2], _is_measured(counts)
     random = counts.variance[..., -counts.drawn :].sum(-1)
@@ -73,7 +73,7 @@ def merge_strata(counts: Counts) -> Counts:
 def _draw_variance(counts: Counts) -> Floats:
     """Estimate the variance of each query's total for a simple random sample of the rest of it.
 
-    Shape (..., queries). The spread p (1 - p) is that of the estimated share p, and what p errs.
+    Shape (..., queries). The spread is p (1 - p) of the estimated share p, plus the error of p.
     """
     whole = merge_strata(counts)
     size, judged = (np.maximum(part[..., -1], 1) for part in (whole.size, whole.judged))
@@ -85,7 +85,7 @@ def _draw_variance(counts: Counts) -> Floats:
 
 
 def _is_measured(counts: Counts) -> Bools:
-    """Tell of which queries each stratum's spread is known: two are judged, or all."""
+    """Mark the queries whose strata all have a known spread: two are judged, or all."""
     size, judged = (part[..., -counts.drawn :] for part in (counts.size, counts.judged))
     known: Bools = ((judged > 1) | (judged == size)).all(-1)
     return known

@@ -1,8 +1,8 @@
-"""Draw an audit (paper, Appendix B.3): n queries, of each the top ranks and random others.
+"""Draw an audit (paper, Appendix B.3): n queries, and for each the top ranks and random others.
 
-Both draws are simple random samples: by the order of SHA-256(seed, id), so that the same
-seed draws the same on every machine, and one query or moment more changes little. With a machine's
-levels the others are drawn by strata (`pooling.machine_strata`), each a simple random sample.
+Both draws are simple random samples, in the order of SHA-256(seed, id), so the same seed draws the
+same on every machine, and one more query or moment changes little. With a machine's levels, the
+others are drawn by strata (`pooling.machine_strata`), each a simple random sample.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ TOP, RANDOM = 60, 60
 
 
 class Sizes(NamedTuple):
-    """What is to be drawn: so many queries, and of each so many top ranks and others."""
+    """What to draw: the number of queries, and for each the number of top ranks and others."""
 
     seed: int
     queries: int
@@ -40,7 +40,7 @@ class Machine(NamedTuple):
 class AuditDraw(NamedTuple):
     """The pairs (`tables.AUDIT`), sorted by query and rank, and how they were drawn.
 
-    `strata` is `tables.AUDIT_STRATA`, empty if no machine was asked.
+    `strata` is `tables.AUDIT_STRATA`, empty if no machine was used.
     """
 
     table: pd.DataFrame
@@ -57,17 +57,17 @@ def draw(
 ) -> AuditDraw:
     """Draw an audit of `queries` (`query_id, query`) among described `moments`.
 
-    Ranks are those over the whole pool, the query's own moment included, as the candidates'.
-    With a `machine`, more of the random others are drawn where it gives a high level.
+    Ranks are over the whole pool, including the query's own moment, as for the candidates. With a
+    `machine`, more of the random others are drawn where it gives a high level.
 
     Raises:
-        AuditError: more queries are wanted than there are, or fewer than two.
-        PoolError: there is no moment.
+        AuditError: more queries are requested than there are, or fewer than two.
+        PoolError: there are no moments.
     """
     if not LEAST_QUERIES <= sizes.queries <= len(queries):
         raise AuditError(
-            f"an audit needs {LEAST_QUERIES} queries or more, and {len(queries)} are judged:"
-            f" --queries can't be {sizes.queries}"
+            f"an audit needs {LEAST_QUERIES} queries or more, and at most the {len(queries)} that"
+            f" are judged: --queries can't be {sizes.queries}"
         )
     order = draw_order(sizes.seed, queries["query_id"])
     chosen = queries.iloc[order[: sizes.queries]].sort_values("query_id")
@@ -96,7 +96,7 @@ def draw(
 
 
 def _place(query_id: str, rest: pd.DataFrame, machine: Machine | None) -> pd.Series:
-    """Return the stratum of each moment below the top; one for all if no machine was asked."""
+    """Return the stratum of each moment below the top; one for all without a machine."""
     if machine is None:
         return pd.Series(machine_strata.NAMES[0], rest.index)
     own = machine.strata[machine.strata["query_id"] == query_id]
@@ -106,7 +106,7 @@ def _place(query_id: str, rest: pd.DataFrame, machine: Machine | None) -> pd.Ser
 def _draw_query(
     query_id: str, ranking: pd.DataFrame, placed: pd.Series, sizes: Sizes
 ) -> pd.DataFrame:
-    """Return the drawn moments of a query; of random ones also `stratum` and its `size`."""
+    """Return the drawn moments of a query; random ones also have `stratum` and its `size`."""
     top, rest = ranking[: sizes.top], ranking[sizes.top :]
     order = draw_order(sizes.seed, rest["moment_id"], within=query_id)
     code = placed.map(machine_strata.NAMES.index).to_numpy("int64")
@@ -128,8 +128,8 @@ def draw_order(seed: int, ids: Iterable[str], within: str = "") -> Ints:
 def cost(table: pd.DataFrame, candidates: pd.DataFrame) -> dict[str, int]:
     """Count the pairs of an audit, those that are candidates, and the first votes they cost.
 
-    Batch 1 is judged anyway, batch 2 only where a query is extended: the votes lie between
-    `votes_at_least` and `votes_at_most`, besides those where the first two disagree.
+    Batch 1 is judged anyway, batch 2 only if a query is extended: the number of votes is between
+    `votes_at_least` and `votes_at_most`, not counting those where the first two disagree.
     """
     pairs = len(table)
     batch = table.merge(candidates, on=["query_id", "moment_id"])["batch"]

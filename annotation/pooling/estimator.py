@@ -1,24 +1,24 @@
-"""How many relevant moments lie beyond the judged ranks, with a 95 % interval (Appendix B.3).
+"""How many relevant moments are beyond the judged ranks, with a 95 % interval (Appendix B.3).
 
-The design has two stages: n of N queries are drawn, and within each the ranks just below the cut
-are judged one and all, the rest of the pool by a simple random sample. A query's total is
-estimated stratum by stratum; the mean over queries has the variance of Cochran (Sampling
-Techniques, 3rd ed., chapter 10), with both finite population corrections.
+The design has two stages: n of N queries are drawn, and within each, all ranks just below the cut
+are judged, and the rest of the pool by a simple random sample. A query's total is estimated
+stratum by stratum; the mean over queries has the variance given by Cochran (Sampling Techniques,
+3rd ed., chapter 10), with both finite population corrections.
 
 **The interval.** Relevant moments far down are rare: one that is found stands for hundreds.
-The estimate is then a small count times a large weight, right-skewed, and low exactly where
-its variance is estimated too low, so that mean +- t SE misses the truth in 5 to 10 % of pools,
-nearly always from below. Instead the estimate is taken for a gamma variable with the variance
-of the design, as for weighted sums of Poisson counts (Fay and Feuer, Statistics in Medicine
-16, 1997): the upper bound is that of one find more, which is what makes it hold for few
-finds; the lower bound is that of half a find more (the mid-P form: Fay and Kim, Biometrical
-Journal 59, 2017), because a whole one is conservative. Both are widened by t / z, for the
-variance was estimated from n queries. `python -m benchmarks.audit` measures the coverage.
+The estimate is then a small count times a large weight. It is right-skewed, and low exactly when
+its variance is estimated too low, so mean +- t SE misses the truth in 5 to 10 % of pools, nearly
+always from below. Instead the estimate is treated as a gamma variable with the variance of the
+design, as for weighted sums of Poisson counts (Fay and Feuer, Statistics in Medicine 16, 1997): the
+upper bound is that of one more find, which keeps it valid for few finds; the lower bound is that
+of half a find more (the mid-P form: Fay and Kim, Biometrical Journal 59, 2017), because a whole one
+is conservative. Both are widened by t / z, because the variance was estimated from n queries.
+`python -m benchmarks.audit` measures the coverage.
 
-**Where it fails.** Below about five finds in the random samples it covers more than it says (96
-to 99 %), and its lower bound tells little. Where a few queries hold most of what is relevant, it
-covers less (91 %): a sample that has not met them cannot know. With no find at all the upper
-bound rests on the one find that might have been; `most_unseen` gives the exact one.
+**Where it fails.** Below about five finds in the random samples, it covers more than 95 % (96 to
+99 %), and its lower bound says little. If a few queries have most of the relevant moments, it
+covers less (91 %): a sample without them cannot know. Without any find, the upper bound rests on
+the one find that might have been; `most_unseen` gives the exact bound.
 """
 
 import heapq
@@ -48,8 +48,8 @@ class Interval(NamedTuple):
 class Counts(NamedTuple):
     """What was found per query and stratum; each of shape (..., queries, strata).
 
-    Strata are ranges of ranks, the best first, and at the end those `drawn` of the rest of the
-    pool: one, or several by a machine's levels. Of `size` moments `judged` have a level, a simple
+    Strata are ranges of ranks, the best first, followed by the `drawn` strata of the rest of the
+    pool: one, or several by a machine's levels. Of `size` moments, `judged` have a level, a simple
     random sample (or all of them), and `relevant` of these are relevant.
     """
 
@@ -81,7 +81,7 @@ class Beyond(NamedTuple):
     """The relevant moments beyond a rank.
 
     `per_query` is their mean number over all queries of the campaign, `share` their share of
-    all relevant moments; `finds` counts those met in the random samples.
+    all relevant moments; `finds` counts those found in the random samples.
     """
 
     per_query: Interval
@@ -92,8 +92,8 @@ class Beyond(NamedTuple):
 def beyond(counts: Counts, strata: int, population: int) -> Beyond:
     """Estimate what is relevant beyond the first `strata` strata.
 
-    `population` is the number of queries from which those of `counts` were drawn. Where
-    nothing at all is relevant the share is NaN; where all of it lies beyond, 1 (0 to 1).
+    `population` is the number of queries from which those of `counts` were drawn. If nothing
+    at all is relevant, the share is NaN; if all relevant ones are beyond, 1 (0 to 1).
     """
     queries = counts.size.shape[-2]
     step = largest_step(counts, strata, population)
@@ -111,7 +111,7 @@ def beyond(counts: Counts, strata: int, population: int) -> Beyond:
 def _share(
     above: Floats, below: Floats, noise: tuple[Floats, Floats], step: Floats, population: int
 ) -> Interval:
-    """Return the share from the odds, below to above: like the mean, these have no upper end."""
+    """Return the share from the odds, below to above: like the mean, odds have no upper limit."""
     with np.errstate(divide="ignore", invalid="ignore"):
         level, mean = above.mean(-1), below.mean(-1)
         odds = mean / level
@@ -126,14 +126,14 @@ def _share(
 
 
 def skewed_interval(mean: Floats, variance: Floats, step: Floats, queries: int) -> Interval:
-    """Return the bounds of a mean that is a sum of rare counts; for why, see the module.
+    """Return the bounds of a mean that is a sum of rare counts; the module explains why.
 
-    `step` is by how much one find more would raise the mean.
+    `step` is how much one more find would raise the mean.
     """
     tail = (1 - LEVEL) / 2
     wider = special.stdtrit(queries - 1, tail) / special.ndtri(tail)
     low = _gamma(tail, mean, variance * wider**2, 0.5)
-    # Not by a larger variance here: that of a very skewed gamma variable lowers its quantile.
+    # Not by a larger variance here: for a very skewed gamma variable it lowers the quantile.
     more = _gamma(1 - tail, mean + step, variance + step**2, 0) - mean
     return Interval(mean, np.where(mean > 0, low, 0.0), mean + wider * np.maximum(more, 0))
 
@@ -155,7 +155,7 @@ def mean_variance(total: Floats, noise: Floats, population: int) -> Floats:
 
 
 def largest_step(counts: Counts, strata: int, population: int) -> Floats:
-    """Return what one find more adds to the mean; nothing where everything was judged."""
+    """Return what one more find adds to the mean; nothing if everything was judged."""
     queries = counts.size.shape[-2]
     weight = counts.size[..., strata:] / np.maximum(counts.judged[..., strata:], 1)
     most = weight.max((-2, -1), initial=1.0)
@@ -164,12 +164,12 @@ def largest_step(counts: Counts, strata: int, population: int) -> Floats:
 
 
 def most_unseen(size: Ints, judged: Ints) -> int:
-    """Return the exact one-sided 95 % upper bound where the random samples hold no relevant one.
+    """Return the exact one-sided 95 % upper bound if the random samples contain no relevant one.
 
-    The most that can be relevant in all the strata together, (queries,), so that the chance to
-    draw none of them is still 5 %. It speaks of the audited queries alone, and whatever
-    their clustering: the chance is largest where the relevant ones are spread evenly, since
-    each further one within a query is more likely to be met than the one before.
+    It is the most that can be relevant in all the strata together, (queries,), with a chance to
+    draw none of them of still 5 %. It applies only to the audited queries, and whatever their
+    clustering: the chance is largest if the relevant ones are spread evenly, since each further one
+    within a query is more likely to be drawn than the one before.
     """
     left, bound = log(1 - LEVEL), 0
     queue = [(sample / whole, whole, sample) for whole, sample in _unseen(size, judged)]

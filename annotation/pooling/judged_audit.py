@@ -1,4 +1,4 @@
-"""The audit of this checkout as far as it is judged, and what a machine's levels brought it."""
+"""This checkout's audit as far as it is judged, and its gain from a machine's levels."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from pipeline.core.sections import Candidates
 
 
 def read_report(params: Candidates) -> tuple[Report, Design]:
-    """Return what the audit comes to beyond the ranks of batch 1 and 2, and how it was drawn.
+    """Return the audit's results beyond the ranks of batches 1 and 2, and how it was drawn.
 
     Raises:
         FileError: there is no audit, or no consensus yet.
@@ -23,10 +23,10 @@ def read_report(params: Candidates) -> tuple[Report, Design]:
 
 
 def measure_gain(params: Candidates) -> dict[str, Any] | None:
-    """Return how wide the audit's intervals are beside those without a machine's levels, for JSON.
+    """Return the width of the audit's intervals relative to those without a machine, for JSON.
 
-    `widths` are ratios by level and rank, null where nothing can be said. None where there is no
-    audit, or the machine was not asked.
+    `widths` are ratios by level and rank, null where they can't be estimated. None without an
+    audit, or if no machine was used.
     """
     if tables.AUDIT.read().empty:
         return None

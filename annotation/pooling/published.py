@@ -1,6 +1,6 @@
-"""A collection as it was published: its levels against its raw votes, and its second batches.
+"""A published collection: its levels against its raw votes, and its second batches.
 
-Ranks are those of the pairs with a level, by similarity: what was discarded is not published, so a
+Ranks are those of the pairs with a level, by similarity: discarded pairs are not published, so a
 rank may be higher up than the one that annotators saw.
 """
 
@@ -35,15 +35,15 @@ def read_judged(paths: Iterable[Path]) -> pd.DataFrame:
         for name in ("query_id", PAIR):
             known = {one for earlier in parts for one in earlier[name]}
             if repeated := known.intersection(part[name]):
-                raise FormatError(f"{path}: {name} {min(repeated)!r} is in another file too")
+                raise FormatError(f"{path}: {name} {min(repeated)!r} is also in another file")
         parts.append(part)
     return pd.concat(parts, ignore_index=True)
 
 
 def examine(votes: Raw, judged: pd.DataFrame, rule: Rule) -> dict[str, Any]:
-    """Return what a published collection says of itself, for JSON.
+    """Return what the files of a published collection show, for JSON.
 
-    `levels` counts the pairs whose published level is what the rule makes of their votes,
+    `levels` counts the pairs whose published level is the one that the rule gives for their votes,
     `similarity_1` those that read just like their query (paper, Appendix B.5).
     """
     return {
@@ -56,7 +56,7 @@ def examine(votes: Raw, judged: pd.DataFrame, rule: Rule) -> dict[str, Any]:
 
 
 def compare_levels(votes: Raw, judged: pd.DataFrame) -> dict[str, int]:
-    """Count published levels that votes give by the paper's rule, and those that they don't.
+    """Count published levels that follow from the votes by the paper's rule, and others.
 
     `without_votes` are published pairs that nobody voted on, `discarded` those that the rule
     discards, `unpublished` pairs that the rule keeps but that no file has.
@@ -77,11 +77,11 @@ def compare_levels(votes: Raw, judged: pd.DataFrame) -> dict[str, int]:
 
 
 def measure_extension(judged: pd.DataFrame, rule: Rule) -> dict[str, Any]:
-    """Return how many queries have a second batch, and how many would by the rule.
+    """Return how many queries have a second batch, and how many should by the rule.
 
     A query was extended if more of its pairs than one batch have a level. The rule extends it if
-    the mean level over the last ranks of the first batch is high enough; it can't tell
-    (`undecided`) where none of these has a level. `batches` compares what people found in both.
+    the mean level over the last ranks of the first batch is high enough; it can't decide
+    (`undecided`) if none of these has a level. `batches` compares the levels in both.
     """
     ordered = judged.sort_values(["query_id", "similarity"], ascending=[True, False], kind="stable")
     rank = ordered.groupby("query_id").cumcount() + 1
@@ -126,7 +126,7 @@ def text(figures: Mapping[str, Any]) -> str:
 def _lines(figures: Mapping[str, Any]) -> Iterator[str]:
     levels, alike, extension = (figures[name] for name in ("levels", "similarity_1", "extension"))
     yield f"queries {figures['queries']:,}   pairs with a level {figures['pairs']:,}"
-    yield f"levels as the rule makes them of the votes: {levels['same']:,}"
+    yield f"levels that follow from the votes by the rule: {levels['same']:,}"
     for name, title in PROBLEMS.items():
         if levels[name]:
             yield f"  {title}: {levels[name]:,}"
@@ -148,10 +148,10 @@ def _extension(figures: Mapping[str, Any]) -> Iterator[str]:
 
 
 PROBLEMS = {
-    "different": "other levels than the rule's (adjudicated ones are among them)",
-    "discarded": "published, though the rule discards them (likewise)",
+    "different": "other levels than the rule's (including adjudicated ones)",
+    "discarded": "published, although the rule discards them (likewise)",
     "without_votes": "published without votes",
-    "unpublished": "kept by the rule, and not published",
+    "unpublished": "kept by the rule, but not published",
 }
 TITLES = {
     "first": "ranks of the first batch",

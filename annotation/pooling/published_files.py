@@ -1,4 +1,4 @@
-"""Judged moments with their pairs and similarities, as a release publishes them.
+"""Judged moments with their pairs and similarities, as published in a release.
 
 `[{query_id, query, relevant_moment: [{pair_id, similarity, relevance, ...}]}]`, or a record
 `{query_id, pair_id, similarity, relevance, ...}` for each pair.
@@ -35,7 +35,7 @@ def read_pairs(path: Path) -> Pairs:
     """
     records = read_records(read_source(path)).require(dict)
     if not any({LISTS, "pair_id"} & record.keys() for record in records.values):
-        hint = "name val.json and test.json of a release"
+        hint = "expected val.json and test.json of a release"
         raise Place(path).error(f"no judged moments with pair_id; {hint}")
     queries, pairs = _flatten(records)
     ids = pairs.key("pair_id").distinct_ids()

@@ -1,4 +1,4 @@
-"""The whole pool in the order of similarity, a query at a time; exact (docs/exactness.md)."""
+"""The whole pool in order of similarity, a query at a time; exact (docs/exactness.md)."""
 
 from collections.abc import Iterator
 
@@ -17,12 +17,12 @@ def rank_pool(
 ) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield each query's id and the pool's `moment_id, rank, similarity, place`, best first.
 
-    `queries` holds `query_id, query`, `moments` is as `captions.join_captions` returns it.
-    Moments of the same video, start and end are one `place` (its number in `ranking.places`),
-    represented by the moment with the best caption: ranks are those of the candidates, and go on.
+    `queries` has `query_id, query`, `moments` is as returned by `captions.join_captions`. Moments
+    of the same video, start and end are one `place` (its number in `ranking.places`), represented
+    by the moment with the best caption: ranks are those of the candidates, continued.
 
     Raises:
-        PoolError: there is no moment.
+        PoolError: there are no moments.
         EmbeddingsError: a text or caption has not been embedded.
     """
     pool = Pool.build(moments, embedded.rows(moments["caption"]), len(moments))

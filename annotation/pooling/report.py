@@ -1,7 +1,7 @@
-"""What an audit says: relevance against similarity and rank, and what lies beyond the ranks.
+"""The report of an audit: relevance by similarity and rank, and what is beyond the ranks.
 
-Paper, Appendix B.3 and Figure 4. A pair is relevant at a level or above: the report
-gives all four, so that nobody has to choose one first.
+Paper, Appendix B.3 and Figure 4. A pair is relevant at a level or above: the report gives all four,
+so nobody has to choose one first.
 """
 
 import json
@@ -24,15 +24,15 @@ FAR = [100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000]
 STEP = 10
 DECIMALS = 4
 ENDS = ("", "_low", "_high")
-"""Of the columns of an estimate and its bounds."""
+"""Suffixes of the columns of an estimate and its bounds."""
 WIDTH = (
-    "`width` is that of the interval per query, over the one that as many random moments drawn"
-    " without the machine's levels would have had, as this sample tells: .80 is a fifth narrower."
+    "`width` is the width of the interval per query, relative to as many random moments drawn"
+    " without the machine's levels, estimated from this sample: .80 is a fifth narrower."
 )
 
 
 class Report(NamedTuple):
-    """What an audit comes to: three tables, and how many pairs and queries are decided."""
+    """The results of an audit: three tables, and how many pairs and queries are decided."""
 
     by_similarity: pd.DataFrame
     by_rank: pd.DataFrame
@@ -47,13 +47,13 @@ def report(
     depths: Sequence[int],
     strata: pd.DataFrame | None = None,
 ) -> Report:
-    """Return what is known so far; `strata` is `tables.AUDIT_STRATA`, where a machine was asked.
+    """Return what is known so far; `strata` is `tables.AUDIT_STRATA`, if a machine was used.
 
-    Only queries of which no pair waits are in `beyond`; a query without any level in one of
-    its strata is left out too. A pair without consensus, discarded or unjudgeable, is no 0:
-    its stratum's sample is smaller by one. `beyond` has a row for each of `depths` (ranks below
-    `design.top`) and level, and none while fewer than two queries can be used. `width_ratio` is
-    that of the interval per query, over one without the machine's strata (`design_effect`).
+    Only queries without waiting pairs are in `beyond`; a query without any level in one of its
+    strata is also left out. A pair without consensus, discarded or unjudgeable, is not a 0: its
+    stratum's sample is smaller by one. `beyond` has a row for each of `depths` (ranks below
+    `design.top`) and level, and none while fewer than two queries can be used. `width_ratio`
+    compares the interval per query with one without the machine's strata (`design_effect`).
 
     Raises:
         AuditError: a pair's stratum is missing.
@@ -82,7 +82,7 @@ def report(
 
 
 def _check_strata(audit: pd.DataFrame, design: Design, strata: pd.DataFrame | None) -> pd.DataFrame:
-    """Return the strata of the audit's random pairs; none where no machine was asked."""
+    """Return the strata of the audit's random pairs; none if no machine was used."""
     if design.machine is None:
         return tables.AUDIT_STRATA.empty()
     random = audit.loc[audit["origin"] == "random", PAIR_KEY]
@@ -96,7 +96,7 @@ def _check_strata(audit: pd.DataFrame, design: Design, strata: pd.DataFrame | No
 
 
 def stratum_edges(depths: Sequence[int], design: Design) -> list[int]:
-    """Return where strata begin and end: stratum i holds the ranks edges[i] + 1 to edges[i + 1]."""
+    """Return the edges of strata: stratum i has the ranks edges[i] + 1 to edges[i + 1]."""
     top = min(design.top, design.pool)
     return sorted({0, *(depth for depth in depths if depth < top), top, design.pool})
 
@@ -107,7 +107,7 @@ def by_similarity(levels: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_rank(levels: pd.DataFrame, design: Design) -> pd.DataFrame:
-    """Return mean level and shares by rank: in tens as far as all is judged, then coarser."""
+    """Return mean level and shares by rank: in tens where all are judged, then coarser."""
     top = min(design.top, design.pool)
     edges = [*range(0, top, STEP), top, *(edge for edge in FAR if top < edge < design.pool)]
     return _curve(levels, "rank", [*edges, design.pool], right=True)
@@ -135,7 +135,7 @@ def _curve(levels: pd.DataFrame, by: str, edges: Sequence[float], *, right: bool
 def assign_strata(
     done: pd.DataFrame, edges: Sequence[int], drawn: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Return the pairs of the queries that have a level in each stratum, with `stratum` and `size`.
+    """Return the pairs of queries with a level in each stratum, with `stratum` and `size`.
 
     `drawn` are the machine's strata of random pairs: they divide the last range of ranks.
     """
@@ -192,7 +192,7 @@ def _row(estimate: Beyond, counted: Counts) -> list[float | None]:
 
 
 def as_json(result: Report, design: Design) -> dict[str, Any]:
-    """Return the report as JSON has it: what is not known is null."""
+    """Return the report for JSON: unknown values are null."""
     frames = {name: getattr(result, name) for name in ("by_similarity", "by_rank", "beyond")}
     return {
         "complete": result.progress["decided"] == result.progress["pairs"],
@@ -203,7 +203,7 @@ def as_json(result: Report, design: Design) -> dict[str, Any]:
 
 
 def as_text(result: Report, design: Design) -> str:
-    """Return the report as people read it."""
+    """Return the report as text."""
     parts = [
         _progress_text(result.progress, design),
         f"Levels by similarity\n\n{_columns(result.by_similarity)}",
@@ -216,7 +216,7 @@ def as_text(result: Report, design: Design) -> str:
 def _progress_text(progress: dict[str, int], design: Design) -> str:
     pairs, decided = progress["pairs"], progress["decided"]
     state = "complete" if pairs == decided else "INCOMPLETE"
-    machine = f" {design.machine} said which moments to draw more of." if design.machine else ""
+    machine = f" {design.machine} guided which moments were drawn more." if design.machine else ""
     return (
         f"Audit of {design.drawn} of {design.queries} queries, {state}: {decided:,} of {pairs:,}"
         f" pairs are decided ({progress['without_level']:,} of them without a level), all of"
@@ -232,7 +232,7 @@ def _columns(frame: pd.DataFrame) -> str:
 
 def _beyond_text(result: Report, design: Design) -> str:
     if result.beyond.empty:
-        return "not before two queries are judged in full"
+        return "not until two queries are fully judged"
     frame = result.beyond
     shown = pd.DataFrame(
         {
@@ -250,7 +250,7 @@ def _beyond_text(result: Report, design: Design) -> str:
     note = (
         f"\nEstimated from {result.progress['queries_used']} queries, with 95 % intervals. `finds`"
         f" counts the relevant ones among the random moments beyond rank {design.top}: below five"
-        " an interval is wide and its lower bound tells little."
+        " an interval is wide and its lower bound says little."
     )
     none = frame[frame["unseen_at_most"].notna()].drop_duplicates("level")
     notes = [

@@ -1,7 +1,7 @@
-"""Pooling: add to a campaign what systems' own runs found and nobody has judged.
+"""Pooling: add results of systems' own runs that nobody has judged to a campaign.
 
-Candidates are chosen by captions, and so favour systems that resemble captions. The first
-results of other systems, each named by its run, make up for it.
+Candidates are chosen by captions, and so favour systems that rely on captions. The first results
+of other systems, each labelled with its run, compensate for this.
 """
 
 from collections.abc import Mapping
@@ -19,14 +19,14 @@ from pipeline.retrieval.embeddings import Embeddings
 from pipeline.retrieval.ranking import places
 
 SAME = 1e-6
-"""Seconds by which the times of one moment may differ after a way through text."""
+"""Seconds by which the times of one moment may differ after being written as text."""
 MIN_IOU = 0.5
-"""As nDCG at IoU >= 0.5: the level of that moment is what such a result would be given."""
+"""As in nDCG at IoU >= 0.5, where such a result gets the level of that moment."""
 NOWHERE = -1
 
 
 class Pool(NamedTuple):
-    """What results are looked up in: queries, described moments, and their embeddings."""
+    """Where results are looked up: queries, described moments, and their embeddings."""
 
     queries: pd.DataFrame
     moments: pd.DataFrame
@@ -34,7 +34,7 @@ class Pool(NamedTuple):
 
 
 class TopUp(NamedTuple):
-    """The new pairs (`tables.TOPUP`), and of each run what became of its results."""
+    """The new pairs (`tables.TOPUP`), and what became of each run's results."""
 
     table: pd.DataFrame
     counts: pd.DataFrame
@@ -48,14 +48,14 @@ def top_up(
     depth: int,
     min_iou: float,
 ) -> TopUp:
-    """Return the pairs that the runs have among their first `depth`, and that are not `judged`.
+    """Return the pairs among the runs' first `depth` results that are not `judged`.
 
     A run is `query_id, video_id, start, end, rank`; `judged` are the pairs (`query_id,
-    moment_id`) that are judged or about to be. A pair that several runs bring is named by the
-    first of these names. A result is the moment of the same video with the same start
-    and end (to 1e-6 s), else that of the highest IoU, from `min_iou` on; of equal ones, that
-    of the smallest moment_id. What is not in the pool can't be judged: it is counted as
-    `unmatched`, and what is about another query as `of_other_queries`.
+    moment_id`) that are judged or about to be. A pair from several runs is labelled with the first
+    of their names. A result is matched to the moment of the same video with the same start and end
+    (to 1e-6 s), else to that of the highest IoU, at least `min_iou`; among equal ones, to the
+    smallest moment_id. Results that are not in the pool can't be judged: they are counted as
+    `unmatched`, and those for other queries as `of_other_queries`.
     """
     named = [run[run["rank"] <= depth].assign(origin=name) for name, run in sorted(runs.items())]
     results = pd.concat(named, ignore_index=True)
@@ -73,7 +73,7 @@ def top_up(
 
 
 def match_results(results: pd.DataFrame, moments: pd.DataFrame, min_iou: float) -> pd.Series:
-    """Return the place of each result in the pool, NOWHERE if there is none."""
+    """Return the place of each result in the pool, or NOWHERE."""
     columns = ["video_id", "start", "end"]
     pool_places = moments[[*columns, "moment_id"]].assign(place=places(moments))
     pool_places = pool_places.sort_values("moment_id").drop_duplicates("place")
@@ -91,7 +91,7 @@ def match_results(results: pd.DataFrame, moments: pd.DataFrame, min_iou: float) 
 
 
 def _pairs(new: pd.DataFrame, pool: Pool) -> pd.DataFrame:
-    """Return the new places as pairs: the moment, its rank and its similarity per query."""
+    """Return the new places as pairs, with moment, rank and similarity per query."""
     wanted = pool.queries[pool.queries["query_id"].isin(new["query_id"])]
     parts = [tables.TOPUP.empty()]
     if len(wanted):
@@ -105,7 +105,7 @@ def _pairs(new: pd.DataFrame, pool: Pool) -> pd.DataFrame:
 def _counts(
     runs: Mapping[str, pd.DataFrame], results: pd.DataFrame, new: pd.DataFrame
 ) -> pd.DataFrame:
-    """Count each run's first results by what they are; they sum to `results`."""
+    """Count each run's first results by kind; the kinds add up to `results`."""
     nowhere = results["place"] == NOWHERE
     kinds = {
         "results": pd.Series(data=True, index=results.index),
@@ -125,8 +125,8 @@ def judged_or_wanted(
 ) -> pd.DataFrame:
     """Return the pairs that are judged or about to be, as `query_id, moment_id`.
 
-    Batch 1, what audit and earlier top-ups want, and of all others those that are decided:
-    a candidate of batch 2 is wanted only where its query is extended.
+    These are batch 1, the pairs of audit and earlier top-ups, and all others that are decided: a
+    candidate of batch 2 is wanted only if its query is extended.
     """
     decided = consensus[consensus["outcome"] != "waiting"]
     frames = [candidates[candidates["batch"] == 1], audit, topup, decided]

@@ -1,8 +1,8 @@
-"""How people answer: the chance of each level, given the true one, honest or not.
+"""How people answer, honest or not: the chance of each level, given the true one.
 
-An honest annotator has a bias and noise of their own, within limits (`HONEST`); somebody who is
-not answers without regard to the clip, in reverse, or far off in one direction. Each is a table
-of chances, shape (5, 5): a row for each true level, a column for each level that is answered.
+An honest annotator has their own bias and noise, within limits (`honest`); others answer without
+regard to the clip, in reverse, or far off in one direction. Each behaviour is a table of chances,
+shape (5, 5): a row for each true level, a column for each level answered.
 """
 
 from functools import cache
@@ -18,28 +18,28 @@ from annotation.votes.votes import Floats
 BIASES = (-1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0)
 NOISES = (0.3, 0.5, 0.7, 0.9, 1.1)
 SLOPES = (0.5, 0.75, 1.0, 1.25)
-"""What an honest annotator may have: this much too high, in levels, on average; so much from pair
-to pair (standard deviation); and a use of the scale that is so many times as wide as others'."""
+"""The range of honest annotators: the mean deviation in levels; the noise from pair to pair
+(standard deviation); and how wide their use of the scale is compared with others'."""
 SLIP = 0.05
-"""The share of an honest annotator's answers that may mean nothing, as by a wrong key or another
-understanding: so a few wild answers prove nothing."""
+"""The share of an honest annotator's answers that may mean nothing, such as a wrong key or a
+misunderstanding: so a few wild answers prove nothing."""
 RARE = 0.02
-"""The share of other answers by somebody who always gives the same."""
+"""The share of other answers from a person who always gives the same one."""
 FAR_OFF = (-2.5, -1.75, 1.75, 2.5)
 CARELESS_NOISE = 2.0
 
 
 class Behaviour(NamedTuple):
-    """A way to answer that is not an annotator's, in words for the lead, and its chances."""
+    """A way to answer that is not honest, in words for the lead, and its chances."""
 
     words: str
     chances: Floats
 
 
 def chances(bias: float, noise: float, slope: float = 1.0) -> Floats:
-    """Return the chances of somebody who slips now and then, as `level_chances` has them else.
+    """Return the chances of `level_chances` for a person who slips now and then.
 
-    With a slope of -1 the scale is turned round: 0 is taken for 4.
+    With a slope of -1 the scale is reversed: 0 is taken for 4.
     """
     return (1 - SLIP) * level_chances(bias, noise, slope) + SLIP / LEVELS
 
@@ -56,7 +56,7 @@ def honest() -> Floats:
 
 @cache
 def others() -> list[Behaviour]:
-    """Return the ways to answer that are not an annotator's."""
+    """Return the ways to answer that are not honest."""
     return [
         Behaviour("at random", np.full((LEVELS, LEVELS), 1 / LEVELS)),
         *(Behaviour(f"{level} whatever is shown", _constant(level)) for level in range(LEVELS)),

@@ -1,6 +1,6 @@
 """Hidden checks in figures: each person's agreement with gold, and with themselves.
 
-A hit is a level within 1 of the known one; who can't judge a pair has neither hit nor missed.
+A hit is a level within 1 of the known one; "can't judge" is neither a hit nor a miss.
 """
 
 from typing import Any
@@ -22,15 +22,15 @@ THIRDS = ("early", "middle", "late")
 def measure_checks(
     judgments: pd.DataFrame, gold: pd.DataFrame, min_gold: float, window: int
 ) -> pd.DataFrame:
-    """Return the figures and flags of everybody with a hidden check, a row for each `annotator`.
+    """Return the figures and flags of everyone with a hidden check, a row for each `annotator`.
 
-    `gold` is as of `collect_gold`. Of so many pairs whose level the lead or the exam tells
-    (`gold`), `hits` are within 1 and `exact` equal; the `share` of hits with `low` and `high`, and
-    the same of the `last` ones; the shares in each third of them by time, `early`, `middle` and
-    `late`. `adjudicated` and `adjudicated_hits` count pairs that people could not agree on;
-    `without_level` are answers to gold that can't judge. Of `repeats`, pairs judged twice with a
-    level, `same` and `near` (within 1) count how the second answer met the first; `kappa` is
-    quadratic. What is not defined is null.
+    The argument `gold` is from `collect_gold`. Columns: of the `gold` pairs with a level from the
+    lead or the exam, `hits` are within 1 and `exact` equal; the `share` of hits with `low` and
+    `high`, and the same for the `last` ones; the shares in each third by time, `early`, `middle`
+    and `late`. `adjudicated` and `adjudicated_hits` count pairs that people could not agree on;
+    `without_level` are "can't judge" answers to gold. Of `repeats`, pairs judged twice with a
+    level, `same` and `near` (within 1) count how the second answer compares with the first;
+    `kappa` is quadratic. Undefined figures are null.
     """
     answers, twice = _gold_answers(judgments, gold), _repeats(judgments)
     people = sorted(set(answers["annotator"].tolist()) | set(twice["annotator"].tolist()))
@@ -83,7 +83,7 @@ def _share(hits: Hits, prefix: str) -> dict[str, float | None]:
 
 
 def _flags(last: Hits, near: Hits, thirds: list[Hits], min_gold: float) -> list[str]:
-    """Say what is worth a look: gold missed, answers that differ from one's own, a trend."""
+    """Return what is worth a look: missed gold, inconsistent answers, a trend."""
     flags = []
     if last.bounds[1] < min_gold:
         flags.append(f"gold: {last.text}")
@@ -99,7 +99,7 @@ def _flags(last: Hits, near: Hits, thirds: list[Hits], min_gold: float) -> list[
 
 
 def _gold_answers(judgments: pd.DataFrame, gold: pd.DataFrame) -> pd.DataFrame:
-    """Return the judgments of what is gold still with `truth`, in the order of time."""
+    """Return the judgments of pairs that are still gold, with `truth`, in order of time."""
     known = join_gold(judgments[judgments["kind"] == "gold"], gold)
     known = known[known["truth"].notna()]
     apart = (known["level"] - known["truth"]).abs()
@@ -109,7 +109,7 @@ def _gold_answers(judgments: pd.DataFrame, gold: pd.DataFrame) -> pd.DataFrame:
 
 
 def _repeats(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Return what somebody judged twice with a level, as `annotator, level, again, apart`."""
+    """Return pairs that a person judged twice with a level: `annotator, level, again, apart`."""
     whole = judgments[judgments["level"].notna()].sort_values(["submitted_at", "origin"])
     person = [*SHOWN_KEY, "annotator"]
     votes = whole[whole["kind"].isin(VOTING)].drop_duplicates(person, keep="last")

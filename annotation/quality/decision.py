@@ -1,12 +1,12 @@
-"""Decide from exam, hidden checks and shared pairs whether somebody goes on judging.
+"""Decide from exam, hidden checks and shared pairs whether a person may continue judging.
 
-Somebody is stopped for one of three reasons, each of which a lead can be told in a sentence:
+A person is stopped for one of three reasons, each of which fits in a sentence for the lead:
 
-* of their pairs of known truth, too few are within 1 of it, bad luck set aside;
+* of their pairs of known truth, too few are within 1 of it, allowing for bad luck;
 * their answers fit some other behaviour (always 2, at random, ...) so much better than any honest
-  annotator that this happens to an honest one, in a whole campaign, with a chance of
-  `max_wrong` at most; and still so whichever one other person's answers are left out;
-* in the same way, they fit a copy of somebody else's earlier answers.
+  annotator that this happens to an honest one, in a whole campaign, with a chance of at most
+  `max_wrong`; and this still holds whichever one other person's answers are left out;
+* in the same way, they fit a copy of someone else's earlier answers.
 
 The limits hold however often one looks.
 """
@@ -27,15 +27,15 @@ State = Literal["keep", "stop", "undecided"]
 TESTS = 3
 """Reasons to stop: each may wrongly do so with a third of the chance."""
 WINDOW = 1000
-"""The answers that are looked at: what came before them has been looked at then."""
+"""How many answers are examined: earlier ones have already been examined."""
 LOOK = 10
 """Pairs of known truth between two looks at their share."""
 SUSPECT = 20.0
-"""Odds that somebody careless should reach whichever one other person is left out."""
+"""Odds that a careless person must reach, whichever one other person is left out."""
 
 
 class Limits(NamedTuple):
-    """When somebody is stopped: see `plan.min_gold`, `gold_window` and `max_wrong`."""
+    """When a person is stopped: see `plan.min_gold`, `gold_window` and `max_wrong`."""
 
     min_gold: float = 0.7
     gold_window: int = 60
@@ -43,12 +43,12 @@ class Limits(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What becomes of somebody, and why.
+    """The decision on a person, and the reason.
 
-    `share` is of the last pairs of known truth within 1 of it, None where there are none;
-    `low` and `high` are the limits of what luck allows. `odds` say how much better
-    some other behaviour fits than any honest annotator (its logarithm, 0 where it does not).
-    `reason` is for the lead; `since` is when what was wrong began.
+    `share` is the share of the last pairs of known truth within 1 of it, None if there are none;
+    `low` and `high` are the limits of what luck allows. `odds` say how much better some other
+    behaviour fits than any honest annotator (its logarithm, 0 where it does not). `reason` is for
+    the lead; `since` is when the problem began.
     """
 
     state: State
@@ -61,11 +61,11 @@ class Decision(NamedTuple):
 
 
 def decide(rows: pd.DataFrame, limits: Limits, people: Iterable[int] = ()) -> dict[int, Decision]:
-    """Return the decision on everybody who answered, or on `people` alone.
+    """Return the decision on everyone who answered, or only on `people`.
 
-    `rows` are answers to exam, gold, repeats and votes (`evidence.COLUMNS`). Who is stopped no
-    longer tells anything about the others: their answers are left out, one person after the
-    other, the clearest case first.
+    `rows` are answers to exam, gold, repeats and votes (`evidence.COLUMNS`). Answers of stopped
+    people are no longer evidence about the others: they are left out, one person after another,
+    the clearest case first.
     """
     asked = set(people) or set(rows["annotator"].tolist())
     stopped: dict[int, Decision] = {}
@@ -119,7 +119,7 @@ def _chance(found: Odds) -> str:
 
 
 class _Missed(NamedTuple):
-    """That too few of a window's pairs were within 1: in words, and where the window begins."""
+    """Too few of a window's pairs were within 1: in words, and where the window begins."""
 
     words: str
     begin: int
@@ -153,7 +153,7 @@ def _looks(number: int) -> list[int]:
 def _behaviour(evidence: Evidence, who: int, enough: float) -> tuple[Odds, int]:
     """Return the odds of another behaviour, and the answer with which it begins.
 
-    They hold if they do not hang on one other person's answers; else those without that person.
+    If they depend on one other person's answers, those without that person are returned.
     """
     own = weigh(evidence, who)
     before = max(0, len(own.row) - WINDOW)
@@ -173,7 +173,7 @@ def _odds(own: Weighed) -> Odds:
 
 
 def _copying(evidence: Evidence, who: int) -> tuple[int, Odds, int]:
-    """Return whose earlier answers somebody's fit best, the odds of a copy, and its beginning."""
+    """Return whose earlier answers a person's fit best, the odds of a copy, and its beginning."""
     own, partners = weigh(evidence, who), _partners(evidence, who)
     pair, best = evidence.pair[own.row], (0, odds.NONE, 0)
     for other in partners:
@@ -190,7 +190,7 @@ def _copying(evidence: Evidence, who: int) -> tuple[int, Odds, int]:
 
 
 def _partners(evidence: Evidence, who: int) -> list[int]:
-    """Return everybody else who judged some of somebody's pairs."""
+    """Return everyone else who judged some of a person's pairs."""
     inside = np.isin(evidence.pair, evidence.pair[evidence.annotator == who])
     people = np.unique(evidence.annotator[inside]).tolist()
     return [other for other in people if other != who]

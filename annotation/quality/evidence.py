@@ -1,8 +1,8 @@
-"""What tells how somebody answers: pairs of known truth, and the others' answers to the same pairs.
+"""Evidence of how a person answers: pairs of known truth, and others' answers to the same pairs.
 
-The others' answers make each level more or less likely to be the true one: how much is learnt
+The others' answers make each level more or less likely to be the true one: how much, is estimated
 from all answers together, by maximum likelihood (Dawid and Skene 1979, with one table of chances
-for all, so that it holds with few answers).
+for all, so that it works with few answers).
 """
 
 from typing import NamedTuple
@@ -16,20 +16,20 @@ from annotation.votes.votes import MAX_DIFFERENCE, Bools, Floats, Ints
 from pipeline.campaign.pairs import PAIR_KEY
 
 COLUMNS = [*PAIR_KEY, "annotator", "level", "kind", "truth", "submitted_at"]
-"""A row for each answer: `truth` is null where nobody knows it."""
+"""A row for each answer: `truth` is null where unknown."""
 UNKNOWN = -1
 ROUNDS = 12
 USUAL = 5.0
-"""How many pairs of a query outweigh what is usual of all queries."""
+"""How many pairs of a query outweigh what is usual for all queries."""
 FOREIGN = 0.05
-"""The share of the others' answers that count for nothing: each of them may be careless."""
+"""The share of others' answers that are taken as meaningless: each of them may be careless."""
 
 
 class Evidence(NamedTuple):
     """All answers with a level, in order of time.
 
-    `truth` is the true level, UNKNOWN where nobody knows it; `log` how well each true level would
-    explain the answer (the logarithm of its chance, shape n, 5), and `prior` how frequent each is.
+    `truth` is the true level, or UNKNOWN; `log` is how well each true level would explain the
+    answer (the logarithm of its chance, shape n, 5), and `prior` how frequent each is.
     """
 
     time: pd.Series
@@ -43,13 +43,13 @@ class Evidence(NamedTuple):
 
     @property
     def known(self) -> Bools:
-        """Tell the answers whose truth is known."""
+        """Mark the answers whose truth is known."""
         known: Bools = self.truth != UNKNOWN
         return known
 
     @property
     def near(self) -> Bools:
-        """Tell the answers that are within 1 of a known truth."""
+        """Mark the answers that are within 1 of a known truth."""
         return self.known & (abs(self.level - self.truth) <= MAX_DIFFERENCE)
 
 
@@ -62,7 +62,7 @@ class Weighed(NamedTuple):
 
 
 def collect(rows: pd.DataFrame) -> Evidence:
-    """Return the evidence of answers (`COLUMNS`); those without a level tell nothing."""
+    """Return the evidence of answers (`COLUMNS`); those without a level are no evidence."""
     given = rows[rows["level"].notna()].sort_values(["submitted_at", *PAIR_KEY, "annotator"])
     pair = pd.factorize(pd.MultiIndex.from_frame(given[PAIR_KEY]))[0].astype(np.int64)
     level = given["level"].to_numpy("int64")
@@ -77,7 +77,7 @@ def collect(rows: pd.DataFrame) -> Evidence:
 
 
 def weigh(evidence: Evidence, annotator: int, without: int | None = None) -> Weighed:
-    """Return somebody's answers of which truth or other answers tell, `without` a person's."""
+    """Return a person's answers with known truth or others' answers, `without` one person's."""
     row = np.flatnonzero(evidence.annotator == annotator)
     pair = np.unique(evidence.pair[row])
     told = np.isin(evidence.pair, pair)
@@ -92,7 +92,7 @@ def weigh(evidence: Evidence, annotator: int, without: int | None = None) -> Wei
     row, known = row[kept], known[kept]
     others = total[place[row]] - evidence.log[row]
     weight = _shares(np.log(evidence.prior) + others)
-    # Of one query, more is relevant than of another: its own pairs tell how much.
+    # One query has more relevant moments than another: its own pairs show how many.
     query = np.unique(evidence.query[row], return_inverse=True)[1]
     frequent = np.tile(evidence.prior * USUAL, (int(query.max(initial=-1)) + 1, 1))
     np.add.at(frequent, query, weight)

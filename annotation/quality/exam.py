@@ -1,7 +1,7 @@
-"""The exam (paper, Appendix B.2): which pairs it has, and which levels are the right ones: pure.
+"""The exam (paper, Appendix B.2): its pairs, and their right levels: pure.
 
-Everybody judges the same pairs. They and their clips are chosen once; then nothing changes them:
-no new candidate, no clip that was cut again. The right level of a pair is the lead's own (gold),
+Everyone judges the same pairs. They and their clips are chosen once; after that nothing changes
+them: no new candidate, no clip that was cut again. The right level of a pair is the lead's (gold),
 else the median of the first people to finish. It is frozen as soon as all pairs have one.
 """
 
@@ -21,9 +21,9 @@ def choose_pairs(
 ) -> pd.DataFrame:
     """Return the pairs of a campaign's exam (`tables.EXAM`), without the right levels.
 
-    `candidates` have a clip each (`rank, query_sha, clip, clip_sha`). Where the lead has gold
-    (`tables.GOLD`) for as many pairs as the exam has, they are its pairs, drawn query by query;
-    else they are the first candidates of some queries, those with enough of them first.
+    `candidates` have a clip each (`rank, query_sha, clip, clip_sha`). If the lead has gold
+    (`tables.GOLD`) for as many pairs as the exam needs, they are its pairs, drawn query by query;
+    else they are the first candidates of some queries, preferring queries with enough of them.
     """
     size = params.queries * params.top
     golden = candidates.merge(gold[PAIR_KEY], on=PAIR_KEY)
@@ -48,7 +48,7 @@ def _draw(pairs: pd.DataFrame, campaign: str, *before: str) -> pd.DataFrame:
 
 
 def is_frozen(exam: pd.DataFrame) -> bool:
-    """Tell whether the right levels of an exam stand, for ever."""
+    """Return whether the right levels of an exam are final."""
     return len(exam) > 0 and bool(exam["origin"].notna().all())
 
 
@@ -61,8 +61,8 @@ def freeze_truth(
 ) -> pd.DataFrame:
     """Return the exam with the right levels, if they are known; else as it is.
 
-    They are as soon as `gold` has them all, or `group` of the `people` have finished: the first
-    to finish are asked. A frozen exam stays as it is.
+    They are known as soon as `gold` has them all, or `group` of the `people` have finished: the
+    first to finish count. A frozen exam stays as it is.
     """
     if exam.empty or is_frozen(exam):
         return exam
@@ -82,7 +82,7 @@ def freeze_truth(
 def median(levels: pd.Series, group: int) -> int | None:
     """Return the median of a group's levels; None unless more than half of them gave one.
 
-    Between two levels it is the higher one: the consensus rounds up, too.
+    Between two levels it is the higher one, as the consensus also rounds up.
     """
     given = levels.dropna().astype("int64")
     return int(np.ceil(given.median())) if 2 * len(given) > group else None

@@ -1,4 +1,4 @@
-"""The exam as a page of text for a terminal: how everybody stands, attempt by attempt."""
+"""The exam as a page of text for a terminal: everyone's results, attempt by attempt."""
 
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
@@ -31,7 +31,7 @@ Result = Mapping[Hashable, Any]
 
 
 def text(marked: Marked, params: Exam, standings: Mapping[int, Standing]) -> str:
-    """Return how everybody stands, what is to be done, and where people still answer."""
+    """Return everyone's results, the next steps, and where people still answer."""
     exam, answers, results, left, refused, pages = marked
     by_name = {str(number): _at_work(number, name, left) for number, name in standings.items()}
     parts = [
@@ -49,7 +49,7 @@ def text(marked: Marked, params: Exam, standings: Mapping[int, Standing]) -> str
 
 
 def _at_work(number: int, standing: Standing, left: Left) -> str:
-    """Return a standing as `exam_steps` knows it: whether people have what they are to answer."""
+    """Return a standing as `exam_steps` needs it: whether people have their tasks."""
     if standing == "to-begin" and left.get((number, FIRST)):
         return "given"
     return "told" if standing == "failed" and left.get((number, SECOND)) else standing
@@ -70,7 +70,7 @@ def _truth(exam: pd.DataFrame, answers: pd.DataFrame, params: Exam) -> str:
 def _people(
     answers: pd.DataFrame, results: pd.DataFrame, standings: Mapping[int, Standing], left: Left
 ) -> Iterator[str]:
-    """Yield a line for each attempt of everybody, with what it came to; the last says the rest."""
+    """Yield a line with the result of each attempt; a person's last line has their standing."""
     given = answers.groupby(["annotator", "attempt"]).size().to_dict()
     rows = {(row["annotator"], row["attempt"]): row for row in results.to_dict("records")}
     for number in sorted(standings.keys() | set(answers["annotator"])):

@@ -1,7 +1,7 @@
-"""Gold: the pairs whose level is known, and where it is known from.
+"""Gold: the pairs whose level is known, and the source of each level.
 
-The lead's own levels, the truth of the exam once it is frozen, and what was adjudicated. The last
-are pairs that people could not agree on, so that they tell less of a person than the others.
+The lead's own levels, the right levels of the exam once it is frozen, and adjudicated ones. The
+last are pairs that people could not agree on, so they say less about a person than the others.
 """
 
 import pandas as pd
@@ -10,16 +10,16 @@ from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY
 from pipeline.core import tables
 
 SOURCES = ("lead", "exam", "adjudicated")
-"""Where a level is known from: of a pair that several have, the first counts."""
+"""Sources of a level: if a pair has several, the first counts."""
 CLEAR = ("lead", "exam")
-"""The sources that may stop somebody: not the pairs on which people could not agree."""
+"""The sources that may stop a person: not the pairs on which people could not agree."""
 
 
 def collect_gold(lead: pd.DataFrame, exam: pd.DataFrame, adjudicated: pd.DataFrame) -> pd.DataFrame:
     """Return the known levels, as `query_id, moment_id, query_sha, clip_sha, level, source`.
 
     `lead`, `exam` and `adjudicated` are as `tables.GOLD`, `EXAM` and `ADJUDICATIONS`. The hashes
-    are of what was judged; the lead's levels, which have none, hold however a pair is shown.
+    are of what was judged; the lead's levels, which have none, apply however a pair is shown.
     """
     parts = zip(SOURCES, (lead, exam, adjudicated), strict=True)
     whole = pd.concat(
@@ -39,7 +39,7 @@ def read_gold() -> pd.DataFrame:
 
 
 def join_gold(rows: pd.DataFrame, gold: pd.DataFrame) -> pd.DataFrame:
-    """Return `rows` of `SHOWN_KEY` with `truth` and `source`, null where a pair is no gold."""
+    """Return `rows` of `SHOWN_KEY` with `truth` and `source`, null where a pair is not gold."""
     if gold.empty:  # as in most plans: the joins would be a sixth of their time
         return rows.assign(
             truth=pd.Series(pd.NA, rows.index, dtype="Int64"),

@@ -1,4 +1,4 @@
-"""How many of how many answers were within 1 of the level they are compared with."""
+"""How many answers were within 1 of the level they are compared with."""
 
 import math
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ Z = 1.959964
 
 
 class Hits(NamedTuple):
-    """So many hits of a number of answers, with Wilson's interval (1927), 95 %."""
+    """The hits among a number of answers, with Wilson's interval (1927), 95 %."""
 
     hits: int
     number: int
@@ -21,12 +21,12 @@ class Hits(NamedTuple):
 
     @property
     def share(self) -> float | None:
-        """The share of hits; None of nothing."""
+        """The share of hits; None if there are no answers."""
         return self.hits / self.number if self.number else None
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The interval of the share; 0 and 1 of nothing."""
+        """The interval of the share; 0 and 1 if there are no answers."""
         if not self.number:
             return 0.0, 1.0
         share, room = self.hits / self.number, Z * Z / self.number
@@ -44,7 +44,7 @@ class Hits(NamedTuple):
 def difference(first: Hits, second: Hits) -> tuple[float, float]:
     """Return the 95 % interval of how much higher the second share is (Newcombe 1998, method 10).
 
-    Shares of nothing differ by anything.
+    If either has no answers, it is -1 to 1.
     """
     if first.share is None or second.share is None:
         return -1.0, 1.0

@@ -1,9 +1,9 @@
 """Marks of the exam (paper, Appendix B.2), attempt by attempt: pure.
 
-An answer fails that is more than 1 from the right level, or says no level where there is a right
-one. Where there is none, because most of the group could not judge the pair, it counts for
-nobody. The second attempt is the first with the failed answers replaced by those of the feedback.
-Who has handed in an attempt can't change it: what they answer later does not count.
+An answer fails if it is more than 1 from the right level, or has no level where there is a right
+one. A pair without a right level, because most of the group could not judge it, counts for nobody.
+The second attempt is the first with the failed answers replaced by those of the feedback. An
+attempt that was handed in can't be changed: later answers do not count.
 """
 
 from collections import Counter
@@ -27,10 +27,10 @@ KEY = list(tables.EXAM_ANSWERS.key)
 
 
 class Marked(NamedTuple):
-    """The exam, all answers to it, and the results: three tables; and what the server has of it.
+    """The exam, all answers to it, and the results: three tables; and its state on the server.
 
-    By annotator and attempt, `left` counts the tasks that wait, and `pages` are the addresses of
-    the projects; `refused` counts the answers that were refused, by reason.
+    By annotator and attempt, `left` counts the waiting tasks, and `pages` are the addresses of the
+    projects; `refused` counts the answers that were refused, by reason.
     """
 
     exam: pd.DataFrame
@@ -42,10 +42,10 @@ class Marked(NamedTuple):
 
 
 def record_answers(before: pd.DataFrame, now: pd.DataFrame, exam: pd.DataFrame) -> pd.DataFrame:
-    """Return all answers (`tables.EXAM_ANSWERS`): those recorded before, and what is new.
+    """Return all answers (`tables.EXAM_ANSWERS`): those recorded earlier, and new ones.
 
-    An attempt that was finished stays as it was; until then a person's newest answer to a pair
-    counts. What has gone from the server stays.
+    A finished attempt stays as it was; until then a person's newest answer to a pair counts.
+    Answers that have disappeared from the server are kept.
     """
     done = pd.MultiIndex.from_tuples(finished(before, exam), names=PERSON)
     late = pd.MultiIndex.from_frame(now[PERSON]).isin(done)
@@ -58,7 +58,7 @@ def record_answers(before: pd.DataFrame, now: pd.DataFrame, exam: pd.DataFrame) 
 def finished(answers: pd.DataFrame, exam: pd.DataFrame) -> list[tuple[int, int]]:
     """Return `(annotator, attempt)` of the attempts that were handed in.
 
-    A second one is when every failed answer of the first was given again.
+    A second one is handed in once every failed answer of the first was given again.
     """
     people = by_finish(answers, exam)
     first = [(annotator, FIRST) for annotator in people]
@@ -94,7 +94,7 @@ def _join_truth(answers: pd.DataFrame, exam: pd.DataFrame) -> pd.DataFrame:
 
 
 def whole_attempt(answers: pd.DataFrame, attempt: int) -> pd.DataFrame:
-    """Return everybody's answers as they stood at an attempt, a row for each pair."""
+    """Return everyone's answers as of an attempt, a row for each pair."""
     until = answers[answers["attempt"] <= attempt].sort_values("attempt", kind="stable")
     return until.drop_duplicates(["annotator", *PAIR_KEY], keep="last")
 
@@ -137,9 +137,9 @@ def mark_one(rows: pd.DataFrame, max_failed: float) -> dict[str, Any]:
 
 
 def between_people(answers: pd.DataFrame, exam: pd.DataFrame, attempt: int) -> dict[str, Any]:
-    """Return kappa between those who have finished, as everybody's answers stood at an attempt.
+    """Return kappa between people who have finished, with everyone's answers as of an attempt.
 
-    Who was not asked again counts with the first attempt.
+    People who were not asked again count with the first attempt.
     """
     own = answers[answers["annotator"].isin(by_finish(answers, exam))]
     rows = whole_attempt(own, attempt).merge(exam[PAIR_KEY].reset_index(names="pair"), on=PAIR_KEY)

@@ -1,9 +1,10 @@
-"""Odds that somebody does not answer as an honest annotator: a sequential test.
+"""Odds that a person does not answer like an honest annotator: a sequential test.
 
-It may be looked at after every judgment: over a whole campaign, an honest annotator reaches odds
+It may be checked after every judgment: over a whole campaign, an honest annotator reaches odds
 of 1 / alpha with a chance of at most alpha (Ville 1939; the supremum over the honest makes it
 hold for each of them, Wasserman, Ramdas and Balakrishnan 2020). The evidence may begin at any
-judgment, so that who changes is found too: the odds of each beginning pay for how many there are.
+judgment, so that changes in behaviour are found too: the odds of each beginning are discounted for
+how many there are.
 """
 
 from collections.abc import Sequence
@@ -21,13 +22,13 @@ LEAST = 10
 STEP = 10
 """Evidence may begin at every tenth answer."""
 COPIED = 0.95
-"""The share of answers that somebody who copies takes over."""
+"""The share of answers that a copying person takes over."""
 ALIKE = (0.0, 0.25, 0.5)
-"""The share of pairs that two honest people may see with the same eyes, right or wrong."""
+"""The share of pairs that two honest people may see the same way, right or wrong."""
 
 
 class Odds(NamedTuple):
-    """The highest logarithm of odds, for which way to answer: it begins there, over so many."""
+    """The highest logarithm of odds, for which behaviour, where it begins, and over how many."""
 
     log: float
     words: str
@@ -41,8 +42,8 @@ NONE = Odds(-np.inf, "", 0, 0)
 def odds_of_behaviour(level: Ints, weight: Floats, before: int = 0) -> Odds:
     """Return the highest odds of any other behaviour against the best fitting honest one.
 
-    An honest annotator keeps one bias and noise. Whoever is not may have been honest first: then
-    their honest answers tell what would be usual for them.
+    An honest annotator keeps one bias and noise. Others may have been honest at first: then their
+    honest answers show what would be usual for them.
 
     `level` are the answers in order, `weight` how likely each level is the true one (shape n, 5),
     `before` the number of answers that came before these.
@@ -70,7 +71,7 @@ def odds_of_behaviour(level: Ints, weight: Floats, before: int = 0) -> Odds:
 
 
 def odds_of_copying(level: Ints, weight: Floats, theirs: Ints, candidates: int) -> Odds:
-    """Return the highest odds that answers were taken over from somebody who gave them before.
+    """Return the highest odds that answers were copied from a person who gave them earlier.
 
     `theirs` are that person's levels of the same pairs, `candidates` the number of people who
     could have been copied.
@@ -105,7 +106,7 @@ def _cumulated(tables: Floats, level: Ints, weight: Floats) -> Floats:
 
 
 def _any_shares(counts: Floats) -> Floats:
-    """Return the log-likelihood of levels drawn by shares nobody knows (Krichevsky-Trofimov)."""
+    """Return the log-likelihood of levels drawn with unknown shares (Krichevsky-Trofimov)."""
     half = 0.5
     free = gammaln(counts + half).sum(axis=1) - LEVELS * gammaln(half)
     log: Floats = free + gammaln(LEVELS * half) - gammaln(counts.sum(axis=1) + LEVELS * half)
@@ -113,6 +114,6 @@ def _any_shares(counts: Floats) -> Floats:
 
 
 def _price(begin: int) -> float:
-    """Return what a beginning pays: over all of them, exp(-price) adds up to 1."""
+    """Return the discount of a beginning: over all of them, exp(-price) adds up to 1."""
     step = begin // STEP
     return float(np.log((step + 1) * (step + 2)))

@@ -1,4 +1,4 @@
-"""Where each person stands with the exam, and who is therefore asked nothing."""
+"""Each person's exam standing, and who is therefore not asked anything."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -11,7 +11,7 @@ from annotation.quality.marking import FIRST
 from pipeline.core import tables
 
 Standing = Literal["to-begin", "begun", "waits", "failed", "failed-twice", "passed", "admitted"]
-"""`waits`: has finished, but too few others have, so that the right levels are not known yet."""
+"""`waits`: has finished, but too few others have for the right levels to be known."""
 MAY_JUDGE: Sequence[Standing] = ("passed", "admitted")
 
 
@@ -21,10 +21,9 @@ def find_standings(
     answers: pd.DataFrame,
     results: pd.DataFrame,
 ) -> dict[int, Standing]:
-    """Return where everybody stands who may be asked to judge, by number.
+    """Return the standing of everyone who may be asked to judge, by number.
 
-    `answers` are `tables.EXAM_ANSWERS`, `results` `tables.QUALIFICATIONS`. Who has passed once has
-    passed.
+    `answers` are `tables.EXAM_ANSWERS`, `results` `tables.QUALIFICATIONS`. Passing once is enough.
     """
     done, begun = set(by_finish(answers, exam)), set(answers["annotator"])
     passed = set(results.loc[results["passed"] == "yes", "annotator"])
@@ -47,7 +46,7 @@ def find_standings(
 
 
 def read_standings(annotators: Sequence[Annotator], *, required: bool) -> dict[int, Standing]:
-    """Return where everybody stands as it was marked last; nothing where there is no exam."""
+    """Return everyone's standing as last marked; nothing if there is no exam."""
     exam = tables.EXAM.read()
     if exam.empty and not required:
         return {}

@@ -1,4 +1,4 @@
-"""Who is asked no more because of hidden checks: the rule of `decision`, on a campaign's tables."""
+"""Who is stopped because of hidden checks: the rule of `decision`, on a campaign's tables."""
 
 from collections.abc import Collection, Mapping
 from datetime import date
@@ -20,11 +20,11 @@ def find_stopped(
     limits: Limits,
     checked_from: Mapping[int, date | None],
 ) -> dict[int, Stop]:
-    """Return who is asked no more.
+    """Return who is stopped.
 
     `judgments` are those that are not voided, `exam` the answers to the exam
-    (`tables.EXAM_ANSWERS`), `gold` is as of `collect_gold`. What somebody judged before their
-    `checked_from` (a day, UTC) is forgiven: it is left out.
+    (`tables.EXAM_ANSWERS`), `gold` is from `collect_gold`. Judgments before a person's
+    `checked_from` (a day, UTC) are forgiven: they are left out.
     """
     rows = pd.concat([_campaign_rows(judgments, gold), _exam_rows(exam, gold)], ignore_index=True)
     forgiven = pd.Series(data=False, index=rows.index)
@@ -44,10 +44,10 @@ def find_stopped(
 def drop_forgiven(
     exam: pd.DataFrame, results: pd.DataFrame, admitted: Collection[int]
 ) -> pd.DataFrame:
-    """Return the answers to the exam (`tables.EXAM_ANSWERS`) that still tell how people judge.
+    """Return the answers to the exam (`tables.EXAM_ANSWERS`) that still show how people judge.
 
-    Who failed at first and passed after the feedback (`results`: `tables.QUALIFICATIONS`) has
-    learnt, and begins anew; so does whom the lead has `admitted`.
+    People who failed at first and passed after the feedback (`results`: `tables.QUALIFICATIONS`)
+    have learnt, and start afresh; so do people whom the lead has `admitted`.
     """
     learnt = results.loc[(results["attempt"] > FIRST) & (results["passed"] == "yes"), "annotator"]
     return exam[~exam["annotator"].isin([*learnt, *admitted])]
@@ -55,7 +55,7 @@ def drop_forgiven(
 
 def _campaign_rows(judgments: pd.DataFrame, gold: pd.DataFrame) -> pd.DataFrame:
     known = join_gold(judgments, gold[gold["source"].isin(CLEAR)])
-    # Somebody's second answer to a pair is no other person's: it tells nothing of the first.
+    # A person's second answer to a pair is not another person's: it is no evidence on the first.
     return known.loc[known["kind"] != "repeat", COLUMNS]
 
 

@@ -1,1 +1,1 @@
-"""What `agreement` is made of: couples of scores, kappa, alpha, people's figures, the text."""
+"""The parts of `agreement`: couples of scores, kappa, alpha, people's figures, the text."""

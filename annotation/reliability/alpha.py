@@ -1,8 +1,8 @@
 """Krippendorff's alpha over graded levels, with a bootstrap interval over pairs.
 
 Krippendorff, Content Analysis (2004), chapter 11; the distances are nominal, ordinal and
-interval. A pair matters only by how often it has each level, and few such combinations occur:
-drawing pairs with replacement is drawing their numbers, so that a resample costs nothing.
+interval. Only how often a pair has each level matters, and few such combinations occur: drawing
+pairs with replacement is drawing their numbers, so a resample costs almost nothing.
 """
 
 from collections.abc import Callable
@@ -29,9 +29,9 @@ class Bootstrap(NamedTuple):
 def alphas(counts: Ints, bootstrap: Bootstrap) -> dict[str, dict[str, float | None]]:
     """Return `alpha`, `low` and `high` by distance; null where there is nothing to compare.
 
-    `counts` holds how often each pair has each level, a row of five for a pair; a pair with
-    fewer than two scores has no say. Alpha is undefined where all levels are equal. The
-    interval is of percentiles, and supposes that pairs are independent.
+    `counts` is how often each pair has each level, a row of five per pair; pairs with fewer than
+    two scores are ignored. Alpha is undefined if all levels are equal. The interval is made of
+    percentiles, and assumes that pairs are independent.
     """
     comparable = counts[counts.sum(axis=1) >= COMPARABLE]
     kinds, times = np.unique(comparable, axis=0, return_counts=True)
@@ -59,7 +59,7 @@ def _sums(times: Floats, tables: Floats) -> Floats:
 
 
 def _coincidences(kinds: Ints) -> Floats:
-    """Return what a pair of each kind adds to the matrix of coincidences."""
+    """Return what a pair of each kind adds to the coincidence matrix."""
     scores = kinds.sum(axis=1)[:, None, None]
     own = kinds[:, :, None] * np.eye(LEVELS)
     tables: Floats = (kinds[:, :, None] * kinds[:, None, :] - own) / (scores - 1)
@@ -67,7 +67,7 @@ def _coincidences(kinds: Ints) -> Floats:
 
 
 def calc_alpha(coincidences: Floats, distance: Distance) -> Floats:
-    """Return alpha of each matrix (shape n, 5, 5), NaN where nothing could differ."""
+    """Return alpha of each matrix (shape n, 5, 5), NaN if nothing could differ."""
     totals = coincidences.sum(axis=2)
     away = distance(totals)
     size = totals.sum(axis=1)
@@ -78,7 +78,7 @@ def calc_alpha(coincidences: Floats, distance: Distance) -> Floats:
 
 
 def interval(values: Floats, confidence: float) -> tuple[float, float]:
-    """Return the percentiles between which `confidence` of the resamples lie; NaN of none."""
+    """Return the percentiles that contain `confidence` of the resamples; NaN without any."""
     defined = values[~np.isnan(values)]
     if not len(defined):
         return np.nan, np.nan

@@ -1,7 +1,7 @@
-"""Figures of each annotator, and what of it is worth a look: for the lead's eyes alone.
+"""Figures of each annotator, and what is worth a look: for the lead only.
 
-A flag is a question, not a verdict: a person who was asked about disputed pairs only agrees
-less with others than one who was not.
+A flag is a question, not a verdict: a person who was asked only about disputed pairs agrees less
+with others than one who was not.
 """
 
 import numpy as np
@@ -14,15 +14,15 @@ from pipeline.core.people_sections import Agreement
 
 
 def measure_annotators(scores: Scores, params: Agreement) -> pd.DataFrame:
-    """Return the figures and flags of everybody with a score, a row for each `annotator`.
+    """Return the figures and flags of everyone with a score, a row for each `annotator`.
 
-    `bias` is the mean difference to the mean of the *others* on the same pair, `correlation` is
+    `bias` is the mean difference from the mean of the *others* on the same pair, `correlation` is
     with that mean, `spread` the standard deviation of the levels, `most_frequent` the share of
     the level given most often, `seconds` the median of a judgment, `drift` how much higher the
     bias is in the later half of the person's judgments, `in_bursts` how many of them are part of
-    a burst (`bursts`). `escalated` is the share of pairs whose
-    first two levels lay apart: among those where the person's score was one of the two, or,
-    where times are not known, among all of theirs. What is not known is null; `flags` may be empty.
+    a burst (`bursts`). `escalated` is the share of pairs whose first two levels were too far apart:
+    among pairs where the person's score was one of the two, or, if times are unknown, among all of
+    theirs. Unknown figures are null; `flags` may be empty.
     """
     others = _mean_of_others(scores)
     asked_first = True if scores.first is None else scores.first
@@ -62,10 +62,10 @@ def measure_annotators(scores: Scores, params: Agreement) -> pd.DataFrame:
 def bursts(scores: Scores, min_seconds: float, length: int) -> pd.DataFrame:
     """Return who judged in bursts, by annotator, as `judgments, longest, begin`.
 
-    A burst is `length` or more judgments of a person, one after the other, each of which took
-    less than `min_seconds`. `judgments` counts those in bursts, `longest` those of the longest
-    (the first, where several are), which begins at `begin`. Nobody is known to have any where
-    times or seconds are not known; a judgment without seconds ends a burst.
+    A burst is `length` or more judgments of a person in a row, each of which took less than
+    `min_seconds`. `judgments` counts those in bursts, `longest` those in the longest one (the first
+    of several), which begins at `begin`. If times or seconds are unknown, nobody is listed; a
+    judgment without seconds ends a burst.
     """
     if _untimed(scores):
         return pd.DataFrame({"judgments": [], "longest": [], "begin": []})
@@ -92,7 +92,7 @@ def _untimed(scores: Scores) -> bool:
 
 
 def _mean_of_others(scores: Scores) -> Floats:
-    """Return the mean level that other people gave the same pair, NaN where nobody did."""
+    """Return the mean level that other people gave the same pair, NaN if nobody did."""
     own = scores.pair * len(scores.annotators) + scores.annotator
     _, place = np.unique(own, return_inverse=True)
     total = np.bincount(scores.pair, scores.level, scores.pairs)[scores.pair]
@@ -102,7 +102,7 @@ def _mean_of_others(scores: Scores) -> Floats:
 
 
 def _escalated(scores: Scores) -> Bools:
-    """Tell the scores on pairs whose first two levels lie apart, or that have more than two."""
+    """Mark the scores on pairs whose first two levels are too far apart, or with more than two."""
     opening = scores if scores.first is None else select_rows(scores, scores.first)
     high, low = np.zeros(scores.pairs, dtype=np.int64), np.full(scores.pairs, LEVELS)
     np.maximum.at(high, opening.pair, opening.level)
@@ -114,7 +114,7 @@ def _escalated(scores: Scores) -> Bools:
 
 
 def _correlation(rows: pd.DataFrame) -> pd.Series:
-    """Return Pearson's correlation of level and others' mean; NaN where either is constant."""
+    """Return Pearson's correlation of level and others' mean; NaN if either is constant."""
     compared = rows.dropna(subset=["others"])
     by = compared.groupby("annotator")
     off = compared[["level", "others"]] - by[["level", "others"]].transform("mean")

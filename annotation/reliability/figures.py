@@ -1,7 +1,7 @@
-"""Agreement in figures: the numbers of a whole collection, no person among them.
+"""Agreement in figures: numbers for a whole collection, not for any person.
 
 Paper, section 3.4 and Appendix B.5: the matrix of lowest and highest level (Figure 5a), the
-distribution of final levels (5b), and what becomes of moments that read just like the query.
+distribution of final levels (5b), and the levels of moments that read just like the query.
 """
 
 from typing import Any
@@ -36,10 +36,10 @@ SELECTION = (
 
 
 def agreement(scores: Scores, params: Agreement) -> dict[str, Any]:
-    """Return how far annotators agree, for JSON: what is not defined is null.
+    """Return how well annotators agree, for JSON: undefined figures are null.
 
-    Couples of scores are of two people on one pair; what one person answered twice is counted
-    apart (`one_person_twice`). Alpha takes all scores of a pair.
+    Couples are scores of two people on one pair; two answers of one person are counted separately
+    (`one_person_twice`). Alpha uses all scores of a pair.
     """
     between = between_people(couples(scores))
     return {
@@ -84,8 +84,8 @@ def _group(scores: Scores, bootstrap: Bootstrap) -> dict[str, Any]:
 def summarize(scores: Scores) -> dict[str, Any]:
     """Return the agreement of the first two votes of every pair, for a release's card.
 
-    Which pairs got four votes depends on the first two: these alone are free of that selection.
-    What is not defined is null.
+    Which pairs got four votes depends on the first two: only these are free of that selection.
+    Undefined figures are null.
     """
     first_votes = scores.first
     first = scores if first_votes is None else select_rows(scores, first_votes)
@@ -103,7 +103,7 @@ def summarize(scores: Scores) -> dict[str, Any]:
 def min_max(scores: Scores) -> pd.DataFrame:
     """Return how many pairs have which lowest and highest level: `min, max, range, pairs`.
 
-    Of pairs with two scores or more (paper, Figure 5a); combinations that none has are there.
+    For pairs with two scores or more (paper, Figure 5a), including combinations that none has.
     """
     has = scores.counts[scores.per_pair > 1] > 0
     low, high = has.argmax(axis=1), TOP_LEVEL - has[:, ::-1].argmax(axis=1)
@@ -122,7 +122,7 @@ def min_max(scores: Scores) -> pd.DataFrame:
 def final_levels(level: pd.Series) -> pd.DataFrame:
     """Return how many pairs have which final level: `level, pairs, share` (Figure 5b).
 
-    Where no pair has a level, shares are empty.
+    If no pair has a level, shares are empty.
     """
     kept = level.dropna().astype("int64")
     pairs = np.bincount(kept, minlength=LEVELS)
@@ -131,7 +131,7 @@ def final_levels(level: pd.Series) -> pd.DataFrame:
 
 
 def alike_below_top(similarity: pd.Series, level: pd.Series) -> dict[str, float | int | None]:
-    """Return how many pairs of similarity 1.0 have a level, and how many one below 4 (B.5)."""
+    """Return how many pairs of similarity 1.0 have a level, and how many of them below 4 (B.5)."""
     alike = level[(similarity == ALIKE) & level.notna()]
     below = int((alike < TOP_LEVEL).sum())
     share = number(below / len(alike)) if len(alike) else None

@@ -16,7 +16,7 @@ WEIGHTS: dict[str, Floats] = {"plain": (_STEPS != 0) * 1.0, "quadratic": _STEPS*
 def by_annotators(couples: Couples) -> pd.DataFrame:
     """Return `annotator, other, couples, exact, plain, quadratic` of each two annotators.
 
-    Kappa is NaN where chance alone would make them agree: both gave one and the same level.
+    Kappa is NaN where chance alone would make them agree: both always gave the same level.
     """
     people = np.stack([couples.annotator, couples.other], axis=1)
     pairs, place = np.unique(people, axis=0, return_inverse=True)
@@ -46,10 +46,10 @@ def kappa(tables: Ints | Floats, weights: Floats) -> Floats:
 
 
 def summary(couples: Couples) -> dict[str, Any]:
-    """Return the plain mean of kappa over annotator pairs, and kappa of all couples at once.
+    """Return the plain mean of kappa over annotator pairs, and kappa of all couples together.
 
-    The mean leaves out the annotator pairs for which kappa is undefined, and counts them. In
-    all couples at once nobody comes first: each couple is taken both ways.
+    The mean leaves out annotator pairs for which kappa is undefined, and counts them. In kappa of
+    all couples nobody comes first: each couple is counted both ways.
     """
     each = by_annotators(couples)
     columns = couples.level, couples.other_level

@@ -1,4 +1,4 @@
-"""Scores on pairs as columns, and the couples of scores that stand on the same pair."""
+"""Scores on pairs as columns, and the couples of scores on the same pair."""
 
 from typing import NamedTuple
 
@@ -49,7 +49,7 @@ class Scores(NamedTuple):
 
     @property
     def first(self) -> Bools | None:
-        """Tell the first two scores of each pair; None where times are not known."""
+        """Mark the first two scores of each pair; None if times are unknown."""
         if self.time is None:
             return None
         begin = np.cumsum(self.per_pair) - self.per_pair
@@ -57,7 +57,7 @@ class Scores(NamedTuple):
 
 
 def sort_scores(scores: Scores) -> Scores:
-    """Return scores in the order that `Scores` promises; at one time by annotator."""
+    """Return scores in the order that `Scores` requires; at equal times, by annotator."""
     when = [] if scores.time is None else [scores.time.astype(np.int64)]
     return select_rows(scores, np.lexsort([scores.level, scores.annotator, *when, scores.pair]))
 
@@ -85,7 +85,7 @@ def campaign_scores(
 
 
 class Couples(NamedTuple):
-    """Two scores on one pair: whose they are, the smaller annotator first, and the levels."""
+    """Two scores on one pair: the annotators, the smaller number first, and the levels."""
 
     annotator: Ints
     other: Ints
@@ -94,7 +94,7 @@ class Couples(NamedTuple):
 
 
 def couples(scores: Scores) -> Couples:
-    """Return all couples of scores on a pair: six of a pair that has four."""
+    """Return all couples of scores on a pair: six for a pair with four scores."""
     parts = [np.empty((2, 0), dtype=np.int64)]
     for lag in range(1, int(scores.per_pair.max(initial=0))):
         [begin] = (scores.pair[lag:] == scores.pair[:-lag]).nonzero()
@@ -126,5 +126,5 @@ def nearness(couples: Couples) -> dict[str, float | int | None]:
 
 
 def number(value: float) -> float | None:
-    """Return a figure for JSON, with six decimals: what is not defined is null, never NaN."""
+    """Return a figure for JSON, with six decimals: if undefined, null, never NaN."""
     return round(float(value), 6) if np.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""Agreement as a person reads it in a terminal."""
+"""Agreement as text for a terminal."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -33,7 +33,7 @@ def _lines(figures: Mapping[str, Any]) -> Iterator[str]:
     )
     yield from _alike(figures["similarity_1"])
     if figures["flagged"]:
-        yield "Some annotators' figures are worth a look: --lead FOLDER writes them and why."
+        yield "Some annotators' figures are worth a look: --lead FOLDER writes them with reasons."
     yield figures["selection"]
 
 
@@ -50,7 +50,7 @@ def _one_person(groups: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _limits(limits: Mapping[str, Any] | None) -> Iterator[str]:
-    """Yield what the first two scores can have been."""
+    """Yield the limits for the first two scores."""
     if limits is None:
         return
     yield f"  at the closest and widest   {limits['pairs']:,} pairs that two people judged"
@@ -70,7 +70,7 @@ def _people(rows: Sequence[Mapping[str, int]]) -> Iterator[str]:
 
 def _disputes(figures: Mapping[str, int]) -> Iterator[str]:
     yield f"two scores, too far apart {figures['two_apart']:>7,}   (two more are missing)"
-    yield f"four scores, all within 1 {figures['four_together']:>7,}   (two would have done)"
+    yield f"four scores, all within 1 {figures['four_together']:>7,}   (two were enough)"
 
 
 def _min_max(rows: Sequence[Mapping[str, int]]) -> Iterator[str]:
@@ -98,7 +98,7 @@ def _both(kappa: Mapping[str, float | None]) -> str:
 
 def _group(title: str, group: Mapping[str, Any] | None) -> Iterator[str]:
     if group is None:
-        yield f"{title:23} not known: the file does not tell when"
+        yield f"{title:23} not known: the file has no times"
         return
     yield f"{title:23} {_near(group)}   ({group['pairs']:,} pairs)"
     for name, alpha in group["alpha"].items():
@@ -108,7 +108,7 @@ def _group(title: str, group: Mapping[str, Any] | None) -> Iterator[str]:
 
 def _alike(figures: Mapping[str, Any] | None) -> Iterator[str]:
     if figures is None:
-        yield "similarity 1.0          not known: the file does not tell similarities"
+        yield "similarity 1.0          not known: the file has no similarities"
     else:
         share = _share(figures["share"])
         yield f"similarity 1.0          {figures['pairs']:,} pairs, {share} below level 4"

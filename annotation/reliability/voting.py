@@ -1,7 +1,7 @@
-"""How the votes came about: people per pair, disputes, and what the first two scores can have been.
+"""How the votes came about: people per pair, disputes, and limits for the first two scores.
 
-The rule (paper, section 3.3) asks two people about a pair, and two others where these lie apart.
-Raw votes show how far that was kept to.
+The rule (paper, section 3.3) asks two people about a pair, and two others if they disagree. Raw
+votes show how far the rule was followed.
 """
 
 from itertools import combinations
@@ -27,7 +27,7 @@ def count_people(scores: Scores) -> Ints:
 
 
 def people_per_pair(scores: Scores) -> list[dict[str, int]]:
-    """Return `scores, people, pairs`: how many pairs have so many scores of so many people."""
+    """Return `scores, people, pairs`: how many pairs have how many scores from how many people."""
     both = np.stack([scores.per_pair, count_people(scores)], axis=1)
     kinds, pairs = np.unique(both[both[:, 0] > 0], axis=0, return_counts=True)
     rows = zip(*kinds.T.tolist(), pairs.tolist(), strict=True)
@@ -35,10 +35,10 @@ def people_per_pair(scores: Scores) -> list[dict[str, int]]:
 
 
 def count_disputes(scores: Scores) -> dict[str, int]:
-    """Count pairs on which the rule was not kept.
+    """Count pairs on which the rule was not followed.
 
-    `two_apart` have two scores that lie more than 1 apart, so two more are missing; `four_together`
-    have four of which no two lie more than 1 apart, so nobody had to be asked again.
+    `two_apart` have two scores that are more than 1 apart, so two more are missing; `four_together`
+    have four of which no two are more than 1 apart, so nobody had to be asked again.
     """
     apart = _span(scores.counts) > MAX_DIFFERENCE
     per_pair = scores.per_pair
@@ -55,12 +55,12 @@ def _span(counts: Ints) -> Ints:
 
 
 def first_two_limits(scores: Scores) -> dict[str, Any]:
-    """Return how far the first two scores of pairs agree at best and at worst, for JSON.
+    """Return how well the first two scores of pairs agree at best and at worst, for JSON.
 
-    Which of four scores came first may not be known. By the rule they are two that lie more than 1
-    apart: `closest` takes the least distant ones of these, `widest` the most distant ones; of
-    a pair without any, all its couples of scores may be. `pairs` are those that two people judged:
-    what one person alone said is no agreement. Alpha has no interval.
+    Which of four scores came first may be unknown. By the rule they are two that are more than 1
+    apart: `closest` takes the least distant of these couples, `widest` the most distant; for a pair
+    without any, all its couples are possible. `pairs` are those that two people judged: scores of
+    one person are not agreement. Alpha has no interval.
     """
     counts = scores.counts[count_people(scores) > 1]
     kinds, times = np.unique(counts, axis=0, return_counts=True)

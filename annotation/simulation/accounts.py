@@ -1,6 +1,6 @@
-"""Simulated annotators at the server: signed up by the invite link, logged in, answering.
+"""Simulated annotators on the server: they sign up with the invite link, log in and answer.
 
-They do as a browser does, with a session: which kinds of token a server issues does not matter.
+They act like a browser, with a session: it does not matter which kind of token a server issues.
 """
 
 import time
@@ -14,13 +14,13 @@ from annotation.label_studio.roster import Account
 
 TIMEOUT = 60.0
 WAITS = (0.1, 0.5, 1.0, 2.0)
-"""Seconds before each further try."""
+"""Seconds before each retry."""
 
 
 class Visitor:
-    """A person who is logged in at the server; close it when done.
+    """A person who is logged in to the server; close it when done.
 
-    Every call raises StudioError where the server can't be reached, refuses or fails.
+    Every call raises StudioError if the server can't be reached, refuses or fails.
     """
 
     def __init__(self, server: str, invite: str, account: Account) -> None:
@@ -44,8 +44,8 @@ class Visitor:
     def answer(self, task: int, result: Sequence[Mapping[str, Any]], seconds: float) -> None:
         """Answer a task.
 
-        A server on SQLite fails now and then where two people answer in the same instant. Then it
-        is tried again, as a person does who reads that saving failed, unless the answer is there.
+        A server on SQLite occasionally fails when two people answer at the same time. Then this
+        retries, like a person who reads that saving failed, unless the answer was saved.
         """
         path = f"/api/tasks/{task}/annotations/"
         body = {"result": list(result), "lead_time": seconds}
@@ -67,7 +67,7 @@ class Visitor:
         return int(response.json()["id"])
 
     def _has_answered(self, path: str) -> bool:
-        """Tell whether a task has an answer; in a project of one's own it is one's own."""
+        """Return whether a task has an answer; in a person's own project it is theirs."""
         response = self._ask("GET", path)
         return response.is_success and bool(response.json())
 
@@ -76,7 +76,7 @@ class Visitor:
         self._http.close()
 
     def _send(self, form: str, account: Account) -> bool:
-        """Fill in a form; tell whether we are in."""
+        """Fill in a form; return whether it let us in."""
         self._ask("GET", form)
         fields = {
             "email": account.email,

@@ -1,4 +1,4 @@
-"""What a simulated annotator answers: the true level, with a bias and noise of their own: pure."""
+"""What simulated annotators answer: the true level, with their own bias and noise: pure."""
 
 import secrets
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from pipeline.core import rng
 BIAS, NOISE = 0.3, 0.5
 UNPLAYABLE = 0.002
 SECONDS, SPREAD = 19.0, 0.5
-"""The median of the paper's time for a judgment, and its spread (of its logarithm)."""
+"""The paper's median time for a judgment, and the spread of its logarithm."""
 SEED = 1
 
 Truth = Callable[[str, str], int]
@@ -38,12 +38,12 @@ def answer_pair(
 
 
 def usual_bias(seed: int, annotator: int) -> float:
-    """Return how many levels higher than others an annotator of a rehearsal judges."""
+    """Return how many levels higher than others a rehearsal's annotator judges."""
     return rng.generator(seed, annotator).normal(0, BIAS)
 
 
 def judge(seen: float, noise: float, random: np.random.Generator) -> SimulatedAnswer:
-    """Return the answer of somebody to whom a pair looks as relevant as `seen`, more or less."""
+    """Return the answer of a person to whom a pair looks about as relevant as `seen`."""
     level = int(np.clip(round(seen + random.normal(0, noise)), 0, 4))
     seconds = float(np.round(SECONDS * random.lognormal(0, SPREAD), 1))
     return SimulatedAnswer(None if random.random() < UNPLAYABLE else level, seconds)
@@ -53,12 +53,12 @@ ESCALATION = 2
 
 
 def create_people(number: int) -> tuple[dict[int, Person], dict[int, Account]]:
-    """Return `number` people and their accounts; the last two judge what others disagree on.
+    """Return `number` people and their accounts; the last two judge pairs others disagree on.
 
-    Annotator 1 has the account of the local server's first user, where there is one.
+    Annotator 1 has the account of the local server's first user, if there is one.
 
     Raises:
-        CampaignError: fewer than four people can't judge.
+        CampaignError: there are fewer than four people.
     """
     if number < PEOPLE_NEEDED:
         raise CampaignError(f"--people {number}: {PEOPLE_NEEDED} people are needed")

@@ -1,6 +1,6 @@
-"""The careless one of a rehearsal: somebody who answers 2 whatever is shown, and must be found.
+"""The careless annotator of a rehearsal, who answers 2 whatever is shown, and must be found.
 
-The lead's gold is the drawn truth of the sample corpus: the exam's pairs, and hidden checks.
+The lead's gold is the drawn truth of the sample corpus: for the exam's pairs and hidden checks.
 """
 
 import pandas as pd
@@ -16,13 +16,13 @@ from pipeline.core.params import Params, read_model
 
 CARELESS, KIND = 4, "lazy"
 ENOUGH = 6
-"""So many people are enough for one of them to leave."""
+"""With this many people, one of them can leave."""
 GOLD = 40
 NOTE = "the sample's drawn truth"
 
 
 def make_one_careless() -> None:
-    """Write into their account that one of six or more people is careless."""
+    """Mark one of six or more people as careless in their account."""
     accounts = roster.read_accounts()
     if len(accounts) >= ENOUGH and accounts[CARELESS].kind is None:
         people = read_model(roster.People, roster.PUBLIC).annotators
@@ -33,7 +33,7 @@ def make_one_careless() -> None:
 def write_gold(truth: Truth) -> None:
     """Write the true levels of some candidates as the lead's gold.
 
-    They are of any rank: what second batches have is rarely kept for the votes of everybody.
+    They are of any rank: pairs of second batches are rarely needed for everyone's votes.
     """
     if len(tables.GOLD.read()):
         return
@@ -45,7 +45,7 @@ def write_gold(truth: Truth) -> None:
 
 
 def describe_stopped(params: Params) -> list[str]:
-    """Return who was stopped and why, a line for each: also whom the rehearsal has parted with."""
+    """Return who was stopped and why, a line each, including people whom the rehearsal removed."""
     results = tables.QUALIFICATIONS.read()
     passed = set(results.loc[results["passed"] == "yes", "annotator"])
     twice = results[(results["attempt"] == SECOND) & ~results["annotator"].isin(passed)]

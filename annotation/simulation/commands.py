@@ -1,7 +1,7 @@
-"""Run the commands of a rehearsal: each stage's name and what it says, nothing of DVC's own.
+"""Run the commands of a rehearsal: show each stage's name and output, without DVC's own.
 
-DVC writes about itself to its standard output; stages, and DVC's errors, to the standard error.
-So the first is read here, and the second goes where it always goes, progress bars and all.
+DVC's own messages go to standard output; stages, and DVC's errors, write to standard error. So the
+first is read here, and the second goes where it always goes, including progress bars.
 """
 
 import os
@@ -18,11 +18,11 @@ OWN = re.compile(
     r"$|> |Stage '|Running stage '|(Updating|Generating) lock file|Use `dvc push`"
     r"|Data and pipelines|To (track|enable) |\tgit add|\tdvc config"
 )
-"""How a line begins that DVC says of itself."""
+"""How DVC's own lines begin."""
 
 
 def run(module: str, *arguments: str) -> int:
-    """Run a command until it ends; return its exit code. Ctrl-C waits for its end, too."""
+    """Run a command until it ends; return its exit code. Ctrl-C also waits for its end."""
     stdout = subprocess.PIPE if module == "dvc" else None
     with _start(command(module, *arguments), stdout) as process:
         hidden = list(filter_output(process.stdout or ()))
@@ -33,12 +33,12 @@ def run(module: str, *arguments: str) -> int:
 
 
 def command(module: str, *arguments: str) -> list[str]:
-    """Return what to start."""
+    """Return the command line to start."""
     return [sys.executable, "-m", module, *arguments]
 
 
 def filter_output(lines: Iterable[str]) -> Iterator[str]:
-    """Show the names of stages, and whatever DVC does not say of itself; yield the rest."""
+    """Show the names of stages, and everything but DVC's own lines; yield those."""
     for line in lines:
         if name := STARTS.match(line):
             cli.log(f"    {name[1]}")
@@ -50,10 +50,10 @@ def filter_output(lines: Iterable[str]) -> Iterator[str]:
 
 @contextmanager
 def _start(words: list[str], stdout: int | None) -> Iterator[subprocess.Popen[str]]:
-    env = {**os.environ, "PYTHONUNBUFFERED": "1"}  # what DVC says comes when it says it
+    env = {**os.environ, "PYTHONUNBUFFERED": "1"}  # show output without delay
     with subprocess.Popen(words, stdout=stdout, text=True, env=env) as process:  # noqa: S603  (ours)
         try:
             yield process
         except KeyboardInterrupt:
-            process.wait()  # the terminal has told it too; subprocess would kill it at once
+            process.wait()  # it got Ctrl-C as well; subprocess would kill it immediately
             raise

@@ -1,7 +1,7 @@
-"""What people have answered in a rehearsal, beside the simulated: it is not to be thrown away.
+"""Find people's own answers among a rehearsal's simulated ones: they must not be thrown away.
 
-A simulated answer is known again: it says the level, and took the seconds, of the same person and
-pair by the usual seed.
+A simulated answer can be recognised: it has the level and the seconds that the usual seed gives for
+the same person and pair.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from annotation.simulation.kinds import Person, answer, answer_again
 
 
 class Simulated(NamedTuple):
-    """What tells the simulated answers of a rehearsal; `people` are those of `create_simulated`."""
+    """Recognises a rehearsal's simulated answers; `people` are from `create_simulated`."""
 
     signer: Signer
     truth: Truth
@@ -26,14 +26,14 @@ class Simulated(NamedTuple):
     def is_simulated(
         self, annotator: int, query_id: str, moment_id: str, given: SimulatedAnswer
     ) -> bool:
-        """Tell whether somebody's answer to a pair is simulated."""
+        """Return whether an answer to a pair is simulated."""
         level = self.truth(query_id, moment_id)
         words = (self.people.get(annotator, Person(annotator)), level, query_id, moment_id)
         return given in {answer(*words), answer_again(*words)}
 
 
 def count_on_server(studio: LabelStudio, simulated: Simulated | None) -> int:
-    """Return how many answers on a server are people's, in whatever project.
+    """Return how many answers on a server, in any project, are people's.
 
     Raises:
         StudioError: the server can't be reached or fails.

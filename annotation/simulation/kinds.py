@@ -1,4 +1,4 @@
-"""Annotators of known kind, honest and not: what each answers, and how long it takes: pure."""
+"""Annotators of known kind, honest or not: what each answers, and how long it takes: pure."""
 
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, get_args
@@ -20,24 +20,24 @@ from pipeline.core import rng
 Kind = Literal["honest", "lazy", "contrary", "random", "drifting", "tiring", "copying"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 ALWAYS = 2
-"""What the lazy answer."""
+"""The answer of the lazy."""
 FAST = 3.0
-"""The median seconds of who does not watch."""
+"""The median seconds of people who do not watch."""
 MISREAD, COPIED = 0.5, 0.95
-"""The noise of the contrary, and the share of answers that who copies takes over."""
+"""The noise of the contrary, and the share of answers that the copying take over."""
 FAR = 1.75
-"""The bias, in levels, to which the drifting drift."""
+"""The bias, in levels, that the drifting reach."""
 UPWARDS = 0.5
 """The share of the drifting who drift upwards; the others drift down."""
 CHANGED = 100
-"""Judgments over which the drifting drift and the tiring tire, to their full size."""
+"""Judgments after which the drifting and the tiring have changed completely."""
 TOP = LEVELS - 1
 
 
 class Person(NamedTuple):
-    """Somebody simulated: their number, kind, own seed, and whose answers they copy.
+    """A simulated person: their number, kind, seed, and whose answers they copy.
 
-    Without `bias` and `noise` (in levels) they are those of a rehearsal's annotators.
+    Without `bias` and `noise` (in levels), those of a rehearsal's annotators apply.
     """
 
     number: int
@@ -49,7 +49,7 @@ class Person(NamedTuple):
 
 
 def create_simulated(accounts: Mapping[int, Account], seed: int = SEED) -> dict[int, Person]:
-    """Return the simulated people of a rehearsal by number, each of the kind of their account."""
+    """Return a rehearsal's simulated people by number, each of the kind in their account."""
     return {
         number: Person(number, account.kind or "honest", seed)
         for number, account in accounts.items()
@@ -59,10 +59,10 @@ def create_simulated(accounts: Mapping[int, Account], seed: int = SEED) -> dict[
 def answer(
     person: Person, truth: int, query_id: str, moment_id: str, at: int = 0
 ) -> SimulatedAnswer:
-    """Return somebody's answer to a pair; `at` is how many judgments ago their change began.
+    """Return a person's answer to a pair; `at` is how many judgments ago their change began.
 
-    The same words give the same answer. The drifting and the tiring are honest at first, and have
-    changed wholly after `CHANGED` judgments.
+    The same arguments give the same answer. The drifting and the tiring are honest at first, and
+    have changed completely after `CHANGED` judgments.
     """
     if person.kind == "honest":
         return _honest(person, truth, query_id, moment_id)
@@ -89,7 +89,7 @@ def answer(
 
 
 def answer_again(person: Person, truth: int, query_id: str, moment_id: str) -> SimulatedAnswer:
-    """Return the answer to a pair that comes again with feedback, which the honest understand."""
+    """Return the answer to a pair shown again with feedback, which the honest understand."""
     first = answer(person, truth, query_id, moment_id)
     return first._replace(level=truth) if person.kind == "honest" else first
 

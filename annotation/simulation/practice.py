@@ -1,4 +1,4 @@
-"""A project to practise in: a query's pairs that anybody may judge, and that count nowhere."""
+"""A practice project: a query's pairs that anyone may judge, and that count nowhere."""
 
 import pandas as pd
 
@@ -12,7 +12,7 @@ SIZE = 20
 
 
 def practice(studio: LabelStudio, shown: pd.DataFrame, params: Params) -> str:
-    """Return the address of the practice project; make it if there is none.
+    """Return the address of the practice project; create it if there is none.
 
     `shown` are pairs with `query, clip`; the first are taken.
 

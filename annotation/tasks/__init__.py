@@ -1,1 +1,1 @@
-"""What `push` makes of the plan: tasks in projects, and the ledger of pairs."""
+"""What `push` makes from the plan: tasks in projects, and the ledger of pairs."""

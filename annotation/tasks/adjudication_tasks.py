@@ -1,4 +1,4 @@
-"""The tasks in which the lead or an expert decides: which pairs, whose, and what they show."""
+"""The tasks in which the lead or an expert decides: which pairs, for whom, what they show."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,12 +24,12 @@ UNSETTLED = ("discarded", "unjudgeable")
 
 
 def find_unsettled(voted: pd.DataFrame, second_look: pd.DataFrame) -> pd.DataFrame:
-    """Return the pairs to decide on, as `PAIR_KEY, why`: unsettled by votes, or listed.
+    """Return the pairs to decide, as `PAIR_KEY, why`: unsettled by votes, or listed.
 
     `voted` is the consensus of the votes alone.
 
     Raises:
-        CampaignError: a pair is listed that is not decided by votes.
+        CampaignError: a listed pair has not been decided by votes.
     """
     outcomes = voted[[*PAIR_KEY, "voted_outcome"]].rename(columns={"voted_outcome": "why"})
     listed = second_look[PAIR_KEY].merge(outcomes, how="left", on=PAIR_KEY)
@@ -37,7 +37,7 @@ def find_unsettled(voted: pd.DataFrame, second_look: pd.DataFrame) -> pd.DataFra
     if len(unknown):
         query, moment, _ = unknown.iloc[0]
         raise CampaignError(
-            f"{tables.SECOND_LOOK.path}: line {unknown.index[0] + 2}: people have not settled a"
+            f"{tables.SECOND_LOOK.path}: line {unknown.index[0] + 2}: people have not decided the"
             f" pair of query {query} and moment {moment}; correct or delete the line"
         )
     unsettled = outcomes[outcomes["why"].isin(UNSETTLED)]
@@ -46,7 +46,7 @@ def find_unsettled(voted: pd.DataFrame, second_look: pd.DataFrame) -> pd.DataFra
 
 
 def find_deciders(people: Roster) -> list[int]:
-    """Return who decides: the experts, or if there are none the leads.
+    """Return who decides: the experts, or if there are none, the leads.
 
     Raises:
         CampaignError: there is nobody, or one of them has no account.
@@ -55,7 +55,7 @@ def find_deciders(people: Roster) -> list[int]:
     experts = [who for who in active if who.role == "expert"] or active
     if not experts:
         raise CampaignError(
-            f"{PUBLIC}: nobody has the role expert or lead; add who decides, such as"
+            f"{PUBLIC}: nobody has the role expert or lead; add a person who decides, such as"
             " `7: {role: expert, active: true}`, and their account to"
             f" {PRIVATE}"
         )
@@ -67,15 +67,15 @@ def _refuse_without_account(experts: Sequence[Annotator], people: Roster) -> Non
     missing = [who.number for who in experts if who.number not in people.accounts]
     if missing:
         raise CampaignError(
-            f"{PRIVATE}: annotator {missing[0]} decides, and has no account; add a line such as"
+            f"{PRIVATE}: annotator {missing[0]} decides, but has no account; add a line such as"
             f" `{missing[0]}: {{email: eva@example.org}}`"
         )
 
 
 def give_to(pairs: pd.DataFrame, people: Sequence[int], campaign: str) -> pd.DataFrame:
-    """Return pairs with the `annotator` who decides on each: always the same one.
+    """Return pairs with the `annotator` who decides each: always the same one.
 
-    A pair changes hands only if its annotator is no more among them, or a newcomer draws it.
+    A pair changes hands only if its annotator is no longer among them, or a newcomer draws it.
     """
     rows = zip(pairs["query_id"], pairs["moment_id"], strict=True)
     chosen = [
@@ -85,7 +85,7 @@ def give_to(pairs: pd.DataFrame, people: Sequence[int], campaign: str) -> pd.Dat
 
 
 def describe_votes(counted: pd.DataFrame, ledger: pd.DataFrame, guide: Guideline) -> VoteTexts:
-    """Return the votes on each pair in words: in rising order, so that nobody knows whose.
+    """Return the votes on each pair in words, in rising order, so that they stay anonymous.
 
     `counted` is `tables.COUNTED_VOTES`.
     """

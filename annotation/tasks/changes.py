@@ -1,4 +1,4 @@
-"""The difference between the tasks of a project and those that the plan asks for: pure."""
+"""The difference between a project's tasks and those in the plan: pure."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,11 +8,11 @@ from annotation.label_studio.keys import Key
 from annotation.label_studio.records import Task
 
 Read = Callable[[Task], Key | None]
-"""A task's key, if it is ours and the task shows what it says."""
+"""Return a task's key, if it is ours and the task shows what it says."""
 
 
 class Changes(NamedTuple):
-    """Keys to add, and numbers of tasks to take out of the stream or to give out again."""
+    """Keys to add, and numbers of tasks to take out of the stream or to put back."""
 
     add: list[Key]
     close: list[int]
@@ -22,8 +22,8 @@ class Changes(NamedTuple):
 def compare_tasks(wanted: Iterable[Key], tasks: Sequence[Task], read: Read) -> Changes:
     """Compare what one annotator should have open with the tasks of their project.
 
-    Nothing is ever deleted, and an answered task never given out again. Where a task is there
-    twice, one is kept: an answered one, else one that is open, else the older.
+    Nothing is ever deleted, and an answered task is never reopened. If a task appears twice, one
+    is kept: an answered one, else an open one, else the older.
     """
     places = group_by_place(tasks, read)
     asked = {key.place: key for key in wanted}
@@ -39,7 +39,7 @@ def compare_tasks(wanted: Iterable[Key], tasks: Sequence[Task], read: Read) -> C
 
 
 def group_by_place(tasks: Iterable[Task], read: Read) -> Mapping[object, list[Task]]:
-    """Return the tasks that are ours by what they show and to whom: usually one each."""
+    """Group our tasks by what they show and to whom: usually one each."""
     places: dict[object, list[Task]] = defaultdict(list)
     for task in tasks:
         key = read(task)
@@ -49,6 +49,6 @@ def group_by_place(tasks: Iterable[Task], read: Read) -> Mapping[object, list[Ta
 
 
 def answered_twins(tasks: Iterable[Task], read: Read) -> list[Task]:
-    """Return the answered ones among tasks that are there more than once: by whom is to be seen."""
+    """Return the answered tasks that appear more than once; who answered is checked later."""
     twins = (tasks for tasks in group_by_place(tasks, read).values() if len(tasks) > 1)
     return [task for tasks in twins for task in tasks if task.answers]

@@ -1,4 +1,4 @@
-"""The tasks of the exam and of its feedback: their keys, and what they show."""
+"""The tasks of the exam and its feedback: their keys, and what they show."""
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -45,9 +45,10 @@ def exam_tasks(exam: pd.DataFrame, answers: pd.DataFrame, people: Collection[int
 def feedback_tasks(
     exam: pd.DataFrame, answers: pd.DataFrame, people: Collection[int]
 ) -> pd.DataFrame:
-    """Return the failed answers of these people that they have not given again.
+    """Return these people's failed answers that they have not given again.
 
-    To the columns of the exam come `annotator`, and `level`, `reason` as answered, and `truth`.
+    The columns are those of the exam, plus `annotator`, `level` and `reason` as answered, and
+    `truth`.
     """
     wrong = failed_answers(answers, exam)
     wrong = wrong[wrong["annotator"].isin(list(people))]
@@ -63,7 +64,7 @@ def _without(wanted: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
 def describe_feedback(wanted: pd.DataFrame, guide: Guideline) -> Remarks:
     """Return what was expected and what was answered first, in the guideline's words.
 
-    `wanted` is as of `feedback_tasks`.
+    `wanted` is as returned by `feedback_tasks`.
     """
     columns = [*PAIR_KEY, "annotator", "truth", "level", "reason"]
     names = {name: reason.name for name, reason in guide.reasons.items()}
@@ -89,12 +90,12 @@ def push(
     *,
     beside_others: bool = False,
 ) -> dict[str, int]:
-    """Reconcile the projects of exam or feedback with the tasks that are wanted of people.
+    """Reconcile the projects of exam or feedback with the tasks that people should have.
 
     Raises:
-        StudioError: the server can't be reached or fails; what is done stays done.
+        StudioError: the server can't be reached or fails; what was done stays done.
         CampaignError: it is another campaign's, the guideline is not the campaign's, or a clip is
-            gone.
+            missing.
     """
     guide = guideline.of_campaign(connection.campaign, params.annotation)
     texts = tables.FROZEN_QUERIES.read()[["query_id", "query"]]
@@ -107,7 +108,7 @@ def push(
 
 
 def close_all(connection: Connection, params: Params) -> None:
-    """Take back what is open of exam and feedback, if there is an exam.
+    """Withdraw the open tasks of exam and feedback, if there is an exam.
 
     Raises:
         StudioError: the server can't be reached or fails.
@@ -120,16 +121,16 @@ def close_all(connection: Connection, params: Params) -> None:
 
 
 def refuse_missing_clips(pairs: pd.DataFrame, setting: str, folder: Path = CLIPS) -> None:
-    """Stop where a clip of the exam is not in the folder that Label Studio serves.
+    """Refuse if a clip of the exam is not in the folder that Label Studio serves.
 
     Raises:
-        CampaignError: some are gone.
+        CampaignError: some are missing.
     """
     names = sorted(set(pairs["clip"])) if setting == store.LABEL_STUDIO else []
     gone = [name for name in names if not (folder / name).is_file()]
     if gone:
         raise CampaignError(
             f"{tables.EXAM.path}: {len(gone)} of its clips are not in {folder} (the first:"
-            f" {gone[0]}). Everybody is shown the same clips: bring them back (dvc checkout"
-            f" {folder}), or take the lines of their pairs out of {tables.EXAM.path}, for all"
+            f" {gone[0]}). Everyone must see the same clips: restore them (dvc checkout"
+            f" {folder}), or delete the lines of their pairs from {tables.EXAM.path}, for all"
         )

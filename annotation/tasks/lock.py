@@ -1,9 +1,9 @@
-"""One push at a time into a campaign, from whatever checkout.
+"""One push at a time into a campaign, from any checkout.
 
-Label Studio has no locks, but numbers its projects in order. So who pushes makes an empty project,
-the ticket; whose ticket has the lowest number may write, and the ticket goes away at the end. Its
-description changes as the push goes on. A ticket that stays the same for LEASE_SECONDS belongs to
-a push that was killed, and is removed: nobody's clock is asked.
+Label Studio has no locks, but numbers its projects in order. So each push creates an empty project,
+its ticket; the push whose ticket has the lowest number may write, and removes it at the end. The
+ticket's description changes as the push proceeds. A ticket that stays the same for LEASE_SECONDS
+belongs to a push that was killed, and is removed; this does not depend on synchronised clocks.
 """
 
 import contextlib
@@ -44,11 +44,11 @@ class PushLock:
         self._watched: dict[int, tuple[str, float]] = {}
 
     def acquire(self) -> None:
-        """Wait until no other push is before this one.
+        """Wait until no other push is ahead of this one.
 
         Raises:
             StudioError: the server can't be reached or fails.
-            BusyError: another push goes on for a quarter of an hour.
+            BusyError: another push has been running for a quarter of an hour.
         """
         self._ticket = self._studio.create({"title": TITLE, "description": self._text()})
         self._renewed = time.time()
@@ -57,7 +57,7 @@ class PushLock:
             first, who = next(iter(ahead.items()))
             busy = f"{who} pushes into this campaign (its lock is project {first.id} on the server)"
             if time.monotonic() - began > PATIENCE_SECONDS:
-                raise BusyError(f"{busy} for {PATIENCE_SECONDS:.0f} s; try later")
+                raise BusyError(f"{busy}, for {PATIENCE_SECONDS:.0f} s now; try later")
             if not announced:
                 end = f"{datetime.now(UTC) + timedelta(seconds=LEASE_SECONDS):%H:%M:%S} UTC"
                 cli.log(f"push: {busy}; waiting for it to finish (if it was killed, until {end})")
@@ -67,7 +67,7 @@ class PushLock:
             time.sleep(POLL_SECONDS)
 
     def renew(self) -> None:
-        """Say on the server that this push goes on, if it is time to; call it before each write.
+        """Show on the server that this push is alive, if it is time to; call before each write.
 
         Raises:
             StudioError: the ticket is gone: another push took this one for dead.
@@ -78,11 +78,11 @@ class PushLock:
         try:
             self._studio.change(self._ticket, {"description": self._text()})
         except StudioError as exc:
-            raise StudioError(f"{exc} (does another checkout push now?)") from exc
+            raise StudioError(f"{exc} (is another checkout pushing now?)") from exc
         self._renewed = time.time()
 
     def release(self) -> None:
-        """Take the ticket away; one that stays is removed by the next push."""
+        """Remove the ticket; if this fails, the next push removes it."""
         if self._ticket is not None:
             with contextlib.suppress(StudioError):
                 self._remove(self._ticket)
@@ -95,7 +95,7 @@ class PushLock:
         return self._ahead()
 
     def _ahead(self) -> dict[Project, str]:
-        """Return the tickets before ours, the first first; without what died in this checkout."""
+        """Return the tickets ahead of ours, in order; remove dead ones from this checkout."""
         holders, own = self._holders(), self._ticket
         if own is None or own.id not in {ticket.id for ticket in holders}:
             raise StudioError(f"{self._studio.url}: this push's ticket is gone; push again")
@@ -106,7 +106,7 @@ class PushLock:
         return {ticket: holder for ticket, holder in others if ticket.id < own.id}
 
     def _holders(self) -> dict[Project, str]:
-        """Return the tickets of all pushes into the campaign in order, and whose each is."""
+        """Return the tickets of all pushes into the campaign in order, with their holders."""
         projects = sorted(self._studio.projects(), key=lambda project: project.id)
         matches = ((project, TICKET.match(project.description)) for project in projects)
         return {
@@ -133,7 +133,7 @@ def hold(studio: Studio, campaign: str) -> Iterator[PushLock]:
 
     Raises:
         StudioError: the server can't be reached or fails.
-        BusyError: somebody else holds it for a quarter of an hour.
+        BusyError: another push has held it for a quarter of an hour.
     """
     lock = PushLock(studio, campaign)
     try:
@@ -144,7 +144,7 @@ def hold(studio: Studio, campaign: str) -> Iterator[PushLock]:
 
 
 def checkout_id() -> str:
-    """Return what this checkout is known by: a copy of it elsewhere is another."""
+    """Return this checkout's identity; a copy of it elsewhere has another."""
     if not CHECKOUT.is_file():
         with files.unfinished(CHECKOUT) as stream:
             stream.write(secrets.token_hex(16))

@@ -1,8 +1,8 @@
-"""Where hidden checks stand among the tasks of a push: as other pairs would, and nowhere else.
+"""The place of hidden checks among the tasks of a push: only where other pairs could be.
 
-People judge a query's pairs one after the other. A gold pair of such a query stands somewhere
-among them; any other check stands between two queries, like a single pair on which others could
-not agree. Which place is drawn by a hash: neither beginning nor end, where there is a choice.
+People judge a query's pairs one after another. A gold pair of such a query is placed somewhere
+among them; any other check is placed between two queries, like a single pair on which others could
+not agree. The place is drawn by a hash: neither beginning nor end, where there is a choice.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ from pipeline.core.tables import CHECKS
 
 
 def mix_checks(keys: Sequence[Key], campaign: str) -> list[Key]:
-    """Return one person's keys in their order, the hidden checks moved to where they hide."""
+    """Return one person's keys in order, with the hidden checks moved among the others."""
     by_query = attrgetter("query_id")
     votes = [key for key in keys if key.kind not in CHECKS]
     groups = [list(group) for _, group in groupby(votes, by_query)]

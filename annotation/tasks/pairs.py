@@ -1,4 +1,4 @@
-"""The table of pairs that were shown: append-only, a permanent number for each pair."""
+"""The table of pairs that were shown: append-only, with a permanent number for each pair."""
 
 import pandas as pd
 
@@ -8,10 +8,10 @@ from pipeline.core import tables
 
 
 def append_pairs(ledger: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
-    """Return the ledger with a row for what in `shown` is not last in it; old rows stay.
+    """Return the ledger with a new row for each pair in `shown` that differs from its last row.
 
     `shown` has the ledger's columns without `pair_id`. A pair whose text or clip has changed
-    since is shown again, under a new number; so is one that is as it once was.
+    gets a new number; so does one that is back to an earlier form. Old rows stay.
     """
     ordered = shown.drop_duplicates(SHOWN_KEY).sort_values(["query_id", "rank", "moment_id"])
     new = ordered[~is_in(ordered, last_shown(ledger), SHOWN_KEY)]
@@ -21,10 +21,10 @@ def append_pairs(ledger: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
 
 
 def find_restored(ledger: pd.DataFrame, now: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `now` that are as they once were, but not as last shown (`SHOWN_KEY`).
+    """Return the rows of `now` that are back to an earlier form, not as last shown (`SHOWN_KEY`).
 
-    What was judged of them then counts again, although nobody needs to be asked: the ledger must
-    say so, because the consensus reads nothing else.
+    Their earlier judgments count again, although nobody needs to be asked: the ledger must record
+    this, because the consensus reads nothing else.
     """
     before = ledger[SHOWN_KEY].drop_duplicates()
     gone = before[~is_in(before, last_shown(ledger), SHOWN_KEY)]

@@ -1,4 +1,4 @@
-"""One annotator's project on the server, and what must change in it."""
+"""One annotator's project on the server, and the changes it needs."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -18,13 +18,13 @@ from pipeline.core import tables
 from pipeline.core.progress import progress
 
 Step = Callable[[], None]
-"""What is called before each write: it raises where this push may write no more."""
+"""Called before each write: it raises if this push may no longer write."""
 
 
 class ProjectSettings(NamedTuple):
     """What the projects of one purpose have in common; `clips` is `clips.url`.
 
-    `beside_others`: the server has another campaign's projects as well, and that is right.
+    `beside_others`: the server has another campaign's projects as well, intentionally.
     """
 
     purpose: Purpose
@@ -34,7 +34,7 @@ class ProjectSettings(NamedTuple):
 
 
 class ProjectDiff(NamedTuple):
-    """One annotator's project, and what is to be changed in it."""
+    """One annotator's project, and the changes to make in it."""
 
     project: Project
     changes: Changes
@@ -47,10 +47,10 @@ def ensure_project(
     project: Project | None,
     left: int,
 ) -> Project:
-    """Return an annotator's project as it should be; make it if there is none.
+    """Return an annotator's project as it should be; create it if there is none.
 
-    `left` is how many tasks wait in it from now on. The description is finished last, and says
-    that all before it is done.
+    `left` is how many tasks will wait in it. The description is completed last, which shows that
+    everything else is done.
     """
     campaign, studio, purpose = connection.campaign, connection.studio, common.purpose
     clips = storage.location(common.clips)
@@ -103,7 +103,7 @@ def _answered_by_others(connection: Connection, annotator: int, project: Project
 
 
 def close_and_reopen(connection: Connection, diff: ProjectDiff, step: Step) -> None:
-    """Take out of the stream what is not wanted any more, and give out again what is."""
+    """Take tasks out of the stream that are no longer wanted, and put back those that are."""
     name = diff.project.title
     for tasks, closed in ((diff.changes.close, True), (diff.changes.reopen, False)):
         what = f"{name}: {'close' if closed else 'reopen'}"

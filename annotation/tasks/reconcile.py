@@ -25,14 +25,14 @@ def reconcile(
     data_of: tasks.TaskData,
     record: Callable[[], None] = lambda: None,
 ) -> dict[str, int]:
-    """Add what is missing, close what is not wanted, and return the figures of it.
+    """Add missing tasks, close those no longer wanted, and return the figures.
 
-    Whoever has keys gets a project. Stopped at any moment and run again, the result is the same.
-    `record` writes down what will be shown, before anybody can answer.
+    Everyone with keys gets a project. It can be interrupted at any moment and run again, with the
+    same result. `record` writes down what will be shown, before anyone can answer.
 
     Raises:
-        StudioError: the server can't be reached or fails; what is done stays done.
-        CampaignError: it is another campaign's, or another checkout pushes.
+        StudioError: the server can't be reached or fails; what was done stays done.
+        CampaignError: it is another campaign's, or another checkout is pushing.
     """
     studio, campaign = connection.studio, connection.campaign
     unfinished.wait_for_pending()

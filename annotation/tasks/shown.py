@@ -1,4 +1,4 @@
-"""What annotators are shown of each pair, and the hashes that detect a change of it."""
+"""What annotators are shown of each pair, and the hashes that detect changes."""
 
 import pandas as pd
 
@@ -8,9 +8,9 @@ from pipeline.core import tables
 
 
 def read_pairs_to_judge(batch: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the candidates, and what audit and top-up ask for besides (`tables.WANTED`).
+    """Return the candidates, and the further pairs of audit and top-up (`tables.WANTED`).
 
-    In a pilot both are of its queries alone.
+    In a pilot, both are limited to its queries.
     """
     campaign, candidates = load_campaign(), tables.CANDIDATES.read()
     extra = extra_pairs(candidates, tables.AUDIT.read(), tables.TOPUP.read(), batch)
@@ -24,7 +24,7 @@ def join_shown(
 ) -> pd.DataFrame:
     """Return every pair to judge that has a clip, with what is shown of it.
 
-    To the columns of `candidates` come `query, clip, query_sha, clip_sha`.
+    The columns are those of `candidates`, plus `query, clip, query_sha, clip_sha`.
     """
     pairs = pd.concat([candidates, extra]).drop_duplicates(PAIR_KEY)
     pairs = pairs.merge(queries[["query_id", "query"]], on="query_id")
@@ -33,7 +33,7 @@ def join_shown(
 
 
 def join_details(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return pairs with what the ledger says of them besides, from the tables of the pipeline."""
+    """Return pairs with the ledger's further columns, from the tables of the pipeline."""
     moments = tables.MOMENTS.read()[["moment_id", "video_id", "start", "end"]]
     captions = tables.CAPTIONS.read()[["moment_id", "caption"]]
     videos = tables.VIDEOS.read()[["video_id", "duration"]]
@@ -48,12 +48,12 @@ FIRST_EXTRA = 3
 def extra_pairs(
     candidates: pd.DataFrame, audit: pd.DataFrame, topup: pd.DataFrame, size: int
 ) -> pd.DataFrame:
-    """Return the pairs to judge besides batch 1 (`tables.WANTED`), sorted by query and moment.
+    """Return the pairs to judge in addition to batch 1 (`tables.WANTED`), by query and moment.
 
-    What is in batch 1 is judged anyway and left out. A candidate of batch 2 keeps its batch:
-    its query may never be extended, but this pair is wanted. All others form batches from 3
-    on, of at most `size` pairs; the audit's own (`top` and `random` mixed, in the order of ids,
-    so that no batch gives itself away as one of strangers), then each run's.
+    Pairs in batch 1 are judged anyway and left out. A candidate of batch 2 keeps its batch: its
+    query may never be extended, but this pair is wanted. All others form batches from 3 on, of at
+    most `size` pairs: first those of the audit (`top` and `random` mixed, in the order of ids, so
+    that no batch consists visibly of random pairs), then those of each run.
     """
     asked = pd.concat([audit.assign(source=0, run=""), topup.assign(source=1, run=topup["origin"])])
     asked = asked.drop_duplicates(PAIR_KEY).drop(columns="origin")

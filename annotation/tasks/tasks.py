@@ -1,4 +1,4 @@
-"""The tasks that are added: their keys, what they show, and the adding itself."""
+"""The tasks to add: their keys, what they show, and adding them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -32,7 +32,7 @@ def keys_by_annotator(pairs: pd.DataFrame, guideline: str) -> dict[int, list[Key
 Whose = tuple[str, str, int]
 """A query, a moment and an annotator."""
 Remarks = Mapping[Whose, Mapping[str, str]]
-"""What tasks show besides: fields of their data, as of `page.REMARKS`."""
+"""What else tasks show: fields of their data, as in `page.REMARKS`."""
 
 
 class TaskData:
@@ -41,7 +41,7 @@ class TaskData:
     def __init__(
         self, pairs: pd.DataFrame, setting: str, batch: int, remarks: Remarks = MappingProxyType({})
     ) -> None:
-        """Take pairs with what is shown of each, `clips.url`, and how many go in one request."""
+        """Take pairs with what is shown of each, `clips.url`, and the tasks per request."""
         rows = pairs.drop_duplicates(PAIR_KEY)
         ids = zip(rows["query_id"], rows["moment_id"], strict=True)
         self._of = dict(zip(ids, zip(rows["query"], rows["clip"], strict=True), strict=True))
@@ -60,7 +60,7 @@ class TaskData:
 def add(
     connection: Connection, diffs: Sequence[ProjectDiff], data_of: TaskData, step: Step
 ) -> None:
-    """Add what is missing, a batch of tasks at a time, in the campaign's order."""
+    """Add missing tasks, a batch at a time, in the campaign's order."""
     campaign, signer = connection.campaign.id, connection.signer
     total = sum(len(diff.changes.add) for diff in diffs)
     with progress("push", total=total, unit="tasks") as bar:
@@ -76,9 +76,9 @@ def add(
 
 
 def shuffle(keys: Iterable[Key], campaign: str) -> list[Key]:
-    """Return keys by their queries' place in the campaign, which is the same for all.
+    """Return keys ordered by their queries' place in the campaign, which is the same for all.
 
-    The pairs of a query are in an order that differs from person to person.
+    The order of a query's pairs differs from person to person.
     """
 
     def position(key: Key) -> tuple[str, str, str, str]:

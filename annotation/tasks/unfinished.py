@@ -1,7 +1,7 @@
 """A note of the write in progress, left behind by a push that dies in the middle.
 
-Label Studio finishes a request whose sender is gone, and nobody sees what it adds before it is
-done. So the next push, which would miss it and add it again, first gives it time.
+Label Studio finishes a request even if its sender is gone, and what it adds is visible only once it
+is done. The next push would miss it and add it again, so it waits first.
 """
 
 import time
@@ -17,21 +17,19 @@ SETTLE_SECONDS = 10.0
 
 @contextmanager
 def pending_write(what: str) -> Iterator[None]:
-    """Note that something is being added; the note stays if that does not end well."""
+    """Note that something is being added; the note stays if this fails."""
     files.write_json(FILE, {"writing": what})
     yield
     FILE.unlink()
 
 
 def wait_for_pending() -> None:
-    """Wait until what an earlier push began to write is there, or can't come any more.
+    """Wait until an earlier push's unfinished write has arrived, or no longer can.
 
-    However old the note is: the clock that dated it may have been set since.
+    It waits however old the note is: the clock may have been changed since.
     """
     if not FILE.is_file():
         return
-    cli.log(
-        f"push: the last one was stopped while writing; giving the server {SETTLE_SECONDS:.0f} s"
-    )
+    cli.log(f"push: the last one was interrupted while writing; waiting {SETTLE_SECONDS:.0f} s")
     time.sleep(SETTLE_SECONDS)
     FILE.unlink()

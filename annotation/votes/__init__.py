@@ -1,1 +1,1 @@
-"""Votes on pairs, and the rule that makes a consensus of them."""
+"""Votes on pairs, and the rule that makes a consensus from them."""

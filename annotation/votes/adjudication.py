@@ -1,7 +1,7 @@
-"""What the lead or an expert decided on pairs that votes could not settle: pure.
+"""The decisions of the lead or an expert on pairs that votes could not settle: pure.
 
-A decision is about a pair as it was shown: once its query or clip has changed, it is stale and
-counts no more. A decision that the pair can't be judged leaves it without a level.
+A decision is about a pair as it was shown: once its query or clip has changed, the decision is
+stale and no longer counts. A decision that the pair can't be judged leaves it without a level.
 """
 
 import pandas as pd
@@ -17,10 +17,10 @@ def fresh_decisions(adjudications: pd.DataFrame, shown: pd.DataFrame) -> pd.Data
 
 
 def adjudicate(voted: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
-    """Return a consensus (`tables.CONSENSUS`) with what was decided on its pairs.
+    """Return a consensus (`tables.CONSENSUS`) with the decisions on its pairs applied.
 
-    `voted_level` and `voted_outcome` keep what the votes came to. Of what was decided there is
-    no mean. `decisions` are fresh.
+    `voted_level` and `voted_outcome` keep the result of the votes. Decided pairs have no mean.
+    `decisions` are fresh.
     """
     place = pair_rows(decisions, voted)
     own = decisions[place >= 0].set_index(voted.index[place[place >= 0]])

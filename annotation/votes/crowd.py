@@ -1,8 +1,8 @@
-"""Other ways to make one level of many: crowd-kit's aggregators, for comparison.
+"""Other ways to combine levels into one: crowd-kit's aggregators, for comparison.
 
-They weigh annotators by what they make of them (Dawid and Skene 1979; MACE, Hovy et al. 2013),
-or count heads (majority). They decide every pair that has a level. Where levels are equally
-likely the higher one is taken, as the paper rounds up: the order of rows changes nothing.
+They weight annotators by their estimated reliability (Dawid and Skene 1979; MACE, Hovy et al.
+2013), or take the majority. They decide every pair that has a level. If levels are equally likely,
+the higher one is taken, as the paper rounds up: the order of rows does not matter.
 """
 
 import importlib
@@ -21,7 +21,7 @@ AS_LIKELY = 1e-9
 
 
 def aggregate(raw: Raw, method: Aggregator) -> Ints:
-    """Return the level of each pair, NO_LEVEL where none of its answers has one.
+    """Return the level of each pair, NO_LEVEL if none of its answers has one.
 
     Raises:
         UsageError: crowd-kit is not installed.
@@ -38,7 +38,7 @@ def aggregate(raw: Raw, method: Aggregator) -> Ints:
 
 
 def _votes(raw: Raw) -> pd.DataFrame:
-    """Return the answers as crowd-kit's `task, worker, label`, in an order of their own."""
+    """Return the answers as crowd-kit's `task, worker, label`, in a fixed order."""
     votes = pd.DataFrame({"task": raw.pair, "worker": raw.annotator, "label": raw.level})
     judged = votes[votes["label"] != NO_LEVEL]
     return judged.sort_values(["task", "label", "worker"], ignore_index=True)

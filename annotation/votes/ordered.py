@@ -1,4 +1,4 @@
-"""How people say ordered levels: the true one, moved by their bias and by noise, then rounded."""
+"""How people give ordered levels: the true one, shifted by bias and noise, then rounded."""
 
 import numpy as np
 import numpy.typing as npt
@@ -9,11 +9,11 @@ from annotation.votes.votes import Floats
 
 
 def level_chances(bias: npt.ArrayLike, noise: npt.ArrayLike, slope: float = 1.0) -> Floats:
-    """Return how likely somebody says each level where another one is true, shape (..., 5, 5).
+    """Return how likely a person gives each level, for each true level, shape (..., 5, 5).
 
     They see `slope` x the true level (about the middle of the scale) + bias + normal noise, all in
-    levels, and say the nearest level there is. `bias` and `noise` have the shape before the rows
-    (true) and columns (said); each row adds up to 1.
+    levels, and give the nearest existing level. `bias` and `noise` have the leading shape, before
+    the rows (true) and columns (given); each row adds up to 1.
     """
     levels, middle = np.arange(LEVELS), (LEVELS - 1) / 2
     seen = middle + slope * (levels - middle) + np.asarray(bias)[..., None]

@@ -1,6 +1,6 @@
 """Raw judgments of any collection: `pair_id,worker,relevance`, a row for each answer.
 
-The columns `submitted_at` (ISO 8601) and `seconds` (what the answer took) are optional; others
+The columns `submitted_at` (ISO 8601) and `seconds` (time per answer) are optional; others
 are ignored. An empty relevance is an answer without a level.
 """
 
@@ -27,18 +27,18 @@ DTYPES: dict[str, Any] = {
     "seconds": "float64",
 }
 SPECIAL = (b'"', b"'", b"\r", b"\0")
-"""What pandas reads more leniently than `csv_files` does."""
+"""What pandas reads more leniently than `csv_files`."""
 
 Repeated = Literal["both", "distinct"]
-"""One person's two answers on a pair: `both` count (the paper), or the newer one alone."""
+"""One person's two answers on a pair: `both` count (the paper), or only the newer one."""
 
 
 class Raw(NamedTuple):
     """Raw judgments as columns, in the order of the file.
 
     `pair` and `annotator` are positions in `pairs` and `annotators`, the ids in rising order:
-    numbers where all of them are. `level` is 0 to 4 or NO_LEVEL. `time` and `seconds` are None
-    where the file does not have them.
+    numbers if all of them are. `level` is 0 to 4 or NO_LEVEL. `time` and `seconds` are None if the
+    file does not have them.
     """
 
     pairs: pd.Index
@@ -51,10 +51,9 @@ class Raw(NamedTuple):
 
 
 def read(path: Path, repeated: Repeated = "both") -> Raw:
-    """Read raw judgments; of a person's answers on one pair `repeated` says which count.
+    """Read raw judgments; `repeated` says which of a person's answers on one pair count.
 
-    With `distinct` it is the newest one; where times are unknown or equal, the last in the
-    file.
+    With `distinct` it is the newest one; if times are unknown or equal, the last in the file.
 
     Raises:
         FileError: the file is missing or malformed, with file, line and field.
@@ -67,11 +66,11 @@ def read(path: Path, repeated: Repeated = "both") -> Raw:
 
 
 def _read_fast(path: Path) -> pd.DataFrame:
-    """Read the file with pandas; what may be wrong in it is left to `_read_lines`."""
+    """Read the file with pandas; anything that may be wrong is left to `_read_lines`."""
     with files.open_source(path) as stream:
         content = stream.read()
     if any(mark in content.replace(b"\r\n", b"\n") for mark in SPECIAL):
-        raise FileError(f"{path}: holds quotes or bare carriage returns")
+        raise FileError(f"{path}: contains quotes or bare carriage returns")
     header = content.partition(b"\n")[0].decode("utf-8-sig").rstrip("\r").split(",")
     frame = pd.read_csv(io.BytesIO(content), dtype="str", keep_default_na=False)
     short = (frame.iloc[:, -1] == "").any()  # an empty cell, or none
@@ -85,7 +84,7 @@ def _read_lines(path: Path) -> pd.DataFrame:
     """Read the file row by row; the index is the line on which each row starts.
 
     Raises:
-        FileError: the file is missing, malformed, or holds text that is not UTF-8.
+        FileError: the file is missing, malformed, or contains text that is not UTF-8.
     """
     frame = _select(csv_files.read_csv(path, REQUIRED).fillna(""))
     for name in frame:
@@ -114,7 +113,7 @@ def _parse(path: Path, frame: pd.DataFrame) -> Raw:
 
 
 def _parse_column(path: Path, cells: pd.Series) -> pd.Series:
-    """Return what a column's distinct texts mean; each is parsed once, however many rows have it.
+    """Return the values of a column's distinct texts; each is parsed only once.
 
     Raises:
         FileError: a text is not valid, with its line.

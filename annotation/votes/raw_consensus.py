@@ -1,7 +1,7 @@
 """The command `python -m annotation.consensus --raw FILE`: levels of any raw judgments.
 
 A raw file counts as closed: a pair that would wait for more votes is discarded, and counted
-apart from the pairs that four votes could not decide.
+separately from pairs that four votes could not decide.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ Method = Literal["paper", "dawid-skene", "mace", "majority"]
 
 
 class Options(NamedTuple):
-    """What is read and written, and by which rule (the paper's by default)."""
+    """What is read and written, and the rule (the paper's by default)."""
 
     source: Path
     out: Path | None = None
@@ -34,11 +34,11 @@ class Options(NamedTuple):
 
 
 def run(options: Options) -> dict[str, Any]:
-    """Write the levels of a raw file, and return what came of it in figures.
+    """Write the levels of a raw file, and return the resulting figures.
 
     Raises:
         FileError: the file can't be read, or the levels can't be written.
-        UsageError: the two are one file, or the method is not installed.
+        UsageError: both are the same file, or the method is not installed.
     """
     if options.out and options.out.resolve() == options.source.resolve():
         raise UsageError(f"{options.out}: --out would overwrite the raw judgments")
@@ -52,9 +52,9 @@ def run(options: Options) -> dict[str, Any]:
 def levels(judgments: Raw, method: Method = "paper", rounding: Rounded = "up") -> pd.DataFrame:
     """Return `pair_id, level, mean, scores, outcome, votes`, sorted by pair_id.
 
-    `mean` is exact: of the levels that are left, or of all where the `method` is not the
-    paper's. `level` is empty, as `mean` is, where a pair is not kept. `rounding` is the paper's
-    method's; with `exact` the level is the mean itself. `votes` counts a pair's levels.
+    `mean` is exact: of the levels that are left, or of all if the `method` is not the paper's.
+    `level` and `mean` are empty if a pair is not kept. `rounding` is only for the paper's method;
+    with `exact` the level is the mean itself. `votes` counts a pair's levels.
     """
     whole: Rounding = "nearest" if rounding == "nearest" else "up"
     votes = judgments.pair, judgments.level, len(judgments.pairs)
@@ -84,7 +84,7 @@ def _aggregate(judgments: Raw, consensus: Consensus, method: crowd.Aggregator) -
 
 
 def _texts(consensus: Consensus) -> pd.Categorical:
-    """Return each pair's levels as text; few combinations make up all pairs."""
+    """Return each pair's levels as text; there are few distinct combinations."""
     counts = consensus.counts()
     combination = pd.DataFrame(counts).groupby([*range(LEVELS)], sort=False).ngroup().to_numpy()
     _, first = np.unique(combination, return_index=True)
@@ -93,7 +93,7 @@ def _texts(consensus: Consensus) -> pd.Categorical:
 
 
 def figures(table: pd.DataFrame) -> dict[str, Any]:
-    """Count pairs, and what became of them; levels that no pair has are counted too."""
+    """Count pairs by outcome and level, including levels that no pair has."""
     outcomes = Counter(table["outcome"].tolist())
     short = (table["outcome"] == "discarded") & (table["votes"] != ALL_VOTES)
     by_level = Counter(table["level"].dropna().tolist())
@@ -111,7 +111,7 @@ def figures(table: pd.DataFrame) -> dict[str, Any]:
 
 
 def text(figures: dict[str, Any]) -> str:
-    """Return the figures as a person reads them."""
+    """Return the figures as text."""
     by_number = figures["discarded_by_number_of_votes"].items()
     why = ", ".join(f"{count:,} with {number}" for number, count in by_number)
     rows = {

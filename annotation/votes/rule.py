@@ -1,11 +1,12 @@
 """The rule of consensus (paper, section 3.3).
 
-Two levels that differ by at most 1: their mean, rounded up. Else two others are asked; of the
-four levels one highest and one lowest are dropped, and where the rest differ by at most 1 it is
-their mean, rounded up; else the pair is discarded. Two votes without a level: unjudgeable.
+Two levels that differ by at most 1 give their mean, rounded up. Otherwise two others are asked; of
+the four levels, one highest and one lowest are dropped, and if the rest differ by at most 1, the
+level is their mean, rounded up; otherwise the pair is discarded. Two votes without a level make it
+unjudgeable.
 
-The scorer draws votes again by the same rule (`momentrank.meta.votes`): it can't import this one,
-which stages depend on. A test holds both equal.
+The scorer resamples votes by the same rule (`momentrank.meta.votes`): it can't import this module,
+which stages depend on. A test checks that both agree.
 """
 
 from typing import Literal, NamedTuple
@@ -20,8 +21,8 @@ from pipeline.core import tables
 LEVELS = len(tables.LEVELS)
 
 Rounding = Literal["up", "nearest"]
-"""What becomes of a mean between two levels: `up` is the paper's; `nearest` goes to the even
-level, so that many pairs together come out neither too high nor too low."""
+"""How to round a mean between two levels: `up` as in the paper; `nearest` goes to the even
+level, so that over many pairs the result is neither too high nor too low."""
 
 
 class Consensus(NamedTuple):
@@ -55,8 +56,8 @@ def decide(
 ) -> Consensus:
     """Apply the rule to votes on the pairs 0 to `pairs` - 1, in any order.
 
-    A pair with another number of levels than 2 or 4 waits: nothing is guessed. Once the
-    campaign is `closed`, what waits is discarded.
+    A pair with a number of levels other than 2 or 4 waits: nothing is guessed. Once the
+    campaign is `closed`, waiting pairs are discarded.
     """
     judged = level != NO_LEVEL
     scores = np.bincount(pair[judged], minlength=pairs)
@@ -80,7 +81,7 @@ def decide(
 
 
 def _middle(levels: Ints, scores: Ints) -> tuple[Ints, Ints]:
-    """Return the two levels that are left of each pair's two or four; 0 and 0 of any other."""
+    """Return the two levels that are left of each pair's two or four; 0 and 0 for other pairs."""
     begin = np.cumsum(scores) - scores
     at = begin + (scores == ALL_VOTES)
     whole = (scores == FIRST_VOTES) | (scores == ALL_VOTES)

@@ -1,13 +1,14 @@
-"""A second consensus: levels weighted by the skill of those who gave them.
+"""A second consensus: levels weighted by the skill of the people who gave them.
 
-Dawid and Skene (1979) for ordered levels. A person has a table: how often they say each level
-where another one is true. Two fits by expectation-maximisation, neither of which ever gets less
-likely. The first knows of a person three things: bias, noise, and the share of answers given at
-random. The second gives each person a table of their own, drawn towards that of the first by as
-much as `PULL` votes on each level would: who has judged little is known by the three figures, who
-has judged much by their own answers. How well it does is measured by `benchmarks/skill.py`.
+Dawid and Skene (1979) for ordered levels. Each person has a table: how often they give each level,
+for each true level. There are two fits by expectation-maximisation, in both of which the likelihood
+never decreases. The first describes a person by three figures: bias, noise, and the share of
+answers given at random. The second gives each person their own table, pulled towards that of the
+first with the weight of `PULL` votes on each level: people who have judged little are described by
+the three figures, people who have judged much by their own answers. `benchmarks/skill.py` measures
+how well this works.
 
-The result depends neither on the order of rows nor on what people are called.
+The result depends neither on the order of rows nor on people's numbers.
 """
 
 from collections.abc import Callable
@@ -23,28 +24,28 @@ from annotation.votes.rule import LEVELS
 from annotation.votes.votes import NO_LEVEL, Floats, Ints
 
 Tables = Floats
-"""What people say where a level is true: person x true level x level said; rows add up to 1."""
+"""People's answers by true level: person x true level x level given; rows add up to 1."""
 
 PULL = 200.0
 TOLERANCE, MOST_STEPS = 1e-6, 5000
-"""The fit ends where no pair's probability of any level moves further, or after these steps."""
+"""The fit ends when no pair's probability of any level moves further, or after these steps."""
 DIGITS = 3
-"""Of a mean: what differs below it is the order in which a machine adds."""
+"""Of a mean: smaller differences come from the order in which a machine adds."""
 
 BIASES = np.linspace(-2, 2, 21)
 NOISES = np.array([0.25, 0.35, 0.5, 0.65, 0.8, 1.0, 1.25, 1.6, 2.0, 2.6])
 RANDOM = np.array([0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 0.99])
 USUAL_BIAS, USUAL_NOISE, NOISE_SPREAD, HONESTY = 0.5, 0.7, 0.5, 9.0
-"""Before anything is known: the spread of biases, the median noise and the spread of its
+"""The prior: the spread of biases, the median noise and the spread of its
 logarithm; the density of a share r of random answers is (1 - r) to the power of `HONESTY`."""
 
 
 class Skill(NamedTuple):
-    """What votes come to, weighted by skill.
+    """The result of votes weighted by skill.
 
-    `probability` holds the levels of each pair (a row of five, NaN without a vote), `tables`
-    what the people (in rising order of their numbers) say, `shares` how frequent levels are.
-    `objective` is what each step of both fits made of the logarithm that they maximise.
+    `probability` has the levels of each pair (a row of five, NaN without a vote), `tables` the
+    answers of the people (in rising order of their numbers), `shares` how frequent levels are.
+    `objective` is the logarithm that both fits maximise, after each step.
     """
 
     probability: Floats
@@ -54,12 +55,12 @@ class Skill(NamedTuple):
 
     @property
     def mean(self) -> Floats:
-        """The expected level of each pair, NaN where it has no vote."""
+        """The expected level of each pair, NaN if it has no vote."""
         return np.asarray((self.probability @ np.arange(LEVELS)).round(DIGITS))
 
     @property
     def level(self) -> Ints:
-        """The level nearest to the mean, halves up; NO_LEVEL where a pair has no vote."""
+        """The level nearest to the mean, halves up; NO_LEVEL if a pair has no vote."""
         nearest = np.floor(np.nan_to_num(self.mean, nan=NO_LEVEL) + 0.5)
         return nearest.astype(np.int64)
 
@@ -73,7 +74,7 @@ class VoteSets(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """What a fit came to, by set of votes, and its objective after each step."""
+    """The result of a fit, by set of votes, and its objective after each step."""
 
     probability: Floats
     tables: Tables
@@ -82,7 +83,7 @@ class Fit(NamedTuple):
 
 
 Update = Callable[[Floats], tuple[Tables, float]]
-"""Counts of what people said by true level, to tables and the logarithm of their prior."""
+"""From counts of answers by true level to tables and the logarithm of their prior."""
 
 
 def weigh(pair: Ints, annotator: Ints, level: Ints, pairs: int) -> Skill:
@@ -109,7 +110,7 @@ def group_votes(pair: Ints, answer: Ints, people: int) -> tuple[VoteSets, Ints]:
     """Return the distinct sets of votes, and which of them each pair has.
 
     Pairs are numbered from 0, and each has a vote. An `answer` is a person's number (from 0)
-    times `LEVELS`, and the level.
+    times `LEVELS`, plus the level.
     """
     order = np.lexsort((answer, pair))
     pair, answer = pair[order], answer[order]
@@ -126,7 +127,7 @@ def group_votes(pair: Ints, answer: Ints, people: int) -> tuple[VoteSets, Ints]:
 
 
 def fit(votes: VoteSets, tables: Tables, update: Update) -> Fit:
-    """Maximise by turns: what is likely true by what people are worth, and the reverse."""
+    """Maximise in turns: the likely true levels given people's skill, and the reverse."""
     shares = _shares(votes.levels)
     before: Floats = np.full((len(votes.pairs), LEVELS), np.inf)
     prior, objective = -np.inf, list[float]()
@@ -165,7 +166,7 @@ def by_three_figures(counts: Floats) -> tuple[Tables, float]:
 
 
 def by_own_answers(counts: Floats, prior: Tables) -> tuple[Tables, float]:
-    """Return people's own tables, drawn towards `prior` by `PULL` votes on each level."""
+    """Return people's own tables, pulled towards `prior` by `PULL` votes on each level."""
     total = counts + PULL * prior
     tables = total / total.sum(axis=2, keepdims=True)
     return tables, float(PULL * (prior * np.log(tables)).sum())
@@ -183,6 +184,6 @@ def _ordered_tables() -> tuple[Tables, Floats]:
 
 
 def usual_tables(people: int) -> Tables:
-    """Return where the fit begins: everybody without a bias, with the usual noise."""
+    """Return the starting point of the fit: everyone without bias, with the usual noise."""
     tables, prior = _ordered_tables()
     return np.repeat(tables[[int(prior.argmax())]], people, axis=0)

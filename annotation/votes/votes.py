@@ -1,9 +1,9 @@
 """Votes: the judgments that count, in the order in which they were submitted.
 
-A judgment counts where it is a first or an escalated one of what was last shown, and the lead
-has not voided it (`classify` says which do); a person has one vote on a pair, their newest.
-Votes count in the order in which they were submitted, until the pair is decided: an answer that
-comes late, on a task that was taken back, changes nothing.
+A judgment counts if it is a first or escalated one of what was last shown, and the lead has not
+voided it (see `classify`); a person has one vote on a pair, their newest. Votes count in the order
+in which they were submitted, until the pair is decided: a late answer, to a task that was
+withdrawn, changes nothing.
 """
 
 from collections.abc import Sequence
@@ -34,8 +34,8 @@ MAX_DIFFERENCE = 1
 class Votes(NamedTuple):
     """Votes as columns, sorted by pair (its row in a table of pairs) and time.
 
-    `level` is 0 to 4, or NO_LEVEL where the annotator can't judge. `row` is the place of the
-    judgment among those that were given.
+    `level` is 0 to 4, or NO_LEVEL if the annotator can't judge. `row` is the place of the
+    judgment among the given ones.
     """
 
     pair: Ints
@@ -45,13 +45,13 @@ class Votes(NamedTuple):
 
 
 def select_rows(columns: Columns, rows: Bools | Ints) -> Columns:
-    """Return a named tuple of columns at some rows, by marks or places; what is no array stays."""
+    """Return a named tuple of columns at some rows (marks or places); other fields stay."""
     arrays = {name: one for name, one in columns._asdict().items() if isinstance(one, np.ndarray)}
     return columns._replace(**{name: one[rows] for name, one in arrays.items()})
 
 
 def is_in(rows: pd.DataFrame, others: pd.DataFrame, key: Sequence[str]) -> Bools:
-    """Tell which rows are among others: whose columns `key` are equal to those of one of them."""
+    """Mark the rows whose columns `key` equal those of a row in `others`."""
     if rows.empty or others.empty:
         return np.zeros(len(rows), dtype=np.bool_)
     columns = list(key)
@@ -60,9 +60,9 @@ def is_in(rows: pd.DataFrame, others: pd.DataFrame, key: Sequence[str]) -> Bools
 
 
 def pair_rows(frame: pd.DataFrame, pairs: pd.DataFrame | pd.MultiIndex) -> Ints:
-    """Return for each row of `frame` the row of its pair in `pairs`, -1 where it has none.
+    """Return for each row of `frame` the row of its pair in `pairs`, or -1.
 
-    `pairs` may be the index of their keys: making it takes longer than asking it.
+    `pairs` may be the index of their keys: building it takes longer than querying it.
     """
     if frame.empty or pairs.empty:
         return np.full(len(frame), -1, dtype=np.int64)
@@ -78,11 +78,11 @@ def last_shown(ledger: pd.DataFrame) -> pd.DataFrame:
 def classify(
     judgments: pd.DataFrame, shown: pd.DataFrame, voided: pd.DataFrame
 ) -> "pd.Series[Standing]":
-    """Return what each judgment is (`Standing`): the one place that says which judgments count.
+    """Classify each judgment (`Standing`): the only place that says which judgments count.
 
-    `shown` holds `query_id, moment_id, query_sha, clip_sha`, a row for each pair: what was judged
-    of another text or clip, or was never shown, is stale. `voided` is `tables.VOIDED`. A judgment
-    that is voided and stale is voided.
+    `shown` has `query_id, moment_id, query_sha, clip_sha`, a row for each pair: judgments of
+    another text or clip, or of pairs never shown, are stale. `voided` is `tables.VOIDED`. A
+    judgment that is both voided and stale is voided.
     """
     stale = ~is_in(judgments, shown, SHOWN_KEY)
     standing = np.select(
@@ -96,7 +96,7 @@ def classify(
 def select_counting(
     judgments: pd.DataFrame, shown: pd.DataFrame, voided: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return the judgments that may count, by `classify`."""
+    """Return the judgments that may count, according to `classify`."""
     votes = classify(judgments, shown, voided) == "vote"
     return judgments[votes].reset_index(drop=True)
 
@@ -120,7 +120,7 @@ def _newest(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def _before_decision(votes: Votes) -> Bools:
-    """Tell which votes come before their pair is decided, or decide it."""
+    """Mark the votes that come before their pair is decided, or decide it."""
     judged = votes.level != NO_LEVEL
     nth_level, nth_none = _running(judged, votes.pair), _running(~judged, votes.pair)
     opener = judged & (nth_level == 1)
@@ -134,7 +134,7 @@ def _before_decision(votes: Votes) -> Bools:
 
 
 def _running(marks: Bools, pair: Ints) -> Ints:
-    """Count the marks from a pair's first row up to and with each row."""
+    """Count the marks from a pair's first row up to and including each row."""
     total = np.cumsum(marks)
     begin = np.searchsorted(pair, pair)
     return total - (total - marks)[begin]

@@ -1,1 +1,1 @@
-"""The people as a workforce: inviting them, listing them, their hours, and voiding their work."""
+"""Managing people: inviting them, listing them, their hours, and voiding their work."""

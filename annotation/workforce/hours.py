@@ -1,7 +1,7 @@
-"""Hours: what people did and how long it took them, by person and week, for whoever pays.
+"""Hours: what people did and how long it took, by person and week, for payment.
 
-All work counts, whatever it was for: votes, hidden checks, exam and feedback, adjudication. What
-the lead has voided and what was refused stand apart. None of it is released.
+All work counts, whatever it was for: votes, hidden checks, exam and feedback, adjudication. Voided
+and refused answers are listed separately. None of it is released.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -16,7 +16,7 @@ from pipeline.campaign.voided import mark_voided
 from pipeline.core import tables
 
 WORK = (tables.JUDGMENTS, tables.EXAM_ANSWERS, tables.ADJUDICATIONS)
-"""The tables of what people did; a refused answer stands in `tables.REJECTED_JUDGMENTS`."""
+"""The tables of people's work; refused answers are in `tables.REJECTED_JUDGMENTS`."""
 DONE = ["annotator", "submitted_at", "seconds"]
 KEY = ["annotator", "week"]
 STATES = ("counted", "voided", "refused")
@@ -31,7 +31,7 @@ def list_work(
     """Return a row for each answer: `annotator, submitted_at, seconds, state`.
 
     `done` are tables of judgments, `refused` is `tables.REJECTED_JUDGMENTS`: a draft was never
-    submitted, and is no work.
+    submitted, and does not count as work.
     """
     judged = pd.concat([frame[DONE] for frame in done], ignore_index=True)
     states = mark_voided(judged, voided).map({True: "voided", False: "counted"})
@@ -44,7 +44,7 @@ def measure_hours(
 ) -> pd.DataFrame:
     """Return the work of each annotator and ISO week from the day `first` to `last` (UTC).
 
-    Columns: `annotator, week`, then `judgments, hours, without_time` of what was not voided, and
+    Columns: `annotator, week`, then `judgments, hours, without_time` of non-voided answers, and
     `voided, voided_hours, refused, refused_hours`. An answer counts for at most `pause` minutes;
     one without a time for none. A week without work has no row.
     """
@@ -71,7 +71,7 @@ Row = Mapping[Hashable, Any]
 
 
 def sum_hours(hours: pd.DataFrame) -> list[Row]:
-    """Return the rows of each annotator with their total after them, and at last everybody's."""
+    """Return the rows of each annotator followed by their total, and finally everyone's total."""
     totals = hours.groupby("annotator")[FIGURES].sum().reset_index().assign(week=ALL)
     both = pd.concat([hours, totals]).sort_values("annotator", kind="stable")
     everybody: dict[Hashable, Any] = {name: hours[name].sum() for name in FIGURES}
@@ -80,7 +80,7 @@ def sum_hours(hours: pd.DataFrame) -> list[Row]:
 
 
 def rate(row: Row) -> float | None:
-    """Return the judgments in an hour, of those that have a time; None where there is none."""
+    """Return the judgments per hour, of those with a time; None if there are none."""
     hours = float(row["hours"])
     return (row["judgments"] - row["without_time"]) / hours if hours else None
 
@@ -95,7 +95,7 @@ def text(hours: pd.DataFrame, pause: float) -> str:
     ]
     return "".join(align_columns(right)) + (
         "Weeks are ISO weeks, by the time of submission (UTC). An answer counts for at most"
-        f" {pause:g} minutes (plan.pause), one without a time for none.\n"
+        f" {pause:g} minutes (plan.pause), one without a time for nothing.\n"
     )
 
 

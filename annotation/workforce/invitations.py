@@ -1,4 +1,4 @@
-"""Invitations: what to send to whom, so that people sign up and find their page."""
+"""Invitations: what to send to each person, so that they sign up and find their page."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -18,30 +18,30 @@ EXAM_PAGES: Mapping[Standing, tuple[Purpose, str]] = {
     "begun": ("exam", "Finish the exam first"),
     "failed": ("feedback", "Look at your exam again"),
 }
-"""Which project people should see to before they judge, by how they stand."""
+"""Which project people should complete before they judge, by their exam standing."""
 NO_PAIRS = {
-    False: "no pairs yet: `dvc repro` makes the page on which they judge",
-    True: "pairs to judge come when they have passed the exam",
+    False: "no pairs yet: `dvc repro` creates the page on which they judge",
+    True: "they get pairs to judge once they have passed the exam",
 }
-"""What is said where somebody has no page yet: whether the exam keeps them from it."""
+"""The remark for a person who has no page yet, by whether the exam is the reason."""
 NOTHING_TO_DECIDE = (
-    "no pairs to decide on yet: `python -m annotation.campaign adjudicate` makes their page, and"
+    "no pairs to decide yet: `python -m annotation.campaign adjudicate` creates their page, and"
     " prints its address"
 )
-"""What is said of an expert, who judges on no other page."""
+"""The remark for an expert, who has no other page."""
 BY_HAND = (
-    "import {} into Label Studio (README.txt there says how); its owner invites them, and sends"
+    "import {} into Label Studio (README.txt there explains how); its owner invites them, and sends"
     " them the address of their project"
 )
-"""What is said where files are carried to a server out of reach."""
+"""The remark if files are carried to a server out of reach."""
 
 
 class Invitation(NamedTuple):
     """What to send to an annotator; an empty `sign_up` means that they have signed up.
 
-    `page` is empty until they have pairs, and so is `exam_page`, with what to do there in
-    `exam`, where there is nothing to do. `language` is of the pages and the guideline, `remark`
-    says why there is no page.
+    `page` is empty until they have pairs. `exam` says what to do on `exam_page`; both are empty if
+    there is nothing to do. `language` is that of the pages and the guideline, `remark` says why
+    there is no page.
     """
 
     email: str
@@ -59,7 +59,7 @@ def invite(connection: Connection, params: Params) -> Iterator[Invitation]:
     """Yield what to send to each active annotator.
 
     Raises:
-        CampaignError: somebody's account is not known, or there is nobody to invite.
+        CampaignError: a person's account is not known, or there is nobody to invite.
     """
     studio, link = connection.studio, connection.studio.invite_path()
     address = settings.public_address(studio.url)
@@ -69,7 +69,9 @@ def invite(connection: Connection, params: Params) -> Iterator[Invitation]:
     exams = _exam_pages(connection, standings)
     judging = [who for who in connection.roster.annotators if who.active and who.role != "lead"]
     if not judging:
-        raise CampaignError(f"{PUBLIC}: nobody listed is active and judges")
+        raise CampaignError(
+            f"{PUBLIC}: there is no active annotator to invite; add people, or set some active"
+        )
     for who in judging:
         account = _account(connection, who.number)
         page, (exam, exam_page) = own.get(who.number, ""), exams.get(who.number, ("", ""))
@@ -91,13 +93,13 @@ def _account(connection: Connection, annotator: int) -> Account:
     account = connection.roster.accounts.get(annotator)
     if account is None:
         raise CampaignError(
-            f"{PRIVATE}: has no account for annotator {annotator}; write their address there"
+            f"{PRIVATE}: has no account for annotator {annotator}; add their email address there"
         )
     return account
 
 
 def _by_hand(one: Invitation) -> Invitation:
-    """Return an invitation to a server that we can't reach: it names the folders to carry there."""
+    """Return an invitation to a server out of reach: it names the folders to carry there."""
     folders = " and ".join(filter(None, (one.exam_page, one.page)))
     remark = BY_HAND.format(folders) if folders else one.remark
     return one._replace(sign_up="", exam="", exam_page="", page="", remark=remark)
@@ -112,7 +114,7 @@ def _explain_no_page(who: Annotator, standings: Mapping[int, Standing], *, requi
 def _exam_pages(
     connection: Connection, standings: Mapping[int, Standing]
 ) -> dict[int, tuple[str, str]]:
-    """Return what people should do with the exam before they judge, and where, by number."""
+    """Return what people should do about the exam before they judge, and where, by number."""
     todo = {who: EXAM_PAGES[name] for who, name in standings.items() if name in EXAM_PAGES}
     purposes = {purpose for purpose, _ in todo.values()}
     pages = {purpose: _pages(connection, purpose) for purpose in sorted(purposes)}
@@ -124,7 +126,7 @@ def _exam_pages(
 
 
 def _pages(connection: Connection, purpose: Purpose) -> dict[int, str]:
-    """Return where people judge for a purpose, by number."""
+    """Return the pages where people judge for a purpose, by number."""
     studio, campaign = connection.studio, connection.campaign
     own = projects.find_projects(studio, campaign, purpose)
     return {number: studio.page_url(project) for number, project in own.items()}
@@ -134,11 +136,11 @@ def text(one: Invitation) -> Iterator[str]:
     """Yield an invitation as lines."""
     yield f"To: {one.email} (annotator {one.number})"
     if one.sign_up:
-        yield f"  Sign up, with this address: {one.sign_up}"
+        yield f"  Sign up here, with this email address: {one.sign_up}"
     if one.exam_page:
         yield f"  {one.exam}: {one.exam_page}"
     if not one.page:
         yield f"  ({one.remark})"
         return
     yield f"  Judge here: {one.page}"
-    yield "  Bookmark this page: more pairs come there, for as long as the campaign runs."
+    yield "  Bookmark this page: more pairs appear there for as long as the campaign runs."

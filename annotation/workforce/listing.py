@@ -18,9 +18,9 @@ NONE = "-"
 def listing(
     connection: Connection, standings: Mapping[int, Standing], voided: pd.DataFrame
 ) -> Iterator[str]:
-    """Yield a line for each annotator, below a head.
+    """Yield a line for each annotator, below a header.
 
-    `standings` are with the exam, by number; `voided` is `tables.VOIDED`.
+    `standings` are exam results, by number; `voided` is `tables.VOIDED`.
     """
     users, barred = connection.studio.users(), voided_for_good(voided)
     rows = [HEAD]

@@ -1,4 +1,4 @@
-"""Void an annotator's judgments from an instant on: the row for voided.csv, and what it does."""
+"""Void an annotator's judgments from an instant on: the row for voided.csv, and its effect."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -28,9 +28,9 @@ class Period(NamedTuple):
 
 
 class Voiding(NamedTuple):
-    """The new table of voided periods, and how many judgments, on how many pairs, they void anew.
+    """The new table of voided periods, and how many judgments, on how many pairs, it adds.
 
-    `judgments` are those of `made` by this annotator that counted until now.
+    `judgments` are those of the `made` ones of this annotator that counted until now.
     """
 
     voided: pd.DataFrame
@@ -46,11 +46,11 @@ def void(
     period: Period,
     now: datetime,
 ) -> Voiding:
-    """Return the table with this period added, and what that voids.
+    """Return the table with this period added, and what it voids.
 
     Raises:
-        CampaignError: nobody has this number, the period is in the future, or it is voided
-            already.
+        CampaignError: nobody has this number, the period is in the future, or it is already
+            voided.
     """
     who = period.annotator
     own = judgments[judgments["annotator"] == who]
@@ -66,7 +66,7 @@ def _refuse(period: Period, voided: pd.DataFrame, known: Collection[int], now: d
     who, since, until, _ = period
     if who not in known:
         numbers = ", ".join(map(str, sorted(known))) or "nobody"
-        raise CampaignError(f"there is no annotator {who} (there are: {numbers})")
+        raise CampaignError(f"there is no annotator {who} (known: {numbers})")
     if since > now:
         raise CampaignError(f"--from {_text(since)} is in the future; it is {_text(now)} (UTC)")
     own = voided[voided["annotator"] == who]
@@ -75,7 +75,7 @@ def _refuse(period: Period, voided: pd.DataFrame, known: Collection[int], now: d
     )
     if covering.any():
         raise CampaignError(
-            f"{tables.VOIDED.path}: annotator {who} is voided {period.text} already"
+            f"{tables.VOIDED.path}: annotator {who} is already voided {period.text}"
         )
     if (own["since"] == since).any():
         raise CampaignError(

@@ -77,7 +77,7 @@ def test_experts_decide_and_where_there_are_none_the_lead():
     assert find_deciders(Roster([annotator, lead, gone], accounts)) == [7]
     with pytest.raises(CampaignError, match="nobody has the role expert or lead"):
         find_deciders(Roster([annotator, gone], accounts))
-    with pytest.raises(CampaignError, match="annotator 8 decides, and has no account"):
+    with pytest.raises(CampaignError, match=r"annotator 8 .*no account"):
         find_deciders(Roster([expert], {}))
 
 

@@ -140,7 +140,7 @@ def test_an_empty_or_partial_campaign_is_a_normal_state(project, capsys, judgmen
     assert agreed["groups"]["all"]["alpha"]["ordinal"]["alpha"] is None
     assert agreed["kappa"]["mean_over_annotator_pairs"] == {"plain": None, "quadratic": None}
     said = capsys.readouterr().err
-    assert ("nothing was shown yet" if not pairs else f"{len(pairs)} wait") in said
+    assert ("nothing has been shown yet" if not pairs else f"{len(pairs)} wait") in said
 
 
 def test_what_is_not_defined_is_null_and_never_nan(project):
@@ -241,7 +241,7 @@ def test_the_command_tells_who_answered_twice_and_where_the_rule_was_not_kept(co
         "2 by 1 person 1",
         "4 by 2 people 1",
         "two scores, too far apart 1 (two more are missing)",
-        "four scores, all within 1 1 (two would have done)",
+        "four scores, all within 1 1 (two were enough)",
         "0 0.00% 0.00% 0.00% 0.00% 50.00%",
         "at the closest and widest 3 pairs that two people judged",
     ):

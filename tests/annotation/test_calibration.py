@@ -223,7 +223,7 @@ def test_runs_of_one_s_own_are_ordered_too(folder):
     conclusions = run_stage()["conclusions"]
     assert conclusions["runs"] == ["captions", "ideal", "random", "ours", "shuffled"]
     path.write_text(path.read_text().replace("[ours.run]", "[random.run]"))
-    with pytest.raises(UsageError, match="another run is called 'random'"):
+    with pytest.raises(UsageError, match=r"another run .*'random'"):
         run_stage()
 
 
@@ -275,10 +275,10 @@ def test_the_command_works_on_any_collection(raw_files, capsys):
     command(*both)
     told = capsys.readouterr().out
     assert told.startswith("No fault was found, and it passes the alternative annotator test.\n")
-    assert "intervals suppose" not in told
+    assert "pairs are independent" not in told
     (raw_files / "pairs.csv").unlink()
     command(*both)
-    assert "intervals suppose that pairs are independent" in capsys.readouterr().out
+    assert "pairs are independent" in capsys.readouterr().out
 
 
 def test_a_release_s_own_files_are_read(raw_files, capsys):
@@ -319,7 +319,7 @@ def test_a_release_s_own_files_are_read(raw_files, capsys):
         ("pair_id,grade\n0,1\n", "line 1: column 'level' is missing"),
         ("pair_id,level\nelsewhere,1\n", "none of its pairs is in"),
         ("moment_id,level\n0,1\n", "line 1: column 'pair_id' is missing"),
-        ("query_id,video_name,start,end,level\n0,v,1,2,1\n", "must be beside the votes"),
+        ("query_id,video_name,start,end,level\n0,v,1,2,1\n", "must be next to the votes"),
     ],
 )
 def test_a_machine_s_file_that_is_wrong_is_one_clear_line(raw_files, rows, message):

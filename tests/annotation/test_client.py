@@ -250,7 +250,7 @@ def test_writing_is_never_tried_again_of_itself(server, studio):
 def test_tasks_that_were_not_taken_are_told(server, studio):
     client, project = studio
     server.imported = {"task_ids": [1]}
-    with pytest.raises(StudioError, match="took 1 of 2 tasks; push again"):
+    with pytest.raises(StudioError, match="1 of 2 tasks; push again"):
         client.add(project, [{"query": "q"}, {"query": "r"}])
 
 

@@ -59,15 +59,15 @@ def test_an_address_is_read_whatever_its_parts_contain_and_printed_without_the_p
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("mysql://a:secret@b/c", "is not PostgreSQL's"),
+        ("mysql://a:secret@b/c", "is not a PostgreSQL address"),
         ("postgresql://a:secret@b:x/c", "is not an address"),
         ("postgresql://[::1/secret", "is not an address"),
         ("postgresql://b/secret", "needs a user"),
-        ("postgresql://a:secret@b", "the name of a database"),
-        ("postgresql://a:secret@b/c/d", "the name of a database"),
-        ("postgresql://a:secret@b/c?port=1", "only sslmode and host are known"),
-        ("postgresql://a:secret@/c?host=d", "names the folder of a socket"),
-        ("postgresql://a:secret@b/c?host=/d", "names the folder of a socket"),
+        ("postgresql://a:secret@b", "a database name"),
+        ("postgresql://a:secret@b/c/d", "a database name"),
+        ("postgresql://a:secret@b/c?port=1", "only sslmode and host are allowed"),
+        ("postgresql://a:secret@/c?host=d", "must be the folder of a socket"),
+        ("postgresql://a:secret@b/c?host=/d", "must be the folder of a socket"),
     ],
 )
 def test_what_is_no_address_is_said_without_repeating_it(text, problem):

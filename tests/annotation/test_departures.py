@@ -99,7 +99,7 @@ def test_who_has_left_neither_changes_nor_withdraws_what_was_pulled(change):
     after, reasons = then(known, task(change), owner=owner_who_left(known))
     assert (versions(after), reasons) == ([(3, "stands")], [LEFT])
     assert not len(after.vanished)
-    assert "changed by somebody else" not in told(after)
+    assert "changed by someone else" not in told(after)
 
 
 def test_an_answer_of_another_is_refused_as_such_whoever_has_left():

@@ -90,7 +90,7 @@ def test_a_pilot_tells_how_many_queries_are_enough(paper, tmp_path, ends, needed
         (tmp_path / f"{name}.run").write_text("".join(lines))
     shown = pilot_text(paper, tmp_path / "p.qrels", [tmp_path / f"{name}.run" for name in range(3)])
     head, columns, *rows = shown.splitlines()
-    assert head.startswith("queries needed, by 3 runs on 40 queries of ")
+    assert head.startswith("queries needed, from 3 runs on 40 queries of ")
     assert head.endswith("(here: 3,281)")
     assert columns.split() == ["tau", "0.9", "difference", "0.05"]
     assert [row.split() for row in rows] == [

@@ -248,7 +248,7 @@ def test_turn_after_turn_until_nothing_is_wanted_and_the_log_has_no_token(camp, 
         Keeper(runner, timedelta(seconds=0.1), commit=False).run()
     log = (camp.path / repro.LOG).read_text()
     assert log.count("pull: 3 judgments") >= 3
-    assert log.count("it did not work; again at") == 1
+    assert log.count("this failed; next try at") == 1
     assert "next: close the campaign" in log
     assert "token=[hidden]" in log
 
@@ -258,11 +258,11 @@ def test_it_runs_once_in_a_folder_and_ends_cleanly_between_turns(camp, command):
     await_file(camp.path / "began")
     second = command(turn_of(wanted=1, sleep=2), turn_of(wanted=1))
     said = second.communicate(timeout=60)[1]
-    assert (second.returncode, "runs in this folder already" in said) == (1, True)
+    assert (second.returncode, "is already running in this folder" in said) == (1, True)
     slow.send_signal(signal.SIGTERM)
     said = slow.communicate(timeout=60)[1]
     assert slow.returncode == 0, said
-    assert "people go on judging" in said
+    assert "stopped; people" in said
     assert (camp.path / "ended").exists(), "the turn went to its end"
 
 
@@ -273,7 +273,7 @@ def test_a_signal_ends_its_waiting(camp, command, number):
     time.sleep(0.5)
     process.send_signal(number)
     said = process.communicate(timeout=20)[1]
-    assert (process.returncode, "people go on judging" in said) == (0, True)
+    assert (process.returncode, "stopped; people" in said) == (0, True)
 
 
 def test_after_a_kill_it_can_be_started_again(camp, command):

@@ -156,10 +156,10 @@ HOUR = timedelta(hours=1)
 @pytest.mark.parametrize(
     ("period", "message"),
     [
-        (Period(9, START), "there is no annotator 9 (there are: 3, 4)"),
+        (Period(9, START), "there is no annotator 9 (known: 3, 4)"),
         (Period(3, NOW + HOUR), "is in the future"),
-        (Period(4, START + HOUR), "annotator 4 is voided from 2024-05-01 09:00 on (UTC) already"),
-        (Period(4, START + HOUR, START + 2 * HOUR), "is voided from"),
+        (Period(4, START + HOUR), "annotator 4 is already voided from 2024-05-01 09:00 on (UTC)"),
+        (Period(4, START + HOUR, START + 2 * HOUR), "is already voided from"),
         (Period(4, START - HOUR), "has a row for annotator 4 from"),
     ],
 )

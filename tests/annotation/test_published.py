@@ -51,7 +51,7 @@ def test_published_levels_are_held_against_the_votes(collection, command):
     assert found["levels"] == {"same": 4, **one_each}
     assert found["similarity_1"] == {"pairs": 2, "below_top": 1, "share": 0.5}
     _, told, _ = command("annotation.audit", "published", *collection)
-    assert "levels as the rule makes them of the votes: 4\n" in told
+    assert "levels that follow from the votes by the rule: 4\n" in told
     assert "published without votes: 1\n" in told
     assert "second batch judged: 0 queries, 0.0%" in told
 
@@ -106,7 +106,7 @@ BAD = moment(1, 2)
         (nested({1: [{**BAD, "similarity": float("nan")}]}), "similarity: must be a number"),
         (nested({1: [BAD, BAD]}), "relevant_moment[1].pair_id: '1' appears twice"),
         (nested({1: [{**MOMENT}]}), "the key 'pair_id' is missing"),
-        ([{"query_id": 1, "predictions": []}], "no judged moments with pair_id; name val.json"),
+        ([{"query_id": 1, "predictions": []}], "no judged moments with pair_id; "),
         ([], "no judged moments"),
     ],
 )
@@ -123,4 +123,4 @@ def test_no_pair_or_query_is_in_two_files(collection, command):
     raw, val, _ = collection
     code, _, errors = command("annotation.audit", "published", raw, val, val)
     assert code == 1
-    assert errors == "error: val.json: query_id '7' is in another file too\n"
+    assert errors == "error: val.json: query_id '7' is also in another file\n"

@@ -334,7 +334,7 @@ def test_what_somebody_said_counts_whatever_somebody_else_does_to_it_afterwards(
         assert levels(known) == [3]
         assert versions(known) == [(3, "tampered")]
         assert not len(known.vanished)
-        assert "1 judgments, or their tasks, were changed by somebody else" in told(known)
+        assert "1 judgments, or their tasks, were changed by someone else" in told(known)
     assert then(known, task(answer(1, 0))).versions["state"].tolist() == ["stands"], "put right"
     assert levels(then(known, task(answer(1, 0, 9, said=[level(2)])))) == [2], "said again"
     gone = then(known)

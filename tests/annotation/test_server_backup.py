@@ -66,12 +66,12 @@ def test_a_damaged_database_is_not_saved_as_if_it_were_sound():
 
 
 def test_only_a_backup_of_ours_is_restored_and_what_was_there_is_kept():
-    with pytest.raises(ServerError, match="no server of this folder has run"):
+    with pytest.raises(ServerError, match="no server has run in this folder"):
         backup.write(Path("a.zip"))
     for name in ("../x", "datasets/work/x", "/etc/passwd"):
         with zipfile.ZipFile("wrong.zip", "w") as archive:
             archive.writestr(name, "x")
-        with pytest.raises(ServerError, match="not a backup of ours"):
+        with pytest.raises(ServerError, match="not one of our backups"):
             backup.restore(Path("wrong.zip"))
     Path("text.zip").write_text("text")
     with pytest.raises(ServerError, match="not a readable backup"):

@@ -96,7 +96,7 @@ def test_a_backup_made_while_people_judge_holds_what_they_had_judged(lead, ann, 
     elsewhere.mkdir()
     (elsewhere / ".venv-label-studio").symlink_to(server / ".venv-label-studio")
     with contextlib.chdir(elsewhere):
-        assert "answers are back" in backup.restore(saved)
+        assert "answers restored" in backup.restore(saved)
         assert (elsewhere / env.ENV).stat().st_mode & 0o077 == 0
         try:
             restored = Studio(start(0).url, lead.token, elsewhere)

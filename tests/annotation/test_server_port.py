@@ -222,7 +222,7 @@ def test_a_server_of_somebody_else_on_this_machine_is_not_left(folder, usual):
     shutil.copytree(layout.PROGRAM.parent, other / layout.PROGRAM.parent)
     with contextlib.chdir(other):
         settings.write({settings.URL: first.url, settings.TOKEN: "a token of ours, by hand"})
-        with pytest.raises(ServerError, match=f"is of another server .{first.url}"):
+        with pytest.raises(ServerError, match=f"names another server .{first.url}"):
             start(None)
         assert settings.read()[settings.URL] == first.url
 

@@ -27,9 +27,7 @@ def folder(repository, folder):
 
 def test_where_the_sample_is_not_drawn_it_says_what_draws_it(folder):
     (folder / sample.OUT).mkdir(parents=True)  # as with a corpus of one's own
-    with pytest.raises(
-        CampaignError, match=r"annotations.jsonl is not there: .*`dvc repro ingest`"
-    ):
+    with pytest.raises(CampaignError, match=r"annotations.jsonl: missing: .*`dvc repro ingest`"):
         truth()
 
 
@@ -37,7 +35,7 @@ def test_a_moment_of_another_corpus_has_no_true_level(folder):
     (folder / sample.OUT).mkdir(parents=True)
     path = folder / sample.OUT / "annotations.jsonl"
     path.write_text(json.dumps({"desc_id": 1, "scene": SCENE}))
-    with pytest.raises(CampaignError, match=r"the moment '2' is not of the sample corpus"):
+    with pytest.raises(CampaignError, match=r"the moment '2' is not in the sample corpus"):
         truth()("1", "2")
 
 

@@ -153,7 +153,7 @@ def test_the_forecast_takes_the_pace_and_adds_disputes_and_second_batches():
     assert forecast["open"] <= forecast["to_come"]["low"] < forecast["to_come"]["high"]
     still = stands(found_by_nobody())
     assert still["forecast"]["dates"]["open"] is None
-    assert "and nobody judges" in status.text("Spring", still)
+    assert "but nobody is judging" in status.text("Spring", still)
 
 
 def test_the_forecast_says_what_hidden_checks_add():
