@@ -10,8 +10,8 @@ push chooses the pairs for the whole campaign, and writes them to datasets/campa
 pairs of datasets/campaign/gold.csv if there are enough, else the first candidates of some queries.
 Later pushes give the exam to newcomers. The right level is the lead's gold, else the median (the
 higher one of an even number) of the first `exam.group` people to finish; then it is frozen. These
-people are marked against it as well. A pair that most of the group could not judge counts for
-nobody.
+people are marked against it as well. A pair that half of the group or more could not judge
+counts for nobody.
 
 An answer fails if it is more than 1 away, or has no level. A person fails if the share of failed
 answers exceeds `exam.max_failed`. `feedback` gives them their failed pairs again, with the right

@@ -62,8 +62,8 @@ def start(port: int | None, workers: int | None = None) -> Running:
     """Start the server unless it is running, and wait until it accepts our token.
 
     With `port` None it takes its previous port (from LABEL_STUDIO_URL), else the usual one, else
-    one near it; with 0, any free one. With `workers` None there is one per core; SQLite has only
-    one.
+    one near it; with 0, any free one. With `workers` None there is one per core, at least two;
+    SQLite has only one.
 
     Raises:
         ServerError: it is not installed, another one is configured, the requested port is taken,
@@ -270,7 +270,7 @@ def _arguments() -> argparse.Namespace:
     begin.add_argument(
         "--workers",
         type=cli.count,
-        help="parallel processes; default: one per core. PostgreSQL only",
+        help="parallel processes; default: one per core, at least 2. PostgreSQL only",
     )
     commands.add_parser("stop", help="stop it")
     commands.add_parser("status", help="show where it runs")

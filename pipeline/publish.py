@@ -5,7 +5,7 @@
     python -m pipeline.publish --to folder FOLDER
 
 reads   datasets/release/, datasets/campaign/{campaign,annotators.private}.yaml
-writes  datasets/campaign/published.yaml: which version is published where; commit it
+writes  datasets/campaign/published.yaml: which version is published where (committed)
 
 Exactly the files in manifest.json and train_manifest.json are published, if nothing in them
 identifies anyone. Zenodo has no folders: files in folders become folders.zip there. Each file is
