@@ -5,7 +5,7 @@ libraries and none of our modules, to fork the command: it runs in the caller's 
 environment, its standard streams and its signals, imports our code from that folder, and its exit
 status is theirs. The processes that a command or a test spawns with multiprocessing are forked in
 the same way. Other commands go to the real interpreter, and so does most of what a test kills, and
-what one session of the README types.
+what a newcomer types of the README's short sections.
 
     python prefork.py SOCKET    # the process; it ends when nobody holds a connection any more
 """
@@ -22,6 +22,7 @@ import runpy
 import selectors
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -325,11 +326,14 @@ def _move(descriptor: int, place: int) -> int:
 
 def load_data() -> None:
     """Let libraries load now what they load, and keep, when they are first asked."""
+    import httpx
     import lemminflect
     import pandas as pd
     from pandera.pandas import Column, DataFrameSchema
     from py3langid import langid
 
+    ssl.create_default_context = cache(ssl.create_default_context)
+    httpx.create_ssl_context()
     DataFrameSchema({"any": Column(int)}).validate(pd.DataFrame({"any": [1]}))
     lemminflect.getAllLemmas("walks")
     lemminflect.getAllInflections("walk")

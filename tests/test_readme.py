@@ -197,11 +197,11 @@ def test_scoring_a_run(page, newcomer, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_corpus_in_one_line(page, newcomer, training, tmp_path):
+def test_a_corpus_in_one_line(page, equipped, training, tmp_path):
     source = tmp_path / "tvr_val_release.jsonl"
     rows = (dict(zip(TVR_FIELDS, row, strict=True)) for row in TVR)
     source.write_text("\n".join(map(json.dumps, rows)))
-    told = newcomer.type(
+    told = equipped.type(
         page["TVR, in one line"],
         instead={
             "dvc repro candidates pseudo": f"{training}\ndvc repro candidates pseudo",
@@ -213,10 +213,10 @@ def test_a_corpus_in_one_line(page, newcomer, training, tmp_path):
     )
     assert not {"sample", "tagger"} & set(ran(told))
     assert "1.000" in told.split("$ python -m pipeline.show")[-1]
-    paper = newcomer.checkout.parent / "paper"
+    paper = equipped.checkout.parent / "paper"
     assert files.read_yaml(paper / "params.yaml")["split"]["test"] == 2781
 
-    copy = newcomer.checkout.parent / "tvr"
+    copy = equipped.checkout.parent / "tvr"
     candidates = pd.read_parquet(copy / "datasets/work/candidates.parquet")
     assert set(candidates["moment_id"]) == {"1", "2", "3", "4", "5"}
     assert "4" not in set(candidates["query_id"])

@@ -8,6 +8,7 @@ import ctypes
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from types import ModuleType
 
 import numpy as np
@@ -99,6 +100,7 @@ def _has_driver() -> bool:
     return False
 
 
+@cache
 def import_faiss() -> ModuleType:
     """Import faiss with the matrix kernels of this processor; a user's own setting wins.
 

@@ -86,7 +86,7 @@ def test_the_order_of_queries_does_not_matter(world):
 
 @pytest.mark.parametrize("number", [1, 7])
 def test_fewer_than_two_queries_or_more_than_there_are_cannot_be_drawn(world, number):
-    with pytest.raises(AuditError, match=f"6 are judged: --queries can't be {number}"):
+    with pytest.raises(AuditError, match=rf"6 .* --queries .*{number}"):
         draw.draw(*world, Sizes(1, queries=number))
 
 
