@@ -1,9 +1,9 @@
 """Marks of the exam (paper, Appendix B.2), attempt by attempt: pure.
 
 An answer fails if it is more than 1 from the right level, or has no level where there is a right
-one. A pair without a right level, because half of the group or more could not judge it, counts for nobody.
-The second attempt is the first with the failed answers replaced by those of the feedback. An
-attempt that was handed in can't be changed: later answers do not count.
+one. A pair without a right level, because half of the group or more could not judge it, counts for
+nobody. The second attempt is the first with the failed answers replaced by those of the feedback.
+An attempt that was handed in can't be changed: later answers do not count.
 """
 
 from collections import Counter
