@@ -5,8 +5,7 @@
 
 It is Label Studio's own command, in its environment, and imports none of our code. Before it
 serves, `shortcuts.py`, next to this file, makes its answers faster. As in plain Label Studio,
-requests are not transactions: an SQLite transaction that first reads and then writes would fail if
-someone else wrote in between.
+a request is not a transaction, so readers never wait for the disk.
 """
 
 import gc
@@ -26,6 +25,9 @@ SERVING = (10_000, 10, 10)
 
 CONNECTED_SECONDS = 60
 """How long a thread keeps its connection: a new one reads the whole schema again."""
+WRITING = {"transaction_mode": "IMMEDIATE", "timeout": 60}  # seconds
+"""A transaction waits for other writers when it begins. By default it begins by reading, and its
+first write fails at once ("database is locked") if someone else has written in between."""
 
 
 def main() -> None:
@@ -48,7 +50,9 @@ def prepare() -> None:
     """Install the shortcuts, keep connections, and exempt existing objects from collection."""
     import_module("core.wsgi")
     connections = import_module("django.db").connections
-    connections.settings["default"]["CONN_MAX_AGE"] = CONNECTED_SECONDS
+    database = connections.settings["default"]
+    database["CONN_MAX_AGE"] = CONNECTED_SECONDS
+    database["OPTIONS"] |= WRITING
     runpy.run_path(str(SHORTCUTS))["install"]()
     connections.close_all()
     gc.collect()

@@ -15,6 +15,7 @@ import threading
 import time
 import warnings
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from random import Random
 
@@ -822,7 +823,7 @@ def decoded(part):
 def test_two_checkouts_push_into_one_campaign_one_after_the_other(camp):
     size = Size(queries=6, ranks=4, people=4, push=10)
     one, two = camp(size), camp(size, checkout="two")
-    wanted = set()
+    wanted, said = set(), ""
     for turn in range(3):
         wanted |= seats(range(2 * turn, 2 * turn + 2), ranks(size), (1, 2))
         for checkout in (one, two):
@@ -832,8 +833,24 @@ def test_two_checkouts_push_into_one_campaign_one_after_the_other(camp):
         assert [one.code for one in done] == [0, 0], [one.said for one in done]
         assert one.offered() == Counter(wanted), "nothing twice, nothing left out"
         assert sum(figures_of(each.said)[0] for each in done) == 8 * 2
-        assert "pushes into this campaign" in done[0].said + done[1].said
+        said += done[0].said + done[1].said
+    assert "pushes into this campaign" in said, "they met"
     assert not tickets(one)
+
+
+def test_projects_that_are_created_at_once_do_not_lock_each_other_out(camp, world):
+    def create(number):
+        with contextlib.closing(Studio(world.lead.url, world.lead.token, world.lead.media)) as own:
+            return [
+                own.api("POST", "/api/projects/", {"title": f"{number} {n}"})["id"]
+                for n in range(6)
+            ]
+
+    before = len(layout.LOG.read_text())
+    with ThreadPoolExecutor(8) as pool:
+        made = [one for some in pool.map(create, range(8)) for one in some]
+    assert len(set(made)) == 8 * 6
+    assert "database is locked" not in layout.LOG.read_text()[before:]
 
 
 def tickets(camp):
