@@ -31,18 +31,18 @@ from pipeline.campaign.campaign import CampaignError
 from pipeline.core import tables
 
 
-def voted(outcomes):
+def make_consensus(outcomes):
     """Return a consensus of votes by `(moment, outcome)`."""
     frame = pd.DataFrame(outcomes, columns=["moment_id", "voted_outcome"])
     return frame.assign(query_id="q")
 
 
-def listed(*moments):
+def make_second_look(*moments):
     rows = [("q", moment, None) for moment in moments]
     return pd.DataFrame(rows, columns=tables.SECOND_LOOK.columns)
 
 
-def decisions(*rows):
+def make_decisions(*rows):
     """Return decisions of `(moment, level, second, origin)`."""
     full = [
         ("q", moment, EXPERT, level, None, START + pd.Timedelta(seconds=second), 3.0, origin, "1",
@@ -53,12 +53,14 @@ def decisions(*rows):
     return tables.ADJUDICATIONS.check(frame) if full else tables.ADJUDICATIONS.empty()
 
 
-OUTCOMES = voted([("a", "two"), ("b", "discarded"), ("c", "unjudgeable"), ("d", "waiting")])
+OUTCOMES = make_consensus(
+    [("a", "two"), ("b", "discarded"), ("c", "unjudgeable"), ("d", "waiting")]
+)
 
 
 def test_discarded_and_unjudgeable_pairs_are_decided_and_those_that_are_listed():
-    found = find_unsettled(OUTCOMES, listed("a", "b"))
-    assert found.set_index("moment_id")["why"].to_dict() == {
+    unsettled = find_unsettled(OUTCOMES, make_second_look("a", "b"))
+    assert unsettled.set_index("moment_id")["why"].to_dict() == {
         "a": "listed", "b": "discarded", "c": "unjudgeable",
     }  # fmt: skip
 
@@ -66,7 +68,7 @@ def test_discarded_and_unjudgeable_pairs_are_decided_and_those_that_are_listed()
 @pytest.mark.parametrize("moment", ["d", "unknown"])
 def test_what_people_have_not_settled_can_not_be_listed(moment):
     with pytest.raises(CampaignError, match=rf"second_look\.csv: line 3: .* moment {moment};"):
-        find_unsettled(OUTCOMES, listed("a", moment))
+        find_unsettled(OUTCOMES, make_second_look("a", moment))
 
 
 def test_experts_decide_and_where_there_are_none_the_lead():
@@ -107,12 +109,12 @@ def test_votes_are_shown_without_any_hint_whose_they_are():
 
 
 def test_of_several_decisions_on_a_pair_the_last_counts_and_a_changed_answer_as_it_is_now():
-    before = decisions(("a", 1, 0, "x"), ("b", 2, 1, "y"))
-    now = decisions(("a", 4, 9, "z"), ("b", 3, 1, "y"))
+    before = make_decisions(("a", 1, 0, "x"), ("b", 2, 1, "y"))
+    now = make_decisions(("a", 4, 9, "z"), ("b", 3, 1, "y"))
     assert merge_decisions(before, now)["level"].tolist() == [4, 3]
     assert merge_decisions(now, before)["level"].tolist() == [4, 2]
-    kept = merge_decisions(before, decisions())
-    pd.testing.assert_frame_equal(kept, before)
+    merged = merge_decisions(before, make_decisions())
+    pd.testing.assert_frame_equal(merged, before)
 
 
 class Server:
@@ -149,33 +151,33 @@ def fetch(folder):
         expert = Annotator(KEY.annotator, "expert", active=True, until=until)
         own = Roster([expert], {KEY.annotator: Account(email="eva@example.org")})
         connection = Connection(OPEN, Server(*tasks), SIGNER, own)
-        left = tables.DEPARTURES.empty() if departed is None else departed
+        departures = tables.DEPARTURES.empty() if departed is None else departed
         run.connection = connection
-        return fetch_decisions(connection, left, full=True)
+        return fetch_decisions(connection, departures, full=True)
 
     return run
 
 
 def test_an_experts_decision_is_fetched_and_what_is_open_is_counted(fetch):
-    found = fetch(
+    fetched = fetch(
         task(answer(), key=DISPUTED), task(key=DISPUTED._replace(moment_id="n"), number=2)
     )
-    assert found.decisions["level"].tolist() == [3]
-    assert (found.left, found.refused) == ({KEY.annotator: 1}, {})
+    assert fetched.decisions["level"].tolist() == [3]
+    assert (fetched.left, fetched.refused) == ({KEY.annotator: 1}, {})
 
 
 def test_a_pair_listed_for_a_second_look_has_the_address_of_its_own_task(fetch, monkeypatch):
     monkeypatch.setenv("LABEL_STUDIO_HOST", "https://people.example.org/")
-    left = [task(key=DISPUTED._replace(moment_id=m), number=n) for m, n in (("b", 5), ("a", 4))]
-    other = task(key=DISPUTED._replace(moment_id="c"), number=6)
-    found = fetch(task(answer(), key=DISPUTED), *left, other)
+    listed = [task(key=DISPUTED._replace(moment_id=m), number=n) for m, n in (("b", 5), ("a", 4))]
+    discarded = task(key=DISPUTED._replace(moment_id="c"), number=6)
+    fetched = fetch(task(answer(), key=DISPUTED), *listed, discarded)
     pairs = pd.DataFrame({"query_id": KEY.query_id, "moment_id": [KEY.moment_id, "a", "b", "c"]})
     pairs["why"] = ["listed", "listed", "listed", "discarded"]
-    said = adjudicate.summarize(
-        fetch.connection, adjudicate.Disputed(pairs, {}, pairs[1:]), pairs[1:], found
+    summary = adjudicate.summarize(
+        fetch.connection, adjudicate.Disputed(pairs, {}, pairs[1:]), pairs[1:], fetched
     )
     page = "https://people.example.org/projects/7/data"
-    assert said.splitlines()[1:4] == [
+    assert summary.splitlines()[1:4] == [
         f"  annotator {KEY.annotator} decides on 3: {page}?labeling=1",
         f"  {KEY.query_id} a, annotator {KEY.annotator}: {page}?task=4",
         f"  {KEY.query_id} b, annotator {KEY.annotator}: {page}?task=5",
@@ -195,59 +197,59 @@ def test_a_pair_listed_for_a_second_look_has_the_address_of_its_own_task(fetch, 
     ids=["another's", "changed", "imported", "tampered key", "a vote's key", "another clip"],
 )
 def test_a_forged_decision_decides_nothing_and_is_told(fetch, forged, reason):
-    found = fetch(forged)
-    assert found.decisions.empty
-    assert found.refused == {reason: 1}
+    fetched = fetch(forged)
+    assert fetched.decisions.empty
+    assert fetched.refused == {reason: 1}
     if reason not in NOT_THEIRS:  # such an answer never was the expert's
-        made = fetch(task(answer(), key=DISPUTED)).decisions
-        tables.ADJUDICATIONS.write(made)
-        pd.testing.assert_frame_equal(fetch(forged).decisions, made)
+        decisions = fetch(task(answer(), key=DISPUTED)).decisions
+        tables.ADJUDICATIONS.write(decisions)
+        pd.testing.assert_frame_equal(fetch(forged).decisions, decisions)
 
 
 def test_who_has_left_decides_no_more_and_what_they_decided_stands(fetch):
     before, after = task(answer(), key=DISPUTED), task(answer(made=6), key=DISPUTED)
     assert len(fetch(before, departed=AWAY).decisions) == 1
-    found = fetch(after, departed=AWAY)
-    assert (len(found.decisions), found.refused) == (0, {"left": 1})
+    fetched = fetch(after, departed=AWAY)
+    assert (len(fetched.decisions), fetched.refused) == (0, {"left": 1})
     late = fetch(task(answer(made=86_400), key=DISPUTED), until=LAST_DAY.date())
     assert late.refused == {"left": 1}
-    made = fetch(before).decisions
-    tables.ADJUDICATIONS.write(made)
+    decisions = fetch(before).decisions
+    tables.ADJUDICATIONS.write(decisions)
     changed = task(answer(changed=6, said=[level(0)]), key=DISPUTED)
-    pd.testing.assert_frame_equal(fetch(changed, departed=AWAY).decisions, made)
+    pd.testing.assert_frame_equal(fetch(changed, departed=AWAY).decisions, decisions)
 
 
 @pytest.fixture
-def disputed(tmp_path, repository):
+def campaign(tmp_path, repository):
     """Return a campaign in which nothing waits, without a server."""
     folder = disputed_campaign(tmp_path, repository, "https://clips.example.org")
     with contextlib.chdir(tmp_path):
         yield folder
 
 
-def test_nothing_happens_without_a_server_or_after_the_close(disputed, command, monkeypatch):
+def test_nothing_happens_without_a_server_or_after_the_close(campaign, command, monkeypatch):
     for name in ("LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    _, *said = command("annotation.campaign", "adjudicate")
-    assert "no Label Studio is configured" in "".join(said)
-    disputed.open(closed_at="2026-02-01T00:00:00Z")
-    code, *said = command("annotation.campaign", "adjudicate")
+    _, *output = command("annotation.campaign", "adjudicate")
+    assert "no Label Studio is configured" in "".join(output)
+    campaign.open(closed_at="2026-02-01T00:00:00Z")
+    code, *output = command("annotation.campaign", "adjudicate")
     assert code != 0
-    assert "revert the commit that closed it" in "".join(said)
+    assert "revert the commit that closed it" in "".join(output)
 
 
-def test_the_status_counts_what_was_decided(disputed):
+def test_the_status_counts_what_was_decided(campaign):
     _, figures = status.read_status()
     assert (figures["pairs"]["discarded"], figures["pairs"]["waiting"]) == (8, 0)
-    shown = disputed.get(tables.PAIRS).iloc[:9].assign(annotator=EXPERT, reason=None)
-    made = shown.assign(submitted_at=START, seconds=3.0, origin="a", guideline="1")
-    made["level"] = pd.array([0, 1, 2, 3, 4, 0, 1, 2, None], "Int64")
-    disputed.put(tables.ADJUDICATIONS, made[tables.ADJUDICATIONS.columns])
+    rows = campaign.get(tables.PAIRS).iloc[:9].assign(annotator=EXPERT, reason=None)
+    decisions = rows.assign(submitted_at=START, seconds=3.0, origin="a", guideline="1")
+    decisions["level"] = pd.array([0, 1, 2, 3, 4, 0, 1, 2, None], "Int64")
+    campaign.put(tables.ADJUDICATIONS, decisions[tables.ADJUDICATIONS.columns])
     _, figures = status.read_status()
     pairs = figures["pairs"]
     assert (pairs["adjudicated"], pairs["discarded"], pairs["unjudgeable"]) == (8, 0, 1)
-    one = pd.DataFrame({"annotator": [1], "since": [START], "until": [None], "note": [None]})
-    disputed.put(tables.VOIDED, tables.VOIDED.check(one))
+    voided = pd.DataFrame({"annotator": [1], "since": [START], "until": [None], "note": [None]})
+    campaign.put(tables.VOIDED, tables.VOIDED.check(voided))
     _, figures = status.read_status()
     pairs = figures["pairs"]
     assert (pairs["adjudicated"], pairs["waiting"], pairs["without_clip"]) == (8, 1, 0), (
@@ -255,9 +257,9 @@ def test_the_status_counts_what_was_decided(disputed):
     )
 
 
-def test_a_pair_that_is_listed_twice_stands_once_with_the_newer_note(disputed):
+def test_a_pair_that_is_listed_twice_stands_once_with_the_newer_note(campaign):
     adjudicate.list_pair(SETTLED, "why?")
     adjudicate.list_pair(SETTLED, "look at the door")
     with pytest.raises(CampaignError, match=r"--pair q000 m: .*never shown"):
         adjudicate.list_pair(("q000", "m"), None)
-    assert disputed.get(tables.SECOND_LOOK)["note"].tolist() == ["look at the door"]
+    assert campaign.get(tables.SECOND_LOOK)["note"].tolist() == ["look at the door"]

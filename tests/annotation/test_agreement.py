@@ -63,33 +63,33 @@ def some_campaign():
 
 
 def test_the_stages_count_what_became_of_every_pair_and_judgment(project):
-    found, agreed = project(*some_campaign())
+    figures, measures = project(*some_campaign())
     one_each = dict.fromkeys(("two", "four", "discarded", "unjudgeable"), 1)
-    assert found["outcomes"] == {**one_each, "adjudicated": 0, "waiting": 3}
-    assert (found["pairs"], found["with_level"], found["nothing_waits"]) == (7, 2, False)
-    assert found["levels"] == {"0": 0, "1": 1, "2": 0, "3": 0, "4": 1}
+    assert figures["outcomes"] == {**one_each, "adjudicated": 0, "waiting": 3}
+    assert (figures["pairs"], figures["with_level"], figures["nothing_waits"]) == (7, 2, False)
+    assert figures["levels"] == {"0": 0, "1": 1, "2": 0, "3": 0, "4": 1}
     rest = {"late": 1, "stale": 1, "voided": 0, "gold_or_repeat": 1}
     counts = {"all": 18, "counted": 15, "without_level": 2, "of_pilot": 0, **rest}
-    assert found["judgments"] == counts
-    assert (agreed["pairs"], agreed["scores"], agreed["annotators"]) == (5, 13, 4)
-    groups = {name: group["pairs"] for name, group in agreed["groups"].items()}
+    assert figures["judgments"] == counts
+    assert (measures["pairs"], measures["scores"], measures["annotators"]) == (5, 13, 4)
+    groups = {name: group["pairs"] for name, group in measures["groups"].items()}
     assert groups == {"all": 4, "two": 2, "four": 2, "first_two": 4}
-    assert SELECTED in agreed["selection"]
+    assert SELECTED in measures["selection"]
 
 
 @pytest.mark.parametrize("closed", [False, True])
 def test_once_the_campaign_is_closed_what_waits_is_discarded(project, closed):
     end = "2024-06-01T08:00:00Z" if closed else None
-    found, _ = project(*some_campaign(), campaign=OPEN.model_copy(update={"closed_at": end}))
-    assert (found["closed"], found["nothing_waits"]) == (closed, closed)
-    assert found["outcomes"]["waiting"] == (0 if closed else 3)
-    assert found["discarded_for_want_of_votes"] == (3 if closed else 0)
+    figures, _ = project(*some_campaign(), campaign=OPEN.model_copy(update={"closed_at": end}))
+    assert (figures["closed"], figures["nothing_waits"]) == (closed, closed)
+    assert figures["outcomes"]["waiting"] == (0 if closed else 3)
+    assert figures["discarded_for_want_of_votes"] == (3 if closed else 0)
 
 
 def test_judgments_of_a_pilot_that_is_kept_apart_are_neither_counted_nor_stale(project):
     pilot = Pilot(queries=["q"], ended_at="2024-06-01T08:00:00Z")
-    found, _ = project(*some_campaign(), campaign=OPEN.model_copy(update={"pilot": pilot}))
-    judgments = found["judgments"]
+    figures, _ = project(*some_campaign(), campaign=OPEN.model_copy(update={"pilot": pilot}))
+    judgments = figures["judgments"]
     assert (judgments["of_pilot"], judgments["stale"], judgments["all"]) == (18, 0, 0)
 
 
@@ -121,8 +121,8 @@ def test_pairs_that_read_just_like_the_query(project):
     ledger = full_ledger(pairs, similarity=[1.0, 1.0, 0.9])
     levels = {"a": 4, "b": 3, "c": 0}
     rows = [("q", name, who, level) for name, level in levels.items() for who in (1, 2)]
-    _, agreed = project(judgments_of(rows), ledger)
-    assert agreed["similarity_1"] == {"pairs": 2, "below_top": 1, "share": 0.5}
+    _, measures = project(judgments_of(rows), ledger)
+    assert measures["similarity_1"] == {"pairs": 2, "below_top": 1, "share": 0.5}
 
 
 NOBODY = judgments_of([])
@@ -134,21 +134,26 @@ CONSTANT = judgments_of([("q", name, who, 2) for name in "ab" for who in (1, 2)]
     ("judgments", "pairs"), [(NOBODY, []), (NOBODY, [("q", "a")]), (ONE, [("q", "a"), ("q", "b")])]
 )
 def test_an_empty_or_partial_campaign_is_a_normal_state(project, capsys, judgments, pairs):
-    found, agreed = project(judgments, full_ledger(pairs))
-    assert (found["pairs"], found["with_level"], found["nothing_waits"]) == (len(pairs), 0, False)
-    assert agreed["exact"] is None
-    assert agreed["groups"]["all"]["alpha"]["ordinal"]["alpha"] is None
-    assert agreed["kappa"]["mean_over_annotator_pairs"] == {"plain": None, "quadratic": None}
-    said = capsys.readouterr().err
-    assert ("nothing has been shown yet" if not pairs else f"{len(pairs)} wait") in said
+    figures, measures = project(judgments, full_ledger(pairs))
+    expected = {"pairs": len(pairs), "with_level": 0, "nothing_waits": False}
+    assert {name: figures[name] for name in expected} == expected
+    assert measures["exact"] is None
+    assert measures["groups"]["all"]["alpha"]["ordinal"]["alpha"] is None
+    assert measures["kappa"]["mean_over_annotator_pairs"] == {"plain": None, "quadratic": None}
+    message = capsys.readouterr().err
+    assert ("nothing has been shown yet" if not pairs else f"{len(pairs)} wait") in message
 
 
 def test_what_is_not_defined_is_null_and_never_nan(project):
-    _, agreed = project(CONSTANT, full_ledger([("q", "a"), ("q", "b")]))
-    assert agreed["exact"] == 1.0
-    assert agreed["kappa"]["undefined"] == 1
-    assert agreed["groups"]["all"]["alpha"]["nominal"] == {"alpha": None, "low": None, "high": None}
-    assert "NaN" not in json.dumps(agreed)
+    _, measures = project(CONSTANT, full_ledger([("q", "a"), ("q", "b")]))
+    assert measures["exact"] == 1.0
+    assert measures["kappa"]["undefined"] == 1
+    assert measures["groups"]["all"]["alpha"]["nominal"] == {
+        "alpha": None,
+        "low": None,
+        "high": None,
+    }
+    assert "NaN" not in json.dumps(measures)
 
 
 def test_flagged_annotators_are_counted_and_the_lead_is_told_where(project, capsys):
@@ -156,8 +161,8 @@ def test_flagged_annotators_are_counted_and_the_lead_is_told_where(project, caps
     rows = [
         (*pair, who, 3 if who == 1 else at % 5) for at, pair in enumerate(pairs) for who in (1, 2)
     ]
-    _, agreed = project(judgments_of(rows), full_ledger(pairs))
-    assert agreed["flagged"] == 1
+    _, measures = project(judgments_of(rows), full_ledger(pairs))
+    assert measures["flagged"] == 1
     assert "1 annotators need a look: datasets/work/lead/annotators.csv" in capsys.readouterr().err
 
 
@@ -192,7 +197,9 @@ def test_agreement_is_told_by_the_version_of_the_guideline():
     table = consensus.consensus(judgments, ledger, NONE_VOIDED)
     measured = agreement.measure_campaign(judgments, ledger, NONE_VOIDED, table, agreement.USUAL)
     by_version = measured.figures["by_guideline"]
-    assert {name: (one["pairs"], one["within_1"]) for name, one in by_version.items()} == {
+    assert {
+        name: (figures["pairs"], figures["within_1"]) for name, figures in by_version.items()
+    } == {
         "1": (2, 0.5),
         "2": (2, 1.0),
     }
@@ -214,12 +221,12 @@ def raw_file(tmp_path, monkeypatch):
 
 
 def test_the_command_tells_it_as_text(command, tmp_path, raw_file):
-    code, told, errors = command("annotation.agreement", "--raw", raw_file)
+    code, output, errors = command("annotation.agreement", "--raw", raw_file)
     assert (code, errors) == (0, "")
-    assert told.startswith("pairs 40   scores 80   annotators 3   flagged 0\n")
-    assert "alpha ordinal" in told
-    assert SELECTED in told
-    assert "pairs with four scores          0   exact undefined" in told
+    assert output.startswith("pairs 40   scores 80   annotators 3   flagged 0\n")
+    assert "alpha ordinal" in output
+    assert SELECTED in output
+    assert "pairs with four scores          0   exact undefined" in output
     assert [path.name for path in tmp_path.iterdir()] == ["raw.csv"]
 
 
@@ -228,13 +235,13 @@ def test_the_command_tells_who_answered_twice_and_where_the_rule_was_not_kept(co
     people = {0: "aa", 1: "ab", 2: "abab", 3: "abcd"}
     rows = [
         f"{pair},{who},{level}"
-        for pair, given_ in levels.items()
-        for who, level in zip(people[pair], given_, strict=True)
+        for pair, scores in levels.items()
+        for who, level in zip(people[pair], scores, strict=True)
     ]
     path = tmp_path / "raw.csv"
     path.write_text("\n".join(["pair_id,worker,relevance", *rows]))
-    _, told, _ = command("annotation.agreement", "--raw", path)
-    lines = [" ".join(line.split()) for line in told.splitlines()]
+    _, output, _ = command("annotation.agreement", "--raw", path)
+    lines = [" ".join(line.split()) for line in output.splitlines()]
     for line in (
         "of two scores 1 exact 100.00% within 1 100.00%",
         "of four scores 2 exact 0.00% within 1 0.00%",
@@ -246,16 +253,16 @@ def test_the_command_tells_who_answered_twice_and_where_the_rule_was_not_kept(co
         "at the closest and widest 3 pairs that two people judged",
     ):
         assert line in lines
-    _, told, _ = command("annotation.agreement", "--raw", path, "--repeated", "distinct")
-    assert "  of two scores" not in told
+    _, output, _ = command("annotation.agreement", "--raw", path, "--repeated", "distinct")
+    assert "  of two scores" not in output
 
 
 def test_the_command_tells_it_as_json_and_persons_in_a_folder(command, raw_file):
-    _, told, _ = command("annotation.agreement", "--raw", raw_file, "--json", "--lead", "lead")
-    found = json.loads(told)
-    assert found["groups"]["four"]["alpha"]["nominal"]["alpha"] is None
-    assert found["similarity_1"] is None
-    assert "w1" not in told
+    _, output, _ = command("annotation.agreement", "--raw", raw_file, "--json", "--lead", "lead")
+    figures = json.loads(output)
+    assert figures["groups"]["four"]["alpha"]["nominal"]["alpha"] is None
+    assert figures["similarity_1"] is None
+    assert "w1" not in output
     persons = pd.read_csv("lead/annotators.csv")
     assert persons["annotator"].tolist() == ["w0", "w1", "w2"]
 
@@ -270,7 +277,7 @@ def test_the_command_tells_it_as_json_and_persons_in_a_folder(command, raw_file)
     ],
 )
 def test_mistakes_are_one_line(command, raw_file, arguments, code, problem):
-    found, _, errors = command("annotation.agreement", *arguments.split())
-    assert found == code
+    exit_code, _, errors = command("annotation.agreement", *arguments.split())
+    assert exit_code == code
     assert errors.startswith(problem)
     assert errors.count("\n") == 1

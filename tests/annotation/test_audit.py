@@ -37,7 +37,7 @@ DEPTHS = (2, 4)
 OTHERS = (8, 11, 15, 20)
 
 
-def drawn_by(design=SMALL, others=OTHERS):
+def make_audit(design=SMALL, others=OTHERS):
     """Return the pairs of an audit; a moment is called by its rank."""
     rows = [
         (f"q{query}", f"m{rank:02}", rank, 1 - rank / 20, "top" if rank <= design.top else "random")
@@ -47,77 +47,77 @@ def drawn_by(design=SMALL, others=OTHERS):
     return tables.AUDIT.check(pd.DataFrame(rows, columns=tables.AUDIT.columns))
 
 
-def voted(pairs, level_of):
+def make_consensus(pairs, level_of):
     """Return a consensus: `level_of(query, rank)` is a level or an outcome without one."""
-    said = [level_of(row.query_id, row.rank) for row in pairs.itertuples()]
-    levels = [None if isinstance(one, str) else one for one in said]
+    answers = [level_of(row.query_id, row.rank) for row in pairs.itertuples()]
+    levels = [None if isinstance(answer, str) else answer for answer in answers]
     frame = pairs[["query_id", "moment_id"]].assign(
         level=pd.array(levels, "Int64"),
-        mean=[np.nan if one is None else float(one) for one in levels],
-        scores=[[] for _ in said],
-        outcome=[one if isinstance(one, str) else "two" for one in said],
-        skill_level=pd.array([None] * len(said), "Int64"),
+        mean=[np.nan if level is None else float(level) for level in levels],
+        scores=[[] for _ in answers],
+        outcome=[answer if isinstance(answer, str) else "two" for answer in answers],
+        skill_level=pd.array([None] * len(answers), "Int64"),
         skill_mean=np.nan,
     )
     frame = frame.assign(voted_level=frame["level"], voted_outcome=frame["outcome"])
     return tables.CONSENSUS.check(frame)
 
 
-def told(level_of, design=SMALL, depths=DEPTHS):
-    pairs = drawn_by(design)
-    return report(pairs, voted(pairs, level_of), design, depths)
+def make_report(level_of, design=SMALL, depths=DEPTHS):
+    pairs = make_audit(design)
+    return report(pairs, make_consensus(pairs, level_of), design, depths)
 
 
-def row(found, level, rank):
-    frame = found.beyond
-    [one] = frame[(frame["level"] == level) & (frame["rank"] == rank)].to_dict("records")
-    return one
+def row(result, level, rank):
+    frame = result.beyond
+    [entry] = frame[(frame["level"] == level) & (frame["rank"] == rank)].to_dict("records")
+    return entry
 
 
 def test_totals_are_those_of_the_sample_blown_up():
-    found = told(lambda query, rank: 3 if rank in {1, 5, 8} else 0)
+    result = make_report(lambda query, rank: 3 if rank in {1, 5, 8} else 0)
     queries = {"queries": 2, "queries_done": 2, "queries_used": 2}
-    assert found.progress == {"pairs": 20, "decided": 20, "without_level": 0, **queries}
-    one = row(found, level=3, rank=4)
-    assert one["per_query"] == 1 + 14 / 4  # rank 5, and one of four for the 14 beyond rank 6
-    assert one["share"] == pytest.approx(4.5 / 5.5, abs=1e-4)
-    assert one["finds"] == 2
-    assert row(found, level=4, rank=4)["per_query"] == 0
-    assert sorted(set(found.beyond["rank"])) == [2, 4]
+    assert result.progress == {"pairs": 20, "decided": 20, "without_level": 0, **queries}
+    entry = row(result, level=3, rank=4)
+    assert entry["per_query"] == 1 + 14 / 4  # rank 5, and one of four for the 14 beyond rank 6
+    assert entry["share"] == pytest.approx(4.5 / 5.5, abs=1e-4)
+    assert entry["finds"] == 2
+    assert row(result, level=4, rank=4)["per_query"] == 0
+    assert sorted(set(result.beyond["rank"])) == [2, 4]
 
 
 def test_a_pair_without_consensus_is_no_zero():
-    found = told(
+    result = make_report(
         lambda query, rank: {1: 3, 5: "discarded", 6: 3, 8: "unjudgeable", 11: 3}.get(rank, 0)
     )
-    assert found.progress["without_level"] == 4
-    one = row(found, level=3, rank=4)
-    assert one["per_query"] == pytest.approx(2 * 1 + 14 / 3, abs=1e-4)
+    assert result.progress["without_level"] == 4
+    entry = row(result, level=3, rank=4)
+    assert entry["per_query"] == pytest.approx(2 * 1 + 14 / 3, abs=1e-4)
 
 
 def test_a_query_that_waits_or_has_a_stratum_without_a_level_is_left_out():
-    waits = told(lambda query, rank: "waiting" if (query, rank) == ("q1", 3) else 1)
+    waits = make_report(lambda query, rank: "waiting" if (query, rank) == ("q1", 3) else 1)
     assert waits.progress["decided"] == 19
     assert waits.progress["queries_done"] == waits.progress["queries_used"] == 1
     assert waits.beyond.empty
     assert waits.by_rank["pairs"].sum() == 19
-    unseen = told(lambda query, rank: "discarded" if query == "q1" and rank in {3, 4} else 1)
+    unseen = make_report(lambda query, rank: "discarded" if query == "q1" and rank in {3, 4} else 1)
     assert unseen.progress["queries_done"] == 2
     assert unseen.progress["queries_used"] == 1
 
 
 def test_a_pair_that_was_never_shown_waits():
-    found = report(drawn_by(), tables.CONSENSUS.empty(), SMALL, DEPTHS)
-    assert found.progress["decided"] == 0
-    assert all(len(table) == 0 for table in found[:3])
+    result = report(make_audit(), tables.CONSENSUS.empty(), SMALL, DEPTHS)
+    assert result.progress["decided"] == 0
+    assert all(len(table) == 0 for table in result[:3])
 
 
 def test_without_a_find_the_exact_bound_is_told():
-    found = told(lambda query, rank: 3 if rank == 1 else 0)
+    result = make_report(lambda query, rank: 3 if rank == 1 else 0)
     # 4 of 14 are judged in two queries: 4 + 3 relevant ones are missed with a chance of 0.069,
     # 4 + 4 with one of 0.044.
-    assert row(found, level=3, rank=4)["unseen_at_most"] == 7 / 2
-    assert pd.isna(row(told(lambda query, rank: 3), level=3, rank=4)["unseen_at_most"])
+    assert row(result, level=3, rank=4)["unseen_at_most"] == 7 / 2
+    assert pd.isna(row(make_report(lambda query, rank: 3), level=3, rank=4)["unseen_at_most"])
 
 
 @pytest.mark.parametrize(
@@ -137,39 +137,39 @@ def test_strata_end_where_the_pool_does(top, pool, depths, edges):
 
 def test_a_pool_that_was_judged_whole_leaves_no_doubt():
     design = Design(seed=1, queries=2, drawn=2, pool=6, top=6, random=4)
-    pairs = drawn_by(design, others=())
-    found = report(pairs, voted(pairs, lambda query, rank: int(rank < 6)), design, DEPTHS)
-    one = row(found, level=1, rank=4)
-    assert one["per_query"] == one["per_query_low"] == one["per_query_high"] == 1
-    assert one["unseen_at_most"] is None
+    pairs = make_audit(design, others=())
+    result = report(pairs, make_consensus(pairs, lambda query, rank: int(rank < 6)), design, DEPTHS)
+    entry = row(result, level=1, rank=4)
+    assert entry["per_query"] == entry["per_query_low"] == entry["per_query_high"] == 1
+    assert entry["unseen_at_most"] is None
 
 
 def test_the_counts_are_those_of_the_table():
     random = np.random.default_rng(5)
-    pairs = drawn_by()
+    pairs = make_audit()
     pairs["level"] = pd.array(random.integers(0, 5, len(pairs)), "Int64")
     pairs.loc[random.random(len(pairs)) < 0.1, "level"] = pd.NA
     edges = stratum_edges(DEPTHS, SMALL)
     inside = assign_strata(pairs, edges)
-    found = counts(inside, edges, 2)
+    strata = counts(inside, edges, 2)
     for query, name in enumerate(sorted(set(inside["query_id"]))):
         for stratum, (low, high) in enumerate(pairwise(edges)):
             own = inside[(inside["query_id"] == name) & inside["rank"].between(low + 1, high)]
-            assert found.size[query, stratum] == high - low
-            assert found.judged[query, stratum] == own["level"].notna().sum()
-            assert found.relevant[query, stratum] == (own["level"].dropna() >= 2).sum()
-    assert beyond(found, 1, SMALL.queries).per_query.value >= 0
+            assert strata.size[query, stratum] == high - low
+            assert strata.judged[query, stratum] == own["level"].notna().sum()
+            assert strata.relevant[query, stratum] == (own["level"].dropna() >= 2).sum()
+    assert beyond(strata, 1, SMALL.queries).per_query.value >= 0
 
 
 def test_levels_by_similarity_and_by_rank():
     similarity, rank = [1.0, 0.9, 0.89, 0.1, -0.05, 0.0], [1, 10, 11, 60, 61, 300]
     levels = pd.DataFrame({"similarity": similarity, "rank": rank, "level": [4, 3, 2, 0, 0, 1]})
-    found = by_similarity(levels)
-    assert found["low"].tolist() == [-0.1, 0.0, 0.1, 0.8, 0.9]
-    assert found["high"].tolist() == [0.0, 0.1, 0.2, 0.9, 1.0]
-    assert found["pairs"].tolist() == [1, 1, 1, 1, 2]
-    assert found["mean"].tolist() == [0.0, 1.0, 0.0, 2.0, 3.5]
-    assert found["at_least_4"].tolist() == [0, 0, 0, 0, 0.5]
+    table = by_similarity(levels)
+    assert table["low"].tolist() == [-0.1, 0.0, 0.1, 0.8, 0.9]
+    assert table["high"].tolist() == [0.0, 0.1, 0.2, 0.9, 1.0]
+    assert table["pairs"].tolist() == [1, 1, 1, 1, 2]
+    assert table["mean"].tolist() == [0.0, 1.0, 0.0, 2.0, 3.5]
+    assert table["at_least_4"].tolist() == [0, 0, 0, 0, 0.5]
     design = Design(seed=1, queries=2, drawn=2, pool=300, top=60, random=60)
     ranks = by_rank(levels, design)
     bins = [[1, 10, 2], [11, 20, 1], [51, 60, 1], [61, 100, 1], [201, 300, 1]]
@@ -234,13 +234,13 @@ def run(capsys, *words):
 
 
 def judge(level_of):
-    tables.CONSENSUS.write(voted(tables.AUDIT.read(), level_of))
+    tables.CONSENSUS.write(make_consensus(tables.AUDIT.read(), level_of))
 
 
 def test_an_audit_from_its_plan_to_its_report(folder, capsys):
-    said = run(capsys, "plan", "--queries", "4").err
-    assert "4 of 8 queries, 360 pairs; 20 of them are judged anyway (batch 1), and 20" in said
-    assert "costs 640 to 680 further judgments" in said
+    message = run(capsys, "plan", "--queries", "4").err
+    assert "4 of 8 queries, 360 pairs; 20 of them are judged anyway (batch 1), and 20" in message
+    assert "costs 640 to 680 further judgments" in message
     first = tables.AUDIT.path.read_bytes()
     tables.CONSENSUS.write(tables.CONSENSUS.empty())
     assert "INCOMPLETE: 0 of 360 pairs" in run(capsys, "report").out
@@ -250,12 +250,12 @@ def test_an_audit_from_its_plan_to_its_report(folder, capsys):
     assert ", complete: 360 of 360 pairs" in text
     figures = {path.name for path in (folder / "figures").iterdir()}
     assert figures == {f"audit_{name}.csv" for name in ("beyond", "by_rank", "by_similarity")}
-    found = json.loads(run(capsys, "report", "--json").out)
-    assert found["complete"] is True
-    assert found["design"]["pool"] == POOL
-    assert {entry["rank"] for entry in found["beyond"]} == {5, 10}
-    assert [entry["per_query"] for entry in found["beyond"]] == [1.0] * 8  # rank 70, all are judged
-    assert [entry["per_query_high"] for entry in found["beyond"]] != [1.0] * 8  # 4 of 8 queries
+    data = json.loads(run(capsys, "report", "--json").out)
+    assert data["complete"] is True
+    assert data["design"]["pool"] == POOL
+    assert {entry["rank"] for entry in data["beyond"]} == {5, 10}
+    assert [entry["per_query"] for entry in data["beyond"]] == [1.0] * 8  # rank 70, all are judged
+    assert [entry["per_query_high"] for entry in data["beyond"]] != [1.0] * 8  # 4 of 8 queries
 
     with pytest.raises(AuditError, match=r"audit\.csv: .*--replace"):
         run(capsys, "plan", "--queries", "3")
@@ -266,13 +266,13 @@ def test_an_audit_from_its_plan_to_its_report(folder, capsys):
     assert tables.AUDIT.path.read_bytes() != first
 
 
-def machine_of(levels):
+def write_machine_levels(levels):
     """Write what a machine says of pairs: `(query_id, moment_id): level`, and their clips."""
     rows = [
         (*pair, level, None, None if level is not None else "refused", None, "gpt", None, None, 4,
          repeat, query_sha(f"Somebody does {int(pair[0][1:])}."), f"sha-{pair[1]}")
-        for pair, said in levels.items()
-        for repeat, level in enumerate(said)
+        for pair, answers in levels.items()
+        for repeat, level in enumerate(answers)
     ]  # fmt: skip
     frame = pd.DataFrame(rows, columns=tables.MACHINE_JUDGMENTS.columns)
     tables.MACHINE_JUDGMENTS.write(frame.astype({"level": "Int64", "expected": "float64"}))
@@ -285,14 +285,16 @@ def test_an_audit_by_a_machines_levels_from_its_plan_to_its_report(folder, capsy
     texts = tables.CAPTIONS.read().merge(tables.MOMENTS.read())
     pool = (tables.QUERIES.read()[:QUERIES], texts, embeddings.Embeddings.open())
     everything = rank(*pool, POOL)
-    said = {
+    levels = {
         (row.query_id, row.moment_id): [4] if row.rank % 10 == 0 else [0]
         for row in everything.itertuples()
         if row.rank <= 80
     }
-    machine_of(said)
-    told = run(capsys, "plan", "--queries", "4", "--machine").err
-    assert "audit.csv and datasets/campaign/audit.json and datasets/campaign/audit_strata" in told
+    write_machine_levels(levels)
+    message = run(capsys, "plan", "--queries", "4", "--machine").err
+    assert (
+        "audit.csv and datasets/campaign/audit.json and datasets/campaign/audit_strata" in message
+    )
     files = [tables.AUDIT.path, tables.AUDIT_STRATA.path, folder / "datasets/campaign/audit.json"]
     first = [path.read_bytes() for path in files]
     strata = tables.AUDIT_STRATA.read()
@@ -300,10 +302,10 @@ def test_an_audit_by_a_machines_levels_from_its_plan_to_its_report(folder, capsy
     assert sizes == {"high": [2], "unjudged": [10], "zero": [18]}  # of ranks 61 to 90
 
     judge(lambda query, rank: 4 if rank in {1, 70, 90} else 0)
-    found = json.loads(run(capsys, "report", "--json").out)
-    assert found["design"]["machine"] == "gpt"
+    data = json.loads(run(capsys, "report", "--json").out)
+    assert data["design"]["machine"] == "gpt"
     # All of ranks 61 to 90 are drawn: 70 and 90 are found.
-    assert {entry["per_query"] for entry in found["beyond"]} == {2.0}
+    assert {entry["per_query"] for entry in data["beyond"]} == {2.0}
     assert " gpt guided which moments" in run(capsys, "report").out
 
     run(capsys, "plan", "--queries", "4", "--machine", "--replace")
@@ -318,7 +320,7 @@ def test_an_audit_by_a_machines_levels_from_its_plan_to_its_report(folder, capsy
 
 
 def test_a_machine_without_current_levels_is_refused(folder, capsys):
-    machine_of({("m00", "m50"): [None, None]})
+    write_machine_levels({("m00", "m50"): [None, None]})
     with pytest.raises(
         AuditError, match=r"machine_judgments\.parquet: no current level.*`dvc repro"
     ):
@@ -342,11 +344,11 @@ def test_a_top_up_is_appended_once(folder, capsys):
     tables.CONSENSUS.write(tables.CONSENSUS.empty())
     before = tables.CANDIDATES.read()
     judged = before[(before["query_id"] == "m00") & (before["batch"] == 1)]["moment_id"]
-    said = run(capsys, "top-up", "splade.txt", "--depth", "30").err
+    message = run(capsys, "top-up", "splade.txt", "--depth", "30").err
     table = tables.TOPUP.read()
     assert set(table["moment_id"]) == {f"m{number:02}" for number in range(30)} - set(judged)
     assert set(table["origin"]) == {"splade"}
-    assert f"{len(table)} pairs are new" in said
+    assert f"{len(table)} pairs are new" in message
     stood = tables.TOPUP.path.read_bytes()
     assert "0 pairs are new" in run(capsys, "top-up", "splade.txt", "--depth", "30").err
     assert tables.TOPUP.path.read_bytes() == stood

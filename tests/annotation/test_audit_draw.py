@@ -50,7 +50,7 @@ def digest(*parts):
 
 
 def test_an_audit_is_the_top_and_others_as_they_are_drawn(world):
-    drawn = draw.draw(*world, Sizes(7, queries=3, top=5, random=4))
+    audit = draw.draw(*world, Sizes(7, queries=3, top=5, random=4))
     ranked = all_ranked(world)
     chosen = sorted(world.queries["query_id"], key=lambda query: digest(7, "", query))[:3]
     rows = []
@@ -58,9 +58,9 @@ def test_an_audit_is_the_top_and_others_as_they_are_drawn(world):
         rest = sorted(own["moment_id"][5:], key=lambda moment: digest(7, query, moment))[:4]
         rows += own[:5].assign(origin="top").values.tolist()
         rows += own[own["moment_id"].isin(rest)].assign(origin="random").values.tolist()
-    assert drawn.table.values.tolist() == rows
-    told = drawn.design.model_dump()
-    assert told == {
+    assert audit.table.values.tolist() == rows
+    fields = audit.design.model_dump()
+    assert fields == {
         "seed": 7,
         "queries": 6,
         "drawn": 3,
@@ -73,9 +73,9 @@ def test_an_audit_is_the_top_and_others_as_they_are_drawn(world):
 
 def test_ranks_and_similarities_are_the_candidates_own(world):
     ranked = all_ranked(world)
-    drawn = draw.draw(*world, Sizes(1, queries=6, top=5, random=40)).table
-    both = drawn.merge(ranked, on=["query_id", "moment_id", "rank", "similarity"])
-    assert len(both) == len(drawn) == len(ranked) == 6 * 28
+    pairs = draw.draw(*world, Sizes(1, queries=6, top=5, random=40)).table
+    both = pairs.merge(ranked, on=["query_id", "moment_id", "rank", "similarity"])
+    assert len(both) == len(pairs) == len(ranked) == 6 * 28
 
 
 def test_the_order_of_queries_does_not_matter(world):
@@ -92,18 +92,18 @@ def test_fewer_than_two_queries_or_more_than_there_are_cannot_be_drawn(world, nu
 
 def test_the_cost_counts_what_is_not_judged_anyway(world):
     table = draw.draw(*world, Sizes(1, queries=2, top=6, random=4)).table
-    known = candidates(rank(*world, 4), Candidates(top=4, batch=2))
+    rows = candidates(rank(*world, 4), Candidates(top=4, batch=2))
     votes = {"votes_at_least": 24, "votes_at_most": 32}
-    assert draw.cost(table, known) == {"pairs": 20, "in_batch_1": 4, "in_batch_2": 4, **votes}
+    assert draw.cost(table, rows) == {"pairs": 20, "in_batch_1": 4, "in_batch_2": 4, **votes}
 
 
 def test_the_design_is_read_as_it_was_written_and_refused_otherwise(tmp_path, world):
-    drawn = draw.draw(*world, Sizes(1, queries=2)).design
+    audit_design = draw.draw(*world, Sizes(1, queries=2)).design
     path = tmp_path / "audit.json"
     with pytest.raises(FileError, match=r"`python -m annotation\.audit plan` draws one"):
         design.read(path)
-    design.write(drawn, path)
-    assert design.read(path) == drawn
+    design.write(audit_design, path)
+    assert design.read(path) == audit_design
     path.write_text(path.read_text().replace('"pool": 28', '"pool": "28"'))
     with pytest.raises(AuditError, match=r"audit\.json: pool: input should be a valid integer"):
         design.read(path)
@@ -112,7 +112,7 @@ def test_the_design_is_read_as_it_was_written_and_refused_otherwise(tmp_path, wo
 # Top-up
 
 
-def run_of(*rows):
+def make_run(*rows):
     """Return a run of `(query_id, video_id, start, end)`, ranked as they come."""
     frame = pd.DataFrame(rows, columns=["query_id", "video_id", "start", "end"])
     return frame.assign(rank=frame.groupby("query_id").cumcount() + 1, score=0.0)
@@ -127,23 +127,23 @@ def moment(world, number, query="q0", shift=0.0):
 NOTHING = pd.DataFrame({"query_id": [], "moment_id": []}, dtype="str")
 
 
-def topped(world, known=NOTHING, depth=10, min_iou=0.5, **runs):
-    return top_up(runs, world, known, depth=depth, min_iou=min_iou)
+def run_top_up(world, excluded=NOTHING, depth=10, min_iou=0.5, **runs):
+    return top_up(runs, world, excluded, depth=depth, min_iou=min_iou)
 
 
 def test_the_first_results_of_a_run_become_pairs_with_their_rank_in_the_pool(world):
-    run = run_of(moment(world, 5), moment(world, 9, "q1"), moment(world, 7), moment(world, 8))
-    found = topped(world, depth=2, splade=run)
+    run = make_run(moment(world, 5), moment(world, 9, "q1"), moment(world, 7), moment(world, 8))
+    result = run_top_up(world, depth=2, splade=run)
     ranked = all_ranked(world)
-    expected = found.table.merge(ranked)
-    assert len(expected) == len(found.table) == 3
-    pairs = sorted(zip(found.table["query_id"], found.table["moment_id"], strict=True))
+    expected = result.table.merge(ranked)
+    assert len(expected) == len(result.table) == 3
+    pairs = sorted(zip(result.table["query_id"], result.table["moment_id"], strict=True))
     assert pairs == [("q0", "m05"), ("q0", "m07"), ("q1", "m09")]
-    assert set(found.table["origin"]) == {"splade"}
+    assert set(result.table["origin"]) == {"splade"}
 
 
 def test_a_result_is_the_moment_that_it_meets_best_and_what_meets_none_is_counted(world):
-    run = run_of(
+    run = make_run(
         moment(world, 5, shift=1e-7),
         moment(world, 6, shift=1.0),
         moment(world, 7, shift=2.0),
@@ -151,44 +151,44 @@ def test_a_result_is_the_moment_that_it_meets_best_and_what_meets_none_is_counte
         moment(world, 8, query="q9"),
         moment(world, 5),
     )
-    found = topped(world, a=run)
-    assert set(found.table["moment_id"]) == {"m05", "m06"}
+    result = run_top_up(world, a=run)
+    assert set(result.table["moment_id"]) == {"m05", "m06"}
     names = ["run", "results", "of_other_queries", "unmatched", "judged_or_wanted", "new"]
-    assert found.counts[[*names, "repeated"]].to_numpy().tolist() == [["a", 6, 1, 2, 0, 2, 1]]
-    assert set(topped(world, min_iou=0.4, a=run).table["moment_id"]) == {"m05", "m06", "m07"}
+    assert result.counts[[*names, "repeated"]].to_numpy().tolist() == [["a", 6, 1, 2, 0, 2, 1]]
+    assert set(run_top_up(world, min_iou=0.4, a=run).table["moment_id"]) == {"m05", "m06", "m07"}
 
 
 def test_a_place_that_two_moments_share_is_told_by_the_candidates_one(world):
-    found = topped(world, a=run_of(moment(world, 28), moment(world, 29, "q3")))
-    assert len(found.table.merge(all_ranked(world))) == 2
+    result = run_top_up(world, a=make_run(moment(world, 28), moment(world, 29, "q3")))
+    assert len(result.table.merge(all_ranked(world))) == 2
 
 
 def test_a_second_top_up_adds_nothing_and_a_deeper_one_the_rest(world):
-    run = run_of(moment(world, 5), moment(world, 7), moment(world, 28))
-    known = topped(world, depth=1, a=run).table[["query_id", "moment_id"]]
-    again = topped(world, known, depth=1, a=run)
+    run = make_run(moment(world, 5), moment(world, 7), moment(world, 28))
+    first = run_top_up(world, depth=1, a=run).table[["query_id", "moment_id"]]
+    again = run_top_up(world, first, depth=1, a=run)
     assert (len(again.table), again.counts["judged_or_wanted"].tolist()) == (0, [1])
-    assert len(topped(world, known, depth=3, a=run).table) == 2
+    assert len(run_top_up(world, first, depth=3, a=run).table) == 2
 
 
 def test_what_two_runs_bring_is_named_by_the_first_name(world):
-    run = run_of(moment(world, 5))
-    found = topped(world, b=run, a=run)
-    assert found.table["origin"].tolist() == ["a"]
-    assert found.counts[["run", "new", "repeated"]].values.tolist() == [["a", 1, 0], ["b", 0, 1]]
-    nothing = topped(world, a=run_of())
+    run = make_run(moment(world, 5))
+    result = run_top_up(world, b=run, a=run)
+    assert result.table["origin"].tolist() == ["a"]
+    assert result.counts[["run", "new", "repeated"]].values.tolist() == [["a", 1, 0], ["b", 0, 1]]
+    nothing = run_top_up(world, a=make_run())
     assert (len(nothing.table), nothing.counts["results"].tolist()) == (0, [0])
 
 
 def test_taken_are_batch_1_audit_top_ups_and_what_is_decided():
     rows = [("q", moment, 1, 0.5, batch) for moment, batch in (("a", 1), ("b", 2), ("c", 2))]
-    known = pd.DataFrame(rows, columns=tables.CANDIDATES.columns)
+    candidate_rows = pd.DataFrame(rows, columns=tables.CANDIDATES.columns)
     audit = pd.DataFrame({"query_id": ["q"], "moment_id": ["x"]})
-    voted = pd.DataFrame(
+    consensus = pd.DataFrame(
         {"query_id": "q", "moment_id": ["b", "c", "d"], "outcome": ["two", "waiting", "discarded"]}
     )
-    found = judged_or_wanted(known, audit, audit, voted)
-    assert sorted(found["moment_id"]) == ["a", "b", "d", "x"]
+    excluded = judged_or_wanted(candidate_rows, audit, audit, consensus)
+    assert sorted(excluded["moment_id"]) == ["a", "b", "d", "x"]
 
 
 times = st.tuples(st.integers(0, 12), st.integers(0, 6)).map(
@@ -212,13 +212,13 @@ def by_definition(result, moments, min_iou):
 
 @settings(max_examples=40)
 @given(segments, segments, st.sampled_from([0.1, 0.5, 1.0]))
-def test_matching_is_as_defined(found, there, min_iou):
+def test_matching_is_as_defined(hits, there, min_iou):
     named = [(f"m{number}", segment) for number, segment in enumerate(there)]
     rows = [(name, video, start, end) for name, (video, (start, end)) in named]
     moments = pd.DataFrame(rows, columns=["moment_id", "video_id", "start", "end"])
-    results = run_of(*(("q", video, *segment) for video, segment in found))
+    results = make_run(*(("q", video, *segment) for video, segment in hits))
     first = dict(zip(places(moments)[::-1], moments["moment_id"][::-1], strict=True))
     got = [first.get(number) for number in match_results(results, moments, min_iou)]
-    assert got == [by_definition(result, named, min_iou) for result in found]
+    assert got == [by_definition(result, named, min_iou) for result in hits]
     assert NOWHERE not in first
     assert topup.SAME < 0.5

@@ -16,23 +16,23 @@ POOLS, SEED = 1000, 1
 PROMISED = [name for name in SETTINGS if name not in OUTSIDE]
 
 
-def counts_of(size, judged, relevant):
+def make_counts(size, judged, relevant):
     return Counts(*np.broadcast_arrays(np.array(size), np.array(judged), np.array(relevant)))
 
 
 @cache
-def pools_of(name):
+def simulate_pools(name):
     return simulate(SETTINGS[name], POOLS, SEED)
 
 
 @pytest.mark.parametrize("name", PROMISED)
 def test_the_interval_covers_the_truth_as_often_as_it_says(name):
-    pools = pools_of(name)
+    pools = simulate_pools(name)
     for strata in (1, 2):
-        found = beyond(pools.audit, strata, SETTINGS[name].queries)
+        estimate = beyond(pools.audit, strata, SETTINGS[name].queries)
         per_query = pools.truth[..., strata:].sum(-1).mean(-1)
         share = true_share(pools.truth, strata)
-        for interval, truth in ((found.per_query, per_query), (found.share, share)):
+        for interval, truth in ((estimate.per_query, per_query), (estimate.share, share)):
             above, below = misses(interval, truth)
             assert 0.93 <= 1 - above - below <= 0.97
             assert max(above, below) <= 0.05
@@ -40,7 +40,7 @@ def test_the_interval_covers_the_truth_as_often_as_it_says(name):
 
 @pytest.mark.parametrize("name", ["narrow queries", "the paper's pool"])
 def test_mean_and_t_would_not(name):
-    pools = pools_of(name)
+    pools = simulate_pools(name)
     truth = pools.truth[..., 2:].sum(-1).mean(-1)
     assert sum(misses(plain(pools.audit, 2, SETTINGS[name].queries), truth)) > 0.07
 
@@ -48,8 +48,8 @@ def test_mean_and_t_would_not(name):
 def test_the_estimate_is_unbiased():
     setting = SETTINGS["small pool"]
     pools = simulate(setting, 4000, SEED)
-    found = beyond(pools.audit, 2, setting.queries).per_query.value
-    error = found - pools.truth[..., 2:].sum(-1).mean(-1)
+    estimate = beyond(pools.audit, 2, setting.queries).per_query.value
+    error = estimate - pools.truth[..., 2:].sum(-1).mean(-1)
     assert abs(error.mean()) < 4 * error.std() / np.sqrt(len(error))
 
 
@@ -60,10 +60,10 @@ def test_its_variance_is_that_of_the_design():
     estimates, variances = [], []
     for queries in [(0, 1), (0, 2), (1, 2)]:
         for draws in product(samples, repeat=2):
-            found = [
+            finds = [
                 pools[query][list(draw)].sum() for query, draw in zip(queries, draws, strict=True)
             ]
-            counts = counts_of(4, 2, np.array(found)[:, None])
+            counts = make_counts(4, 2, np.array(finds)[:, None])
             total, noise = counts.total.sum(-1), counts.variance.sum(-1)
             estimates.append(total.mean())
             variances.append((1 - 2 / 3) * total.var(ddof=1) / 2 + noise.sum() / (2 * 3))
@@ -72,24 +72,24 @@ def test_its_variance_is_that_of_the_design():
 
 
 def test_where_all_is_judged_nothing_is_in_doubt():
-    counts = counts_of([20, 20, 30], [20, 20, 30], [[9, 3, 1], [8, 0, 0], [7, 1, 0]])
-    found = beyond(counts, 1, 3)
-    for interval, truth in ((found.per_query, 5 / 3), (found.share, 5 / 29)):
+    counts = make_counts([20, 20, 30], [20, 20, 30], [[9, 3, 1], [8, 0, 0], [7, 1, 0]])
+    estimate = beyond(counts, 1, 3)
+    for interval, truth in ((estimate.per_query, 5 / 3), (estimate.share, 5 / 29)):
         assert [float(bound) for bound in interval] == pytest.approx([truth] * 3)
 
 
 def test_nothing_relevant_below_has_an_upper_bound_and_nothing_at_all_no_share():
-    found = beyond(counts_of([20, 600], [20, 60], [[9, 0], [8, 0]]), 1, 50)
-    assert found.per_query.value == found.per_query.low == 0 < found.per_query.high
-    assert found.share.value == found.share.low == 0 < found.share.high < 1
-    assert found.finds == 0
-    none = beyond(counts_of([20, 600], [20, 60], [[0, 0], [0, 0]]), 1, 50)
+    estimate = beyond(make_counts([20, 600], [20, 60], [[9, 0], [8, 0]]), 1, 50)
+    assert estimate.per_query.value == estimate.per_query.low == 0 < estimate.per_query.high
+    assert estimate.share.value == estimate.share.low == 0 < estimate.share.high < 1
+    assert estimate.finds == 0
+    none = beyond(make_counts([20, 600], [20, 60], [[0, 0], [0, 0]]), 1, 50)
     assert np.isnan(none.share.value)
 
 
 def test_nothing_relevant_above_is_a_share_of_one_of_which_no_more_is_known():
-    found = beyond(counts_of([20, 600], [20, 60], [[0, 3], [0, 1]]), 1, 50)
-    assert [float(bound) for bound in found.share] == [1, 0, 1]
+    estimate = beyond(make_counts([20, 600], [20, 60], [[0, 3], [0, 1]]), 1, 50)
+    assert [float(bound) for bound in estimate.share] == [1, 0, 1]
 
 
 @settings(max_examples=50)
@@ -98,11 +98,11 @@ def test_the_bounds_enclose_the_estimate_and_are_no_less_than_zero(seed, queries
     random = np.random.default_rng(seed)
     size, judged = np.array([20, 500]), np.array([20, 60])
     relevant = random.binomial(judged, random.choice([0, 0.01, 0.3, 1], (queries, 2)))
-    found = beyond(counts_of(size, judged, relevant), 1, random.integers(queries, 500))
-    low, high = float(found.per_query.low), float(found.per_query.high)
-    assert 0 <= low <= found.per_query.value <= high < np.inf
+    estimate = beyond(make_counts(size, judged, relevant), 1, random.integers(queries, 500))
+    low, high = float(estimate.per_query.low), float(estimate.per_query.high)
+    assert 0 <= low <= estimate.per_query.value <= high < np.inf
     if relevant[:, 0].any():
-        assert 0 <= found.share.low <= found.share.value <= found.share.high <= 1
+        assert 0 <= estimate.share.low <= estimate.share.value <= estimate.share.high <= 1
 
 
 def unseen(size, judged, relevant):

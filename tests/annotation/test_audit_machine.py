@@ -30,7 +30,7 @@ MOMENTS, QUERIES, POOLS, SEED = 40, 5, 300, 3
 # Strata
 
 
-def said(*rows):
+def make_judgments(*rows):
     """Return a machine's judgments: `(query, moment, level, repeat, text, clip)`."""
     frame = pd.DataFrame(
         rows, columns=["query_id", "moment_id", "level", "repeat", "query", "clip"]
@@ -46,7 +46,7 @@ CLIPS = pd.DataFrame({"moment_id": ["a", "b", "c", "d"], "clip_sha": ["A", "B", 
 
 
 def test_strata_are_those_of_current_levels():
-    judgments = said(
+    judgments = make_judgments(
         ("q", "a", 0, 0, "she waves", "A"),
         ("q", "b", 2, 0, "she waves", "B"),
         ("q", "c", 3, 0, "she waves", "C"),
@@ -57,8 +57,8 @@ def test_strata_are_those_of_current_levels():
         ("r", "d", 0, 0, "he sits", "D"),
         ("r", "d", 1, 1, "he sits", "D"),
     )
-    found = assign_levels(judgments, SHOWN, CLIPS)
-    assert found.to_numpy().tolist() == [
+    strata = assign_levels(judgments, SHOWN, CLIPS)
+    assert strata.to_numpy().tolist() == [
         ["q", "a", "zero"],
         ["q", "b", "low"],
         ["q", "c", "high"],
@@ -69,26 +69,26 @@ def test_strata_are_those_of_current_levels():
 
 def test_without_a_current_level_there_are_no_strata():
     with pytest.raises(AuditError, match=r"machine_judgments\.parquet: no current level"):
-        assign_levels(said(("q", "a", 1, 0, "she waved", "A")), SHOWN, CLIPS)
+        assign_levels(make_judgments(("q", "a", 1, 0, "she waved", "A")), SHOWN, CLIPS)
 
 
 def by_definition(sizes, number):
-    drawn = [min(size, LEAST, number) for size in sizes]
-    while sum(drawn) < min(number, sum(sizes)):
+    draws = [min(size, LEAST, number) for size in sizes]
+    while sum(draws) < min(number, sum(sizes)):
         values = [
             weight * size / (own + 1) if own < size else -1
-            for weight, size, own in zip(WEIGHTS.values(), sizes, drawn, strict=True)
+            for weight, size, own in zip(WEIGHTS.values(), sizes, draws, strict=True)
         ]
-        drawn[values.index(max(values))] += 1
-    return drawn
+        draws[values.index(max(values))] += 1
+    return draws
 
 
 @settings(max_examples=80, deadline=None)
 @given(st.lists(st.integers(0, 60) | st.just(5000), min_size=4, max_size=4), st.integers(0, 60))
 def test_draws_are_allotted_as_defined(sizes, number):
-    found = allocate(np.array(sizes), number)
-    assert found.tolist() == by_definition(sizes, number)
-    assert allocate(np.array([sizes, sizes[::-1]]), number)[0].tolist() == found.tolist()
+    allocation = allocate(np.array(sizes), number)
+    assert allocation.tolist() == by_definition(sizes, number)
+    assert allocate(np.array([sizes, sizes[::-1]]), number)[0].tolist() == allocation.tolist()
 
 
 def test_more_is_drawn_where_the_machine_gives_a_high_level():
@@ -129,16 +129,18 @@ SIZES = Sizes(7, queries=3, top=6, random=12)
 
 
 def test_each_stratum_is_drawn_in_the_order_of_the_seed(world, machine):
-    drawn = draw.draw(*world, SIZES, machine)
-    assert drawn.design.machine == "gpt"
-    known = {(row.query_id, row.moment_id): row.stratum for row in machine.strata.itertuples()}
+    audit = draw.draw(*world, SIZES, machine)
+    assert audit.design.machine == "gpt"
+    by_pair = {(row.query_id, row.moment_id): row.stratum for row in machine.strata.itertuples()}
     pools = dict(rank_pool(world[0], world[1], world[2]))
-    assert drawn.table.groupby("query_id")["origin"].value_counts().unique().tolist() == [12, 6]
-    for query, own in drawn.strata.groupby("query_id"):
+    assert audit.table.groupby("query_id")["origin"].value_counts().unique().tolist() == [12, 6]
+    for query, own in audit.strata.groupby("query_id"):
         rest = pools[query]["moment_id"][6:].tolist()
         order = [rest[at] for at in draw.draw_order(7, rest, within=query)]
-        strata = {name: [one for one in order if known.get((query, one), "unjudged") == name]
-                  for name in NAMES}  # fmt: skip
+        strata = {
+            name: [moment for moment in order if by_pair.get((query, moment), "unjudged") == name]
+            for name in NAMES
+        }
         sizes = [len(strata[name]) for name in NAMES]
         for name, number in zip(NAMES, by_definition(sizes, 12), strict=True):
             rows = own[own["stratum"] == name]
@@ -168,7 +170,7 @@ DESIGN = Design(seed=1, queries=10, drawn=2, pool=20, top=6, random=4, machine="
 RANKS = {8: ("high", 2), 9: ("high", 2), 11: ("zero", 12), 15: ("zero", 12)}
 
 
-def audited(level_of):
+def make_audit(level_of):
     """Return the report of two queries, 14 moments below the top of each: 2 high, 12 at zero."""
     rows = [
         (query, f"m{rank:02}", rank, 1 - rank / 20, "top" if rank <= 6 else "random")
@@ -187,43 +189,43 @@ def audited(level_of):
 
 def test_a_find_counts_for_its_stratum():
     finds = {("q0", 1), ("q1", 1), ("q0", 8), ("q1", 8), ("q0", 15)}
-    pairs, strata, consensus = audited(lambda query, rank: 4 * ((query, rank) in finds))
-    found = report(pairs, consensus, DESIGN, (2, 4), strata)
-    chosen = (found.beyond["level"] == 4) & (found.beyond["rank"] == 4)
-    [row] = found.beyond[chosen].to_dict("records")
+    pairs, strata, consensus = make_audit(lambda query, rank: 4 * ((query, rank) in finds))
+    result = report(pairs, consensus, DESIGN, (2, 4), strata)
+    chosen = (result.beyond["level"] == 4) & (result.beyond["rank"] == 4)
+    [row] = result.beyond[chosen].to_dict("records")
     assert row["per_query"] == pytest.approx((1 + 6 + 1) / 2)  # 8 for itself, 15 for six
     assert row["finds"] == 3
-    assert found.progress["queries_used"] == 2
-    assert found.beyond["width_ratio"].isna().all()  # three finds
-    assert "width" in as_text(found, DESIGN).partition("beyond a rank")[2]
-    assert "width" not in as_text(found, DESIGN.model_copy(update={"machine": None}))
+    assert result.progress["queries_used"] == 2
+    assert result.beyond["width_ratio"].isna().all()  # three finds
+    assert "width" in as_text(result, DESIGN).partition("beyond a rank")[2]
+    assert "width" not in as_text(result, DESIGN.model_copy(update={"machine": None}))
 
 
 def test_the_report_says_how_wide_the_interval_is_beside_one_without_strata():
-    pairs, strata, consensus = audited(
+    pairs, strata, consensus = make_audit(
         lambda query, rank: 4 * (rank in {1, 8, 9} or (query, rank) == ("q0", 15))
     )
-    found = report(pairs, consensus, DESIGN, (2, 4), strata)
+    result = report(pairs, consensus, DESIGN, (2, 4), strata)
     finds = np.array([[1, 0, 0, 2, 1], [1, 0, 0, 2, 0]])
-    counted = Counts(*np.broadcast_arrays([2, 2, 2, 2, 12], 2, finds), 2)
-    [ratio] = set(found.beyond["width_ratio"])
-    assert ratio == pytest.approx(float(compare_widths(counted, 1, 10)), abs=1e-4)
-    assert as_text(found, DESIGN).count(f" {ratio:.2f}\n") == 8
-    row = as_json(found, DESIGN)["beyond"][0]
+    counts = Counts(*np.broadcast_arrays([2, 2, 2, 2, 12], 2, finds), 2)
+    [ratio] = set(result.beyond["width_ratio"])
+    assert ratio == pytest.approx(float(compare_widths(counts, 1, 10)), abs=1e-4)
+    assert as_text(result, DESIGN).count(f" {ratio:.2f}\n") == 8
+    row = as_json(result, DESIGN)["beyond"][0]
     assert row["width_ratio"] == ratio
 
 
 def test_a_curve_is_that_of_all_moments_not_of_those_that_were_drawn():
-    pairs, strata, consensus = audited(lambda query, rank: 4 if rank in {8, 9} else 0)
-    found = report(pairs, consensus, DESIGN, (2, 4), strata)
-    last = found.by_rank.iloc[-1]
+    pairs, strata, consensus = make_audit(lambda query, rank: 4 if rank in {8, 9} else 0)
+    result = report(pairs, consensus, DESIGN, (2, 4), strata)
+    last = result.by_rank.iloc[-1]
     assert (last["low"], last["pairs"]) == (7, 8)
     assert last["at_least_4"] == pytest.approx(2 / 14, abs=1e-4)
     assert weigh(pairs, strata[:0]).tolist() == [1.0] * len(pairs)
 
 
 def test_a_pair_without_a_stratum_is_an_error():
-    pairs, strata, consensus = audited(lambda query, rank: 0)
+    pairs, strata, consensus = make_audit(lambda query, rank: 0)
     with pytest.raises(AuditError, match=r"audit_strata\.csv: 2 random pairs of .* are missing"):
         report(pairs, consensus, DESIGN, (2, 4), strata[2:])
 
@@ -237,16 +239,16 @@ TWO = list(combinations(range(3), 2))
 
 def every_sample() -> Counts:
     """Return what every sample of two in each stratum of two queries finds, (972, 2, 2)."""
-    of_size = {size: list(combinations(range(size), 2)) for size in (3, 4)}
-    found = [
+    samples = {size: list(combinations(range(size), 2)) for size in (3, 4)}
+    finds = [
         [
             [HIGH[query][list(draws[2 * at])].sum(), ZERO[query][list(draws[2 * at + 1])].sum()]
             for at, query in enumerate(queries)
         ]
         for queries in TWO
-        for draws in product(*(of_size[size] for _ in queries for size in (3, 4)))
+        for draws in product(*(samples[size] for _ in queries for size in (3, 4)))
     ]
-    return Counts(*np.broadcast_arrays(np.array([3, 4]), 2, np.array(found)), 2)
+    return Counts(*np.broadcast_arrays(np.array([3, 4]), 2, np.array(finds)), 2)
 
 
 def test_its_variance_is_that_of_the_design():
@@ -265,8 +267,10 @@ def test_its_variance_is_that_of_the_design():
 def test_the_variance_without_strata_is_that_of_every_simple_sample():
     whole = [np.concatenate(pair) for pair in zip(HIGH, ZERO, strict=True)]
     draws = list(combinations(range(7), 4))  # as many as of both strata
-    totals = [[7 / 4 * query[list(one)].sum() for one in draws] for query in whole]
-    means = [(a + b) / 2 for one, two in TWO for a, b in product(totals[one], totals[two])]
+    totals = [[7 / 4 * query[list(sample)].sum() for sample in draws] for query in whole]
+    means = [
+        (a + b) / 2 for first, second in TWO for a, b in product(totals[first], totals[second])
+    ]
     assert np.mean(simple_variance(every_sample(), 0, 3)) == pytest.approx(np.var(means))
 
 
@@ -274,17 +278,17 @@ def test_queries_that_do_not_tell_their_spread_take_the_others():
     random = np.random.default_rng(4)
     size, judged = np.broadcast_arrays(np.array([20, 60, 300]), np.array([20, 12, 40]))
     shape = (60, 3)
-    found = random.binomial(judged, [0.4, 0.3, 0.02], shape)
-    whole = Counts(*np.broadcast_arrays(size, judged, found), 2)
+    finds = random.binomial(judged, [0.4, 0.3, 0.02], shape)
+    whole = Counts(*np.broadcast_arrays(size, judged, finds), 2)
     fewer, less = (part.copy() for part in (whole.judged, whole.relevant))
     fewer[7, 1], less[7, 1] = 1, 0
     rest = Counts(*(np.delete(part, 7, axis=0) for part in whole[:3]), 2)
-    told, without = (
-        simple_variance(one, 1, 10**9)
-        - np.array(one.total[..., 1:].sum(-1).var(ddof=1)) / len(one[0])
-        for one in (Counts(whole.size, fewer, less, 2), rest)
+    with_query, without = (
+        simple_variance(counts, 1, 10**9)
+        - np.array(counts.total[..., 1:].sum(-1).var(ddof=1)) / len(counts[0])
+        for counts in (Counts(whole.size, fewer, less, 2), rest)
     )
-    assert told * 60 == pytest.approx(without * 59)
+    assert with_query * 60 == pytest.approx(without * 59)
     alone = Counts(whole.size[:2], np.minimum(whole.judged[:2], 1), whole.relevant[:2] > 0, 2)
     assert np.isnan(simple_variance(alone, 1, 100))
     assert np.isnan(compare_widths(alone, 1, 100))
@@ -294,10 +298,10 @@ def test_queries_that_do_not_tell_their_spread_take_the_others():
 @pytest.mark.parametrize("machine", ["good", "useless"])
 def test_what_an_audit_says_of_its_width_is_on_average_the_ratio_of_both_designs(name, machine):
     for strata in (1, 2):
-        found = compare(SETTINGS[name], pools_of(name, machine), strata)
-        assert found.estimated == pytest.approx(found.width, rel=0.04)
-        assert found.spread < 0.1
-        assert (found.estimated < 1) == (machine == "good")
+        comparison = compare(SETTINGS[name], simulate_audits(name, machine), strata)
+        assert comparison.estimated == pytest.approx(comparison.width, rel=0.04)
+        assert comparison.spread < 0.1
+        assert (comparison.estimated < 1) == (machine == "good")
 
 
 def test_strata_that_say_nothing_and_are_drawn_in_proportion_bring_nothing():
@@ -305,8 +309,8 @@ def test_strata_that_say_nothing_and_are_drawn_in_proportion_bring_nothing():
     shape = (300, 40)
     top = random.binomial(20, 0.4, shape)
     likely = random.gamma(1, 0.02, shape)[..., None]
-    found = np.concatenate([top[..., None], random.binomial([20, 40], likely)], -1)
-    counts = Counts(*np.broadcast_arrays(np.array([20, 600, 1200]), [20, 20, 40], found), 2)
+    finds = np.concatenate([top[..., None], random.binomial([20, 40], likely)], -1)
+    counts = Counts(*np.broadcast_arrays(np.array([20, 600, 1200]), [20, 20, 40], finds), 2)
     ratios = compare_widths(counts, 1, 200)
     assert np.nanmean(ratios) == pytest.approx(1, abs=0.01)
     assert np.nanstd(ratios) < 0.05
@@ -328,7 +332,7 @@ def test_where_nothing_can_be_said_there_is_no_number(sizes, judged, relevant):
 
 
 @cache
-def pools_of(name, machine):
+def simulate_audits(name, machine):
     return simulate(SETTINGS[name], JUDGED[name], machine, POOLS, SEED)
 
 
@@ -336,17 +340,17 @@ def pools_of(name, machine):
 @pytest.mark.parametrize("machine", ["good", "useless"])
 def test_the_interval_covers_with_any_machine_and_a_good_one_makes_it_narrower(name, machine):
     for strata in (1, 2):
-        found = compare(SETTINGS[name], pools_of(name, machine), strata)
-        assert 0.93 <= found.covered <= 0.99
+        comparison = compare(SETTINGS[name], simulate_audits(name, machine), strata)
+        assert 0.93 <= comparison.covered <= 0.99
         if machine == "good":
-            assert found.width < 0.92
-            assert found.error < 0.95
+            assert comparison.width < 0.92
+            assert comparison.error < 0.95
         else:
-            assert 1 < found.width < 1.4  # the price of trusting it
+            assert 1 < comparison.width < 1.4  # the price of trusting it
 
 
 def test_the_estimate_is_unbiased_with_a_useless_machine():
-    setting, audits = SETTINGS["small pool"], pools_of("small pool", "useless")
-    found = beyond(audits.strata, 2, setting.queries).per_query.value
-    error = found - audits.truth[..., 2:].sum(-1).mean(-1)
+    setting, audits = SETTINGS["small pool"], simulate_audits("small pool", "useless")
+    estimate = beyond(audits.strata, 2, setting.queries).per_query.value
+    error = estimate - audits.truth[..., 2:].sum(-1).mean(-1)
     assert abs(error.mean()) < 4 * error.std() / np.sqrt(len(error))

@@ -59,9 +59,9 @@ def answers(lead, project):
     tasks = lead.tasks(project)
     assert all(len(task["annotations"]) <= 1 for task in tasks)
     return {
-        task["data"]["query"]: read_answer(found["result"])
+        task["data"]["query"]: read_answer(annotation["result"])
         for task in tasks
-        for found in task["annotations"]
+        for annotation in task["annotations"]
     }
 
 
@@ -75,13 +75,15 @@ def test_two_keys_a_judgment_and_the_next_pair_comes(lead, person, begin):
     assert person.page.evaluate("window.hacked") is None
     person.press("0", SEND)
     expect(person.page.locator(".momentrank")).to_have_count(0)  # nothing is left
-    found = answers(lead, project)
-    assert found == dict(
+    actual = answers(lead, project)
+    assert actual == dict(
         zip(queries, [Answer(3), Answer(reason="senseless-query"), Answer(0)], strict=True)
     )
-    made = [answer for task in lead.tasks(project) for answer in task["annotations"]]
-    [who] = {answer["completed_by"] for answer in made}
-    assert {answer["updated_by"] for answer in made} == {who}, "by this an imported one is known"
+    annotations = [answer for task in lead.tasks(project) for answer in task["annotations"]]
+    [who] = {answer["completed_by"] for answer in annotations}
+    assert {answer["updated_by"] for answer in annotations} == {who}, (
+        "by this an imported one is known"
+    )
     assert who != lead.api("GET", "/api/current-user/whoami")["id"]
     assert person.hosts <= {"127.0.0.1", None}, "no other host is asked"
 
@@ -94,9 +96,9 @@ def test_every_level_and_reason_has_its_key(lead, person, begin):
     for key, after in zip(keys, [*queries[1:], "the end"], strict=True):
         person.press(*key, SEND)
         person.sees(after)
-    wanted = [Answer(level) for level in guideline.current(STANDARD).levels]
-    wanted += [Answer(reason=reason) for reason in guideline.current(STANDARD).reasons]
-    assert answers(lead, project) == dict(zip(queries, wanted, strict=True))
+    expected = [Answer(level) for level in guideline.current(STANDARD).levels]
+    expected += [Answer(reason=reason) for reason in guideline.current(STANDARD).reasons]
+    assert answers(lead, project) == dict(zip(queries, expected, strict=True))
 
 
 def test_the_last_word_counts_and_nothing_of_the_others_is_sent(lead, person, begin):
@@ -158,8 +160,8 @@ def test_all_that_is_needed_is_seen_on_a_laptop_without_scrolling(person, begin)
 
 def test_the_server_takes_every_option(lead):
     project = campaign_page(lead, "grey.mp4", ["a man sits"])
-    made = lead.api("GET", f"/api/projects/{project}/")
-    assert {name: made[name] for name in OPTIONS} == OPTIONS
+    settings = lead.api("GET", f"/api/projects/{project}/")
+    assert {name: settings[name] for name in OPTIONS} == OPTIONS
 
 
 def test_a_token_is_the_same_at_the_sign_up_and_later(lead):
@@ -178,8 +180,8 @@ def test_an_expert_decides_on_ten_disputed_pairs(lead, person, tmp_path, reposit
     for at in range(len(VOTES)):
         shutil.copy(lead.media / "clips/grey.mp4", lead.media / f"clips/clip{at}.mp4")
     lead.sign_up(email_of(EXPERT), PASSWORD).close()
-    given = folder.run("campaign", "adjudicate", "--pair", *SETTLED)
-    assert "10 pairs (8 discarded, 1 listed, 1 unjudgeable), 0 decided, 10 left" in given.said
+    first = folder.run("campaign", "adjudicate", "--pair", *SETTLED)
+    assert "10 pairs (8 discarded, 1 listed, 1 unjudgeable), 0 decided, 10 left" in first.said
     again = folder.run("campaign", "adjudicate")
     assert (again.code, "0 decided, 10 left" in again.said) == (0, True)
     page = re.search(rf"annotator {EXPERT} decides on 10: .*/projects/(\d+)/", again.said)
@@ -197,8 +199,8 @@ def test_an_expert_decides_on_ten_disputed_pairs(lead, person, tmp_path, reposit
         query = task["data"]["query"]
         expert.sees(query)
         votes = [level for level in VOTES[number[query]] if level is not None]
-        said = ", ".join(map(str, sorted(votes))) or "Can't judge"
-        expect(expert.page.locator(".momentrank h4")).to_contain_text(f"Votes: {said}")
+        text = ", ".join(map(str, sorted(votes))) or "Can't judge"
+        expect(expert.page.locator(".momentrank h4")).to_contain_text(f"Votes: {text}")
         keys = ["x", "b"] if number[query] == 8 else [str(number[query] % 5)]
         expert.press(*keys, SEND)
     expect(expert.page.locator(".momentrank")).to_have_count(0)
@@ -206,12 +208,12 @@ def test_an_expert_decides_on_ten_disputed_pairs(lead, person, tmp_path, reposit
     done = folder.run("campaign", "adjudicate")
     assert "10 decided, 0 left" in done.said
     assert "python -m annotation.campaign close" in done.said
-    made = folder.get(tables.ADJUDICATIONS)
-    assert made["level"].fillna(-1).tolist() == [0, 1, 2, 3, 4, 0, 1, 2, -1, 4]
-    assert set(made["annotator"]) == {EXPERT}
+    decisions = folder.get(tables.ADJUDICATIONS)
+    assert decisions["level"].fillna(-1).tolist() == [0, 1, 2, 3, 4, 0, 1, 2, -1, 4]
+    assert set(decisions["annotator"]) == {EXPERT}
     assert folder.get(tables.JUDGMENTS)["kind"].isin(tables.VOTING).all()
     assert folder.run("consensus").code == 0
     table = folder.get(tables.CONSENSUS)
     assert table["outcome"].value_counts().to_dict() == {"adjudicated": 9, "unjudgeable": 1}
-    assert table["level"].equals(made["level"])
+    assert table["level"].equals(decisions["level"])
     assert table["voted_outcome"].tolist() == ["discarded"] * 8 + ["unjudgeable", "two"]
