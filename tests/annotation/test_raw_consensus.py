@@ -55,7 +55,7 @@ def file(tmp_path):
 
 
 @pytest.fixture
-def told(command):
+def consensus_command(command):
     """Return a function that runs the command: exit code, stdout, stderr."""
     return partial(command, "annotation.consensus")
 
@@ -65,11 +65,11 @@ def levels(path, **options):
     return dict(zip(table["pair_id"], table["level"].astype(object), strict=True))
 
 
-def test_it_prints_what_became_of_the_pairs(file, told, tmp_path):
+def test_it_prints_what_became_of_the_pairs(file, consensus_command, tmp_path):
     out = tmp_path / "levels.csv"
-    code, said, errors = told("--raw", file(FOUR_PAIRS), "--out", out)
+    code, output, errors = consensus_command("--raw", file(FOUR_PAIRS), "--out", out)
     assert (code, errors) == (0, "")
-    assert said.splitlines() == [
+    assert output.splitlines() == [
         "pairs                         4",
         "kept                          2",
         "discarded                     2",
@@ -91,12 +91,12 @@ def test_it_prints_what_became_of_the_pairs(file, told, tmp_path):
     )
 
 
-def test_it_prints_json(file, told):
-    code, said, _ = told("--raw", file(FOUR_PAIRS), "--json")
-    found = json.loads(said)
-    assert (code, found["pairs"], found["kept"]) == (0, 4, 2)
-    assert (found["discarded_by_four_votes"], found["discarded_for_want_of_votes"]) == (1, 1)
-    assert told("--raw", "no.csv")[0] == 1
+def test_it_prints_json(file, consensus_command):
+    code, output, _ = consensus_command("--raw", file(FOUR_PAIRS), "--json")
+    figures = json.loads(output)
+    assert (code, figures["pairs"], figures["kept"]) == (0, 4, 2)
+    assert (figures["discarded_by_four_votes"], figures["discarded_for_want_of_votes"]) == (1, 1)
+    assert consensus_command("--raw", "no.csv")[0] == 1
 
 
 @pytest.mark.parametrize(
@@ -115,12 +115,12 @@ def test_a_mean_between_two_levels_is_rounded_as_asked_and_kept_beside(file, rou
 def test_every_combination_is_rounded_as_defined(file, number, rounding):
     cases = list(product(range(5), repeat=number))
     rows = [(p, w, level) for p, case in enumerate(cases) for w, level in enumerate(case)]
-    found = levels(file(rows), rounding=rounding)
+    actual = levels(file(rows), rounding=rounding)
     for pair, case in enumerate(cases):
         low, high = sorted(case)[number // 2 - 1 : number // 2 + 1]
         mean = (low + high) / 2
-        wanted = -(-(low + high) // 2) if rounding == "up" else round(mean)
-        assert (found[pair] is pd.NA) if high - low > 1 else (found[pair] == wanted)
+        expected = -(-(low + high) // 2) if rounding == "up" else round(mean)
+        assert (actual[pair] is pd.NA) if high - low > 1 else (actual[pair] == expected)
 
 
 def test_what_one_person_answered_twice_counts_as_two_or_as_one(file):
@@ -134,16 +134,16 @@ def test_what_one_person_answered_twice_counts_as_two_or_as_one(file):
 def test_the_newer_answer_counts_where_times_are_known(file):
     newer, older = "p,1,3,2024-05-02T08:00:00+02:00,2", "p,1,0,2024-05-01T08:00:00Z,3"
     text = f"{TIMED}{newer}\n{older}\np,2,4,2024-05-01T09:00:00Z,4\n"
-    found = raw.read(file(text), "distinct")
-    assert (found.level.tolist(), found.seconds.tolist()) == ([3, 4], [2, 4])
+    votes = raw.read(file(text), "distinct")
+    assert (votes.level.tolist(), votes.seconds.tolist()) == ([3, 4], [2, 4])
 
 
 @pytest.mark.parametrize("number", [0, 1, 3, 5, 6])
 def test_another_number_of_levels_is_never_guessed(file, number):
     rows = [("p", worker, 2) for worker in range(number)] or [("p", 1, None)]
-    found = raw_consensus.figures(raw_consensus.levels(raw.read(file(rows))))
-    assert (found["kept"], found["discarded_for_want_of_votes"]) == (0, 1)
-    assert found["discarded_by_number_of_votes"] == {str(number): 1}
+    figures = raw_consensus.figures(raw_consensus.levels(raw.read(file(rows))))
+    assert (figures["kept"], figures["discarded_for_want_of_votes"]) == (0, 1)
+    assert figures["discarded_by_number_of_votes"] == {str(number): 1}
 
 
 def test_an_answer_without_a_level_is_no_0(file):
@@ -155,13 +155,14 @@ def test_an_answer_without_a_level_is_no_0(file):
 @settings(max_examples=20)
 @given(rows_of_pairs, st.randoms(use_true_random=False))
 def test_neither_the_order_of_rows_nor_annotators_numbers_matter(file, rows, random):
-    other = random.sample(range(100, 200), 5)
+    numbers = random.sample(range(100, 200), 5)
     shuffled = random.sample(
-        [(pair, other[worker], level) for pair, worker, level in rows], len(rows)
+        [(pair, numbers[worker], level) for pair, worker, level in rows], len(rows)
     )
-    one, two = (raw_consensus.levels(raw.read(file(each))) for each in (rows, shuffled))
+    original, renumbered = (raw_consensus.levels(raw.read(file(each))) for each in (rows, shuffled))
     pd.testing.assert_frame_equal(
-        one.astype({"scores": str, "outcome": str}), two.astype({"scores": str, "outcome": str})
+        original.astype({"scores": str, "outcome": str}),
+        renumbered.astype({"scores": str, "outcome": str}),
     )
 
 
@@ -182,9 +183,9 @@ def test_ids_are_numbers_where_all_are_and_text_elsewhere(file):
     ],
 )
 def test_forms_of_csv(file, text):
-    found = raw.read(file(text))
-    assert (found.pairs.tolist(), found.level.tolist()) == ([1], [2, 3])
-    assert len(found.annotators) == (1 if "=a" in text else 2)
+    votes = raw.read(file(text))
+    assert (votes.pairs.tolist(), votes.level.tolist()) == ([1], [2, 3])
+    assert len(votes.annotators) == (1 if "=a" in text else 2)
 
 
 @pytest.mark.parametrize(
@@ -207,10 +208,10 @@ def test_forms_of_csv(file, text):
         (TIMED + "1,1,2,2024-05-01,nan\n", ", line 2, seconds: 'nan' is not a number of seconds"),
     ],
 )
-def test_bad_input_is_told_by_file_line_and_field(file, told, text, problem):
+def test_bad_input_is_told_by_file_line_and_field(file, consensus_command, text, problem):
     path = file(text)
-    code, said, errors = told("--raw", path)
-    assert (code, said) == (1, "")
+    code, output, errors = consensus_command("--raw", path)
+    assert (code, output) == (1, "")
     assert errors.startswith(f"error: {path}{problem}")
     assert errors.count("\n") == 1
 
@@ -224,18 +225,20 @@ def test_bad_input_is_told_by_file_line_and_field(file, told, text, problem):
         ("--raw raw.csv --out raw.csv", "would overwrite"),
     ],
 )
-def test_options_that_do_not_go_together(file, told, monkeypatch, arguments, problem):
+def test_options_that_do_not_go_together(file, consensus_command, monkeypatch, arguments, problem):
     path = file(FOUR_PAIRS)
     monkeypatch.chdir(path.parent)
-    code, _, errors = told(*arguments.split())
+    code, _, errors = consensus_command(*arguments.split())
     assert code == 2
     assert problem in errors
     assert path.read_text() == FOUR_PAIRS
 
 
-def test_levels_that_can_not_be_written(file, told, tmp_path):
+def test_levels_that_can_not_be_written(file, consensus_command, tmp_path):
     (tmp_path / "plain").write_text("a file")
-    code, _, errors = told("--raw", file(FOUR_PAIRS), "--out", tmp_path / "plain" / "levels.csv")
+    code, _, errors = consensus_command(
+        "--raw", file(FOUR_PAIRS), "--out", tmp_path / "plain" / "levels.csv"
+    )
     assert code == 1
     assert errors.startswith(f"error: {tmp_path / 'plain' / 'levels.csv'}: ")
 

@@ -15,11 +15,11 @@ SEED = 2024
 @pytest.fixture(scope="module")
 def qrels():
     """Return what people came to, as a release has it."""
-    made = rehearsed()
-    agreed = consensus.consensus(made.judgments, made.ledger, NONE_VOIDED, closed=True).dropna(
-        subset="level"
-    )
-    pairs = made.ledger.merge(agreed[["query_id", "moment_id", "level"]])
+    rehearsal = rehearsed()
+    agreed = consensus.consensus(
+        rehearsal.judgments, rehearsal.ledger, NONE_VOIDED, closed=True
+    ).dropna(subset="level")
+    pairs = rehearsal.ledger.merge(agreed[["query_id", "moment_id", "level"]])
     return pairs[["query_id", *SEGMENT, "level"]].astype({"level": "int64"})
 
 

@@ -21,9 +21,11 @@ def test_people_are_read_by_number_with_their_accounts():
     lead, ann = "7: {role: lead, active: false}", "2: {role: annotator, active: true}"
     roster.PUBLIC.write_text(f"annotators:\n  {lead}\n  {ann}\n")
     tables.PRIVATE.write_text("accounts:\n  2: {email: ann@example.org}\n")
-    found = roster.read_roster()
-    assert found.annotators == [Annotator(2, "annotator", True), Annotator(7, "lead", False)]
-    assert {number: one.email for number, one in found.accounts.items()} == {2: "ann@example.org"}
+    result = roster.read_roster()
+    assert result.annotators == [Annotator(2, "annotator", True), Annotator(7, "lead", False)]
+    assert {number: account.email for number, account in result.accounts.items()} == {
+        2: "ann@example.org"
+    }
 
 
 def test_accounts_may_be_missing_but_not_the_list_of_people():
@@ -35,7 +37,7 @@ def test_accounts_may_be_missing_but_not_the_list_of_people():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "problem"),
     [
         ("annotators:\n  1: {role: boss, active: true}\n", r"annotators\.1\.role: .*'annotator', "),
         ("annotators:\n  1: {role: lead}\n", r"annotators\.1\.active: this key is missing"),
@@ -54,14 +56,14 @@ def test_accounts_may_be_missing_but_not_the_list_of_people():
         ("annotators: {1: {role: lead\n", "line"),
     ],
 )
-def test_what_is_wrong_with_the_list_is_told_with_file_and_field(text, told):
+def test_what_is_wrong_with_the_list_is_told_with_file_and_field(text, problem):
     roster.PUBLIC.write_text(text)
-    with pytest.raises(MomentRankError, match=rf"(?s)annotators\.yaml.*{told}"):
+    with pytest.raises(MomentRankError, match=rf"(?s)annotators\.yaml.*{problem}"):
         roster.read_people()
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "problem"),
     [
         ("accounts:\n  1: {email: ann}\n", r"accounts\.1\.email: "),
         ("accounts:\n  1: {name: Ann}\n", r"accounts\.1\.email: this key is missing"),
@@ -72,22 +74,22 @@ def test_what_is_wrong_with_the_list_is_told_with_file_and_field(text, told):
         ),
     ],
 )
-def test_what_is_wrong_with_the_accounts_is_told_with_file_and_field(text, told):
+def test_what_is_wrong_with_the_accounts_is_told_with_file_and_field(text, problem):
     roster.PUBLIC.write_text("annotators: {}\n")
     tables.PRIVATE.write_text(text)
-    with pytest.raises(MomentRankError, match=rf"annotators\.private\.yaml: .*{told}") as error:
+    with pytest.raises(MomentRankError, match=rf"annotators\.private\.yaml: .*{problem}") as error:
         roster.read_roster()
-    assert isinstance(error.value, CampaignError) == ("same account" in told)
+    assert isinstance(error.value, CampaignError) == ("same account" in problem)
     assert "ann@" not in str(error.value).lower(), "an address is nobody else's business"
 
 
 def test_what_is_written_is_read_and_no_address_stands_in_the_public_file():
     people = {3: Person(role="escalation", active=True), 1: Person(role="lead", active=False)}
-    known = {3: Account(email="ann@example.org", name="Ann", password=None)}
-    roster.write(people, known)
-    found = roster.read_roster()
-    assert found.annotators == [Annotator(1, "lead", False), Annotator(3, "escalation", True)]
-    assert found.accounts == known
+    accounts = {3: Account(email="ann@example.org", name="Ann", password=None)}
+    roster.write(people, accounts)
+    result = roster.read_roster()
+    assert result.annotators == [Annotator(1, "lead", False), Annotator(3, "escalation", True)]
+    assert result.accounts == accounts
     assert "@" not in roster.PUBLIC.read_text()
     assert tables.PRIVATE.stat().st_mode & 0o777 == 0o600
 
@@ -97,7 +99,7 @@ def test_what_is_written_is_read_again_with_every_field():
     full = Person(role="expert", active=False, share=0.5, per_week=300, admitted=True, **days)
     account = Account(email="a@b.c", name="Ann", number=12)
     roster.write({1: full, 2: Person(role="annotator", active=True)}, {1: account})
-    found = roster.read_roster()
-    assert found.annotators[0] == Annotator(1, **full.model_dump())
-    assert found.annotators[1] == Annotator(2, "annotator", True)
-    assert found.accounts == {1: account}
+    result = roster.read_roster()
+    assert result.annotators[0] == Annotator(1, **full.model_dump())
+    assert result.annotators[1] == Annotator(2, "annotator", True)
+    assert result.accounts == {1: account}

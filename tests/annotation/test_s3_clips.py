@@ -44,11 +44,11 @@ def test_an_annotator_gets_a_signed_address_of_each_clip(lead, client):
     for _ in range(2):
         client.serve_s3(project, "campaign", "of/clips")
     assert len(lead.api("GET", f"/api/storages/s3/?project={project.id}")) == 1
-    shown = page.task_data("A dog barks.", store.clip_url(CLIP, CLIPS_URL), "key")
-    [task] = client.add(project, [shown])
+    payload = page.task_data("A dog barks.", store.clip_url(CLIP, CLIPS_URL), "key")
+    [task] = client.add(project, [payload])
 
     [pushed] = client.tasks(project)
-    assert (pushed.query, pushed.clip) == (shown["query"], shown["clip_html"]), "not as signed"
+    assert (pushed.query, pushed.clip) == (payload["query"], payload["clip_html"]), "not as signed"
     [pulled] = client.answers(project, None)
     assert (pulled.query, pulled.clip) == (pushed.query, pushed.clip)
 
@@ -56,9 +56,9 @@ def test_an_annotator_gets_a_signed_address_of_each_clip(lead, client):
         data = ann.api("GET", f"/api/tasks/{task}/")["data"]
         assert "s3://" not in data["clip_html"]
         [address] = re.findall(r'src="([^"]+)"', data["clip_html"])
-        given = ann.http.get(html.unescape(address))
-        assert given.is_redirect
-        signed = given.headers["location"]
+        response = ann.http.get(html.unescape(address))
+        assert response.is_redirect
+        signed = response.headers["location"]
         assert SECRET not in signed
         assert httpx.get(signed).content == b"a clip"
     stranger = httpx.get(f"{lead.url}{html.unescape(address)}")
@@ -70,7 +70,7 @@ def test_a_bucket_that_is_not_there_is_said_in_one_line(client):
     project = client.create({"title": "none", "label_config": CONFIG})
     with pytest.raises(StudioError) as caught:
         client.serve_s3(project, "elsewhere", "")
-    told = str(caught.value)
-    assert "elsewhere" in told
-    assert "\n" not in told
-    assert SECRET not in told
+    message = str(caught.value)
+    assert "elsewhere" in message
+    assert "\n" not in message
+    assert SECRET not in message

@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.integration]
 
 
 @pytest.fixture
-def installed(folder, repository):
+def installation(folder, repository):
     """Return a folder in which the server is installed; it is stopped afterwards."""
     program = repository / layout.PROGRAM
     if not program.is_file():
@@ -54,25 +54,25 @@ def test_another_server_in_the_environment_is_not_taken_for_this_one(folder, mon
 
 
 @pytest.mark.slow
-def test_it_starts_alone_answers_us_and_is_closed_to_strangers(installed):
-    found = start(0)
+def test_it_starts_alone_answers_us_and_is_closed_to_strangers(installation):
+    running = start(0)
     token = settings.read()[settings.TOKEN]
-    assert settings.endpoint() == (found.url, token)
-    assert whoami_status(found.url, token) == HTTPStatus.OK
-    assert whoami_status(found.url, "0" * 40) == HTTPStatus.UNAUTHORIZED
-    with httpx.Client(base_url=found.url, follow_redirects=True, timeout=20) as stranger:
+    assert settings.endpoint() == (running.url, token)
+    assert whoami_status(running.url, token) == HTTPStatus.OK
+    assert whoami_status(running.url, "0" * 40) == HTTPStatus.UNAUTHORIZED
+    with httpx.Client(base_url=running.url, follow_redirects=True, timeout=20) as stranger:
         assert stranger.get("/api/projects/").status_code == HTTPStatus.UNAUTHORIZED
         assert stranger.post("/user/signup/").status_code == HTTPStatus.FORBIDDEN
         (layout.MEDIA / "a.txt").write_text("mine")
         answer = stranger.get("/data/local-files/?d=a.txt")
         assert answer.status_code != HTTPStatus.OK
         assert b"mine" not in answer.content
-    assert start(0) == found, "it runs already"
+    assert start(0) == running, "it runs already"
     with contextlib.closing(sqlite3.connect(layout.EMPTY)) as empty:
         assert empty.execute("select count(*) from htx_user").fetchone() == (0,)
 
-    os.killpg(found.pid, signal.SIGKILL)
-    while found.is_alive:
+    os.killpg(running.pid, signal.SIGKILL)
+    while running.is_alive:
         time.sleep(0.05)
     again = start(0)
     assert whoami_status(again.url, token) == HTTPStatus.OK, "the same database, the same token"
@@ -86,7 +86,7 @@ def test_it_starts_alone_answers_us_and_is_closed_to_strangers(installed):
 
 @pytest.mark.slow
 def test_where_its_port_is_taken_as_it_starts_the_real_one_is_found_where_it_went(
-    installed, capsys
+    installation, capsys
 ):
     port = ports.first_free(0)
     settings.write({settings.URL: f"http://127.0.0.1:{port}"})
@@ -97,10 +97,10 @@ def test_where_its_port_is_taken_as_it_starts_the_real_one_is_found_where_it_wen
             time.sleep(0.01)
         rival.bind(("127.0.0.1", port))  # free when it was chosen, taken before it listens
         rival.listen()
-        found = starting.result()
-        assert found.port != port
-        assert settings.endpoint() == (found.url, settings.read()[settings.TOKEN])
+        running = starting.result()
+        assert running.port != port
+        assert settings.endpoint() == (running.url, settings.read()[settings.TOKEN])
         assert whoami_status(*settings.endpoint()) == HTTPStatus.OK
-    said = capsys.readouterr().err
-    assert f"http://127.0.0.1:{port} " in said
-    assert found.url in said
+    message = capsys.readouterr().err
+    assert f"http://127.0.0.1:{port} " in message
+    assert running.url in message

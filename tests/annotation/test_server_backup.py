@@ -17,46 +17,48 @@ from pipeline.core.tables import PRIVATE
 pytestmark = pytest.mark.usefixtures("folder")
 
 
-def database(answers):
+def make_database(answers):
     layout.DATA.mkdir(parents=True)
-    with closing(sqlite3.connect(layout.DATABASE)) as made:
-        made.execute("create table task_completion (id integer)")
-        made.executemany("insert into task_completion values (?)", [(n,) for n in range(answers)])
-        made.commit()
+    with closing(sqlite3.connect(layout.DATABASE)) as connection:
+        connection.execute("create table task_completion (id integer)")
+        connection.executemany(
+            "insert into task_completion values (?)", [(n,) for n in range(answers)]
+        )
+        connection.commit()
 
 
-def answers():
-    with closing(sqlite3.connect(layout.DATABASE)) as found:
-        return found.execute("select count(*) from task_completion").fetchone()[0]
+def count_answers():
+    with closing(sqlite3.connect(layout.DATABASE)) as connection:
+        return connection.execute("select count(*) from task_completion").fetchone()[0]
 
 
 def test_what_is_restored_is_what_was_saved_and_what_was_there_is_kept():
-    database(3)
+    make_database(3)
     (layout.DATA / ".env").write_text("SECRET_KEY=a")
     settings.write({settings.TOKEN: "first"})
     PRIVATE.parent.mkdir(parents=True)
     PRIVATE.write_text("accounts: {}\n")
-    with closing(sqlite3.connect(layout.DATABASE)) as other:
-        other.execute("begin immediate")  # a server that is just about to write
+    with closing(sqlite3.connect(layout.DATABASE)) as writer:
+        writer.execute("begin immediate")  # a server that is just about to write
         assert "3 answers" in backup.write(Path("saved.zip"))
-        other.execute("insert into task_completion values (9)")
-        other.commit()
+        writer.execute("insert into task_completion values (9)")
+        writer.commit()
     assert stat.S_IMODE(Path("saved.zip").stat().st_mode) == 0o600
     settings.write({settings.TOKEN: "second"})
-    said = backup.restore(Path("saved.zip"))
-    assert (answers(), settings.read()[settings.TOKEN]) == (3, "first")
+    message = backup.restore(Path("saved.zip"))
+    assert (count_answers(), settings.read()[settings.TOKEN]) == (3, "first")
     assert (layout.DATA / ".env").read_text() == "SECRET_KEY=a"
     [aside] = layout.HOME.glob("before-*")
-    assert str(aside) in said
+    assert str(aside) in message
     assert settings.read(aside / settings.ENV)[settings.TOKEN] == "second"
-    with closing(sqlite3.connect(aside / layout.DATABASE)) as kept:
-        assert kept.execute("select count(*) from task_completion").fetchone() == (4,)
+    with closing(sqlite3.connect(aside / layout.DATABASE)) as connection:
+        assert connection.execute("select count(*) from task_completion").fetchone() == (4,)
     for path in (layout.DATABASE, layout.DATA / ".env", settings.ENV, PRIVATE):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_a_damaged_database_is_not_saved_as_if_it_were_sound():
-    database(2000)
+    make_database(2000)
     content = bytearray(layout.DATABASE.read_bytes())
     content[4096 * 2 : 4096 * 3] = b"x" * 4096
     layout.DATABASE.write_bytes(content)
@@ -97,9 +99,9 @@ def test_a_private_file_that_was_written_by_hand_is_made_private_and_that_is_sai
         path.chmod(mode)
         assert read()
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        said = capsys.readouterr().err
-        assert f"{path}: others could read it" in said
-        assert "abc" not in said
+        message = capsys.readouterr().err
+        assert f"{path}: others could read it" in message
+        assert "abc" not in message
         assert read()
         assert capsys.readouterr().err == "", "once is enough"
 

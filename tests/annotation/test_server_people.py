@@ -75,21 +75,21 @@ def test_a_backup_made_while_people_judge_holds_what_they_had_judged(lead, ann, 
     people = [
         threading.Thread(target=judge, args=(who, tasks[at::2])) for at, who in enumerate([ann, bo])
     ]
-    for one in people:
-        one.start()
+    for thread in people:
+        thread.start()
     while len(done) < 10:
-        assert all(one.is_alive() for one in people), "nobody has judged all of it yet"
+        assert all(thread.is_alive() for thread in people), "nobody has judged all of it yet"
         time.sleep(0.01)
     saved, server = tmp_path / "saved.zip", lead.media.parent.parent
     try:
         with contextlib.chdir(server):
             before = list(done)
-            said = backup.write(saved)
+            message = backup.write(saved)
             after = list(done)
     finally:
         ended.set()
-        for one in people:
-            one.join()
+        for thread in people:
+            thread.join()
     assert len(after) >= len(before) >= 10
     assert saved.stat().st_mode & 0o077 == 0
     elsewhere = tmp_path / "elsewhere"
@@ -100,14 +100,14 @@ def test_a_backup_made_while_people_judge_holds_what_they_had_judged(lead, ann, 
         assert (elsewhere / env.ENV).stat().st_mode & 0o077 == 0
         try:
             restored = Studio(start(0).url, lead.token, elsewhere)
-            found = restored.tasks(project)
+            restored_tasks = restored.tasks(project)
             restored.close()
         finally:
             stop()
-    answers = {answer["id"] for task in found for answer in task["annotations"]}
-    assert len(found) == 400
+    answers = {answer["id"] for task in restored_tasks for answer in task["annotations"]}
+    assert len(restored_tasks) == 400
     assert set(before) <= answers
-    assert f"{len(answers):,} answers" in said
+    assert f"{len(answers):,} answers" in message
     assert len(answers) <= len(after) + 2, "two answers may have been under way"
 
 
@@ -120,9 +120,9 @@ def test_the_login_form_works_behind_https(lead, ann, compose, origin, entered):
         fields = {"email": "ann@example.org", "password": PASSWORD}
         fields["csrfmiddlewaretoken"] = browser.cookies["csrftoken"]
         headers = {"Origin": origin, "Referer": f"{origin}/user/login/"}
-        sent = browser.post("/user/login/", data=fields, headers=headers)
-    assert (sent.status_code == HTTPStatus.FOUND) is entered
-    assert (sent.status_code == HTTPStatus.FORBIDDEN) is not entered
+        response = browser.post("/user/login/", data=fields, headers=headers)
+    assert (response.status_code == HTTPStatus.FOUND) is entered
+    assert (response.status_code == HTTPStatus.FORBIDDEN) is not entered
 
 
 def test_a_visitor_whose_password_is_wrong_is_told_so(lead, ann):
@@ -149,16 +149,16 @@ def test_the_log_of_the_real_server_holds_no_secret(lead, ann, bo):
 def test_an_annotator_can_do_what_the_security_page_says(lead, ann, bo):
     project, other = lead.project("Mine", CONFIG), lead.project("Others", CONFIG)
     tasks = lead.add(project, [{"q": str(number)} for number in range(9)])
-    judged = f"/api/annotations/{bo.annotate(tasks[0], RESULT)['id']}/"
+    answer_path = f"/api/annotations/{bo.annotate(tasks[0], RESULT)['id']}/"
     where = f"/api/projects/{project}"
     forged = {"result": RESULT, "completed_by": 1}
     can = [
         ("GET", f"{where}/export?exportType=JSON", None),
-        ("PATCH", judged, {"result": RESULT}),
+        ("PATCH", answer_path, {"result": RESULT}),
         ("POST", f"/api/tasks/{tasks[1]}/annotations/", forged),
         ("POST", f"{where}/import", [{"data": {"q": "x"}, "annotations": [forged]}]),
         ("PATCH", f"/api/tasks/{tasks[2]}/", {"data": {"q": "another"}}),
-        ("DELETE", judged, None),
+        ("DELETE", answer_path, None),
         ("DELETE", f"/api/tasks/{tasks[3]}/", None),
         ("PATCH", f"{where}/", {"title": "Nobody's", "description": ""}),
         ("POST", f"/api/dm/actions?id=delete_tasks&project={project}", ALL),
@@ -169,17 +169,17 @@ def test_an_annotator_can_do_what_the_security_page_says(lead, ann, bo):
         ("PATCH", "/api/users/1/", {"first_name": "Nobody"}),
     ]
     for method, path, body in can:
-        done = status(ann, method, path, body)
-        assert httpx.codes.is_success(done), (method, path, done)
-    people = {one["email"]: one["id"] for one in lead.api("GET", "/api/users/")}
+        code = status(ann, method, path, body)
+        assert httpx.codes.is_success(code), (method, path, code)
+    people = {user["email"]: user["id"] for user in lead.api("GET", "/api/users/")}
     can_not = [
         ("DELETE", f"/api/users/{people['bo@example.org']}/", None),
         ("PATCH", "/api/users/1/", {"email": "ann2@example.org"}),
         ("POST", "/api/storages/localfiles/", {"project": project, "path": "/etc", "title": "x"}),
     ]
     for method, path, body in can_not:
-        done = status(ann, method, path, body)
-        assert not httpx.codes.is_success(done), (method, path, done)
+        code = status(ann, method, path, body)
+        assert not httpx.codes.is_success(code), (method, path, code)
     bos = f"/api/users/{people['bo@example.org']}/"
     status(ann, "PATCH", bos, {"password": "another-password"})
     assert lead.token_of("bo@example.org", PASSWORD) == bo.token, "it is still their password"

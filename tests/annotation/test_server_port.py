@@ -29,7 +29,7 @@ FAKE = Path(__file__).parent / "fake_label_studio.py"
 
 
 @pytest.fixture
-def usual(monkeypatch):
+def usual_port(monkeypatch):
     """Return the port that takes the place of 8080."""
     port = next(port for port in range(20000 + os.getpid() % 9000, 32000) if ports.is_free(port))
     monkeypatch.setattr(server, "USUAL_PORT", port)
@@ -37,20 +37,20 @@ def usual(monkeypatch):
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch, usual):
+def folder(tmp_path, monkeypatch, usual_port):
     """Return a folder with a server that is quick; it and its rival are stopped afterwards."""
     for name in (settings.URL, settings.TOKEN, settings.USERNAME, settings.PASSWORD):
         monkeypatch.delenv(name, raising=False)
-    made = tmp_path / "campaign"
-    made.mkdir()
-    monkeypatch.chdir(made)
+    campaign = tmp_path / "campaign"
+    campaign.mkdir()
+    monkeypatch.chdir(campaign)
     layout.PROGRAM.parent.mkdir(parents=True)
     layout.PROGRAM.touch()
     program = layout.PROGRAM.with_name("python")
     program.write_text(f"#!{sys.executable}\n{FAKE.read_text()}")
     program.chmod(0o755)
-    yield made
-    os.chdir(made)
+    yield campaign
+    os.chdir(campaign)
     stop()
     end_the_rival()
 
@@ -63,7 +63,7 @@ def end_the_rival():
 
 
 @contextlib.contextmanager
-def taken(port):
+def occupy(port):
     """Be another program that answers nobody on a port."""
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -72,74 +72,84 @@ def taken(port):
         yield
 
 
-def starts():
+def read_starts():
     lines = Path("starts").read_text().splitlines() if Path("starts").exists() else []
     return [line for line in lines if line.startswith("start")]
 
 
-def is_ours(found):
+def is_ours(process):
     """Tell whether the address in `.env` is that of the process, and knows our token."""
     url, token = settings.endpoint()
-    return url == found.url and whoami_status(url, token) == HTTPStatus.OK
+    return url == process.url and whoami_status(url, token) == HTTPStatus.OK
 
 
 @pytest.mark.parametrize(("when", "launched"), [("look", 1), ("listen", 2)])
-def test_a_port_that_is_taken_while_it_starts_is_not_asked_again(folder, usual, when, launched):
+def test_a_port_that_is_taken_while_it_starts_is_not_asked_again(
+    folder, usual_port, when, launched
+):
     Path("fate").write_text(f"rival before {when}")
-    found = start(None)
-    assert found.port == usual + 1
-    assert is_ours(found)
-    assert len(starts()) == launched
+    running = start(None)
+    assert running.port == usual_port + 1
+    assert is_ours(running)
+    assert len(read_starts()) == launched
     stop()
     end_the_rival()
-    assert start(None).port == usual + 1, "its links are known by now"
+    assert start(None).port == usual_port + 1, "its links are known by now"
 
 
 @pytest.mark.parametrize("when", ["look", "listen"])
-def test_a_port_that_was_asked_for_is_not_exchanged_for_another(folder, usual, when):
+def test_a_port_that_was_asked_for_is_not_exchanged_for_another(folder, usual_port, when):
     Path("fate").write_text(f"rival before {when}")
-    with pytest.raises(ServerError, match=f"--port {usual}: taken by .*process"):
-        start(usual)
+    with pytest.raises(ServerError, match=f"--port {usual_port}: taken by .*process"):
+        start(usual_port)
     assert find() is None
     end_the_rival()
-    with taken(usual), pytest.raises(ServerError, match=f"--port {usual}: taken by"):
-        start(usual)
+    with occupy(usual_port), pytest.raises(ServerError, match=f"--port {usual_port}: taken by"):
+        start(usual_port)
     assert find() is None
-    assert start(usual).port == usual
-    with pytest.raises(ServerError, match=f"runs at http://127.0.0.1:{usual}; .*stop it first"):
-        start(usual + 1)
+    assert start(usual_port).port == usual_port
+    with pytest.raises(
+        ServerError, match=f"runs at http://127.0.0.1:{usual_port}; .*stop it first"
+    ):
+        start(usual_port + 1)
 
 
-def test_it_keeps_its_port_though_connections_of_before_are_still_closing(folder, usual):
-    found = start(None)
-    with socket.create_connection((ports.LOCALHOST, found.port)) as visitor:
+def test_it_keeps_its_port_though_connections_of_before_are_still_closing(folder, usual_port):
+    running = start(None)
+    with socket.create_connection((ports.LOCALHOST, running.port)) as visitor:
         visitor.sendall(b"GET / HTTP/1.0\r\n\r\n")  # the server closes first, and its end lingers
         while visitor.recv(1000):
             pass
     assert stop()
-    assert start(None).port == found.port == usual
+    assert start(None).port == running.port == usual_port
 
 
-def test_where_it_can_not_keep_its_port_both_addresses_are_said(folder, usual, capsys):
+def test_where_it_can_not_keep_its_port_both_addresses_are_said(folder, usual_port, capsys):
     start(None)
     stop()
     assert capsys.readouterr().err == ""
-    with taken(usual):
-        found = start(None)
-        told = capsys.readouterr().err
-        assert is_ours(found)
-    new = f"http://127.0.0.1:{usual + 1}"
-    for needed in ("WARNING", f"http://127.0.0.1:{usual} ", new, f"--port {usual}", "invite"):
-        assert needed in told
-    assert f"process {os.getpid()}" in told
-    assert start(None) == found
+    with occupy(usual_port):
+        running = start(None)
+        message = capsys.readouterr().err
+        assert is_ours(running)
+    new = f"http://127.0.0.1:{usual_port + 1}"
+    for needed in (
+        "WARNING",
+        f"http://127.0.0.1:{usual_port} ",
+        new,
+        f"--port {usual_port}",
+        "invite",
+    ):
+        assert needed in message
+    assert f"process {os.getpid()}" in message
+    assert start(None) == running
     assert capsys.readouterr().err == "", "once is enough"
     stop()
-    assert start(usual).port == usual
+    assert start(usual_port).port == usual_port
     assert capsys.readouterr().err == ""
 
 
-def starting(seconds, **how):
+def start_slowly(seconds, **how):
     """Start a server that takes some time, in a process of its own."""
     repository = str(Path(server.__file__).parent.parent)
     environment = {**os.environ, "PYTHONPATH": repository, "FAKE_SECONDS": str(seconds)}
@@ -147,25 +157,25 @@ def starting(seconds, **how):
     return subprocess.Popen(command, env=environment, **how)
 
 
-def test_a_starter_that_is_killed_leaves_a_server_that_the_next_one_finds(folder, usual):
-    settings.write({settings.URL: f"http://127.0.0.1:{usual}"})
-    with starting(2, stderr=subprocess.DEVNULL) as starter:
+def test_a_starter_that_is_killed_leaves_a_server_that_the_next_one_finds(folder, usual_port):
+    settings.write({settings.URL: f"http://127.0.0.1:{usual_port}"})
+    with start_slowly(2, stderr=subprocess.DEVNULL) as starter:
         while (process := find()) is None:
             time.sleep(0.01)
         starter.send_signal(signal.SIGKILL)
     assert find_running() is None, "it does not listen yet"
-    found = start(None)
-    assert found.pid == process.pid
-    assert is_ours(found)
-    assert len(starts()) == 1
+    running = start(None)
+    assert running.pid == process.pid
+    assert is_ours(running)
+    assert len(read_starts()) == 1
 
 
-def test_two_starts_at_once_are_one(folder, usual):
-    settings.write({settings.URL: f"http://127.0.0.1:{usual}"})
-    both = [starting(1, stderr=subprocess.PIPE) for _ in range(2)]
-    said = [one.communicate(timeout=60)[1].decode() for one in both]
-    assert [one.returncode for one in both] == [0, 0], said
-    assert len(starts()) == 1
+def test_two_starts_at_once_are_one(folder, usual_port):
+    settings.write({settings.URL: f"http://127.0.0.1:{usual_port}"})
+    starters = [start_slowly(1, stderr=subprocess.PIPE) for _ in range(2)]
+    errors = [starter.communicate(timeout=60)[1].decode() for starter in starters]
+    assert [starter.returncode for starter in starters] == [0, 0], errors
+    assert len(read_starts()) == 1
     assert is_ours(find_running())
 
 
@@ -191,36 +201,37 @@ WRONG = 'connection to server at "::1", port 1 failed: FATAL:  password authenti
 
 
 @pytest.mark.parametrize(
-    ("reason", "said"), [("", r"server\.log says why"), (WRONG, "FATAL:  password authentication")]
+    ("reason", "message"),
+    [("", r"server\.log says why"), (WRONG, "FATAL:  password authentication")],
 )
-def test_a_server_that_can_not_start_is_not_tried_again(folder, reason, said):
+def test_a_server_that_can_not_start_is_not_tried_again(folder, reason, message):
     Path("fate").write_text(f"broken: {reason}")
-    with pytest.raises(ServerError, match=said):
+    with pytest.raises(ServerError, match=message):
         start(None)
-    assert len(starts()) == 1
+    assert len(read_starts()) == 1
     assert "broken" in layout.LOG.read_text()
 
 
-def test_a_copy_of_the_folder_gets_a_server_of_its_own(folder, usual, capsys):
+def test_a_copy_of_the_folder_gets_a_server_of_its_own(folder, usual_port, capsys):
     first = start(None)
     copy = folder.parent / "copy"
     shutil.copytree(folder, copy, symlinks=True)
     with contextlib.chdir(copy):
         assert find_running() is None, "that one is of the other folder, though it knows our token"
         second = start(None)
-        assert (second.port, is_ours(second)) == (usual + 1, True)
+        assert (second.port, is_ours(second)) == (usual_port + 1, True)
         assert "WARNING" in capsys.readouterr().err
         assert stop()
     assert find_running() == first
     assert is_alive(first.process)
 
 
-def test_a_server_of_somebody_else_on_this_machine_is_not_left(folder, usual):
+def test_a_server_of_somebody_else_on_this_machine_is_not_left(folder, usual_port):
     first = start(None)
-    other = folder.parent / "other"
-    other.mkdir()
-    shutil.copytree(layout.PROGRAM.parent, other / layout.PROGRAM.parent)
-    with contextlib.chdir(other):
+    other_folder = folder.parent / "other"
+    other_folder.mkdir()
+    shutil.copytree(layout.PROGRAM.parent, other_folder / layout.PROGRAM.parent)
+    with contextlib.chdir(other_folder):
         settings.write({settings.URL: first.url, settings.TOKEN: "a token of ours, by hand"})
         with pytest.raises(ServerError, match=f"names another server .{first.url}"):
             start(None)

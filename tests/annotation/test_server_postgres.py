@@ -37,11 +37,11 @@ class Judge(threading.Thread):
         super().__init__(daemon=True)
         self._who, self._project, self._signer = who, project, signer
         self._random, self._limit = Random(project), limit
-        self.told, self.failed, self.problem = {}, 0, None
+        self.answers, self.failed, self.problem = {}, 0, None
 
     def run(self):
         try:
-            while len(self.told) < self._limit and self._one():
+            while len(self.answers) < self._limit and self._answer_next():
                 pass
         except Exception as exc:  # noqa: BLE001  (the test tells of it)
             self.problem = exc
@@ -56,27 +56,27 @@ class Judge(threading.Thread):
         time.sleep(0.05)
         return None
 
-    def _sure(self, *request):
+    def _insist(self, *request):
         while (answer := self._ask(*request)) is None:
             pass
         return answer
 
-    def _one(self):
-        found = self._sure("GET", f"/api/projects/{self._project}/next")
-        if found.status_code == httpx.codes.NOT_FOUND:
+    def _answer_next(self):
+        response = self._insist("GET", f"/api/projects/{self._project}/next")
+        if response.status_code == httpx.codes.NOT_FOUND:
             return False
-        task = found.raise_for_status().json()
+        task = response.raise_for_status().json()
         level, path = self._random.randrange(5), f"/api/tasks/{task['id']}/annotations/"
         value = {"choices": [str(level)]}
         result = [{"from_name": "level", "to_name": "clip", "type": "choices", "value": value}]
         while not (sent := self._ask("POST", path, {"result": result, "lead_time": 3.0})):
-            if self._sure("GET", path).raise_for_status().json():
+            if self._insist("GET", path).raise_for_status().json():
                 break
         if sent is not None:
             sent.raise_for_status()
         key = self._signer.read(task["data"]["pair"])
-        assert key[:3] not in self.told, "asked once"
-        self.told[key[:3]] = level
+        assert key[:3] not in self.answers, "asked once"
+        self.answers[key[:3]] = level
         return True
 
 
@@ -91,43 +91,43 @@ class Campaign:
         gc.collect()  # its connections, which end with its process usually, at no worse moment
         return code, out + err
 
-    def well(self, *modules):
+    def run_all(self, *modules):
         for module in modules:
-            code, said = self.run(module)
-            assert code == 0, said
-        return said
+            code, output = self.run(module)
+            assert code == 0, output
+        return output
 
-    def judged(self):
+    def read_judgments(self):
         rows = self.folder.get(tables.JUDGMENTS)
         keys = rows[PAIR].itertuples(index=False, name=None)
         return dict(zip(keys, rows["level"], strict=True))
 
 
 def projects(lead):
-    found = lead.api("GET", "/api/projects/?page_size=100")["results"]
-    return {int(one["title"].rpartition(" ")[2]): one["id"] for one in found}
+    rows = lead.api("GET", "/api/projects/?page_size=100")["results"]
+    return {int(project["title"].rpartition(" ")[2]): project["id"] for project in rows}
 
 
 def judge(people, lead, signer, limit, meanwhile):
     """Let all people judge at once; return what they know they said, and how often it failed."""
     judges = [Judge(people[n], project, signer, limit) for n, project in projects(lead).items()]
-    for one in judges:
-        one.start()
+    for thread in judges:
+        thread.start()
     meanwhile(judges)
-    for one in judges:
-        one.join(600)
-        assert not one.is_alive()
-        assert one.problem is None, one.problem
-    told = {key: level for one in judges for key, level in one.told.items()}
-    return told, sum(one.failed for one in judges)
+    for thread in judges:
+        thread.join(600)
+        assert not thread.is_alive()
+        assert thread.problem is None, thread.problem
+    answers = {key: level for thread in judges for key, level in thread.answers.items()}
+    return answers, sum(thread.failed for thread in judges)
 
 
 def kill_workers(judges):
     """Kill each of the server's workers, and those that take their place, while people judge."""
     first = find_running().process
-    before = {one.pid for one in first.children()}
+    before = {worker.pid for worker in first.children()}
     killed = set()
-    while len(killed) < 5 and any(one.is_alive() for one in judges):
+    while len(killed) < 5 and any(thread.is_alive() for thread in judges):
         for worker in first.children():
             if worker.pid not in killed and worker.status() != psutil.STATUS_ZOMBIE:
                 time.sleep(0.15)  # they are in the middle of it
@@ -137,16 +137,18 @@ def kill_workers(judges):
     assert before < killed, "those of the start, and others"
 
 
-def assert_once(lead, told):
+def assert_once(lead, judgments):
     """Every answer is there, and none twice."""
     tasks = [task for project in projects(lead).values() for task in lead.tasks(project)]
     answers = Counter(len(task["annotations"]) for task in tasks)
-    assert answers == Counter({1: len(told), 0: len(tasks) - len(told)}) + Counter(), "none twice"
+    assert answers == Counter({1: len(judgments), 0: len(tasks) - len(judgments)}) + Counter(), (
+        "none twice"
+    )
     assert {task["is_labeled"] for task in tasks if task["annotations"]} <= {True}
 
 
 @pytest.fixture
-def installed(folder, repository):
+def campaign_folder(folder, repository):
     """Return a campaign's folder in which Label Studio is installed; its server is stopped."""
     if not (repository / layout.PROGRAM).is_file():
         pytest.skip("Label Studio is not installed: make label-studio")
@@ -157,36 +159,36 @@ def installed(folder, repository):
 
 # Commands run in this process, and leave connections to it.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_workers_are_killed_and_an_older_backup_is_restored(installed, command):
-    campaign = Campaign(installed, command)
+def test_workers_are_killed_and_an_older_backup_is_restored(campaign_folder, command):
+    campaign = Campaign(campaign_folder, command)
     with cluster() as place, contextlib.ExitStack() as stack:
         stack.callback(server.stop)
         database.remember(place)
         running = server.start(0, workers=2)
         lead = Studio(running.url, settings.read()[settings.TOKEN], layout.MEDIA)
         stack.callback(lead.close)
-        campaign.well("pull", "plan", "push")
-        told = judge_with_a_backup_and_kills(campaign, lead, stack)
-        assert_once(lead, told)
-        content = installed.content()
+        campaign.run_all("pull", "plan", "push")
+        judgments = judge_with_a_backup_and_kills(campaign, lead, stack)
+        assert_once(lead, judgments)
+        content = campaign_folder.content()
 
         assert server.stop()
-        said = backup.restore(Path("early.zip"))
+        message = backup.restore(Path("early.zip"))
         [aside] = layout.HOME.glob("before-*/**/" + layout.DUMP.name)
-        assert aside.parts[1] in said
+        assert aside.parts[1] in message
         assert aside.stat().st_mode & 0o077 == 0
         assert settings.read()[database.PASSWORD] == place.password
         database.remember(place._replace(host="127.0.0.1"))  # the same one, not by its socket
         again = server.start(running.port)
         assert (again.port, again.workers) == (running.port, max(2, cores()))
-        code, said = campaign.run("pull")
+        code, output = campaign.run("pull")
         assert code == 1
-        assert f"{len(told) - count_answers(lead)} judgments disappeared" in said
-        assert installed.content() == content, "yesterday's judgments are kept"
+        assert f"{len(judgments) - count_answers(lead)} judgments disappeared" in output
+        assert campaign_folder.content() == content, "yesterday's judgments are kept"
         assert campaign.run("pull", "--accept-loss")[0] == 0
-        assert campaign.judged() == told, "people did judge"
-        campaign.well("plan", "push")
-        assert_nothing_asked_again(lead, installed.signer, told)
+        assert campaign.read_judgments() == judgments, "people did judge"
+        campaign.run_all("plan", "push")
+        assert_nothing_asked_again(lead, campaign_folder.signer, judgments)
         kill_the_first(again)
         log = layout.LOG.read_text()
         for secret in (place.password, settings.read()[settings.PASSWORD]):
@@ -196,19 +198,19 @@ def test_workers_are_killed_and_an_older_backup_is_restored(installed, command):
 def judge_with_a_backup_and_kills(campaign, lead, stack):
     """Let people judge all of it: a part while a backup is made, the rest while workers die."""
     people = {n: lead.sign_up(email_of(n), PASSWORD) for n in range(1, SIZE.people + 1)}
-    for one in people.values():
-        stack.callback(one.close)
+    for person in people.values():
+        stack.callback(person.close)
     signer = campaign.folder.signer
     early, _ = judge(people, lead, signer, 2, lambda _: backup.write(Path("early.zip")))
-    campaign.well("pull")
-    assert campaign.judged() == early
+    campaign.run_all("pull")
+    assert campaign.read_judgments() == early
     late, failed = judge(people, lead, signer, 99, kill_workers)
     assert failed, "somebody noticed"
-    told = early | late
-    assert len(told) == 2 * SIZE.queries * SIZE.ranks
-    campaign.well("pull")
-    assert campaign.judged() == told
-    return told
+    judgments = early | late
+    assert len(judgments) == 2 * SIZE.queries * SIZE.ranks
+    campaign.run_all("pull")
+    assert campaign.read_judgments() == judgments
+    return judgments
 
 
 def kill_the_first(running):
@@ -216,20 +218,20 @@ def kill_the_first(running):
     workers = running.process.children()
     os.kill(running.pid, signal.SIGKILL)
     deadline = time.monotonic() + 60
-    while any(is_alive(one) for one in workers):
+    while any(is_alive(worker) for worker in workers):
         assert time.monotonic() < deadline, "workers end with the first process"
         time.sleep(0.05)
 
 
 def count_answers(lead):
     """Return how many answers the server has."""
-    found = [task for project in projects(lead).values() for task in lead.tasks(project)]
-    return sum(len(task["annotations"]) for task in found)
+    tasks = [task for project in projects(lead).values() for task in lead.tasks(project)]
+    return sum(len(task["annotations"]) for task in tasks)
 
 
-def assert_nothing_asked_again(lead, signer, told):
+def assert_nothing_asked_again(lead, signer, judgments):
     """What was judged does not wait, although the restored server has lost the answer."""
     for project in projects(lead).values():
         for task in lead.tasks(project):
             if not task["is_labeled"] and not task["annotations"]:
-                assert signer.read(task["data"]["pair"])[:3] not in told
+                assert signer.read(task["data"]["pair"])[:3] not in judgments

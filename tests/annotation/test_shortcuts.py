@@ -18,7 +18,7 @@ COLUMNS, SUMMARY = "all_data_columns", "projects_projectsummary"
 
 
 @pytest.fixture
-def played(folder, repository):
+def outcomes(folder, repository):
     """Return what came of the scenario without shortcuts, and twice with them."""
     if not (repository / PROGRAM).is_file():
         pytest.skip("Label Studio is not installed: make label-studio")
@@ -36,29 +36,29 @@ def played(folder, repository):
         "SHORTCUTS": str(workers.SHORTCUTS),
     }
     command = [python, "-I", SCENARIO, data]
-    done = subprocess.run(command, env=environment, capture_output=True, check=False, text=True)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout)
+    process = subprocess.run(command, env=environment, capture_output=True, check=False, text=True)
+    assert process.returncode == 0, process.stderr[-3000:]
+    return json.loads(process.stdout)
 
 
-def test_shortcuts_change_nothing_but_the_number_of_statements(played):
-    without, short, atomic = played
+def test_shortcuts_change_nothing_but_the_number_of_statements(outcomes):
+    without, short, atomic = outcomes
     answer, page = without.pop("statements")
-    for one in (short, atomic):
-        short_answer, short_page = one.pop("statements")
+    for outcome in (short, atomic):
+        short_answer, short_page = outcome.pop("statements")
         assert short_answer < 0.55 * answer
         assert short_page < page - 3, "one look for drafts, not one a task"
-    counts = [take_columns(one) for one in played]
+    counts = [take_columns(outcome) for outcome in outcomes]
     assert without == short == atomic
     assert {200, 201, 400, 403} <= {status for _, _, status, _ in short["said"]}
     tasks = short["tables"]["task"]
     assert counts[1] == counts[2]
     for project, (before, columns) in enumerate(zip(*counts[:2], strict=True), 1):
-        own = [json.loads(one["data"]) for one in tasks if one["project_id"] == str(project)]
-        assert columns == {key: sum(key in one for one in own) for one in own for key in one}
+        own = [json.loads(task["data"]) for task in tasks if task["project_id"] == str(project)]
+        assert columns == {key: sum(key in data for data in own) for data in own for key in data}
         assert before.keys() == columns.keys(), "Label Studio's own counts grow with each answer"
 
 
-def take_columns(played):
+def take_columns(outcome):
     """Take the counts of columns out of a project's summary, and return them."""
-    return [json.loads(row.pop(COLUMNS)) for row in played["tables"][SUMMARY]]
+    return [json.loads(row.pop(COLUMNS)) for row in outcome["tables"][SUMMARY]]

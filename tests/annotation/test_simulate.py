@@ -52,12 +52,12 @@ def visitor(httpserver, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("failures", "kept", "posts"),
+    ("failures", "stored", "posts"),
     [(0, False, 1), (2, False, 3), (1, True, 1)],
     ids=["at once", "at the third try", "kept though it failed"],
 )
 def test_an_answer_that_a_busy_server_failed_to_save_is_given_once(
-    httpserver, visitor, failures, kept, posts
+    httpserver, visitor, failures, stored, posts
 ):
     saved = []
 
@@ -67,7 +67,7 @@ def test_an_answer_that_a_busy_server_failed_to_save_is_given_once(
 
     path = "/api/tasks/7/annotations/"
     httpserver.expect_request(path, method="POST").respond_with_handler(save)
-    httpserver.expect_request(path, method="GET").respond_with_json([{"id": 1}] if kept else [])
+    httpserver.expect_request(path, method="GET").respond_with_json([{"id": 1}] if stored else [])
     visitor.answer(7, [{"value": 3}], 2.5)
     assert saved == [{"result": [{"value": 3}], "lead_time": 2.5}] * posts
 

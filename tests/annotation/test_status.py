@@ -30,10 +30,10 @@ def answer(query, rank, annotator, level, **rest):
     return pair | {"level": level} | rest
 
 
-def stands(campaign, rejected=None, now=NOW):
+def measure_status(campaign, rejected=None, now=NOW):
     refused = tables.REJECTED_JUDGMENTS.empty() if rejected is None else rejected
-    measured = measure_progress(campaign, plan(campaign).state, refused, 5.0, now)
-    return status.status(campaign, measured, next_steps(Situation(OPEN, measured)))
+    progress = measure_progress(campaign, plan(campaign).state, refused, 5.0, now)
+    return status.status(campaign, progress, next_steps(Situation(OPEN, progress)))
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def figures():
     campaign = campaign_of(
         candidates, people(5, escalation=1), judgments=told(rows), rule=Rule(6, 5, 2.0)
     )
-    return stands(campaign)
+    return measure_status(campaign)
 
 
 def test_agreement_is_of_the_first_two_levels(figures):
@@ -79,7 +79,7 @@ def test_the_page_says_all_of_it(figures):
 
 
 def test_a_campaign_without_judgments_has_no_shares():
-    empty = stands(campaign_of(candidates_of(1, 6), people(4)))
+    empty = measure_status(campaign_of(candidates_of(1, 6), people(4)))
     assert (empty["agreement"]["exact"], empty["wanted"]) == (None, 12)
     assert "-" in status.text("Spring", empty)
 
@@ -87,14 +87,19 @@ def test_a_campaign_without_judgments_has_no_shares():
 def test_one_night_with_an_open_page_is_neither_paid_nor_forecast():
     rows = [answer("q0", rank, 1, 3, seconds=20.0) for rank in range(1, 6)]
     night = [answer("q0", 6, 1, 3, seconds=12 * 3600.0)]
-    found = stands(campaign_of(candidates_of(2, 12), people(4), judgments=told(rows + night)))
-    who = found["annotators"]["1"]
+    report = measure_status(
+        campaign_of(candidates_of(2, 12), people(4), judgments=told(rows + night))
+    )
+    who = report["annotators"]["1"]
     assert who["hours"] == round((5 * 20 + 5 * 60) / 3600, 2)
     assert who["hours_left"] == round(who["open"] * 20 / 3600, 2)
-    assert found["forecast"]["hours"]["open"] == round(found["wanted"] * 20 / 3600, 1)
+    assert report["forecast"]["hours"]["open"] == round(report["wanted"] * 20 / 3600, 1)
     # Who has judged nothing yet is forecast by everybody's median.
-    other = found["annotators"]["2"]
-    assert (other["per_hour"], other["hours_left"]) == (None, round(other["open"] * 20 / 3600, 2))
+    beginner = report["annotators"]["2"]
+    assert (beginner["per_hour"], beginner["hours_left"]) == (
+        None,
+        round(beginner["open"] * 20 / 3600, 2),
+    )
 
 
 def at(days, query, rank, annotator):
@@ -105,12 +110,12 @@ def at(days, query, rank, annotator):
 def test_pace_is_of_the_last_seven_days_by_day_and_people():
     rows = [at(9, "q0", rank, 1) for rank in range(1, 4)]
     rows += [at(2, "q0", 4, 1), at(2, "q0", 4, 2), at(0.1, "q0", 5, 1)]
-    found = pace(told(rows), NOW)
-    assert found["judgments_per_day"] == round(3 / 7, 2)
-    assert (found["days"], found["people"]) == (7, 2)
-    told_days = {day["date"]: (day["judgments"], day["people"]) for day in found["by_day"]}
-    assert len(told_days) == 7
-    assert (told_days["2024-04-29"], told_days["2024-05-01"]) == ((2, 2), (1, 1))
+    result = pace(told(rows), NOW)
+    assert result["judgments_per_day"] == round(3 / 7, 2)
+    assert (result["days"], result["people"]) == (7, 2)
+    days = {day["date"]: (day["judgments"], day["people"]) for day in result["by_day"]}
+    assert len(days) == 7
+    assert (days["2024-04-29"], days["2024-05-01"]) == ((2, 2), (1, 1))
     young = pace(told([at(0.1, "q0", rank, 1) for rank in range(1, 4)]), NOW)
     assert (young["judgments_per_day"], young["days"]) == (3, 1), "a day at least"
 
@@ -118,10 +123,10 @@ def test_pace_is_of_the_last_seven_days_by_day_and_people():
 def test_who_has_not_begun_and_who_was_not_seen_for_a_week_is_named():
     rows = [at(8.5, "q0", 1, 1), at(6.5, "q0", 1, 2)]
     campaign = campaign_of(candidates_of(4, 6), people(5, escalation=1), judgments=told(rows))
-    found = stands(campaign)
-    assert found["not_seen"] == {"1": 8}
-    assert found["not_begun"] == ["3", "4", "5"], "the sixth has nothing to do yet"
-    page = status.text("Spring", found)
+    report = measure_status(campaign)
+    assert report["not_seen"] == {"1": 8}
+    assert report["not_begun"] == ["3", "4", "5"], "the sixth has nothing to do yet"
+    page = status.text("Spring", report)
     assert "not begun: annotator 3, 4, 5" in page
     assert "not seen for 8 days: annotator 1" in page
 
@@ -129,50 +134,50 @@ def test_who_has_not_begun_and_who_was_not_seen_for_a_week_is_named():
 def test_refused_answers_are_told_by_reason_whatever_it_is_called():
     reasons = ["not-the-annotator"] * 3 + ["of-tomorrow"]
     rejected = pd.DataFrame({"reason": reasons, "annotator": [2, 2, 2, 1]})
-    found = stands(campaign_of(candidates_of(1, 6), people(4)), rejected)
-    assert found["refused"] == {"not-the-annotator": 3, "of-tomorrow": 1}
-    assert found["annotators"]["2"]["refused"] == 3
-    page = status.text("Spring", found)
+    report = measure_status(campaign_of(candidates_of(1, 6), people(4)), rejected)
+    assert report["refused"] == {"not-the-annotator": 3, "of-tomorrow": 1}
+    assert report["annotators"]["2"]["refused"] == 3
+    page = status.text("Spring", report)
     assert "not-the-annotator           3" in page
     assert "of-tomorrow                 1" in page
 
 
 def test_judgments_without_a_complete_pair_are_told_as_such():
     rows = [answer("q0", rank, 1, 3) for rank in range(1, 4)]
-    found = stands(campaign_of(candidates_of(1, 6), people(4), judgments=told(rows)))
-    assert "3 judgments, no pair complete yet" in status.text("Spring", found)
+    report = measure_status(campaign_of(candidates_of(1, 6), people(4), judgments=told(rows)))
+    assert "3 judgments, no pair complete yet" in status.text("Spring", report)
 
 
 def test_the_forecast_takes_the_pace_and_adds_disputes_and_second_batches():
     rows = [at(2, "q0", rank, who) for rank in range(1, 7) for who in (1, 2)]
-    found = stands(campaign_of(candidates_of(3, 12), people(4), judgments=told(rows)))
-    forecast = found["forecast"]
-    assert forecast["open"] == found["wanted"] == (2 * 6 + 6) * 2  # two first batches, a second
-    end = NOW + timedelta(days=forecast["open"] / found["pace"]["judgments_per_day"])
+    report = measure_status(campaign_of(candidates_of(3, 12), people(4), judgments=told(rows)))
+    forecast = report["forecast"]
+    assert forecast["open"] == report["wanted"] == (2 * 6 + 6) * 2  # two first batches, a second
+    end = NOW + timedelta(days=forecast["open"] / report["pace"]["judgments_per_day"])
     assert forecast["dates"]["open"] == end.date().isoformat()
     assert forecast["open"] <= forecast["to_come"]["low"] < forecast["to_come"]["high"]
-    still = stands(found_by_nobody())
+    still = measure_status(make_abandoned_campaign())
     assert still["forecast"]["dates"]["open"] is None
     assert "but nobody is judging" in status.text("Spring", still)
 
 
 def test_the_forecast_says_what_hidden_checks_add():
     campaign = campaign_of(candidates_of(1, 6), people(4))
-    assert "hidden checks" not in status.text("Spring", stands(campaign))
+    assert "hidden checks" not in status.text("Spring", measure_status(campaign))
     checks = CheckInputs(gold=0.03, repeats=0.02)
-    page = status.text("Spring", stands(replace(campaign, checks=checks)))
+    page = status.text("Spring", measure_status(replace(campaign, checks=checks)))
     assert re.search(r"hidden checks .* up to 5\.3 % more", page)
 
 
-def found_by_nobody():
+def make_abandoned_campaign():
     rows = [at(20, "q0", 1, 1)]
     return campaign_of(candidates_of(3, 12), people(4), judgments=told(rows))
 
 
 def test_nothing_known_is_the_whole_range():
     outlook = dict.fromkeys(("compared", "disputed", "decided", "extended"), 0)
-    found = further_judgments(outlook | {"first": 10, "undecided": 1, "second_pairs": 6})
-    assert found == (0, 2 * 10 + 4 * 6)
+    bounds = further_judgments(outlook | {"first": 10, "undecided": 1, "second_pairs": 6})
+    assert bounds == (0, 2 * 10 + 4 * 6)
 
 
 def test_what_was_to_come_lies_in_the_forecast():
@@ -181,16 +186,16 @@ def test_what_was_to_come_lies_in_the_forecast():
     for seed in (1, 2):
         random = Random(seed)
         run = Simulated(candidates_of(8, 12), people(6), random, levels=(1, 2, 3))
-        seen = []
-        _, made = run.plan()
-        while not made.assignments.empty:
-            seen.append((len(run.rows) + len(made.assignments), made.state["outlook"]))
-            share = 0.3 if len(made.assignments) > 30 else 1.0
-            run.answer(made.assignments.sample(frac=share, random_state=random.randrange(999)))
-            _, made = run.plan()
-        for known, outlook in seen:
+        forecasts = []
+        _, new_plan = run.plan()
+        while not new_plan.assignments.empty:
+            forecasts.append((len(run.rows) + len(new_plan.assignments), new_plan.state["outlook"]))
+            share = 0.3 if len(new_plan.assignments) > 30 else 1.0
+            run.answer(new_plan.assignments.sample(frac=share, random_state=random.randrange(999)))
+            _, new_plan = run.plan()
+        for number, outlook in forecasts:
             low, high = further_judgments(outlook)
-            inside[low <= len(run.rows) - known <= high] += 1
+            inside[low <= len(run.rows) - number <= high] += 1
     assert inside[True] >= 0.9 * inside.total()
     assert inside.total() > 9
 

@@ -46,11 +46,14 @@ spans = st.lists(
 
 @given(st.lists(st.integers(1, 3), max_size=12), spans)
 def test_a_judgment_is_voided_from_the_instant_on_and_before_the_end(who, rows):
-    judgments = told(vote(one, 2, moment_id=f"m{at}") for at, one in enumerate(who))
+    judgments = told(vote(annotator, 2, moment_id=f"m{at}") for at, annotator in enumerate(who))
     voided = void(*rows)
     expected = [
-        any(one == row[0] and row[1] <= at < (99 if row[2] is None else row[2]) for row in rows)
-        for at, one in enumerate(who)
+        any(
+            annotator == row[0] and row[1] <= at < (99 if row[2] is None else row[2])
+            for row in rows
+        )
+        for at, annotator in enumerate(who)
     ]
     assert mark_voided(judgments, voided).tolist() == expected
     assert len(drop_voided(judgments, voided)) == len(who) - sum(expected)
@@ -67,47 +70,47 @@ def test_each_judgment_is_one_thing():
         vote(4, 4, clip_sha="old"),
         vote(4, 4, kind="repeat"),
     ]
-    shown = last_shown(ledger_of([PAIR]))
-    standing = classify(told(rows), shown, void((4, 0, None)))
+    last_hashes = last_shown(ledger_of([PAIR]))
+    standing = classify(told(rows), last_hashes, void((4, 0, None)))
     assert standing.tolist() == ["vote", "stale", "check", "voided", "voided", "check"]
-    assert classify(told([]), shown, NONE_VOIDED).empty
+    assert classify(told([]), last_hashes, NONE_VOIDED).empty
     nobody = tables.ADJUDICATIONS.empty()
-    told_of = figures(told(rows), ledger_of([PAIR]), void((4, 0, None)), nobody, table_of(rows))
+    result = figures(told(rows), ledger_of([PAIR]), void((4, 0, None)), nobody, decide_pairs(rows))
     counts = {"counted": 1, "late": 0, "stale": 1, "voided": 2, "gold_or_repeat": 2}
-    assert told_of["judgments"] == {"all": 6, "without_level": 0} | counts
+    assert result["judgments"] == {"all": 6, "without_level": 0} | counts
 
 
-def table_of(rows, voided=NONE_VOIDED):
+def decide_pairs(rows, voided=NONE_VOIDED):
     return consensus(told(rows), ledger_of([PAIR]), voided)
 
 
 def test_a_pair_goes_on_as_if_the_voided_vote_had_not_been():
     rows = [vote(1, 4), vote(2, 0)]
-    assert table_of(rows, void((2, 0, None)))["outcome"].tolist() == ["waiting"]
-    [row] = table_of([*rows, vote(3, 3)], void((2, 0, None))).to_dict("records")
+    assert decide_pairs(rows, void((2, 0, None)))["outcome"].tolist() == ["waiting"]
+    [row] = decide_pairs([*rows, vote(3, 3)], void((2, 0, None))).to_dict("records")
     assert (row["outcome"], row["level"], list(row["scores"])) == ("two", 4, [3, 4])
 
 
 @pytest.fixture(scope="module")
-def ended():
+def voided_campaign():
     """Return a campaign that has ended, and everything of one person in it voided."""
-    made = rehearsed(videos=12, val=3, test=5)
-    careless = int(made.judgments["annotator"].mode()[0])
-    since = made.judgments["submitted_at"].quantile(0.3)
+    rehearsal = rehearsed(videos=12, val=3, test=5)
+    careless = int(rehearsal.judgments["annotator"].mode()[0])
+    since = rehearsal.judgments["submitted_at"].quantile(0.3)
     row = {"annotator": careless, "since": since, "until": None, "note": "did not look"}
-    return made, tables.VOIDED.check(pd.DataFrame([row]))
+    return rehearsal, tables.VOIDED.check(pd.DataFrame([row]))
 
 
-def without(made, voided):
+def select_remaining(rehearsal, voided):
     """Return the judgments as if the voided ones had never been made."""
-    return made.judgments[~mark_voided(made.judgments, voided)].reset_index(drop=True)
+    return rehearsal.judgments[~mark_voided(rehearsal.judgments, voided)].reset_index(drop=True)
 
 
-def test_a_voided_vote_vanishes_from_consensus_votes_and_agreement(ended):
-    made, voided = ended
-    rest, ledger = without(made, voided), made.ledger
-    assert 0 < len(rest) < len(made.judgments)
-    whole = made.judgments
+def test_a_voided_vote_vanishes_from_consensus_votes_and_agreement(voided_campaign):
+    rehearsal, voided = voided_campaign
+    rest, ledger = select_remaining(rehearsal, voided), rehearsal.ledger
+    assert 0 < len(rest) < len(rehearsal.judgments)
+    whole = rehearsal.judgments
     table = consensus(whole, ledger, voided)
     pd.testing.assert_frame_equal(table, consensus(rest, ledger, NONE_VOIDED))
     assert not table.equals(consensus(whole, ledger, NONE_VOIDED))
@@ -123,23 +126,23 @@ def test_a_voided_vote_vanishes_from_consensus_votes_and_agreement(ended):
 
 def test_the_plan_asks_others_and_never_the_same_person_again():
     campaign = campaign_of(candidates_of(2, BATCH), people(5))
-    judged = told(answers(plan(campaign).assignments, lambda _: 3))
-    done = replace(campaign, judgments=judged)
+    judgments = told(answers(plan(campaign).assignments, lambda _: 3))
+    done = replace(campaign, judgments=judgments)
     assert plan(done).assignments.empty
-    careless = int(judged["annotator"].iloc[0])
+    careless = int(judgments["annotator"].iloc[0])
     voided = void((careless, 0, 10_000))
     again = plan(replace(done, voided=voided)).assignments
-    own = judged[judged["annotator"] == careless][["query_id", "moment_id"]]
+    own = judgments[judgments["annotator"] == careless][["query_id", "moment_id"]]
     asked = again[["query_id", "moment_id"]]
     assert sorted(map(tuple, asked.to_numpy())) == sorted(map(tuple, own.to_numpy()))
     assert careless not in set(again["annotator"])
-    found = measured(replace(done, voided=voided))
-    assert found["judgments"] == len(judged) - len(own)
-    assert found["annotators"][str(careless)]["done"] == 0
-    assert found["pace"]["people"] == len(set(judged["annotator"])) - 1
+    progress = measure_after_an_hour(replace(done, voided=voided))
+    assert progress["judgments"] == len(judgments) - len(own)
+    assert progress["annotators"][str(careless)]["done"] == 0
+    assert progress["pace"]["people"] == len(set(judgments["annotator"])) - 1
 
 
-def measured(campaign):
+def measure_after_an_hour(campaign):
     now = START.to_pydatetime() + pd.Timedelta(hours=1)
     nothing = tables.REJECTED_JUDGMENTS.empty()
     return measure_progress(campaign, plan(campaign).state, nothing, 5.0, now)
