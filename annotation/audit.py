@@ -128,8 +128,8 @@ def top_up(options: argparse.Namespace) -> None:
 def examine_published(options: argparse.Namespace) -> None:
     """Print what the files of a published collection show; no project is needed."""
     judged = published.read_judged(options.judged)
-    found = published.examine(raw.read(options.raw), judged, Rule())
-    shown = f"{json.dumps(found, indent=2)}\n" if options.json else published.text(found)
+    figures = published.examine(raw.read(options.raw), judged, Rule())
+    shown = f"{json.dumps(figures, indent=2)}\n" if options.json else published.text(figures)
     sys.stdout.write(shown)
 
 

@@ -90,8 +90,8 @@ def _skilled(counted: Votes, decided: Consensus) -> dict[str, Any]:
     }
 
 
-def _levels(level: Ints, known: Bools) -> pd.Series:
-    return pd.Series(np.where(known, level, 0), dtype="Int64").mask(~known)
+def _levels(level: Ints, has_level: Bools) -> pd.Series:
+    return pd.Series(np.where(has_level, level, 0), dtype="Int64").mask(~has_level)
 
 
 def counted_votes(

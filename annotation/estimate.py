@@ -98,14 +98,14 @@ def pilot_text(params: Params, qrels: Path, runs: Sequence[Path]) -> str:
     """
     values = score_runs(qrels, {str(run): run for run in runs}, PILOT_MEASURES, "paper")
     sizes = stability.default_sizes(len(values.queries))
-    found = list(stability.measure_stability(values, sizes, trials=PILOT_TRIALS))
+    curves = list(stability.measure_stability(values, sizes, trials=PILOT_TRIALS))
     own = params.split.val + params.split.test
     pilot = f"{len(runs)} runs on {len(values.queries):,} queries of {qrels}"
     lines = [
         f"queries needed, from {pilot} (here: {own:,})",
         f"{'':20}{f'tau {stability.TAU:g}':>12}{f'difference {stability.DIFFERENCE:g}':>18}",
     ]
-    needed = stability.find_needed(found)
+    needed = stability.find_needed(curves)
     for tau, difference in zip(needed[::2], needed[1::2], strict=True):
         cells = [
             f"> {one.largest:,}" if one.queries is None else f"{one.queries:,}"
@@ -122,9 +122,9 @@ def main(options: argparse.Namespace) -> None:
     sys.stdout.write(f"{text(params, seconds, usual, options.hourly)}\n")
     if options.pilot:
         qrels, *runs = options.pilot
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as caught:
             pilot = pilot_text(params, qrels, runs)
-        for message in dict.fromkeys(str(one.message) for one in told):
+        for message in dict.fromkeys(str(one.message) for one in caught):
             cli.log(message)
         sys.stdout.write(f"\n{pilot}\n")
     if moments := options.moments or tables.MOMENTS.count_rows():

@@ -165,8 +165,8 @@ def parse_begin(text: str) -> datetime:
     try:
         when = datetime.fromisoformat(text)
     except ValueError:
-        known = "a day such as 2026-11-23, nor a day and time such as 2026-11-23T14:30"
-        raise argparse.ArgumentTypeError(f"{text!r} is neither {known}") from None
+        formats = "a day such as 2026-11-23, nor a day and time such as 2026-11-23T14:30"
+        raise argparse.ArgumentTypeError(f"{text!r} is neither {formats}") from None
     return when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
 
 

@@ -173,16 +173,16 @@ def _rule(params: Params) -> Rule:
     )
 
 
-def find_spent(answers: Answers, known: pd.DataFrame) -> pd.DataFrame:
+def find_spent(answers: Answers, gold: pd.DataFrame) -> pd.DataFrame:
     """Return the answers that are not judgments (`PlanInputs.spent`): no one is asked them again.
 
-    Those with another task for the same pair waiting for the same person are left out. `known` are
+    Those with another task for the same pair waiting for the same person are left out. `gold` are
     the known levels: an answer on such a pair that is not a judgment still used it up as gold.
     """
     rejected, person = answers.rejected, [*PAIR_KEY, "annotator"]
     answered = rejected[rejected["query_id"].notna() & (rejected["reason"] != "draft")]
     answered = answered[~is_in(answered, answers.open_tasks, person)]
-    as_gold = is_in(answered, known, PAIR_KEY)
+    as_gold = is_in(answered, gold, PAIR_KEY)
     return answered.assign(kind=np.where(as_gold, "gold", "first"))
 
 

@@ -28,7 +28,7 @@ def find_runs(params: Params, split: str) -> dict[System, list[Path]]:
     Raises:
         FileError: no model has runs, or one lacks a seed's run.
     """
-    found: dict[System, list[Path]] = {}
+    runs_of: dict[System, list[Path]] = {}
     for name, top in product(MODELS, params.train.top):
         names = [f"{paths.run_name(top, seed)}.{split}.run" for seed in params.train.seeds]
         runs = [paths.RUNS / name / one for one in names]
@@ -39,14 +39,14 @@ def find_runs(params: Params, split: str) -> dict[System, list[Path]]:
                 f"{missing[0]}: no such run, but other seeds have one; type: {command}"
             )
         if not missing:
-            found[System(name, top)] = runs
-    if not found:
+            runs_of[System(name, top)] = runs
+    if not runs_of:
         raise files.FileError(f"{paths.RUNS}: no runs; type: dvc repro baselines/dvc.yaml")
     for name in REFERENCES if params.score.references else ():
         run = Path(str(params.score.references)) / f"{name}.{split}.run"
         if run.is_file():
-            found[System(name, None)] = [run]
-    return found
+            runs_of[System(name, None)] = [run]
+    return runs_of
 
 
 def main() -> None:

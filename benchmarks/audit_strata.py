@@ -58,32 +58,32 @@ def simulate(setting: Setting, depth: int, machine: str, pools: int, seed: int) 
     sizes = np.diff(edges)
     parts = (chance[low:high] for low, high in pairwise(edges))
     mean = [part.mean() if len(part) else 0.0 for part in parts]
-    likely = [np.minimum(one * breadth, 0.98) for one in mean]
+    likely = [np.minimum(share * breadth, 0.98) for share in mean]
     ranges = [random.binomial(size, p) for size, p in zip(sizes, likely, strict=True)]
     tail = setting.pool - CUTS[-1]
     truth = np.stack([*ranges[:3], ranges[3] + ranges[4]], axis=-1)
     audited = truth[:, : setting.drawn]
     top, whole = audited[..., :3], audited[..., 3]
-    found = random.hypergeometric(whole, tail - whole, RANDOM)
-    plain = _counts(np.full((*whole.shape, 1), tail), np.array([RANDOM]), found[..., None], top)
+    hits = random.hypergeometric(whole, tail - whole, RANDOM)
+    plain = _counts(np.full((*whole.shape, 1), tail), np.array([RANDOM]), hits[..., None], top)
     relevant, others = MACHINES[machine]
-    seen, unseen = (one[:, : setting.drawn] for one in ranges[3:])
-    own = np.concatenate([unseen[..., None], random.multinomial(seen, relevant)], -1)
-    rest = random.multinomial(sizes[3] - seen, others)
-    size = own + np.concatenate([(sizes[4] - unseen)[..., None], rest], -1)
-    drawn = allocate(size, RANDOM)
-    met = random.hypergeometric(own, size - own, drawn)
-    return Audits(plain, _counts(size, drawn, met, top), truth)
+    shallow, deep = (counts[:, : setting.drawn] for counts in ranges[3:])
+    own = np.concatenate([deep[..., None], random.multinomial(shallow, relevant)], -1)
+    rest = random.multinomial(sizes[3] - shallow, others)
+    size = own + np.concatenate([(sizes[4] - deep)[..., None], rest], -1)
+    samples = allocate(size, RANDOM)
+    met = random.hypergeometric(own, size - own, samples)
+    return Audits(plain, _counts(size, samples, met, top), truth)
 
 
 def _counts(size: Ints, judged: Ints, relevant: Ints, top: Ints) -> Counts:
     """Put the three fully judged ranges before the random samples."""
     whole = np.broadcast_to(np.diff([0, *CUTS]), top.shape)
     judged = np.broadcast_to(judged, size.shape)
-    sizes, samples, found = (
+    sizes, samples, hits = (
         np.concatenate(pair, -1) for pair in ((whole, size), (whole, judged), (top, relevant))
     )
-    return Counts(sizes, samples, found, size.shape[-1])
+    return Counts(sizes, samples, hits, size.shape[-1])
 
 
 class Figures(NamedTuple):
@@ -103,15 +103,17 @@ class Figures(NamedTuple):
 def compare(setting: Setting, audits: Audits, strata: int) -> Figures:
     """Return the figures beyond the first strata."""
     truth = audits.truth[..., strata:].sum(-1).mean(-1)
-    without, found = (
+    without, stratified = (
         beyond(counts, strata, setting.queries).per_query
         for counts in (audits.plain, audits.strata)
     )
-    errors = [float(np.sqrt(((one.value - truth) ** 2).mean())) for one in (found, without)]
-    ratio = float(_width(found).mean() / _width(without).mean())
-    told = compare_widths(audits.strata, strata, setting.queries)
-    estimated, spread = float(np.nanmean(told)), float(np.nanstd(told))
-    covered, alone = (1 - sum(misses(one, truth)) for one in (found, without))
+    errors = [
+        float(np.sqrt(((estimate.value - truth) ** 2).mean())) for estimate in (stratified, without)
+    ]
+    ratio = float(_width(stratified).mean() / _width(without).mean())
+    ratios = compare_widths(audits.strata, strata, setting.queries)
+    estimated, spread = float(np.nanmean(ratios)), float(np.nanstd(ratios))
+    covered, alone = (1 - sum(misses(estimate, truth)) for estimate in (stratified, without))
     return Figures(covered, alone, ratio, estimated, spread, errors[0] / errors[1])
 
 
@@ -123,7 +125,7 @@ def main() -> None:
     """Print the figures for each setting, with a good machine and a useless one."""
     options = parse_arguments(__doc__, pools=1000, seed=1)
     heads = ("beyond", "covers", "without", "width", "told", "+-", "error")
-    head = f"{'machine':10}" + "".join(f"{one:>9}" for one in heads)
+    head = f"{'machine':10}" + "".join(f"{title:>9}" for title in heads)
     for name, depth in JUDGED.items():
         setting = SETTINGS[name]
         print(f"{name}: {setting.drawn} of {setting.queries} queries, pool {setting.pool:,},"
@@ -131,9 +133,9 @@ def main() -> None:
         for machine in MACHINES:
             audits = simulate(setting, depth, machine, options.pools, options.seed)
             for strata, rank in enumerate(CUTS[:2], start=1):
-                found = compare(setting, audits, strata)
-                shares = f"{100 * found.covered:9.1f}{100 * found.covered_without:9.1f}"
-                rest = "".join(f"{figure:9.2f}" for figure in found[2:])
+                figures = compare(setting, audits, strata)
+                shares = f"{100 * figures.covered:9.1f}{100 * figures.covered_without:9.1f}"
+                rest = "".join(f"{figure:9.2f}" for figure in figures[2:])
                 print(f"{machine:10}{rank:9}{shares}{rest}")
 
 

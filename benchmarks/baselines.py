@@ -71,9 +71,9 @@ def published_loop(model: ReLoCLNet, corpus: Iterable[Block], vectors: tuple[Ten
     cosines = [
         torch.einsum("qd,vld->qvl", a, b).masked_fill(~mask, -1e10).amax(-1) for a, b in units
     ]
-    asked = model.span_queries(vectors)
-    products = [torch.einsum("qd,vld->qvl", a, b) for a, b in zip(asked, streams, strict=True)]
-    logits = model.detect(mean(products), mask.expand(len(asked[0]), -1, -1))
+    queries = model.span_queries(vectors)
+    products = [torch.einsum("qd,vld->qvl", a, b) for a, b in zip(queries, streams, strict=True)]
+    logits = model.detect(mean(products), mask.expand(len(queries[0]), -1, -1))
     start, end = (one.softmax(dim=-1) for one in logits)
     best = (30 * mean(cosines)).exp().topk(100, dim=1)
     index = best.indices[..., None].expand(-1, -1, LONGEST)

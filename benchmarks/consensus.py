@@ -32,16 +32,16 @@ def draw_judgments(pairs: int) -> pd.DataFrame:
     """Return random judgments: two levels per pair, four if these differ."""
     random = np.random.default_rng(0)
     truth = random.integers(0, 5, pairs)
-    given = np.clip(truth[:, None] + random.normal(0, 0.9, (pairs, ALL_VOTES)).round(), 0, 4)
-    apart = abs(given[:, 0] - given[:, 1]) > MAX_DIFFERENCE
+    levels = np.clip(truth[:, None] + random.normal(0, 0.9, (pairs, ALL_VOTES)).round(), 0, 4)
+    apart = abs(levels[:, 0] - levels[:, 1]) > MAX_DIFFERENCE
     people = random.permuted(np.tile(np.arange(PEOPLE), (pairs, 1)), axis=1)[:, :ALL_VOTES]
     number = np.where(apart, ALL_VOTES, FIRST_VOTES)
-    kept = np.arange(ALL_VOTES) < number[:, None]
+    is_cast = np.arange(ALL_VOTES) < number[:, None]
     return pd.DataFrame(
         {
             "pair_id": np.repeat(np.arange(pairs), number),
-            "worker": people[kept],
-            "relevance": given[kept].astype("int64"),
+            "worker": people[is_cast],
+            "relevance": levels[is_cast].astype("int64"),
         }
     )
 
@@ -66,9 +66,9 @@ def best(name: str, work: Callable[[], T], repeat: int) -> tuple[float, T]:
 def measure(source: Path, out: Path, repeat: int) -> None:
     """Print times and figures."""
     judgments = raw.read(source)
-    given = judgments.pair, judgments.level, len(judgments.pairs)
+    votes = judgments.pair, judgments.level, len(judgments.pairs)
     print(f"{len(judgments.pair):,} judgments of {len(judgments.pairs):,} pairs")
-    rule, verdicts = best("the rule", lambda: decide(*given, closed=True), repeat)
+    rule, verdicts = best("the rule", lambda: decide(*votes, closed=True), repeat)
     frame = pd.DataFrame({"pair": judgments.pair, "level": judgments.level})
     slow, levels = best(
         "groupby.apply", lambda: frame.groupby("pair")["level"].apply(by_definition), 1

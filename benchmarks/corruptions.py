@@ -34,23 +34,23 @@ class _Caption(NamedTuple):
 def corrupt(captions: Sequence[str], seed: int) -> Iterator[Corruption]:
     """Yield every corruption that a caption allows, caption by caption."""
     rng = random.Random(seed)
-    read = [_read(text) for text in captions]
-    verbs = [one.verb.key for one in read if one.verb]
-    nouns = [one.noun.key for one in read if one.noun]
-    for number, one in enumerate(read):
-        other = read[rng.randrange(len(read))].text
+    parsed = [_read(text) for text in captions]
+    verbs = [caption.verb.key for caption in parsed if caption.verb]
+    nouns = [caption.noun.key for caption in parsed if caption.noun]
+    for number, caption in enumerate(parsed):
+        another = parsed[rng.randrange(len(parsed))].text
         options = {
-            "another description's": other,
-            "object swapped": _swap(one.text, one.noun, rng.choice(nouns)),
-            "verb swapped": _swap(one.text, one.verb, rng.choice(verbs)),
-            "clause lost": _shorten(one.text),
-            "a thing made someone": _swap(one.text, one.noun, "someone"),
-            "a thing made vague": _swap(one.text, one.noun, "something"),
-            "negated": _negate(one),
+            "another description's": another,
+            "object swapped": _swap(caption.text, caption.noun, rng.choice(nouns)),
+            "verb swapped": _swap(caption.text, caption.verb, rng.choice(verbs)),
+            "clause lost": _shorten(caption.text),
+            "a thing made someone": _swap(caption.text, caption.noun, "someone"),
+            "a thing made vague": _swap(caption.text, caption.noun, "something"),
+            "negated": _negate(caption),
             "all vague": VAGUE,
         }
         for kind, text in options.items():
-            if text and text != one.text:
+            if text and text != caption.text:
                 yield Corruption(kind, number, text)
 
 

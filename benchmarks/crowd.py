@@ -104,8 +104,8 @@ def _server_seconds(on: Server) -> float:
     """Return the CPU seconds of a server and of PostgreSQL, ended processes included."""
     roots = [on.process]
     if on.workers:
-        roots += [one for one in psutil.process_iter() if _is_postmaster(one)]
-    return sum(_tree_seconds(one) for one in roots)
+        roots += [process for process in psutil.process_iter() if _is_postmaster(process)]
+    return sum(_tree_seconds(process) for process in roots)
 
 
 def _is_postmaster(process: psutil.Process) -> bool:
@@ -140,12 +140,12 @@ def play(on: Server, seconds: float, kill: float) -> Round:
 def check(on: Server, rounds: Iterable[Round]) -> None:
     """Print whether every answer is there exactly once."""
     headers = {"Authorization": f"Token {on.endpoint.token}"}
-    found = dict[int, int]()
+    counts = dict[int, int]()
     with httpx.Client(base_url=on.endpoint.url, headers=headers, timeout=600) as http:
         for project, _ in on.people:
             done = http.get(f"/api/projects/{project}/export?exportType=JSON").raise_for_status()
-            found |= {task["id"]: len(task["annotations"]) for task in done.json()}
-    result = tally([task for one in rounds for task in one.answers], found)
+            counts |= {task["id"]: len(task["annotations"]) for task in done.json()}
+    result = tally([task for one in rounds for task in one.answers], counts)
     print(
         f"{on.name}: {result.once} confirmed answers are there once, {result.lost} are lost,"
         f" {result.doubled} tasks have two; {result.unconfirmed} more are of people who saw an"

@@ -69,7 +69,8 @@ def work(
     ended, errors = threading.Event(), list[float]()
     answers, waits, killed = list[int](), list[float](), list[int]()
     threads = [
-        threading.Thread(target=_judge, args=(ended, answers, waits, errors, one)) for one in people
+        threading.Thread(target=_judge, args=(ended, answers, waits, errors, person))
+        for person in people
     ]
     if every:
         threads.append(threading.Thread(target=_kill, args=(ended, killed, first, every)))
@@ -108,7 +109,7 @@ def _judge(
 def _kill(ended: threading.Event, killed: list[int], first: psutil.Process, every: float) -> None:
     while not ended.wait(every):
         with suppress(psutil.NoSuchProcess, ValueError):  # none at the moment
-            oldest = min(first.children(), key=lambda one: (one.create_time(), one.pid))
+            oldest = min(first.children(), key=lambda process: (process.create_time(), process.pid))
             oldest.kill()
             killed.append(oldest.pid)
 
@@ -137,12 +138,12 @@ def compare_rates(fast: Iterable[Round], slow: Iterable[Round], name: str) -> st
     return f"{rate / usual:.1f} times the answers per second of {name}"
 
 
-def tally(confirmed: Collection[int], found: Mapping[int, int]) -> Tally:
+def tally(confirmed: Collection[int], counts: Mapping[int, int]) -> Tally:
     """Compare the tasks whose answers were confirmed with each task's number of answers."""
-    known = set(confirmed)
+    tasks = set(confirmed)
     return Tally(
-        once=sum(found.get(task, 0) == 1 for task in known),
-        unconfirmed=sum(number == 1 and task not in known for task, number in found.items()),
-        lost=sum(not found.get(task, 0) for task in known),
-        doubled=sum(number > 1 for number in found.values()),
+        once=sum(counts.get(task, 0) == 1 for task in tasks),
+        unconfirmed=sum(number == 1 and task not in tasks for task, number in counts.items()),
+        lost=sum(not counts.get(task, 0) for task in tasks),
+        doubled=sum(number > 1 for number in counts.values()),
     )

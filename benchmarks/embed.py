@@ -32,9 +32,9 @@ def stage_seconds(
     """Return the seconds of the whole stage, from texts to the array on disk."""
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder, "embeddings"), "benchmark")
-        one = engine.model_copy(update={"shards": 1, "folder": str(Path(folder, "parts"))})
+        whole = engine.model_copy(update={"shards": 1, "folder": str(Path(folder, "parts"))})
         encoding = Encoding(lambda: model, "benchmark", chunk)
-        return time_call(lambda: embed(texts, encoding, store, one))[0]
+        return time_call(lambda: embed(texts, encoding, store, whole))[0]
 
 
 def peer_seconds(model: SentenceTransformer, texts: list[str], batch_size: int) -> float:
@@ -73,8 +73,8 @@ def main() -> None:
         print(f"{name:28} {rate:7.0f} texts/s   {ratio:5.2f} x SentenceTransformer.encode")
     if options.bf16:
         sample = texts[:4096]
-        kept = share_kept(*(model.encode(sample) for model in ours.values()))
-        print(f"bf16 keeps {kept:.1%} of the top-{TOP} neighbours of {len(sample)} texts")
+        share = share_kept(*(model.encode(sample) for model in ours.values()))
+        print(f"bf16 keeps {share:.1%} of the top-{TOP} neighbours of {len(sample)} texts")
 
 
 if __name__ == "__main__":

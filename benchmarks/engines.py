@@ -86,11 +86,11 @@ def cluster(_: Path) -> Iterator[Prepared]:
 
     head = {"num_cpus": WORKERS - 1, "object_store_memory": STORE, "include_dashboard": False}
     machines = Cluster(initialize_head=True, head_node_args=head)
-    other = machines.add_node(num_cpus=1, object_store_memory=STORE)
+    node = machines.add_node(num_cpus=1, object_store_memory=STORE)
     try:
         yield (
             {"kind": "ray", "address": machines.address, "workers": 0},
-            lambda: machines.remove_node(other, allow_graceful=False),
+            lambda: machines.remove_node(node, allow_graceful=False),
         )
     finally:
         machines.shutdown()
@@ -191,9 +191,9 @@ def main() -> None:
                 cost = wall, watch.cpu
                 if name == "processes":
                     local[stage] = cost
-                found = hash_outputs() if stage == stages[-1] else ""
-                expected = expected or found
-                same = ("the same" if found == expected else "OTHERS") if found else ""
+                output = hash_outputs() if stage == stages[-1] else ""
+                expected = expected or output
+                same = ("the same" if output == expected else "OTHERS") if output else ""
                 cells = "".join(
                     f" {value:>8.1f} {value - base:>+12.1f} s"
                     for value, base in zip(cost, local.get(stage, cost), strict=True)

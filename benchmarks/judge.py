@@ -111,18 +111,18 @@ def describe_engine(options: Namespace, folder: Path) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def run_judge(told: dict[str, Any]) -> None:
+def run_judge(task: dict[str, Any]) -> None:
     """Judge in a separate process, which may be killed; print the answers as JSON."""
     judge = make_judge(
-        told["url"], told["cache"], told["in_flight"], Look(*told["look"]), told["engine"]
+        task["url"], task["cache"], task["in_flight"], Look(*task["look"]), task["engine"]
     )
-    pairs = [Pair(**pair | {"clip": Path(pair["clip"])}) for pair in told["pairs"]]
+    pairs = [Pair(**pair | {"clip": Path(pair["clip"])}) for pair in task["pairs"]]
     json.dump(list(judge.judge(pairs)), sys.stdout)
 
 
 def judge_and_kill(world: World, options: Namespace, folder: Path, url: str) -> list[Answer]:
     """Judge in processes, all but the last of which are killed while running."""
-    told = {
+    content = {
         "url": url,
         "cache": str(folder / "faulty"),
         "in_flight": options.in_flight,
@@ -130,9 +130,9 @@ def judge_and_kill(world: World, options: Namespace, folder: Path, url: str) -> 
         "engine": describe_engine(options, folder),
         "pairs": [pair._asdict() | {"clip": str(pair.clip)} for pair in world.pairs()],
     }
-    task = folder / "told.json"
-    task.write_text(json.dumps(told), encoding="utf-8")
-    command = [sys.executable, "-m", "benchmarks.judge", "--told", str(task)]
+    task = folder / "task.json"
+    task.write_text(json.dumps(content), encoding="utf-8")
+    command = [sys.executable, "-m", "benchmarks.judge", "--task", str(task)]
     for kill in range(options.kills):
         share = (kill + 1) / (options.kills + 1)
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
@@ -148,15 +148,18 @@ def judge_and_kill(world: World, options: Namespace, folder: Path, url: str) -> 
 def _find_shard(lead: int) -> int:
     """Return a child process of the lead that asks, or else the lead itself."""
     children = psutil.Process(lead).children()
-    return next((one.pid for one in children if "spawn_main" in " ".join(one.cmdline())), lead)
+    return next(
+        (process.pid for process in children if "spawn_main" in " ".join(process.cmdline())), lead
+    )
 
 
 def count_ends(world: World, answers: list[Answer]) -> Counter[str]:
     """Return how pairs ended: right, wrong, or the reason why there is no level."""
     true = {(pair.query_id, pair.moment_id): world.level(pair) for pair in world.pairs()}
     ends = (
-        one.reason or ("right" if one.level == true[one.query_id, one.moment_id] else "wrong")
-        for one in answers
+        answer.reason
+        or ("right" if answer.level == true[answer.query_id, answer.moment_id] else "wrong")
+        for answer in answers
     )
     return Counter(ends)
 
@@ -181,21 +184,21 @@ def measure_faults(world: World, options: Namespace, folder: Path, truth: Path) 
 def measure_speed(world: World, options: Namespace, folder: Path, truth: Path) -> float:
     """Print and return the throughput as a share of the ideal."""
     look, engine = Look(options.frames, options.height), describe_engine(options, folder)
-    told = (str(folder / "quick"), options.in_flight, look, engine)
+    settings = (str(folder / "quick"), options.in_flight, look, engine)
     with serving(truth=str(truth), latency=options.latency) as (url, _):
-        judge = make_judge(url, *told)
+        judge = make_judge(url, *settings)
         before, start = os.times(), time.perf_counter()
         answers = list(judge.judge(world.pairs()))
         took, after = time.perf_counter() - start, os.times()
         again = time.perf_counter()
-        list(make_judge(url, *told).judge(world.pairs()))
+        list(make_judge(url, *settings).judge(world.pairs()))
         stats = read_stats(url)
         again = time.perf_counter() - again
     own = after.user + after.system - before.user - before.system
     children = after.children_user + after.children_system
     children -= before.children_user + before.children_system
     ideal = options.pairs * options.latency / options.in_flight
-    pictures = sum(one.frames for one in answers)
+    pictures = sum(answer.frames for answer in answers)
     print(f"{len(answers)} pairs, {pictures} pictures of {len(world.clips)} clips in {took:.1f} s:"
           f" {len(answers) / took:.2f} pairs/s on {cores()} cores")  # fmt: skip
     print(f"ideal {ideal:.1f} s ({options.latency:g} s latency, {options.in_flight} in flight);"
@@ -213,21 +216,21 @@ def main() -> None:
     """Print how pairs end, and the throughput."""
     options = parse_arguments(
         __doc__, pairs=2000, in_flight=32, latency=4.0, faults=0.1, kills=3, frames=16,
-        height=360, seconds=60.0, shards=1, workers=0, engine="local", told=Path,
+        height=360, seconds=60.0, shards=1, workers=0, engine="local", task=Path,
     )  # fmt: skip
-    if options.told:
-        run_judge(json.loads(options.told.read_bytes()))
+    if options.task:
+        run_judge(json.loads(options.task.read_bytes()))
         return
     clips = max(1, options.pairs // QUERIES)
-    drawn = min(DRAWN, clips)
-    options.pairs = QUERIES * (clips - clips % drawn)
+    distinct = min(DRAWN, clips)
+    options.pairs = QUERIES * (clips - clips % distinct)
     plan = Plan(
-        videos=3, seconds=options.seconds, clips=drawn, queries=QUERIES, size=(854, 480), fps=24,
+        videos=3, seconds=options.seconds, clips=distinct, queries=QUERIES, size=(854, 480), fps=24,
         shortest=4, longest=14,
     )  # fmt: skip
     with TemporaryDirectory() as name:
         folder = Path(name)
-        world = make_world(folder, plan, clips // drawn)
+        world = make_world(folder, plan, clips // distinct)
         truth = world.write_truth(folder / "truth.json")
         sizes = [path.stat().st_size for path in world.clips.values()]
         print(f"{len(sizes)} clips of {sum(sizes) / len(sizes) / 1e3:.0f} KB on average")

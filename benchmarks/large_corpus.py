@@ -37,8 +37,11 @@ def describe(number: int) -> Iterator[list[str]]:
     """Yield distinct descriptions of `LENGTH` words and a number, `BLOCK` at a time."""
     random, words = np.random.default_rng(0), np.array(WORDS)
     for first in range(0, number, BLOCK):
-        drawn = words[random.integers(0, len(words), (min(BLOCK, number - first), LENGTH))]
-        yield [f"{' '.join(said)} {moment}." for moment, said in enumerate(drawn.tolist(), first)]
+        block = words[random.integers(0, len(words), (min(BLOCK, number - first), LENGTH))]
+        yield [
+            f"{' '.join(words_drawn)} {moment}."
+            for moment, words_drawn in enumerate(block.tolist(), first)
+        ]
 
 
 def write_corpus(path: Path, number: int) -> None:

@@ -95,15 +95,17 @@ def make_world(folder: Path, plan: Plan, copies: int = 1) -> World:
         frames = draw_frames(plan, number * SPACE)
         write_video(path, frames, plan.size, plan.fps)
     chance = random.Random(plan.seed)
-    moments, clips, taken = list[Moment](), dict[str, Path](), list[Moment]()
+    moments, clips, originals = list[Moment](), dict[str, Path](), list[Moment]()
     for number in range(plan.clips):
         video = f"v{number % plan.videos}"
-        start, end = draw_interval(plan, chance, [one for one in taken if one.video == video])
+        start, end = draw_interval(
+            plan, chance, [moment for moment in originals if moment.video == video]
+        )
         clip = folder / f"clip{number}.{plan.format}"
         clip_format = ClipFormat("gif" if plan.format == "gif" else "mp4", plan.size[1])
         if reason := cut(videos[video], Interval(start, end), end, clip_format, clip):
             raise SystemExit(f"{clip}: {reason}")
-        taken.append(Moment(f"m{number}", video, start, end))
+        originals.append(Moment(f"m{number}", video, start, end))
         first = SPACE * int(video[1:]) / plan.fps
         for copy in range(copies):
             name = f"m{number}" + (f"x{copy}" if copy else "")
@@ -111,13 +113,13 @@ def make_world(folder: Path, plan: Plan, copies: int = 1) -> World:
             if copy:
                 shutil.copyfile(clip, clips[name])
             moments.append(Moment(name, video, first + start, first + end))
-    levels = draw_levels([one.moment_id for one in moments], plan, chance)
-    similar = draw_levels([one.moment_id for one in moments], plan, chance)
+    levels = draw_levels([moment.moment_id for moment in moments], plan, chance)
+    similar = draw_levels([moment.moment_id for moment in moments], plan, chance)
     return World(moments, clips, levels, similar, plan)
 
 
 def draw_interval(
-    plan: Plan, chance: random.Random, taken: Sequence[Moment]
+    plan: Plan, chance: random.Random, others: Sequence[Moment]
 ) -> tuple[float, float]:
     """Return an interval that shares no frames with another, with a frame or two to spare."""
     while True:
@@ -125,7 +127,7 @@ def draw_interval(
         start = round(chance.uniform(0, plan.seconds - length), 2)
         end = round(start + length, 2)
         near = 3 / plan.fps
-        if all(abs(one.start - start) > near or abs(one.end - end) > near for one in taken):
+        if all(abs(other.start - start) > near or abs(other.end - end) > near for other in others):
             return start, end
 
 

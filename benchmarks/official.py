@@ -34,10 +34,10 @@ def flatten(metrics: dict[str, Any]) -> dict[str, float]:
 def find(folder: Path, name: str) -> Path:
     """Return the file with a name, compressed or not."""
     paths = [folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz"]
-    found = [path for path in paths if path.exists()]
-    if not found:
+    existing = [path for path in paths if path.exists()]
+    if not existing:
         raise SystemExit(f"{paths[0]}: no such file, nor {paths[1].name}")
-    return found[0]
+    return existing[0]
 
 
 def main() -> None:

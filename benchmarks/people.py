@@ -40,10 +40,10 @@ def stopped_after(kind: Kind, seed: int, exam: int) -> list[bool]:
     """Return whether someone is stopped by the exam, and within given judgments after it."""
     begin = CHANGED if kind in LATE else 0
     rows = group.simulate(kind, seed, Setting(exam=exam, judged=begin + AFTER[-1]))
-    told = [failed(rows) or _stopped(rows, 0)]
+    stopped = [failed(rows) or _stopped(rows, 0)]
     for number in AFTER:
-        told.append(told[-1] or _stopped(rows, begin + number))
-    return told
+        stopped.append(stopped[-1] or _stopped(rows, begin + number))
+    return stopped
 
 
 def failed(rows: pd.DataFrame) -> bool:
@@ -88,9 +88,9 @@ def print_table(name: str, columns: Sequence[str], rows: Iterable[tuple[str, lis
         print(f"{kind:24}" + "".join(f"{cell:>26}" for cell in cells), flush=True)
 
 
-def shares(told: Sequence[Sequence[bool]]) -> list[str]:
+def shares(rows: Sequence[Sequence[bool]]) -> list[str]:
     """Return the share of true values in each column."""
-    return [with_interval(int(sum(column)), len(column)) for column in zip(*told, strict=True)]
+    return [with_interval(int(sum(column)), len(column)) for column in zip(*rows, strict=True)]
 
 
 def print_people(run: Callable[..., list[list[bool]]]) -> None:
@@ -109,7 +109,10 @@ def print_people(run: Callable[..., list[list[bool]]]) -> None:
 
 def print_campaigns(outcomes: Sequence[Outcome]) -> None:
     """Print the squared errors of levels, and their difference with its 95 % interval."""
-    rows = [(f"one {kind}", [one for one in outcomes if one.kind == kind]) for kind in BAD_KINDS]
+    rows = [
+        (f"one {kind}", [outcome for outcome in outcomes if outcome.kind == kind])
+        for kind in BAD_KINDS
+    ]
     columns = ["judgments", "levels without / with", "error without / with", "difference"]
     print_table(
         f"{len(outcomes)} campaigns, one of six is bad",
@@ -120,9 +123,9 @@ def print_campaigns(outcomes: Sequence[Outcome]) -> None:
 
 def _compared(outcomes: Sequence[Outcome]) -> list[str]:
     without, checked, end = (
-        np.array([one[place] for one in outcomes]).mean(axis=0) for place in (1, 2, 3)
+        np.array([outcome[place] for outcome in outcomes]).mean(axis=0) for place in (1, 2, 3)
     )
-    off = np.array([one.checked.error - one.without.error for one in outcomes])
+    off = np.array([outcome.checked.error - outcome.without.error for outcome in outcomes])
     half = 1.96 * off.std(ddof=1) / len(off) ** 0.5 if len(off) > 1 else np.nan
     return [
         f"{without[0]:.0f} / {checked[0]:.0f}",

@@ -45,8 +45,8 @@ Judge = Callable[[Random, Ints], Ints]
 
 
 def _noisy(random: Random, levels: Ints, bias: float, noise: float) -> Ints:
-    said = np.rint(levels + bias + random.normal(scale=noise, size=levels.shape))
-    return np.clip(said, 0, TOP_LEVEL).astype(np.int64)
+    noisy = np.rint(levels + bias + random.normal(scale=noise, size=levels.shape))
+    return np.clip(noisy, 0, TOP_LEVEL).astype(np.int64)
 
 
 def _weak(random: Random, levels: Ints) -> Ints:
@@ -80,8 +80,8 @@ def simulate(random: Random, queries: int) -> Collection:
     run = _segments(order, np.zeros_like(levels))
     numbers = np.broadcast_to(np.arange(POOL), levels.shape)
 
-    def score(said: Ints) -> Floats:
-        qrels = _segments(numbers, said)
+    def score(judged: Ints) -> Floats:
+        qrels = _segments(numbers, judged)
         [(_, values)] = Evaluator([nDCG(iou=0.5) @ CUTOFF], qrels, "paper").per_query(run).values()
         return values
 
@@ -119,10 +119,10 @@ def plain(judged: Floats, predicted: Floats, others: Floats) -> Interval:
     """Return the interval with one weight for all queries and z, for comparison."""
     number, spread = len(judged), float(predicted.var(ddof=1))
     weight = max(0.0, float(np.cov(judged, predicted)[0, 1]) / spread) if spread > 0 else 0.0
-    left = judged - weight * (predicted - np.concatenate([predicted, others]).mean())
+    errors = judged - weight * (predicted - np.concatenate([predicted, others]).mean())
     unseen = len(others) / (number + len(others))
-    half = Z * np.sqrt(unseen / number) * left.std()
-    value = float(left.mean())
+    half = Z * np.sqrt(unseen / number) * errors.std()
+    value = float(errors.mean())
     return Interval(value, value - half, value + half)
 
 
@@ -138,14 +138,14 @@ HEAD = (
 
 def describe(name: str, tallies: list[Tally]) -> str:
     """Return a row of figures over draws."""
-    ratio = [width(one.estimate.combined) / width(one.estimate.people) for one in tallies]
+    ratio = [width(tally.estimate.combined) / width(tally.estimate.people) for tally in tallies]
     shares = [
-        np.mean([covers(one.estimate.combined, one.truth) for one in tallies]),
-        np.mean([covers(one.estimate.people, one.truth) for one in tallies]),
-        np.mean([covers(one.plain, one.truth) for one in tallies]),
+        np.mean([covers(tally.estimate.combined, tally.truth) for tally in tallies]),
+        np.mean([covers(tally.estimate.people, tally.truth) for tally in tallies]),
+        np.mean([covers(tally.plain, tally.truth) for tally in tallies]),
     ]
-    unused = np.mean([one.estimate.weight == 0 for one in tallies])
-    worth = np.median([one.estimate.effective for one in tallies])
+    unused = np.mean([tally.estimate.weight == 0 for tally in tallies])
+    worth = np.median([tally.estimate.effective for tally in tallies])
     cells = "".join(f"{100 * share:9.1f}" for share in shares)
     return f"{name:24}{cells}{np.mean(ratio):9.3f}{max(ratio):9.3f}{unused:9.1%}{worth:9.0f}"
 
@@ -161,9 +161,9 @@ def print_simulated(collections: int, seed: int) -> None:
         random = np.random.default_rng(seed)
         tallies: dict[str, list[Tally]] = {judge: [] for judge in JUDGES}
         for _ in range(collections):
-            drawn = simulate(random, queries)
-            for judge, values in drawn.judges.items():
-                tallies[judge].append(draw(random, drawn.people, values, judged))
+            collection = simulate(random, queries)
+            for judge, values in collection.judges.items():
+                tallies[judge].append(draw(random, collection.people, values, judged))
         print(f"{collections:,} collections, people on {name} queries\n{HEAD}")
         for judge, rows in tallies.items():
             print(describe(judge, rows))
@@ -174,11 +174,11 @@ def leave_one_out(random: Random, votes: Raw) -> tuple[Ints, Ints, Ints]:
     number = np.bincount(votes.pair, minlength=len(votes.pairs))
     order = np.lexsort((random.random(len(votes.pair)), votes.pair))
     first = np.append(0, np.cumsum(number)[:-1])
-    kept = np.flatnonzero(number > 1)
-    judge = votes.level[order][first[kept]]
-    total = np.bincount(votes.pair, votes.level, len(votes.pairs))[kept]
-    people = np.ceil((total - judge) / (number[kept] - 1) - 1e-9)
-    return kept, judge.astype(np.int64), people.astype(np.int64)
+    voted = np.flatnonzero(number > 1)
+    judge = votes.level[order][first[voted]]
+    total = np.bincount(votes.pair, votes.level, len(votes.pairs))[voted]
+    people = np.ceil((total - judge) / (number[voted] - 1) - 1e-9)
+    return voted, judge.astype(np.int64), people.astype(np.int64)
 
 
 def real_judges(random: Random, judge: Ints, votes: Raw) -> Iterator[tuple[str, Ints]]:
@@ -202,20 +202,22 @@ def print_real(path: Path, draws: int, seed: int) -> None:
     """Print what real people's levels are worth when combined with a judge's."""
     votes, random = raw.read(path), np.random.default_rng(seed)
     votes = select_rows(votes, votes.level != NO_LEVEL)
-    kept, judge, people = leave_one_out(random, votes)
-    batch = np.array([int(name) // POOL for name in votes.pairs])[kept]
+    voted, judge, people = leave_one_out(random, votes)
+    batch = np.array([int(name) // POOL for name in votes.pairs])[voted]
     whole = np.isin(batch, np.flatnonzero(np.bincount(batch) == POOL))
-    print(f"{len(kept):,} pairs, {whole.sum() // POOL:,} batches of {POOL}; {draws:,} draws")
+    print(f"{len(voted):,} pairs, {whole.sum() // POOL:,} batches of {POOL}; {draws:,} draws")
     for what, judged in (("level of pairs", PAIRS), ("nDCG@10 of batches", QUERIES)):
         print(f"{judged} for the mean {what}\n{HEAD}")
         for name, levels in real_judges(random, judge, votes):
-            truth, said = people.astype(np.float64), levels.astype(np.float64)
+            truth, estimates = people.astype(np.float64), levels.astype(np.float64)
             if judged == QUERIES:
-                truth, said = (ndcg(part[whole].reshape(-1, POOL)) for part in (truth, said))
-            print(describe(name, [draw(random, truth, said, judged) for _ in range(draws)]))
-            half = Z * said.std() / np.sqrt(len(said))
-            inside = "in" if abs(said.mean() - truth.mean()) <= half else "OUTSIDE"
-            alone = f"{said.mean():.4f} +- {half:.4f}, the truth {truth.mean():.4f}"
+                truth, estimates = (
+                    ndcg(part[whole].reshape(-1, POOL)) for part in (truth, estimates)
+                )
+            print(describe(name, [draw(random, truth, estimates, judged) for _ in range(draws)]))
+            half = Z * estimates.std() / np.sqrt(len(estimates))
+            inside = "in" if abs(estimates.mean() - truth.mean()) <= half else "OUTSIDE"
+            alone = f"{estimates.mean():.4f} +- {half:.4f}, the truth {truth.mean():.4f}"
             print(f"{'':4}on its own it gives {alone}: {inside} its own interval")
 
 

@@ -55,19 +55,19 @@ COPIED = (
 def write_truth(path: Path) -> None:
     """Write what the stand-in needs to know about the sample in the current folder."""
     source, level = read_tables(), truth()
-    shown = join_shown(select_pairs(source), source)
-    similar = tables.MACHINE_JUDGMENTS.read().merge(shown[["query_id", "moment_id", "query"]])
+    pairs = join_shown(select_pairs(source), source)
+    similar = tables.MACHINE_JUDGMENTS.read().merge(pairs[["query_id", "moment_id", "query"]])
     videos = tables.VIDEOS.read().set_index("video_id")["path"]
-    of_clips = shown["moment_id"].unique()
+    of_clips = pairs["moment_id"].unique()
     moments = source.moments[source.moments["moment_id"].isin(of_clips)]
     content = {
         "fps": load().sample.fps,
         "paths": {video: str(Path(videos[video]).resolve()) for video in moments["video_id"]},
         "moments": moments[["moment_id", "video_id", "start", "end"]].to_numpy().tolist(),
         "levels": _nest(
-            shown.assign(
+            pairs.assign(
                 level=[
-                    level(*pair) for pair in zip(shown["query_id"], shown["moment_id"], strict=True)
+                    level(*pair) for pair in zip(pairs["query_id"], pairs["moment_id"], strict=True)
                 ]
             )
         ),
@@ -112,12 +112,12 @@ def main() -> None:
     parse_arguments(__doc__)
     with TemporaryDirectory() as name:
         folder = Path(name)
-        for one in COPIED:
-            source = Path(one)
+        for name_copied in COPIED:
+            source = Path(name_copied)
             if source.is_dir():
-                shutil.copytree(source, folder / one, symlinks=True)
+                shutil.copytree(source, folder / name_copied, symlinks=True)
             else:
-                shutil.copyfile(source, folder / one)
+                shutil.copyfile(source, folder / name_copied)
         with chdir(folder):
             write_truth(folder / "truth.json")
             for judge, script in JUDGES.items():

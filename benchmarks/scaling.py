@@ -69,14 +69,14 @@ def corpus(number: int) -> Iterator[str]:
     """Yield lines in TVR's format, with distinct descriptions."""
     random = np.random.default_rng(0)
     for moment in range(number):
-        said = " ".join(WORDS[i] for i in random.integers(0, len(WORDS), 10))
+        words = " ".join(WORDS[i] for i in random.integers(0, len(WORDS), 10))
         start = 10.0 * (moment % PER_VIDEO)
         yield json.dumps(
             {
                 "vid_name": f"show_{moment // PER_VIDEO:07}",
                 "duration": 60.0,
                 "ts": [start, start + 8.0],
-                "desc": f"{said} {moment}.",
+                "desc": f"{words} {moment}.",
                 "type": "v",
                 "desc_id": moment,
             }

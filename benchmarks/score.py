@@ -120,9 +120,9 @@ def time_commands(folders: Sequence[Path], paths: Sequence[Path]) -> list[float]
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     call = partial(subprocess.run, command, env=environment, check=True, capture_output=True)
     for _ in range(ROUNDS + 1):
-        for folder, taken in zip(folders, seconds, strict=True):
-            taken.append(time_call(partial(call, cwd=folder))[0])
-    return [median(taken[1:]) for taken in seconds]  # the first compiles
+        for folder, own in zip(folders, seconds, strict=True):
+            own.append(time_call(partial(call, cwd=folder))[0])
+    return [median(own[1:]) for own in seconds]  # the first compiles
 
 
 def main() -> None:
@@ -142,10 +142,10 @@ def main() -> None:
         paths = write(Path(folder), qrels, run)
         size = sum(path.stat().st_size for path in paths) / 1e6
         folders = [Path.cwd(), *([options.against] if options.against else [])]
-        whole, *other = time_commands(folders, paths)
+        whole, *others = time_commands(folders, paths)
     print(f"the command, from {size:.0f} MB of JSON to numbers: {whole:.2f} s (goal 1)")
-    if other:
-        print(f"in {options.against}: {other[0]:.2f} s, ratio {whole / other[0]:.2f} (goal 0.80)")
+    if others:
+        print(f"in {options.against}: {others[0]:.2f} s, ratio {whole / others[0]:.2f} (goal 0.80)")
     before = peak_mb() / 1024
     large = repeat(ours[0], options.times), repeat(ours[1], options.times)
     much, _ = time_call(lambda: calc_aggregate(measures, *large))

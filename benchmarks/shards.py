@@ -91,34 +91,39 @@ class SomeTasks:
     queries: int = 0
 
     def map(
-        self, stage: str, _: object, given: Mapping[str, ShardSearch], engine: Engine, *_gpus: float
+        self,
+        stage: str,
+        _: object,
+        searches: Mapping[str, ShardSearch],
+        engine: Engine,
+        *_gpus: float,
     ) -> dict[str, Path]:
         """Stand in for `map_shards`: later blocks' parts are not made."""
         self.prepared = time.process_time()
-        self.tasks, self.pairs = len(given), sum(map(count_pairs, given.values()))
-        paths = {key: Path(engine.folder) / stage / key for key in given}
-        order = np.random.default_rng(0).permutation(len(given))
-        drawn = [list(given)[place] for place in order[: self.number]]
+        self.tasks, self.pairs = len(searches), sum(map(count_pairs, searches.values()))
+        paths = {key: Path(engine.folder) / stage / key for key in searches}
+        order = np.random.default_rng(0).permutation(len(searches))
+        chosen = [list(searches)[place] for place in order[: self.number]]
         print(f"the lead: {self.prepared:.1f} CPU s, {peak_mb():.0f} MB", flush=True)
-        for key in drawn:
-            self.costs.append(_apply(measure, given[key], paths[key]))
+        for key in chosen:
+            self.costs.append(_apply(measure, searches[key], paths[key]))
             print(
                 f"a task: {self.costs[-1].cpu:.1f} CPU s, {self.costs[-1].peak:.0f} MB", flush=True
             )
-        rest = [key for key in list(given)[: engine.shards] if key not in drawn]
-        _apply(make_up, [(given[key], paths[key]) for key in rest])
+        rest = [key for key in list(searches)[: engine.shards] if key not in chosen]
+        _apply(make_up, [(searches[key], paths[key]) for key in rest])
         return paths
 
     def write(
         self,
         training: Training,
-        found: Iterable[Neighbours],
+        neighbours: Iterable[Neighbours],
         sizes: Sequence[int],
         tell: Callable[[int], object],
     ) -> int:
         """Stand in for `write_training_sets`: write the first block of queries."""
         before = time.process_time()
-        self.queries = write_training_sets(training, _first_block(found), sizes, tell)
+        self.queries = write_training_sets(training, _first_block(neighbours), sizes, tell)
         self.written = time.process_time() - before
         return self.queries
 
@@ -133,10 +138,10 @@ class SomeTasks:
         print(f"  all: {work / 3600:.2f} core hours")
 
 
-def _apply(function: Callable[..., Result], *given: object) -> Result:
+def _apply(function: Callable[..., Result], *arguments: object) -> Result:
     """Call a function in a separate process."""
     with SPAWN.Pool(1) as process:
-        return process.apply(function, given)
+        return process.apply(function, arguments)
 
 
 def _first_block(neighbours: Iterable[Neighbours]) -> Iterator[Neighbours]:

@@ -60,7 +60,7 @@ def compare(queries: int, seed: int) -> Outcome:
     histories = [campaign.run() for campaign in (plain, checked)]
     budget = min(history[-1].judgments for history in histories)
     without, with_checks = (
-        [one for one in history if one.judgments <= budget][-1] for history in histories
+        [point for point in history if point.judgments <= budget][-1] for history in histories
     )
     return Outcome(kind, without, with_checks, histories[1][-1])
 
@@ -129,9 +129,9 @@ class _Campaign:
             draw = rng.generator("check", self.seed, number, query_id, moment_id).random()
             setting = Setting()
             if draw < setting.gold:
-                known = int(rng.generator(self.seed, self.spent).choice(LEVELS, p=SHARES))
-                row = self._answer(number, "gold", f"{self.spent}", known, "gold")
-                self.gold.append(row | {"truth": known})
+                level = int(rng.generator(self.seed, self.spent).choice(LEVELS, p=SHARES))
+                row = self._answer(number, "gold", f"{self.spent}", level, "gold")
+                self.gold.append(row | {"truth": level})
             elif draw < setting.gold + setting.repeats:
                 self.spent += 1
 
@@ -141,16 +141,16 @@ class _Campaign:
         self.spent += 1
         at = self.done[number]
         self.done[number] += 1
-        given = answer(self.people[number], truth, query, moment, at)
+        judgment = answer(self.people[number], truth, query, moment, at)
         return {
             "query_id": query,
             "moment_id": moment,
             "annotator": number,
-            "level": given.level,
+            "level": judgment.level,
             "kind": kind,
-            "reason": "broken-clip" if given.level is None else None,
+            "reason": "broken-clip" if judgment.level is None else None,
             "submitted_at": START + pd.Timedelta(seconds=100 * at + (50 if number == BAD else 0)),
-            "seconds": given.seconds,
+            "seconds": judgment.seconds,
             "origin": str(self.spent),
             "guideline": "1",
             "query_sha": "text",
@@ -176,8 +176,8 @@ class _Campaign:
         # The exam comes before everything, and its own times are its order.
         early = rows["kind"] == "exam"
         rows["submitted_at"] = rows["submitted_at"] - early.astype(int) * pd.Timedelta(days=1)
-        known = rows[~rows["annotator"].isin(list(self.barred))]
-        for who, decision in decide(known, Limits()).items():
+        active = rows[~rows["annotator"].isin(list(self.barred))]
+        for who, decision in decide(active, Limits()).items():
             if decision.state == "stop":
                 self.barred[who] = decision.reason
                 self.voided.append((who, decision.since or START, decision.reason))

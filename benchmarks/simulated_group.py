@@ -124,7 +124,7 @@ def _row(person: Person, pair: Pair, kind: str, after: int) -> Answered:
     changed = after if person.number == TESTED else 0
     level = answer(person, pair.truth, pair.query_id, pair.moment_id, changed).level
     second = after * 100 + (50 if person.number == TESTED else person.number)
-    time, known = START + pd.Timedelta(seconds=second), kind in ("exam", "gold")
-    truth = pair.truth if known else None
+    time, is_check = START + pd.Timedelta(seconds=second), kind in ("exam", "gold")
+    truth = pair.truth if is_check else None
     who = person.number
     return Answered(pair.query_id, pair.moment_id, who, level, kind, truth, time, after)

@@ -46,16 +46,18 @@ def draw_campaign(seed: int, pairs: int, people: int, random: int) -> Drawn:
     truth = rng.choice(LEVELS, pairs, p=SHARES)
     bias = rng.normal(0, BIAS, people)
     noise = NOISE * np.exp(rng.normal(0, NOISE_SPREAD, people))
-    seen = truth[:, None] + bias + rng.normal(size=(pairs, people)) * noise
-    said = np.clip(np.rint(seen), 0, LEVELS - 1).astype(np.int64)
-    said[:, people - random :] = rng.integers(0, LEVELS, (pairs, random))
+    ratings = truth[:, None] + bias + rng.normal(size=(pairs, people)) * noise
+    levels = np.clip(np.rint(ratings), 0, LEVELS - 1).astype(np.int64)
+    levels[:, people - random :] = rng.integers(0, LEVELS, (pairs, random))
     batches = -(-pairs // BATCH)
-    asked = rng.random((batches, people)).argsort(axis=1)[np.arange(pairs) // BATCH, :ALL_VOTES]
-    votes = np.take_along_axis(said, asked, axis=1)
+    annotators = rng.random((batches, people)).argsort(axis=1)[
+        np.arange(pairs) // BATCH, :ALL_VOTES
+    ]
+    votes = np.take_along_axis(levels, annotators, axis=1)
     apart = abs(votes[:, 0] - votes[:, 1]) > MAX_DIFFERENCE
     number = np.where(apart, ALL_VOTES, FIRST_VOTES)
-    kept = np.arange(ALL_VOTES) < number[:, None]
-    return Drawn(truth, np.repeat(np.arange(pairs), number), asked[kept], votes[kept])
+    is_cast = np.arange(ALL_VOTES) < number[:, None]
+    return Drawn(truth, np.repeat(np.arange(pairs), number), annotators[is_cast], votes[is_cast])
 
 
 def plain_tables(counts: Floats) -> tuple[Floats, float]:
@@ -92,7 +94,7 @@ def compare(drawn: Drawn, people: int) -> dict[str, tuple[float, float]]:
     """Return squared error and share of exact levels of each method, on pairs the rule decides."""
     pairs = len(drawn.truth)
     rule = decide(drawn.pair, drawn.level, pairs, closed=True)
-    kept = rule.level != NO_LEVEL
+    decided = rule.level != NO_LEVEL
     mean = np.bincount(drawn.pair, drawn.level, pairs) / np.bincount(drawn.pair, minlength=pairs)
     votes, place = skill.group_votes(drawn.pair, drawn.annotator * LEVELS + drawn.level, people)
     levels = {"the rule": rule.level, "mean, nearest": np.floor(mean + 0.5)}
@@ -101,7 +103,7 @@ def compare(drawn: Drawn, people: int) -> dict[str, tuple[float, float]]:
     return {
         name: (float((error**2).mean()), float((error == 0).mean()))
         for name, level in levels.items()
-        for error in [(level - drawn.truth)[kept]]
+        for error in [(level - drawn.truth)[decided]]
     }
 
 
@@ -112,13 +114,13 @@ def nearest(probability: Floats) -> Floats:
 
 def print_simulated(campaigns: int, pairs: int, people: int, random: int) -> None:
     """Print the means over simulated campaigns."""
-    found = [
+    figures = [
         compare(draw_campaign(seed, pairs, people, random), people) for seed in range(campaigns)
     ]
     print(f"{campaigns} campaigns, {pairs:,} pairs, {people} people, {random} at random")
     print(f"{'':22}{'squared error':>15}{'exact':>9}")
-    for name in found[0]:
-        error, exact = np.mean([one[name] for one in found], axis=0)
+    for name in figures[0]:
+        error, exact = np.mean([campaign[name] for campaign in figures], axis=0)
         print(f"{name:22}{error:15.3f}{exact:9.1%}")
 
 
@@ -128,10 +130,10 @@ def hold_out(judgments: Raw) -> Bools:
     order = np.lexsort((rng.random(len(judgments.pair)), judgments.pair))
     _, first = np.unique(judgments.pair[order], return_index=True)
     votes = np.bincount(judgments.pair)
-    drawn = rng.random(len(votes)) < HELD_OUT_OF_TWO
-    taken = (votes == ALL_VOTES) | ((votes == FIRST_VOTES) & drawn)
+    chosen = rng.random(len(votes)) < HELD_OUT_OF_TWO
+    selected = (votes == ALL_VOTES) | ((votes == FIRST_VOTES) & chosen)
     held = np.zeros(len(judgments.pair), dtype=np.bool_)
-    held[order[first[taken]]] = True
+    held[order[first[selected]]] = True
     return held
 
 
@@ -150,8 +152,8 @@ def print_held_out(judgments: Raw) -> None:
     for name, model in MODELS.items():
         fitted = model(votes, people)
         true = fitted.probability[place[own.pair]]
-        said = np.einsum("vt,vtl->vl", true, fitted.tables[own.annotator])
-        likelihood = np.log(said[np.arange(len(said)), own.level])
+        predicted = np.einsum("vt,vtl->vl", true, fitted.tables[own.annotator])
+        likelihood = np.log(predicted[np.arange(len(predicted)), own.level])
         parts = "".join(f"{likelihood[group].mean():10.3f}" for group in groups.values())
         print(f"{name:22}{parts}{_errors(true @ np.arange(LEVELS), own, groups)}")
 
@@ -171,8 +173,8 @@ def main() -> None:
         print_simulated(options.campaigns, options.pairs, options.people, options.random)
         return
     judgments = raw.read(options.raw)
-    given = judgments.pair, judgments.annotator, judgments.level, len(judgments.pairs)
-    seconds, _ = time_call(lambda: skill.weigh(*given), options.repeat)
+    votes = judgments.pair, judgments.annotator, judgments.level, len(judgments.pairs)
+    seconds, _ = time_call(lambda: skill.weigh(*votes), options.repeat)
     print(f"{len(judgments.pair):,} judgments of {len(judgments.pairs):,} pairs: {seconds:.2f} s")
     print_held_out(judgments)
 

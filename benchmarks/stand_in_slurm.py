@@ -137,12 +137,12 @@ def scancel(*options: str) -> None:
 def jobs(options: tuple[str, ...]) -> list[Path]:
     """Return the queue's files for the option `--name=`."""
     name = next(word.removeprefix("--name=") for word in options if word.startswith("--name="))
-    found = []
+    files = []
     for path in queue().iterdir():
         with suppress(FileNotFoundError):
             if path.read_text().splitlines()[0] == name:
-                found.append(path)
-    return found
+                files.append(path)
+    return files
 
 
 def srun(*words: str) -> None:

@@ -57,7 +57,7 @@ def studio(checkout: Path) -> Iterator[tuple[LabelStudio, Params]]:
 
 def connection(lead: LabelStudio, params: Params) -> Connection:
     """Return a new campaign with a few people."""
-    opened = Campaign(
+    campaign = Campaign(
         id=str(uuid.uuid4()),
         name="Benchmark",
         guideline=guideline.current(params.annotation).version,
@@ -74,7 +74,7 @@ def connection(lead: LabelStudio, params: Params) -> Connection:
         number: Account(email=email, name=None, password=uuid.uuid4().hex)
         for number, email in emails.items()
     }
-    return Connection(opened, lead, Signer(opened.id, "0" * 64), Roster(people, accounts))
+    return Connection(campaign, lead, Signer(campaign.id, "0" * 64), Roster(people, accounts))
 
 
 def make_pairs(tasks: int) -> pd.DataFrame:
@@ -82,16 +82,16 @@ def make_pairs(tasks: int) -> pd.DataFrame:
     number = np.arange(tasks) // 2
     return pd.DataFrame(
         {
-            "query_id": [f"{one // 20:06}" for one in number],
-            "moment_id": [f"m{one:07}" for one in number],
+            "query_id": [f"{pair // 20:06}" for pair in number],
+            "moment_id": [f"m{pair:07}" for pair in number],
             "annotator": 1 + np.arange(tasks) % 2 + 2 * ((number // 20) % (PEOPLE // 2)),
             "kind": "first",
             "rank": 1 + number % 20,
             "similarity": 0.5,
             "query": QUERY,
-            "clip": [f"{one:032x}.mp4" for one in number],
+            "clip": [f"{pair:032x}.mp4" for pair in number],
             "query_sha": query_sha(QUERY),
-            "clip_sha": [f"{one:032x}" for one in number],
+            "clip_sha": [f"{pair:032x}" for pair in number],
             "video_id": "show_s01e01",
             "start": 1.0,
             "end": 6.0,
@@ -121,12 +121,12 @@ def judge_all(lead: LabelStudio, params: Params, tasks: int) -> Connection:
     campaign, pairs = connection(lead, params), make_pairs(tasks)
     push(campaign, pairs.groupby("annotator").head(1), params, beside_others=True)
     own = projects.find_projects(lead, campaign.campaign)
-    shown = TaskData(pairs, params.clips.url, BARE_BATCH)
+    task_data = TaskData(pairs, params.clips.url, BARE_BATCH)
     for number, keys in keys_by_annotator(pairs, campaign.campaign.guideline).items():
         account = campaign.roster.accounts[number]
         Visitor(lead.url, lead.invite_path(), account).close()
         user = lead.users()[account.email]
-        data = [shown.data(key, campaign.signer) for key in keys[1:]]
+        data = [task_data.data(key, campaign.signer) for key in keys[1:]]
         for begin in range(0, len(data), BARE_BATCH):
             _import_answers(own[number].id, data[begin : begin + BARE_BATCH], user)
     return campaign
@@ -147,7 +147,7 @@ def _import_answers(project: int, data: Sequence[Mapping[str, str]], user: int) 
         {"result": page.result_of(level), "completed_by": user, "lead_time": 4.0}
         for level in range(5)
     ]
-    tasks = [{"data": one, "annotations": [answers[at % 5]]} for at, one in enumerate(data)]
+    tasks = [{"data": task, "annotations": [answers[at % 5]]} for at, task in enumerate(data)]
     with _api() as http:
         http.post(f"/api/projects/{project}/import", json=tasks).raise_for_status()
 
@@ -162,8 +162,8 @@ def bare_paging(lead: LabelStudio, campaign: Connection) -> float:
                 page_number, total = 0, 1
                 while page_number * PAGE < total:
                     page_number += 1
-                    asked = {"project": project.id, "page_size": PAGE, "page": page_number}
-                    answer = http.get("/api/tasks/", params={**asked, "fields": "all"})
+                    query = {"project": project.id, "page_size": PAGE, "page": page_number}
+                    answer = http.get("/api/tasks/", params={**query, "fields": "all"})
                     total = answer.raise_for_status().json()["total"]
 
     return time_call(read_all)[0]

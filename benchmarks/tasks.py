@@ -36,9 +36,9 @@ def main() -> None:
             changes = {"kind": kind, "workers": options.workers, "folder": folder}
             changed = engine.model_copy(update=changes)
             for tasks in (options.workers, options.tasks):
-                given = {f"{kind}-{tasks}-{task}": task for task in range(tasks)}
+                numbers = {f"{kind}-{tasks}-{task}": task for task in range(tasks)}
                 before = cpu_seconds()
-                wall, _ = time_call(partial(map_shards, "nothing", do_nothing, given, changed))
+                wall, _ = time_call(partial(map_shards, "nothing", do_nothing, numbers, changed))
                 cpu = cpu_seconds() - before
                 print(f"{kind:6} {tasks:>6,} tasks {wall:>7.1f} s {cpu:>7.1f} CPU s", flush=True)
 

@@ -42,26 +42,26 @@ class Simulation:
 
     def step(self) -> None:
         """Plan, assign what is new, and have everyone judge for a while."""
-        seconds, made = time_call(lambda: plan(self.inputs))
+        seconds, planned = time_call(lambda: plan(self.inputs))
         self.seconds.append(seconds)
-        self._give_out(made.assignments)
+        self._give_out(planned.assignments)
         done = []
         for number, stream in sorted(self.streams.items()):
             count = round(self.speed[number] * self.day)
             done += [(*pair, number, kind) for *pair, kind in stream[:count]]
             del stream[:count]
         tasks = pd.DataFrame(done, columns=tables.ASSIGNMENTS.columns)
-        left = [(*p, n, kind) for n, stream in self.streams.items() for *p, kind in stream]
+        waiting = [(*p, n, kind) for n, stream in self.streams.items() for *p, kind in stream]
         self.inputs = replace(
             self.inputs,
             judgments=pd.concat([self.inputs.judgments, self._judge(tasks)], ignore_index=True),
-            open_tasks=pd.DataFrame(left, columns=tables.ASSIGNMENTS.columns),
+            open_tasks=pd.DataFrame(waiting, columns=tables.ASSIGNMENTS.columns),
         )
 
     def _give_out(self, wanted: pd.DataFrame) -> None:
         new = wanted[~is_in(wanted, self.inputs.open_tasks, SEAT)]
-        shown = new.assign(query_sha="text", clip_sha="clip")
-        for number, keys in keys_by_annotator(shown, "1").items():
+        pairs = new.assign(query_sha="text", clip_sha="clip")
+        for number, keys in keys_by_annotator(pairs, "1").items():
             ordered = shuffle(keys, self.inputs.id)
             if not self.waves:
                 ordered.sort(key=lambda key: rng.draw(key.annotator, key.query_id))
@@ -71,10 +71,10 @@ class Simulation:
         """Return judgments: 1 and 4 where a pair divides people by their number, else 2."""
         draws = tasks["moment_id"].astype("int64").map(lambda moment: moment * 7919 % 100 / 100)
         apart = (draws < APART) & (tasks["annotator"] % 2 == 0)
-        made = judge(tasks)
-        number = len(self.inputs.judgments) + np.arange(len(made))
+        judgments = judge(tasks)
+        number = len(self.inputs.judgments) + np.arange(len(judgments))
         when = pd.Timestamp("2024-05-01T08:00:00Z") + pd.to_timedelta(number, unit="s")
-        return made.assign(level=apart.map({True: 4, False: 1}), submitted_at=when)
+        return judgments.assign(level=apart.map({True: 4, False: 1}), submitted_at=when)
 
     @property
     def share(self) -> float:

@@ -91,9 +91,9 @@ def find_differences(qrels: Segments, run: Segments, *, unmatched: bool = True) 
 
 
 def _of_queries(qrels: Segments, run: Segments, *, unmatched: bool) -> Iterator[str]:
-    found = find_unmatched(qrels.queries, run.queries)
-    alike = _require_common("query", qrels.queries, found)
-    for names, has, lacks in zip(found, ("qrels", "run"), ("run", "qrels"), strict=True):
+    ids = find_unmatched(qrels.queries, run.queries)
+    alike = _require_common("query", qrels.queries, ids)
+    for names, has, lacks in zip(ids, ("qrels", "run"), ("run", "qrels"), strict=True):
         if names and unmatched:
             yield f"queries in the {has} but not in the {lacks}: {len(names)} ({shorten(names)})"
     if alike:
@@ -108,15 +108,15 @@ def _of_videos(qrels: Segments, run: Segments) -> Iterator[str]:
         yield f"some video ids differ only in spelling: {alike}"
 
 
-def _require_common(what: str, judged: Sequence[str], found: Unmatched) -> str:
+def _require_common(what: str, judged: Sequence[str], ids: Unmatched) -> str:
     """Return an example of ids that may be the same, if there are any.
 
     Raises:
         NothingMeetsError: no id of the qrels is in the run.
     """
-    alike = find_alike(*found)
-    if len(found.not_in_run) == len(judged):
-        examples = f"{found.not_in_run[0]!r} in the qrels, {found.not_in_qrels[0]!r} in the run"
+    alike = find_alike(*ids)
+    if len(ids.not_in_run) == len(judged):
+        examples = f"{ids.not_in_run[0]!r} in the qrels, {ids.not_in_qrels[0]!r} in the run"
         raise NothingMeetsError(
             f"the qrels and the run have no {what} in common: {alike or examples}"
         )
@@ -141,7 +141,7 @@ def _of_times(qrels: Segments, run: Segments) -> Iterator[str]:
     if not ratios or 1 / SCALE < (ratio := _middle(np.array(ratios))) < SCALE:
         return
     factor = ratio if ratio > 1 else 1 / max(ratio, 1e-9)
-    unit = min(_UNITS, key=lambda known: abs(np.log(known / factor)))
+    unit = min(_UNITS, key=lambda each: abs(np.log(each / factor)))
     side = "run" if ratio > 1 else "qrels"
     at = int(np.argsort(ratios)[len(ratios) // 2])
     video = videos[at]

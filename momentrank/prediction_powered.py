@@ -228,7 +228,7 @@ def estimate_run(scorers: Scorers, run: "Run", confidence: float = CONFIDENCE) -
     """
     by_people, by_machine = (scorer.per_query(run) for scorer in scorers)
     own = set(scorers.people.qrels.queries)
-    found = Estimates()
+    result = Estimates()
     for measure, (names, judged) in by_people.items():
         all_names, predicted = by_machine[measure]
         if set(names) != own.intersection(all_names):
@@ -239,5 +239,5 @@ def estimate_run(scorers: Scorers, run: "Run", confidence: float = CONFIDENCE) -
         place = {name: row for row, name in enumerate(all_names)}
         rows = [place[name] for name in names]
         others = np.delete(predicted, rows)
-        found[measure] = estimate_mean(judged, predicted[rows], others, confidence)
-    return found
+        result[measure] = estimate_mean(judged, predicted[rows], others, confidence)
+    return result

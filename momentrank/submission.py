@@ -72,33 +72,33 @@ def check(
     """
     rules = RULES.get(convention, Rules())
     lengths = {**(truth.durations if truth else {}), **(durations or {})}
-    found = Findings([*_format(rules, convention, fmt)], [])
+    notes = Findings([*_format(rules, convention, fmt)], [])
     if rules.scored and unscored:
-        found.problems.append(f"results without a score: {unscored}")
+        notes.problems.append(f"results without a score: {unscored}")
     for task, run in lists.items():
-        for own, all_found in zip(_check_list(convention, run, truth, lengths), found, strict=True):
-            all_found.extend(f"{task}: {message}" if task else message for message in own)
+        for own, all_notes in zip(_check_list(convention, run, truth, lengths), notes, strict=True):
+            all_notes.extend(f"{task}: {message}" if task else message for message in own)
     if not lengths:
-        found.remarks.append("no durations are known: times are not compared with them")
+        notes.remarks.append("no durations are known: times are not compared with them")
     if truth is None:
-        found.remarks.append("no qrels given: ids and videos are not compared with them")
-    return found
+        notes.remarks.append("no qrels given: ids and videos are not compared with them")
+    return notes
 
 
 def _check_list(
     convention: str, run: Segments, truth: Truth | None, durations: Mapping[str, float]
 ) -> Findings:
     rules = RULES.get(convention, Rules())
-    found = Findings([*_direction(rules, run)], [*_numbers(convention, run)])
+    notes = Findings([*_direction(rules, run)], [*_numbers(convention, run)])
     lacking = [*_empty(run)]
     if truth is not None:
         run = restore_own_ids(run, truth.segments)
         lacking += _missing(truth.segments, run)
-        found.problems.extend([*_queries(truth.segments, run), *_videos(rules, truth, run)])
-    (found.problems if rules.every_query else found.remarks).extend(lacking)
+        notes.problems.extend([*_queries(truth.segments, run), *_videos(rules, truth, run)])
+    (notes.problems if rules.every_query else notes.remarks).extend(lacking)
     for message, share in _times(run, durations):
-        (found.problems if share > FEW else found.remarks).append(message)
-    return found
+        (notes.problems if share > FEW else notes.remarks).append(message)
+    return notes
 
 
 def _format(rules: Rules, convention: str, fmt: str) -> Iterator[str]:
@@ -138,13 +138,13 @@ def _missing(qrels: Segments, run: Segments) -> Iterator[str]:
 def _queries(qrels: Segments, run: Segments) -> Iterator[str]:
     _, unknown = find_unmatched(qrels.queries, run.queries)
     try:
-        found = list(find_differences(qrels, run, unmatched=False))
+        lines = list(find_differences(qrels, run, unmatched=False))
     except NothingMeetsError as exc:
         yield str(exc)
         return
     if unknown:
         yield f"queries that are not in the qrels: {len(unknown)} ({shorten(unknown)})"
-    yield from found
+    yield from lines
 
 
 def _videos(rules: Rules, truth: Truth, run: Segments) -> Iterator[str]:

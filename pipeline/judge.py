@@ -131,16 +131,16 @@ def figures(table: pd.DataFrame, backend: str, without_clip: int) -> dict[str, A
     }
 
 
-def remark(told: dict[str, Any]) -> str:
+def remark(counts: dict[str, Any]) -> str:
     """Return how many judgments have a level, and why the others have none."""
-    if told["backend"] == "none":
+    if counts["backend"] == "none":
         return "judge: judge.backend is none: no machine judges"
-    start = f"judge: {told['with_level']:,} of {told['judgments']:,} judgments have a level"
-    if "no-judgments" in told["without_level"]:
+    start = f"judge: {counts['with_level']:,} of {counts['judgments']:,} judgments have a level"
+    if "no-judgments" in counts["without_level"]:
         start += "; similarity learns from people, and they have judged too few validation queries"
-    failed = [(n, why) for why, n in told["without_level"].items() if why != "no-judgments"]
+    failed = [(n, why) for why, n in counts["without_level"].items() if why != "no-judgments"]
     text = start + "".join(f"; {number:,} {why}" for number, why in failed)
-    if "failed" in told["without_level"]:
+    if "failed" in counts["without_level"]:
         text += f"; to retry what failed: {ASK_AGAIN}"
     return text
 
@@ -154,10 +154,10 @@ def main() -> None:
     table = tables.MACHINE_JUDGMENTS.empty() if judging is None else judge(shown, judging)
     tables.MACHINE_JUDGMENTS.write(table)
     write_release(table, source.moments, params)
-    told = figures(table, params.judge.backend, len(pairs) - len(shown))
+    metrics = figures(table, params.judge.backend, len(pairs) - len(shown))
     took = {} if judging is None else dict(judging.figures())
-    cli.write_metrics("judge", told | ({"judge": took} if took else {}))
-    cli.log(remark(told))
+    cli.write_metrics("judge", metrics | ({"judge": took} if took else {}))
+    cli.log(remark(metrics))
 
 
 def estimate() -> None:

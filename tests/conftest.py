@@ -218,8 +218,8 @@ def forked(tmp_path_factory):
     with FileLock(shared / "prefork.lock"):
         if not environment.exists():
             make_environment(environment, address)
-        held = hold(address)
-    with held:
+        connection = hold(address)
+    with connection:
         yield environment
 
 
@@ -250,8 +250,8 @@ def label_studio(tmp_path_factory, repository):
                 sqlite.copy_empty()  # into the real environment, for all
             make_environment(environment, address, real, {"python": STARTS})
         program = str(REPOSITORY / "tests/annotation/prefork_studio.py")
-        held = hold(address, str(real / "bin/python"), program)
-    with held:
+        connection = hold(address, str(real / "bin/python"), program)
+    with connection:
         yield environment
 
 

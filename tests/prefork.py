@@ -136,8 +136,8 @@ def make_environment(
 
 def variables(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that a library or the interpreter reads when it starts."""
-    found = {name for name in environment if name.startswith(OF_THE_INTERPRETER)}
-    return {name: environment[name] for name in found - LATER}
+    names = {name for name in environment if name.startswith(OF_THE_INTERPRETER)}
+    return {name: environment[name] for name in names - LATER}
 
 
 def hold(address: Path, python: str = sys.executable, program: str = __file__) -> socket.socket:
@@ -158,9 +158,9 @@ def hold(address: Path, python: str = sys.executable, program: str = __file__) -
         )
     while server.poll() is None:
         with suppress(OSError):
-            held = _connect(address)
+            connection = _connect(address)
             server.returncode = 0  # it may outlive this process
-            return held
+            return connection
         time.sleep(0.05)
     raise RuntimeError(address.with_suffix(".log").read_text())
 
@@ -222,8 +222,8 @@ class Server:
                 self._become(channel, order, files)
             with suppress(OSError):  # it has done so itself, and ended
                 os.setpgid(child, child)
-        for one in files:
-            os.close(one)
+        for file in files:
+            os.close(file)
         if not child:  # the real interpreter does it
             self._open -= 1
             channel.close()
@@ -274,10 +274,10 @@ class Server:
             close = getattr(key.fileobj, "close", partial(os.close, key.fd))
             close()
         self._ready.close()
-        channel, *moved = (_move(one, HIGH) for one in (channel.detach(), *files))
-        for place, one in zip(order["files"], moved, strict=True):
-            os.dup2(one, place)
-            os.close(one)
+        channel, *moved = (_move(file, HIGH) for file in (channel.detach(), *files))
+        for place, file in zip(order["files"], moved, strict=True):
+            os.dup2(file, place)
+            os.close(file)
         os.setpgid(0, 0)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         for number in order["ignored"]:

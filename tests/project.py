@@ -42,10 +42,10 @@ NAMED = {
 }
 
 
-def name_collection(path: Path, **given) -> None:
+def name_collection(path: Path, **changes) -> None:
     """Say in a params.yaml what a closed campaign is released with."""
     text = path.read_text()
-    for key, value in (NAMED | given).items():
+    for key, value in (NAMED | changes).items():
         *_, last = key.split(".")
         text, number = re.subn(rf"(?m)^( +{last}:) null ", rf"\1 {json.dumps(value)} ", text)
         assert number == 1, key
@@ -92,10 +92,10 @@ class Project:
 
     def repro(self, *targets: str) -> list[str]:
         """Run `dvc repro`; return the stages that it ran, but for those that always run."""
-        self.told = self.run("dvc", "repro", *targets)
-        ran = re.findall(r"Running stage '([^']+)'", self.told)
-        assert set(ALWAYS) <= set(ran)
-        return [name for name in ran if name not in ALWAYS]
+        self.output = self.run("dvc", "repro", *targets)
+        stages = re.findall(r"Running stage '([^']+)'", self.output)
+        assert set(ALWAYS) <= set(stages)
+        return [name for name in stages if name not in ALWAYS]
 
     def change(self, name: str, pattern: str, text: str) -> None:
         path = self.folder / name
@@ -146,8 +146,8 @@ def make_checkout(
     folder.mkdir()
     project = copy_of(repository, folder, small, environment)
     for name in filter(lambda name: (repository / name).exists(), ENVIRONMENTS):
-        other = environment if name == ".venv" else None
-        (folder / name).symlink_to(other or (repository / name).resolve())
+        target = environment if name == ".venv" else None
+        (folder / name).symlink_to(target or (repository / name).resolve())
     return project
 
 

@@ -22,7 +22,7 @@ def _moment(pair, start, end, similarity, level):
 
 def _moments(query):
     rows = enumerate(SHOWN, start=20 * query)
-    return [_moment(pair, *shown) for pair, shown in rows if shown[-1] is not None]
+    return [_moment(pair, *moment) for pair, moment in rows if moment[-1] is not None]
 
 
 def _predictions(query, delay):
@@ -49,8 +49,8 @@ def write(folder):
         f"{20 * query + place},{who},{level}"
         for queries in QUERIES.values()
         for query in queries
-        for place, shown in enumerate(SHOWN)
-        for who, level in enumerate(VOTES[shown[-1]])
+        for place, moment in enumerate(SHOWN)
+        for who, level in enumerate(VOTES[moment[-1]])
     ]
     table = ["pair_id,worker,relevance", *votes]
     (folder / "raw_annotation.csv").write_text("\n".join(table) + "\n")

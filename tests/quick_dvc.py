@@ -49,9 +49,9 @@ def by_entry(parse: Parse, dump: Dump) -> tuple[Parse, Dump]:
             return pickle.loads(load(text, str(path)))  # noqa: S301  (its own)
         stages = {}
         for entry in entries:
-            one = pickle.loads(load(entry, str(path)))  # noqa: S301
-            texts[repr(one)] = entry
-            stages |= one
+            stage = pickle.loads(load(entry, str(path)))  # noqa: S301
+            texts[repr(stage)] = entry
+            stages |= stage
         return {"schema": "2.0", "stages": stages or None}
 
     def quick_dump(data: dict, stream: TextIO) -> None:
@@ -59,19 +59,19 @@ def by_entry(parse: Parse, dump: Dump) -> tuple[Parse, Dump]:
             dump(data, stream)
             return
         stream.write(HEAD)
-        for one in ({name: entry} for name, entry in data["stages"].items()):
-            if repr(one) not in texts:
+        for stage in ({name: entry} for name, entry in data["stages"].items()):
+            if repr(stage) not in texts:
                 alone = io.StringIO()
-                dump({"stages": one}, alone)
-                texts[repr(one)] = alone.getvalue().removeprefix("stages:\n")
-            stream.write(texts[repr(one)])
+                dump({"stages": stage}, alone)
+                texts[repr(stage)] = alone.getvalue().removeprefix("stages:\n")
+            stream.write(texts[repr(stage)])
 
     return quick_parse, quick_dump
 
 
 def once(open_index: Callable) -> Callable:
     """Return a function that reads git's index again only where git has written it again."""
-    opened: dict[tuple, Any] = {}
+    indexes: dict[tuple, Any] = {}
 
     def quick_open(repo: Any, **options: object) -> Any:
         if options or not repo.has_index():
@@ -79,8 +79,8 @@ def once(open_index: Callable) -> Callable:
         path = repo.index_path()
         there = Path(path).stat()
         key = path, there.st_ino, there.st_mtime_ns, there.st_size
-        if key not in opened:
-            opened[key] = open_index(repo)
-        return opened[key]
+        if key not in indexes:
+            indexes[key] = open_index(repo)
+        return indexes[key]
 
     return quick_open

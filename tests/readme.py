@@ -14,12 +14,12 @@ def sections(readme: Path) -> dict[str, list[str]]:
     """Return the blocks and the commands within sentences, in their order, by section."""
     head, *parts = HEADING.split(readme.read_text(encoding="utf-8"))
     texts = {"": head, **dict(zip(parts[::2], parts[1::2], strict=True))}
-    return {title: _typed(text) for title, text in texts.items()}
+    return {title: _find_commands(text) for title, text in texts.items()}
 
 
-def _typed(text: str) -> list[str]:
-    found = [(at.start(), at[1]) for at in BLOCK.finditer(text)]
+def _find_commands(text: str) -> list[str]:
+    places = [(at.start(), at[1]) for at in BLOCK.finditer(text)]
     rest = BLOCK.sub(lambda at: " " * len(at[0]), text)
     spans = [(at.start(), " ".join(at[1].split())) for at in SPAN.finditer(rest)]
-    found += [(at, span) for at, span in spans if f"{span} ".startswith(PROGRAMS)]
-    return [command for _, command in sorted(found)]
+    places += [(at, span) for at, span in spans if f"{span} ".startswith(PROGRAMS)]
+    return [command for _, command in sorted(places)]

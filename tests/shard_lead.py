@@ -23,11 +23,11 @@ if __name__ == "__main__":
 
 def start_lead(folder, repository, engine, log, parts=6):
     """Start a process that makes the first of `part0` to `part5`; the others never end."""
-    given = give_parts(log, parts, gate=str(folder / "no-gate"))
+    tasks = give_parts(log, parts, gate=str(folder / "no-gate"))
     path = os.pathsep.join([str(repository), str(repository / "tests")])
     (folder / "lead.py").write_text(LEAD)
     return subprocess.Popen(
-        [sys.executable, "lead.py", json.dumps([engine.model_dump(), given])],
+        [sys.executable, "lead.py", json.dumps([engine.model_dump(), tasks])],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": path},
         start_new_session=True,

@@ -22,13 +22,13 @@ class UnlikeOtherError(MomentRankError):
         super().__init__(f"{file}, line {line}: wrong")
 
 
-def write_squares(given, path):
+def write_squares(task, path):
     """Write the squares of numbers; with a `gate`, all but the first to begin wait for it."""
-    begin(given, path)
-    is_first = Path(given["log"]).read_text().startswith(key_of(path))
-    if "gate" in given and not is_first:
-        wait_for_gate(Path(given["gate"]))
-    write_numbers(given, path)
+    begin(task, path)
+    is_first = Path(task["log"]).read_text().startswith(key_of(path))
+    if "gate" in task and not is_first:
+        wait_for_gate(Path(task["gate"]))
+    write_numbers(task, path)
 
 
 def wait_for_gate(gate):
@@ -39,27 +39,27 @@ def wait_for_gate(gate):
         time.sleep(0.02)
 
 
-def refuse(given, path):
+def refuse(task, path):
     """Fail on the number 2."""
-    if 2 in given["numbers"]:
-        begin(given, path)
+    if 2 in task["numbers"]:
+        begin(task, path)
         raise UnlikeOtherError("moments.parquet", 2)
-    write_squares(given, path)
+    write_squares(task, path)
 
 
-def end_abruptly(given, path):
+def end_abruptly(task, path):
     """Die as by `kill -9` on the number 2, once."""
-    begin(given, path)
-    once = Path(given["log"]).with_suffix(".killed")
-    if 2 in given["numbers"] and not once.exists():
+    begin(task, path)
+    once = Path(task["log"]).with_suffix(".killed")
+    if 2 in task["numbers"] and not once.exists():
         once.touch()
         os.kill(os.getpid(), 9)
-    write_numbers(given, path)
+    write_numbers(task, path)
 
 
-def begin(given, path):
+def begin(task, path):
     """Add a line to the log: the part and the process."""
-    with Path(given["log"]).open("a") as log:  # one short write: lines of processes don't mix
+    with Path(task["log"]).open("a") as log:  # one short write: lines of processes don't mix
         log.write(f"{key_of(path)} {os.getpid()}\n")
 
 
@@ -68,8 +68,8 @@ def key_of(path):
     return path.name.split(".")[1]
 
 
-def write_numbers(given, path):
-    path.write_text(" ".join(str(number**2) for number in given["numbers"]))
+def write_numbers(task, path):
+    path.write_text(" ".join(str(number**2) for number in task["numbers"]))
 
 
 class HashEncoder:

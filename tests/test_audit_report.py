@@ -20,7 +20,7 @@ SKIPPED = "pip-audit: skipped for x.lock: no package could be looked up from her
 
 
 @pytest.mark.parametrize(
-    ("report", "told"),
+    ("report", "expected"),
     [
         (json.dumps({"dependencies": FOUND}), TOLD),
         (json.dumps({"dependencies": FOUND[2:]}), SKIPPED),
@@ -29,10 +29,10 @@ SKIPPED = "pip-audit: skipped for x.lock: no package could be looked up from her
         (None, SKIPPED),
     ],
 )
-def test_a_report(repository, tmp_path, report, told):
+def test_a_report(repository, tmp_path, report, expected):
     path = tmp_path / "report"
     if report is not None:
         path.write_text(report)
     command = [sys.executable, str(repository / ".ci/holes.py"), "x.lock", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.stdout + done.stderr == told
+    assert done.stdout + done.stderr == expected

@@ -65,7 +65,7 @@ def project(repository, tmp_path):
     (folder / "go").touch()
 
 
-def started(project):
+def start_repro(project):
     """Start `dvc repro`, and return it when its stage runs."""
     process = subprocess.Popen(
         ["dvc", "repro"], cwd=project.folder, env=project.env,
@@ -80,13 +80,13 @@ def started(project):
 
 @pytest.mark.integration
 def test_a_second_dvc_repro_says_that_one_is_running_and_changes_nothing(project, page):
-    with started(project) as first:
+    with start_repro(project) as first:
         project.run("dvc", "repro", fails=True)
-        told = project.errors
+        message = project.errors
         (project.folder / "go").touch()
         assert first.wait(60) == 0
-    assert f"(PID {first.pid})" in told
-    assert "is busy, it is being blocked by:" in told
+    assert f"(PID {first.pid})" in message
+    assert "is busy, it is being blocked by:" in message
     assert "is busy, it is being blocked by:" in page
     assert (project.folder / "out").read_text() == "done\n"
     assert "didn't change, skipping" in project.run("dvc", "repro")
@@ -94,7 +94,7 @@ def test_a_second_dvc_repro_says_that_one_is_running_and_changes_nothing(project
 
 @pytest.mark.integration
 def test_after_kill_9_of_dvc_the_next_one_runs(project):
-    with started(project) as first:
+    with start_repro(project) as first:
         first.kill()
     (project.folder / "go").touch()
     assert "Running stage 'slow'" in project.run("dvc", "repro")
@@ -107,23 +107,23 @@ def test_a_second_push_says_that_it_waits_and_then_has_the_lock(
     monkeypatch.chdir(tmp_path)
     done = []
 
-    def other():
+    def push_second():
         with hold_lock("push"):
             done.append("second")
 
     with hold_lock("pull"):
-        thread = threading.Thread(target=other)
+        thread = threading.Thread(target=push_second)
         thread.start()
-        said = ""
+        message = ""
         deadline = time.monotonic() + 30
-        while not said and time.monotonic() < deadline:
+        while not message and time.monotonic() < deadline:
             time.sleep(0.01)
-            said = capsys.readouterr().err
+            message = capsys.readouterr().err
         done.append("first")
     thread.join(30)
     assert done == ["first", "second"]
-    assert said == "push: another pull or push is running here; waiting for it to finish\n"
-    assert said.strip() in page
+    assert message == "push: another pull or push is running here; waiting for it to finish\n"
+    assert message.strip() in page
 
 
 def test_a_push_that_waits_too_long_gives_up_and_says_whom_to_look_for(tmp_path, monkeypatch, page):
@@ -170,9 +170,9 @@ def test_a_clock_that_was_set_back_makes_dvc_neither_run_nor_skip_wrongly(projec
     assert (project.folder / "out").read_text() == "more\n"
 
 
-def answered(number, second, *levels):
-    said = [{"id": number, "result": level} for level in levels]
-    return AnsweredTask(number, "key", False, START + timedelta(seconds=second), said, [])
+def make_task(number, second, *levels):
+    answers = [{"id": number, "result": level} for level in levels]
+    return AnsweredTask(number, "key", False, START + timedelta(seconds=second), answers, [])
 
 
 class Studio:
@@ -194,13 +194,13 @@ def test_after_the_servers_clock_was_set_back_new_answers_come_and_anew_brings_c
 ):
     monkeypatch.chdir(tmp_path)
     project = SimpleNamespace(id=1, created_at="then")
-    reader.read(Studio(answered(1, 7200, "2"), answered(2, 7200)), project)
-    later = answered(1, 60, "3"), answered(2, 60, "4")  # two hours earlier, says its clock
-    found = reader.read(Studio(*later), project)
-    assert [one["result"] for task in found.values() for one in task.answers] == ["3", "4"]
+    reader.read(Studio(make_task(1, 7200, "2"), make_task(2, 7200)), project)
+    later = make_task(1, 60, "3"), make_task(2, 60, "4")  # two hours earlier, says its clock
+    tasks = reader.read(Studio(*later), project)
+    assert [answer["result"] for task in tasks.values() for answer in task.answers] == ["3", "4"]
 
-    reader.read(Studio(answered(1, 7200, "2")), project)
-    unseen = Studio(answered(1, 60, "3"))
+    reader.read(Studio(make_task(1, 7200, "2")), project)
+    unseen = Studio(make_task(1, 60, "3"))
     assert reader.read(unseen, project)[1].answers[0]["result"] == "2"
     assert reader.read(unseen, project, full=True)[1].answers[0]["result"] == "3"
     assert "`python -m annotation.pull --full`" in page
@@ -213,11 +213,11 @@ def test_a_corpus_without_a_usable_row_is_refused(repository, page):
     settings = params.load(repository / "params.yaml").ingest
     settings = settings.model_copy(update={"source": "my.jsonl", "max_rejected": 1.0})
     rows = [Row("my.jsonl", n, moment_id=n, video_id="v", start=3, end=1) for n in range(2)]
-    for some, said in (
+    for some, message in (
         (rows, "my.jsonl: none of the 2 rows can be used"),
         ([], "contains no tvr rows"),
     ):
-        with pytest.raises(CorpusError, match=said):
+        with pytest.raises(CorpusError, match=message):
             ingest.refuse_useless(ingest.ingest(some, settings), settings)
     assert "none of the N rows can be used" in page
     assert "contains no tvr rows" in page
@@ -226,12 +226,12 @@ def test_a_corpus_without_a_usable_row_is_refused(repository, page):
 def test_one_query_is_enough_and_more_than_there_are_is_refused(page):
     captions = pd.DataFrame({"moment_id": ["m1", "m2"], "caption": ["A man sits.", "a man sits. "]})
     none = tables.FROZEN_QUERIES.empty()
-    made = split.split(captions, none, Split(seed=1, val=0, test=1, train=None))
-    assert made.table.to_numpy().tolist() == [["m1", "A man sits.", "test"]]
+    result = split.split(captions, none, Split(seed=1, val=0, test=1, train=None))
+    assert result.table.to_numpy().tolist() == [["m1", "A man sits.", "test"]]
     with pytest.raises(SplitError) as refused:
         split.split(captions, none, Split(seed=1, val=1, test=1, train=None))
-    said = re.sub(r"\d+", "N", str(refused.value)).partition(";")[0]
-    assert said in page
+    message = re.sub(r"\d+", "N", str(refused.value)).partition(";")[0]
+    assert message in page
 
 
 @pytest.mark.parametrize("number", [1, 3])
@@ -239,22 +239,22 @@ def test_fewer_than_four_people_are_refused(page, number):
     people = [Annotator(who, "annotator", True) for who in range(1, number + 1)]
     with pytest.raises(PlanError) as refused:
         refuse_too_few_people(people)
-    said = str(refused.value).replace(f"{number} active", "N active")
-    assert said.partition(" (")[0] in page
+    message = str(refused.value).replace(f"{number} active", "N active")
+    assert message.partition(" (")[0] in page
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("end_slack:", "end_slak:", "ingest.end_slak: unknown key; did you mean 'end_slack'?"),
         ("max_rejected:", "limit:", "ingest.max_rejected: this key is missing"),
         ("\nsplit:", "\nspilt:", "spilt: unknown key; did you mean 'split'?"),
     ],
 )
-def test_a_renamed_key_is_named(repository, tmp_path, page, old, new, said):
+def test_a_renamed_key_is_named(repository, tmp_path, page, old, new, message):
     path = tmp_path / "params.yaml"
     path.write_text((repository / "params.yaml").read_text().replace(old, new, 1))
     with pytest.raises(ParamsError) as refused:
         params.load(path)
-    assert f"{path}: {said}" in str(refused.value).splitlines()
-    assert said in page
+    assert f"{path}: {message}" in str(refused.value).splitlines()
+    assert message in page

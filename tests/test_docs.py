@@ -81,10 +81,10 @@ def test_each_benchmarks_command_prints_what_the_table_says(repository, tmp_path
     page = (repository / "docs/scoring.md").read_text()
     rows = [line.split("|")[2:4] for line in page.split("\n\n")[1].splitlines()[2:]]
     assert len(rows) == 8
-    for command, said in rows:
+    for command, figures in rows:
         [script] = re.findall("`(momentrank .*)`", command)
         printed = dict(line.split("\tall\t") for line in shell(script, tmp_path).splitlines())
-        cells = re.findall(r"`([^`-][^`]*)`", said)
+        cells = re.findall(r"`([^`-][^`]*)`", figures)
         cells = [cell for cell in cells if not cell.startswith("spr")]
         assert set(cells) <= printed.keys(), script
         first = float(list(printed.values())[5])
@@ -121,29 +121,29 @@ def test_what_the_campaign_guide_says_you_see_is_what_the_code_says(guide, repos
         *(repository / name for name in ("pipeline/campaign/next_step.py", "pipeline/core/cli.py")),
     ]
     sources = "\n".join(path.read_text() for path in files)
-    said = re.sub(r'"\s*\n\s*f?"', "", sources)  # sentences stand there in pieces
+    sentences = re.sub(r'"\s*\n\s*f?"', "", sources)  # sentences stand there in pieces
     tables = [part.split("\n\n")[0] for part in guide.split("| you see | do |")[1:]]
     assert len(tables) == 2
     for rows in tables:
         messages = re.findall(r"^\| (?:many |for [^|`]*: )?`([^`]+)`", rows, re.MULTILINE)
         assert len(messages) > 5
-        for told in messages:
-            assert told.removeprefix("N ") in said, told
+        for message in messages:
+            assert message.removeprefix("N ") in sentences, message
 
 
 def test_the_server_of_the_compose_file_is_the_pinned_one_and_as_quiet(repository):
     services = files.read_yaml(repository / "docs/compose.yaml")["services"]
     server = services["label-studio"]
-    told, [data, clips] = server["environment"], server["volumes"]
-    assert {name: told[name] for name in environment.QUIET} == environment.QUIET
-    assert told["LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK"] == "true"
-    assert clips == f"../{layout.MADE}:{told[settings.ROOT]}/clips:ro"
-    assert data == f"data:{told['LABEL_STUDIO_BASE_DATA_DIR']}"
+    variables, [data, clips] = server["environment"], server["volumes"]
+    assert {name: variables[name] for name in environment.QUIET} == environment.QUIET
+    assert variables["LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK"] == "true"
+    assert clips == f"../{layout.MADE}:{variables[settings.ROOT]}/clips:ro"
+    assert data == f"data:{variables['LABEL_STUDIO_BASE_DATA_DIR']}"
     place = database.Database("database", 5432, "label_studio", "label_studio", "x")
-    assert {**told, "POSTGRE_PASSWORD": "x"}.items() >= place.label_studio_environment.items()
+    assert {**variables, "POSTGRE_PASSWORD": "x"}.items() >= place.label_studio_environment.items()
     database_service = services["database"]["environment"]
     for name, own in (("NAME", "DB"), ("USER", "USER"), ("PASSWORD", "PASSWORD")):
-        assert told[f"POSTGRE_{name}"] == database_service[f"POSTGRES_{own}"]
+        assert variables[f"POSTGRE_{name}"] == database_service[f"POSTGRES_{own}"]
 
 
 def test_the_compose_file_runs_the_workers_as_this_machine_would(repository):
@@ -156,11 +156,11 @@ def test_the_compose_file_runs_the_workers_as_this_machine_would(repository):
         assert re.search(rf"^{name}==", pinned, re.MULTILINE), name
     python, isolated, program, *arguments = server["command"].split()
     assert (python, isolated, Path(program).name) == ("python", "-I", Path(workers.__file__).name)
-    for one in (Path(workers.__file__), workers.SHORTCUTS):
-        assert f"{one.relative_to(repository)} {Path(program).parent}/" in build
-    given = workers.parse([one.replace("${WORKERS:-4}", "4") for one in arguments])
-    assert (given.host, given.p, given.workers) == ("0.0.0.0", "8080", "4")  # noqa: S104  (a container's)
-    assert given.data_dir == server["environment"]["LABEL_STUDIO_BASE_DATA_DIR"]
+    for file in (Path(workers.__file__), workers.SHORTCUTS):
+        assert f"{file.relative_to(repository)} {Path(program).parent}/" in build
+    options = workers.parse([file.replace("${WORKERS:-4}", "4") for file in arguments])
+    assert (options.host, options.p, options.workers) == ("0.0.0.0", "8080", "4")  # noqa: S104  (a container's)
+    assert options.data_dir == server["environment"]["LABEL_STUDIO_BASE_DATA_DIR"]
 
 
 def test_the_commands_of_the_campaign_guide_take_what_it_gives_them(guide, command):
@@ -168,10 +168,10 @@ def test_the_commands_of_the_campaign_guide_take_what_it_gives_them(guide, comma
     assert typed
     for module, arguments in typed:
         verb = arguments.split()[:1] if module == "annotation.campaign" else []
-        code, shown, _ = command(module, *verb, "--help")
+        code, usage, _ = command(module, *verb, "--help")
         assert code == 0, module
         for option in re.findall(r"--[a-z-]+", arguments):
-            assert option in shown, f"{module} {option}"
+            assert option in usage, f"{module} {option}"
 
 
 @pytest.fixture
@@ -211,7 +211,7 @@ def test_the_commands_of_the_audit_of_tvr_ranking_run_on_files_like_its_own(
     page = (repository / "docs/tvr-ranking.md").read_text()
     printed = {line: out for block in blocks(page, "sh") for line, out in type_(block).items()}
     assert len(printed) == 12
-    told = " ".join("\n".join(printed.values()).split())
+    output = " ".join("\n".join(printed.values()).split())
     for expected in (
         "pairs 18 scores 48 annotators 4 flagged 0",
         "kept 12 discarded 6 ",
@@ -219,7 +219,7 @@ def test_the_commands_of_the_audit_of_tvr_ranking_run_on_files_like_its_own(
         "similarity 1.0: 6 pairs, 0.0% below level 4",
         "second batch judged: 0 queries",
     ):
-        assert expected in told
+        assert expected in output
     conventions = {
         line.rpartition(" ")[2]: out for line, out in printed.items() if "--conv" in line
     }

@@ -52,8 +52,8 @@ def test_every_released_qrels_run_and_json_file_is_valid(project):
     files = [*release.rglob("*.json"), *release.rglob("*.qrels")]
     files += (project.folder / "datasets/work/runs").iterdir()
     assert {path.name for path in files} >= {"manifest.json", "croissant.json", "val.qrels"}
-    told = project.run("momentrank", "validate", *map(str, files))
-    assert told.count("files, all with matching SHA-256") == 4
+    output = project.run("momentrank", "validate", *map(str, files))
+    assert output.count("files, all with matching SHA-256") == 4
 
 
 def test_nothing_is_left_for_git_but_what_is_committed(project):
@@ -64,23 +64,29 @@ def test_forked_commands_read_and_write_a_lock_as_others_do(project):
     """See quick_dvc.py."""
     lock = (project.folder / "dvc.lock").read_text()
     parse, dump = quick_dvc.by_entry(_yaml.parse_yaml, _yaml._dump)
-    for data in (read := parse(lock, "dvc.lock"), _yaml.parse_yaml_for_update(lock, "dvc.lock")):
+    for data in (
+        content := parse(lock, "dvc.lock"),
+        _yaml.parse_yaml_for_update(lock, "dvc.lock"),
+    ):
         assert data == _yaml.parse_yaml(lock, "dvc.lock")
         for write in (dump, _yaml._dump):
-            assert written(write, data) == lock
-    read["stages"]["report"]["cmd"] = "echo 'a: line' that is longer than a line may be " * 3
-    del read["stages"]["sample"]
-    read["stages"]["sample"] = {"cmd": ["a", ""], "params": {"b": {"c: d": None, "e": ["1", 1.0]}}}
+            assert dump_to_text(write, data) == lock
+    content["stages"]["report"]["cmd"] = "echo 'a: line' that is longer than a line may be " * 3
+    del content["stages"]["sample"]
+    content["stages"]["sample"] = {
+        "cmd": ["a", ""],
+        "params": {"b": {"c: d": None, "e": ["1", 1.0]}},
+    }
     for write in (dump, quick_dvc.by_entry(_yaml.parse_yaml, _yaml._dump)[1]):
-        assert written(write, read) == written(_yaml._dump, read) != lock
-    assert parse(written(dump, read), "dvc.lock") == read
-    for other in ("", "a: [1]\n", "schema: '2.0'\nstages:\n"):
-        assert parse(other, "dvc.lock") == _yaml.parse_yaml(other, "dvc.lock")
+        assert dump_to_text(write, content) == dump_to_text(_yaml._dump, content) != lock
+    assert parse(dump_to_text(dump, content), "dvc.lock") == content
+    for text in ("", "a: [1]\n", "schema: '2.0'\nstages:\n"):
+        assert parse(text, "dvc.lock") == _yaml.parse_yaml(text, "dvc.lock")
     with pytest.raises(_yaml.YAMLFileCorruptedError):
         parse(lock + "  a: [\n", "dvc.lock")
 
 
-def written(dump, data):
+def dump_to_text(dump, data):
     stream = io.StringIO()
     dump(data, stream)
     return stream.getvalue()
@@ -88,7 +94,7 @@ def written(dump, data):
 
 def test_metrics_and_plots_are_where_dvc_looks(project):
     metrics = json.loads(project.run("dvc", "metrics", "show", "--json"))[""]["data"]
-    measured = {name for name, found in metrics.items() if "error" not in found}
+    measured = {name for name, content in metrics.items() if "error" not in content}
     stages = {*STAGES, "pull"} - {"plan"}
     assert measured == {f"datasets/work/metrics/{name}.json" for name in stages}
     assert {name.split("/")[2] for name in metrics.keys() - measured} <= {"baselines"}
@@ -119,11 +125,11 @@ def test_a_stage_reruns_only_when_its_inputs_code_or_keys_change(
     project.change(name, pattern, text)
     assert sorted(project.repro()) == sorted(stages)
     if text == "top: 7 ":
-        assert re.search(r"clips: 0 of \d+ clips cut", project.told + project.errors)
+        assert re.search(r"clips: 0 of \d+ clips cut", project.output + project.errors)
 
 
 def test_a_stage_is_out_of_date_only_for_its_own_keys(project):
-    before, text = outdated(project), (project.folder / "params.yaml").read_text()
+    before, text = list_outdated(project), (project.folder / "params.yaml").read_text()
     for old, new, stages in (
         (r"padding: 0.0 ", "padding: 0.5 ", {"clips", "release"}),
         (r"top: \[1, 20, 40\]", "top: [40, 20, 1]", {"pseudo", "release"}),
@@ -132,11 +138,11 @@ def test_a_stage_is_out_of_date_only_for_its_own_keys(project):
         (r"pool_top: 0 ", "pool_top: 5 ", {"candidates", "judge"}),
     ):
         project.change("params.yaml", old, new)
-        assert outdated(project) - before == stages
+        assert list_outdated(project) - before == stages
         (project.folder / "params.yaml").write_text(text)
 
 
-def outdated(project):
+def list_outdated(project):
     """Return the stages that DVC would run first."""
     return set(json.loads(project.run("dvc", "status", "--json")))
 
@@ -149,7 +155,7 @@ def test_frozen_queries_take_the_place_of_drawn_ones(project):
     redone = {"candidates", "clips", "embed", "plan", "pseudo", "split", *ENDS}
     assert set(project.repro()) == redone
     # DVC would have emptied the folders before the run, were it not for `persist`.
-    assert re.search(r"embed: 1 of \d+ texts encoded", project.told + project.errors)
+    assert re.search(r"embed: 1 of \d+ texts encoded", project.output + project.errors)
     candidates = pd.read_parquet(project.folder / "datasets/work/candidates.parquet")
     assert set(candidates["query_id"]) == {own}
     project.run("git", "checkout", "-q", ".")
@@ -158,8 +164,8 @@ def test_frozen_queries_take_the_place_of_drawn_ones(project):
 def test_a_language_model_rewrites_through_dvc_and_is_paid_once(project):
     project.change("params.yaml", "backend: rules", "backend: openai")
     project.run("dvc", "repro", "rewrite", fails=True, OPENAI_API_KEY="")
-    [said] = [line for line in project.errors.splitlines() if "OPENAI_API_KEY" in line]
-    assert said.startswith("error: OPENAI_API_KEY is not set: export OPENAI_API_KEY=")
+    [message] = [line for line in project.errors.splitlines() if "OPENAI_API_KEY" in line]
+    assert message.startswith("error: OPENAI_API_KEY is not set: export OPENAI_API_KEY=")
 
     folder = project.folder / "datasets/work"
     with serving(latency=0.0) as url:
@@ -170,8 +176,8 @@ def test_a_language_model_rewrites_through_dvc_and_is_paid_once(project):
         assert set(captions["source"]) == {"llm"}
         assert captions["prompt"].str.startswith("rewrite-v2").all()
         assert captions["caption"].to_dict() == moments["description"].map(caption_of).to_dict()
-        told = json.loads((folder / "metrics/rewrite.json").read_text())["llm"]
-        assert told["requests"] > 0
+        figures = json.loads((folder / "metrics/rewrite.json").read_text())["llm"]
+        assert figures["requests"] > 0
         project.run("dvc", "repro", "-f", "-s", "rewrite", **env)
     again = json.loads((folder / "metrics/rewrite.json").read_text())["llm"]
     assert (again["requests"], again["cost_usd"]) == (0, 0)

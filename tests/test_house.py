@@ -60,11 +60,11 @@ def entry(module: str) -> str | None:
     return f"{package}/{inner[0]}" + (".py" if len(inner) == 1 else "")
 
 
-def expected(imports, stage_name: str) -> set[str]:
+def list_reached_code(imports, stage_name: str) -> set[str]:
     """Return the code that a stage's deps name: what its import closure reaches, by folder."""
     module = STAGES[stage_name]["cmd"].split()[-1]
     reached = imports.find_upstream_modules(module) | {module}
-    entries = {found for name in reached if (found := entry(name))}
+    entries = {part for name in reached if (part := entry(name))}
     if "momentrank/scoring.py" in entries:  # who computes scores depends on the whole scorer
         entries = {name for name in entries if not name.startswith("momentrank/")} | {"momentrank"}
     if STAGES[stage_name].get("always_changed"):  # it runs each time, whatever has changed
@@ -72,7 +72,7 @@ def expected(imports, stage_name: str) -> set[str]:
     return entries
 
 
-def declared(stage_name: str) -> set[str]:
+def list_declared(stage_name: str) -> set[str]:
     """Return the code among a stage's deps: folders and modules."""
     deps = STAGES[stage_name].get("deps", [])
     code = {dep for dep in deps if dep.startswith(PACKAGES) and Path(dep).suffix in {"", ".py"}}
@@ -179,25 +179,27 @@ def test_modules_and_folders_are_small():
 
 
 def test_dvc_yaml_names_code_by_the_folder():
-    assert sum(len(declared(name)) for name in STAGES) <= MAX_CODE_DEPS
+    assert sum(len(list_declared(name)) for name in STAGES) <= MAX_CODE_DEPS
 
 
 @pytest.mark.parametrize("name", STAGES)
 def test_deps_are_exactly_the_folders_that_a_stage_reaches(imports, name):
-    reached = expected(imports, name)
-    assert declared(name) - reached == set(), "named, but not imported"
-    assert reached - declared(name) == set(), "imported, but not named: DVC would not see a change"
+    reached = list_reached_code(imports, name)
+    assert list_declared(name) - reached == set(), "named, but not imported"
+    assert reached - list_declared(name) == set(), (
+        "imported, but not named: DVC would not see a change"
+    )
 
 
 @pytest.mark.parametrize("work", [find_nearest, cut_shard, find_rows, ask_shard])
 def test_a_part_depends_on_all_code_that_its_work_reaches(imports, work):
-    left, reached = {work.__module__}, set[str]()
-    while left:
-        reached.add(name := left.pop())
-        left |= imports.find_modules_directly_imported_by(name) - reached - {HANDS_OUT}
+    waiting, reached = {work.__module__}, set[str]()
+    while waiting:
+        reached.add(name := waiting.pop())
+        waiting |= imports.find_modules_directly_imported_by(name) - reached - {HANDS_OUT}
     names = {name.replace("/", ".").removesuffix(".py") for name in list_sources(work)}
-    found = {name for name in names if not name.endswith(("__init__", ".toml"))}
-    assert found == {name for name in reached if not imports.find_children(name)}
+    modules = {name for name in names if not name.endswith(("__init__", ".toml"))}
+    assert modules == {name for name in reached if not imports.find_children(name)}
 
 
 @pytest.mark.parametrize("name", STAGES)

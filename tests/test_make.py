@@ -21,7 +21,7 @@ def git(folder, *words):
     return done.stdout
 
 
-def cloned(folder):
+def clone_demo(folder):
     subprocess.run(["make", "demo-clone"], cwd=folder, capture_output=True, text=True, check=True)
     return folder / ".demo"
 
@@ -42,7 +42,7 @@ def params(folder):
 
 
 def test_the_demo_goes_on_with_the_code_of_the_last_commit_and_its_own_campaign(checkout):
-    demo = cloned(checkout)
+    demo = clone_demo(checkout)
     assert (params(demo)["split"]["val"], params(demo)["split"]["test"]) == (5, 15)
 
     campaign = demo / "datasets/campaign/campaign.yaml"
@@ -59,7 +59,7 @@ def test_the_demo_goes_on_with_the_code_of_the_last_commit_and_its_own_campaign(
     (checkout / "new.py").write_text("")
     commit(checkout)
 
-    assert cloned(checkout) == demo
+    assert clone_demo(checkout) == demo
     split = params(demo)["split"]
     assert (split["seed"], split["val"], split["test"]) == (7, 5, 15)
     assert (demo / "dvc.yaml").read_text() == (checkout / "dvc.yaml").read_text()
@@ -72,12 +72,12 @@ def test_the_demo_goes_on_with_the_code_of_the_last_commit_and_its_own_campaign(
     assert (demo / ".venv").is_symlink()
 
     before = git(demo, "rev-parse", "HEAD")
-    cloned(checkout)
+    clone_demo(checkout)
     assert git(demo, "rev-parse", "HEAD") == before, "with nothing new it makes no commit"
 
 
 def test_a_taking_in_that_was_stopped_in_the_middle_is_done_again(checkout):
-    demo = cloned(checkout)
+    demo = clone_demo(checkout)
     campaign = demo / "datasets/campaign/campaign.yaml"
     campaign.write_text("made: by the demo\n")
     git(demo, "commit", "--quiet", "--all", "-m", "made")
@@ -86,7 +86,7 @@ def test_a_taking_in_that_was_stopped_in_the_middle_is_done_again(checkout):
     git(demo, "fetch", "--quiet", str(checkout), "HEAD")
     git(demo, "merge", "--quiet", "--strategy=ours", "--no-commit", "FETCH_HEAD")
     git(demo, "read-tree", "-u", "--reset", "FETCH_HEAD")
-    cloned(checkout)
+    clone_demo(checkout)
     assert campaign.read_text() == "made: by the demo\n"
     assert params(demo)["split"]["val"] == 5
     assert (demo / "new.py").exists()
@@ -100,17 +100,17 @@ class Kill(BaseException):
 def kill_at_each_step(monkeypatch, work):
     """Do work, killed before its first step, its second, ...; yield after each kill."""
 
-    left, run = 0, clone.run
+    steps, run = 0, clone.run
 
     def step(*arguments, **options):
-        nonlocal left
-        left -= 1
-        if left < 0:
+        nonlocal steps
+        steps -= 1
+        if steps < 0:
             raise Kill
         return run(*arguments, **options)
 
     for most in range(30):
-        left = most
+        steps = most
         with monkeypatch.context() as patch:
             patch.setattr(clone, "run", step)
             patch.setattr(clone.shutil, "rmtree", lambda *_, **__: None)  # a kill leaves all as is
@@ -155,14 +155,14 @@ def test_a_killed_update_is_done_again(settings_alone, monkeypatch):
 
 
 def test_other_pins_than_those_of_a_shared_environment_do_not_keep_the_demo(checkout):
-    demo = cloned(checkout)
+    demo = clone_demo(checkout)
     with (checkout / "requirements.lock").open("a") as pins:
         pins.write("# changed\n")
     setup = subprocess.run(["make", "setup"], cwd=checkout, capture_output=True, check=False)
     assert setup.returncode, "an environment that is not ours is not changed"
-    for target, left in (("stop-demo", True), ("clean-demo", False)):
+    for target, is_there in (("stop-demo", True), ("clean-demo", False)):
         done = subprocess.run(["make", target], cwd=checkout, capture_output=True, check=False)
-        assert (done.returncode, demo.exists()) == (0, left), done.stderr
+        assert (done.returncode, demo.exists()) == (0, is_there), done.stderr
 
 
 def test_without_a_demo_there_is_nothing_to_install(checkout):

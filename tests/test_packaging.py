@@ -90,8 +90,10 @@ def test_installed_into_an_empty_environment_it_brings_numpy_alone(wheel, tmp_pa
     (tmp_path / "a.qrels").write_text("q Q0 v 0 1 1\n")
     (tmp_path / "a.run").write_text("q Q0 v 0 1 1 1 x\n")
     command = [tmp_path / "bin" / "momentrank", "evaluate", "a.qrels", "a.run", "AxIoU@1"]
-    told = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
-    assert told.splitlines()[-1].split() == ["AxIoU@1", "all", "1.0000"]
+    output = subprocess.run(
+        command, cwd=tmp_path, check=True, capture_output=True, text=True
+    ).stdout
+    assert output.splitlines()[-1].split() == ["AxIoU@1", "all", "1.0000"]
 
 
 def size(folder):
@@ -117,6 +119,6 @@ def test_the_example_of_its_page_works(repository, capsys):
     page = (repository / "momentrank" / "README.md").read_text()
     [example] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     exec(compile(example, "README.md", "exec"), {})  # noqa: S102
-    told = capsys.readouterr().out
-    assert "nDCG(iou=0.5)@10" in told
-    assert float(told.split()[-1]) == pytest.approx(0.75)
+    output = capsys.readouterr().out
+    assert "nDCG(iou=0.5)@10" in output
+    assert float(output.split()[-1]) == pytest.approx(0.75)

@@ -61,18 +61,20 @@ def start(environment, folder, *words, **env):
 
 def run(environment, folder, *words, **env):
     with start(environment, folder, *words, **env) as process:
-        said, errors = process.communicate("what is typed")
-    return process.returncode, said, errors.splitlines()[-1:]
+        output, errors = process.communicate("what is typed")
+    return process.returncode, output, errors.splitlines()[-1:]
 
 
 def test_it_is_told_what_the_real_one_is_told(forked, folder):
     env = {"OF_THE_CALLER": "ö", "PYTHONPATH": str(folder / "pipeline")}
-    found = [run(one, folder, "tell", "a b", "--c", **env) for one in (forked, REAL)]
-    assert [code for code, *_ in found] == [0, 0]
-    assert [errors for *_, errors in found] == [["an error"]] * 2
-    told = [json.loads(said.splitlines()[0]) for _, said, _ in found]
-    assert told[0][0] == told[1][0]
-    assert [has_libraries for _, has_libraries in told] == [True, False]
+    results = [
+        run(environment, folder, "tell", "a b", "--c", **env) for environment in (forked, REAL)
+    ]
+    assert [code for code, *_ in results] == [0, 0]
+    assert [errors for *_, errors in results] == [["an error"]] * 2
+    reports = [json.loads(output.splitlines()[0]) for _, output, _ in results]
+    assert reports[0][0] == reports[1][0]
+    assert [has_libraries for _, has_libraries in reports] == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -81,8 +83,8 @@ def test_it_is_told_what_the_real_one_is_told(forked, folder):
     ids=" ".join,
 )
 def test_it_ends_as_the_real_one(forked, folder, words):
-    found = run(forked, folder, *words)
-    assert found == run(REAL, folder, *words)
+    result = run(forked, folder, *words)
+    assert result == run(REAL, folder, *words)
 
 
 def test_ctrl_c_and_kill_9_reach_it(forked, folder):
@@ -100,8 +102,8 @@ def test_ctrl_c_and_kill_9_reach_it(forked, folder):
 
 
 def test_what_libraries_read_at_their_start_is_not_another_commands(forked, folder):
-    _, said, _ = run(forked, folder, "tell", OMP_NUM_THREADS="3")
-    assert json.loads(said.splitlines()[0])[1] is False
+    _, output, _ = run(forked, folder, "tell", OMP_NUM_THREADS="3")
+    assert json.loads(output.splitlines()[0])[1] is False
 
 
 def describe_process():
@@ -116,14 +118,14 @@ def end(status):
 def test_a_spawned_process_is_told_what_a_real_one_is_told(request, monkeypatch, folder):
     monkeypatch.setenv("OF_THE_LEAD", "ö")
     monkeypatch.syspath_prepend(folder)
-    told = []
+    reports = []
     for _ in range(2):
         with ProcessPoolExecutor(1, SPAWN) as pool:
             *same, pid = pool.submit(describe_process).result()
-            told.append(same)
-            assert (pid in pool._processes) is (len(told) == 1), "the second is forked"
+            reports.append(same)
+            assert (pid in pool._processes) is (len(reports) == 1), "the second is forked"
         request.getfixturevalue("forked_workers")
-    assert told[0] == told[1]
+    assert reports[0] == reports[1]
 
 
 @pytest.mark.parametrize("status", [0, 3, -15, -9])

@@ -82,15 +82,15 @@ def page(repository):
 def test_every_command_is_typed_by_a_test_or_has_a_reason_why_not(page):
     typed = {command for title in TYPED_HERE for command in page[title]}
     commands = {command for section in page.values() for command in section}
-    left = {command for command in commands - typed if not BENCHMARK.fullmatch(command)}
-    assert left - NOT_TYPED.keys() == set(), "type it in a test here, or say why not"
+    rest = {command for command in commands - typed if not BENCHMARK.fullmatch(command)}
+    assert rest - NOT_TYPED.keys() == set(), "type it in a test here, or say why not"
     assert NOT_TYPED.keys() - commands == set(), "the README does not say this any more"
 
 
 def test_the_benchmarks_that_figures_name_take_these_arguments(page, repository):
     named = {BENCHMARK.fullmatch(command) for command in page["Measured"]} - {None}
     assert len(named) >= 9
-    for module, arguments in (found.groups() for found in named):
+    for module, arguments in (match.groups() for match in named):
         source = (repository / f"{module.replace('.', '/')}.py").read_text()
         for option in re.findall(r"--[a-z-]+", arguments):
             assert f"{option[2:].replace('-', '_')}=" in source, f"{module} {option}"
@@ -111,12 +111,12 @@ class Newcomer:
         """
         lines = ["set -euo pipefail", *([". .venv/bin/activate"] if active else [])]
         replaced = set()
-        for command in (one for one in commands if one not in NOT_TYPED):
+        for command in (text for text in commands if text not in NOT_TYPED):
             lines.append((before or {}).get(command, ""))
-            for words, other in (instead or {}).items():
+            for words, replacement in (instead or {}).items():
                 if words in command:
                     replaced.add(words)
-                    command = command.replace(words, other)  # noqa: PLW2901  (as typed)
+                    command = command.replace(words, replacement)  # noqa: PLW2901  (as typed)
             lines += [f"cat <<'TYPED'\n$ {command}\nTYPED", command]
         assert replaced == set(instead or {}), "the README does not say this any more"
         assert set(before or {}) <= set(commands)
@@ -151,7 +151,7 @@ def make_newcomer(repository, tmp_path_factory, environment=None):
 
 
 @pytest.fixture(scope="module")
-def equipped(repository, tmp_path_factory, forked):
+def quick_newcomer(repository, tmp_path_factory, forked):
     """Return a newcomer whose commands are forked (prefork.py)."""
     newcomer = make_newcomer(repository, tmp_path_factory, forked)
     newcomer.env |= variables(os.environ)
@@ -164,24 +164,26 @@ def training(first_run):
 
     It is as if it had run there: DVC finds that nothing of the stage has changed since.
     """
-    made = "dvc.lock .dvc/cache datasets/work/tagger datasets/work/metrics/tagger.json"
-    return f"(here=$PWD && cd '{first_run}' && cp -r --parents {made} \"$here\")"
+    paths = "dvc.lock .dvc/cache datasets/work/tagger datasets/work/metrics/tagger.json"
+    return f"(here=$PWD && cd '{first_run}' && cp -r --parents {paths} \"$here\")"
 
 
-def ran(told):
-    return re.findall(r"Running stage '([^']+)'", told)
+def read_stages(output):
+    return re.findall(r"Running stage '([^']+)'", output)
 
 
 def test_what_it_costs_is_what_the_command_says(page, newcomer):
     [transcript, estimate] = page["What it costs"]
     command, _, expected = transcript.partition("\n")
-    told = newcomer.shell(f". .venv/bin/activate\n{command.removeprefix('$ ')}", newcomer.checkout)
-    assert told == expected
+    output = newcomer.shell(
+        f". .venv/bin/activate\n{command.removeprefix('$ ')}", newcomer.checkout
+    )
+    assert output == expected
     assert estimate in page["A campaign in seven steps"]
 
 
 def test_scoring_a_run(page, newcomer, tmp_path):
-    told = newcomer.type(
+    output = newcomer.type(
         ["cd FOLDER", *page["Scoring a run"]],
         instead={
             "cd FOLDER": f"cd '{tmp_path}'",
@@ -191,17 +193,17 @@ def test_scoring_a_run(page, newcomer, tmp_path):
         },
         active=True,
     )
-    assert "nDCG(iou=0.5)@10\tall\t" in told
-    assert "AxIoU@10\tall\t" in told
-    assert "query q1: nDCG(iou=0.5)@10 = " in told
+    assert "nDCG(iou=0.5)@10\tall\t" in output
+    assert "AxIoU@10\tall\t" in output
+    assert "query q1: nDCG(iou=0.5)@10 = " in output
 
 
 @pytest.mark.slow
-def test_a_corpus_in_one_line(page, equipped, training, tmp_path):
+def test_a_corpus_in_one_line(page, quick_newcomer, training, tmp_path):
     source = tmp_path / "tvr_val_release.jsonl"
     rows = (dict(zip(TVR_FIELDS, row, strict=True)) for row in TVR)
     source.write_text("\n".join(map(json.dumps, rows)))
-    told = equipped.type(
+    output = quick_newcomer.type(
         page["TVR, in one line"],
         instead={
             "dvc repro candidates pseudo": f"{training}\ndvc repro candidates pseudo",
@@ -211,31 +213,31 @@ def test_a_corpus_in_one_line(page, equipped, training, tmp_path):
             "make campaign DIR=../paper": "cd ../checkout && make campaign DIR=../paper",
         },
     )
-    assert not {"sample", "tagger"} & set(ran(told))
-    assert "1.000" in told.split("$ python -m pipeline.show")[-1]
-    paper = equipped.checkout.parent / "paper"
+    assert not {"sample", "tagger"} & set(read_stages(output))
+    assert "1.000" in output.split("$ python -m pipeline.show")[-1]
+    paper = quick_newcomer.checkout.parent / "paper"
     assert files.read_yaml(paper / "params.yaml")["split"]["test"] == 2781
 
-    copy = equipped.checkout.parent / "tvr"
+    copy = quick_newcomer.checkout.parent / "tvr"
     candidates = pd.read_parquet(copy / "datasets/work/candidates.parquet")
     assert set(candidates["moment_id"]) == {"1", "2", "3", "4", "5"}
     assert "4" not in set(candidates["query_id"])
     trained = files.read_json(copy / "datasets/release/train_top40.json")
     assert {query["query_id"] for query in trained} < {1, 2, 3, 5}
-    found = {moment["caption"] for query in trained for moment in query["relevant_moment"]}
-    assert "He says no." in found
+    captions = {moment["caption"] for query in trained for moment in query["relevant_moment"]}
+    assert "He says no." in captions
     videos = pd.read_parquet(copy / "datasets/work/videos.parquet")
     assert videos["path"].isna().all()
 
 
 @pytest.mark.slow
 def test_a_corpus_of_ones_own_runs_to_the_end_and_draws_no_sample(
-    page, equipped, training, tmp_path
+    page, quick_newcomer, training, tmp_path
 ):
     source = tmp_path / "my moments.csv"
     source.write_text(TABLE)
     columns = "{video_id: clip, start: from, end: to, duration: length, description: text}"
-    told = equipped.type(
+    output = quick_newcomer.type(
         page["Your own corpus"],
         before={
             "dvc repro": 'python -m tools.settings params.yaml "ingest.corpus=table'
@@ -243,24 +245,24 @@ def test_a_corpus_of_ones_own_runs_to_the_end_and_draws_no_sample(
             f' split.val=1 split.test=1"\n{training}'
         },
     )
-    assert {"sample", "ingest", "clips", "report"} <= set(ran(told))
-    assert "tagger" not in ran(told)
-    copy = equipped.checkout.parent / "my-campaign"
+    assert {"sample", "ingest", "clips", "report"} <= set(read_stages(output))
+    assert "tagger" not in read_stages(output)
+    copy = quick_newcomer.checkout.parent / "my-campaign"
     assert list((copy / "datasets/work/sample").iterdir()) == []
     assert not files.read_json(copy / "datasets/work/metrics/sample.json")["drawn"]
     assert (copy / "datasets/report/index.html").is_file()
-    again = equipped.shell(". .venv/bin/activate && dvc repro && dvc plots show", copy)
-    assert set(ran(again)) == {"pull", "push"}
+    again = quick_newcomer.shell(". .venv/bin/activate && dvc repro && dvc plots show", copy)
+    assert set(read_stages(again)) == {"pull", "push"}
 
 
 @pytest.mark.slow
-def test_a_campaign_in_seven_steps(page, equipped, first_run, label_studio, tmp_path):
-    change_environment(equipped.checkout, label_studio, ".venv-label-studio")
+def test_a_campaign_in_seven_steps(page, quick_newcomer, first_run, label_studio, tmp_path):
+    change_environment(quick_newcomer.checkout, label_studio, ".venv-label-studio")
     for name, text in PEOPLE.items():
         (tmp_path / name).write_text(text)
-    copy = equipped.checkout.parent / "mine"
+    copy = quick_newcomer.checkout.parent / "mine"
     try:
-        told = equipped.type(
+        output = quick_newcomer.type(
             page["A campaign in seven steps"],
             before={
                 "dvc repro ingest": 'python -m tools.settings params.yaml "release.name=Kitchen'
@@ -283,13 +285,13 @@ def test_a_campaign_in_seven_steps(page, equipped, first_run, label_studio, tmp_
         )
     finally:
         if copy.exists():
-            equipped.shell(". .venv/bin/activate && python -m annotation.server stop", copy)
-    assert ran(told).count("ingest") == 1
-    assert {"plan", "consensus", "agreement", "release", "report"} <= set(ran(told))
+            quick_newcomer.shell(". .venv/bin/activate && python -m annotation.server stop", copy)
+    assert read_stages(output).count("ingest") == 1
+    assert {"plan", "consensus", "agreement", "release", "report"} <= set(read_stages(output))
     for number in range(1, 5):
-        assert f"To: p{number}@example.org" in told
-    opened = files.read_yaml(copy / "datasets/campaign/campaign.yaml")
-    assert opened["name"] == "Kitchen videos"
-    assert opened["closed_at"]
+        assert f"To: p{number}@example.org" in output
+    campaign = files.read_yaml(copy / "datasets/campaign/campaign.yaml")
+    assert campaign["name"] == "Kitchen videos"
+    assert campaign["closed_at"]
     assert (copy / "datasets/release/manifest.json").is_file()
     assert (copy / "datasets/report/index.html").is_file()

@@ -26,7 +26,7 @@ WORK = Path("datasets/work")
 USAGE = 'make campaign DIR=path [PARAMS=params.paper.yaml] [SET="ingest.corpus=... ..."]'
 
 
-def make(target: Path, params: str, given: Mapping[str, str]) -> None:
+def make(target: Path, params: str, changes: Mapping[str, str]) -> None:
     """Make the copy; `params` is the file that becomes its params.yaml (empty: the committed one).
 
     Raises:
@@ -35,7 +35,7 @@ def make(target: Path, params: str, given: Mapping[str, str]) -> None:
     """
     if os.path.lexists(target):
         raise CloneError(f"{target} already exists: a campaign is never overwritten")
-    text = settings.apply(_text(params), _from_here(given))
+    text = settings.apply(_text(params), _from_here(changes))
     workplace = target.parent / f".{target.name}.new-{os.getpid()}"
     with (
         clone.unfinished(target, workplace, branch="campaign") as folder,
@@ -51,20 +51,20 @@ def _text(params: str) -> str:
     return Path(params).read_text(encoding="utf-8")
 
 
-def _from_here(given: Mapping[str, str]) -> dict[str, str]:
+def _from_here(changes: Mapping[str, str]) -> dict[str, str]:
     """Make paths that exist from here absolute.
 
     Raises:
         CloneError: the corpus does not exist.
     """
-    changed = dict(given)
-    for key in filter(given.__contains__, PATHS):
-        path = Path(given[key]).expanduser()
+    changed = dict(changes)
+    for key in filter(changes.__contains__, PATHS):
+        path = Path(changes[key]).expanduser()
         if WORK in path.parents:
             continue
         if key == "ingest.source" and not path.exists():
             raise CloneError(f"{settings.NAME}: {key}: {path.absolute()}: no such file or folder")
-        if "{video_id}" in given[key] or (path.exists() and not _is_committed(path)):
+        if "{video_id}" in changes[key] or (path.exists() and not _is_committed(path)):
             changed[key] = str(path.parent.resolve() / path.name)
     return changed
 
@@ -80,13 +80,13 @@ def main(options: argparse.Namespace) -> None:
     """Make the copy, and print what comes next."""
     if not options.folder:
         raise CloneError(f"DIR is missing: {USAGE}")
-    given, target = settings.parse(options.settings), Path(options.folder).expanduser()
-    make(target, options.params, given)
+    changes, target = settings.parse(options.settings), Path(options.folder).expanduser()
+    make(target, options.params, changes)
     cli.log(f"==> {target} is ready, on its own branch. Next:")
     cli.log(f"    cd {shlex.quote(str(target))} && . .venv/bin/activate")
     edit = (
         ""
-        if "ingest.source" in given
+        if "ingest.source" in changes
         else "edit params.yaml (ingest.corpus, ingest.source), then: "
     )
     cli.log(f"    {edit}{_next(target)}")

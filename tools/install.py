@@ -39,12 +39,14 @@ def read_options(listed: str) -> dict[str, str]:
 
 def translate_options(options: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that make uv look where pip would."""
-    found = {UV_OPTIONS[key]: value.split() for key, value in options.items() if key in UV_OPTIONS}
-    if "UV_INDEX" in found:  # pip ignores a missing folder; uv would fail
-        found["UV_INDEX"] = [url for url in found["UV_INDEX"] if url.startswith("http")]
+    variables = {
+        UV_OPTIONS[key]: value.split() for key, value in options.items() if key in UV_OPTIONS
+    }
+    if "UV_INDEX" in variables:  # pip ignores a missing folder; uv would fail
+        variables["UV_INDEX"] = [url for url in variables["UV_INDEX"] if url.startswith("http")]
     return {
         name: ("," if name == "UV_FIND_LINKS" else " ").join(values)
-        for name, values in found.items()
+        for name, values in variables.items()
         if values
     }
 

@@ -65,7 +65,7 @@ def fetch_decisions(
     before = tables.ADJUDICATIONS.read()
     refused = Counter[str]()
     open_tasks: list[OpenTask] = []
-    found: list[dict[str, Any]] = []
+    judgments: list[dict[str, Any]] = []
     taken_back: set[str] = set()
     own: Mapping[int, Project] = {}
     if len(before) or any(who.role in DECIDING for who in connection.roster.annotators):
@@ -81,11 +81,11 @@ def fetch_decisions(
         open_tasks += [
             OpenTask(*(row[name] for name in OpenTask._fields)) for row in rows.open_tasks
         ]
-        found += rows.judgments
+        judgments += rows.judgments
         refused.update(row["reason"] for row in rows.rejected if row["reason"] != "draft")
         taken_back |= {row["origin"] for row in rows.rejected if row["takes_back"] in TAKEN_BACK}
     kept = before[~before["origin"].isin(taken_back)]
-    decisions = merge_decisions(kept, _as_table(connection, found))
+    decisions = merge_decisions(kept, _as_table(connection, judgments))
     return FetchedDecisions(decisions, open_tasks, own, refused)
 
 

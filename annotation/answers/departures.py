@@ -26,10 +26,10 @@ def update_departures(
     """Return `tables.DEPARTURES` as of a pull at `now` (UTC) that sees these people inactive."""
     away = departures["returned"].isna()
     back = away & ~departures["annotator"].isin(list(inactive))
-    known = departures.assign(returned=departures["returned"].mask(back, now))
+    updated = departures.assign(returned=departures["returned"].mask(back, now))
     gone = sorted(set(inactive) - set(departures.loc[away, "annotator"].tolist()))
     new = pd.DataFrame({"annotator": gone, "since": now, "returned": None})
-    both = pd.concat([known.astype(object), new.astype(object)], ignore_index=True)
+    both = pd.concat([updated.astype(object), new.astype(object)], ignore_index=True)
     key = list(tables.DEPARTURES.key)
     return tables.DEPARTURES.check(both.sort_values(key, ignore_index=True))
 
@@ -44,7 +44,7 @@ def find_left(
     """
     pulled = set(zip(versions["origin"], versions["updated_at"], strict=True))
 
-    def of(annotator: int) -> Left:
+    def make_test(annotator: int) -> Left:
         own = departures[departures["annotator"] == annotator]
         away = list(zip(own["since"], own["returned"], strict=True))
         last = until.get(annotator)
@@ -54,11 +54,11 @@ def find_left(
         if not away:
             return never
 
-        def left(origin: str, updated_at: str) -> bool:
+        def came_after(origin: str, updated_at: str) -> bool:
             when = pd.Timestamp(updated_at).tz_convert("UTC")
             absent = any(a <= when and (pd.isna(b) or when < b) for a, b in away)
             return absent and (origin, when) not in pulled
 
-        return left
+        return came_after
 
-    return of
+    return make_test

@@ -41,7 +41,7 @@ def fetch_and_mark(connection: Connection, params: Exam, *, full: bool = False) 
         CampaignError: it is another campaign's, or a project's annotator has no known account.
     """
     exam, before = tables.EXAM.read(), tables.EXAM_ANSWERS.read()
-    left, refused, found = Counter[tuple[int, int]](), Counter[str](), []
+    left, refused, answered = Counter[tuple[int, int]](), Counter[str](), []
     pages: dict[tuple[int, int], str] = {}
     first = _first_pairs(before, exam)
     for purpose, attempt in ATTEMPT_OF.items() if len(exam) else ():
@@ -53,8 +53,8 @@ def fetch_and_mark(connection: Connection, params: Exam, *, full: bool = False) 
             pages[owner.annotator, attempt] = connection.studio.page_url(own[owner.annotator])
             left[owner.annotator, attempt] = len(rows.open_tasks)
             refused.update(row["reason"] for row in rows.rejected if row["reason"] != "draft")
-            found += _answers(rows, attempt)
-    answers = record_answers(before, _as_table(connection, found, exam), exam)
+            answered += _answers(rows, attempt)
+    answers = record_answers(before, _as_table(connection, answered, exam), exam)
     people = [who.number for who in connection.roster.annotators if who.active]
     exam = freeze_truth(exam, tables.GOLD.read(), answers, params.group, people)
     results = mark(answers, exam, params.max_failed)

@@ -26,13 +26,13 @@ def read_checks(
     """
     plan, asked, person = params.plan, judges(annotators), [*PAIR_KEY, "annotator"]
     exam, adjudicated = tables.EXAM_ANSWERS.read(), tables.ADJUDICATIONS.read()
-    known = read_gold()
-    stopped = _find_stopped(params, annotators, judgments, known, exam) if asked else {}
+    gold = read_gold()
+    stopped = _find_stopped(params, annotators, judgments, gold, exam) if asked else {}
     return CheckInputs(
         gold=plan.gold,
         repeats=plan.repeats,
         gap=plan.repeat_gap,
-        known=known,
+        known=gold,
         taken=pd.concat([exam[person], adjudicated[person]]).drop_duplicates(),
         stopped={who: stop for who, stop in stopped.items() if who in asked},
         min_gold=plan.min_gold,
@@ -60,7 +60,7 @@ def _find_stopped(
     params: Params,
     annotators: Sequence[Annotator],
     judgments: pd.DataFrame,
-    known: pd.DataFrame,
+    gold: pd.DataFrame,
     exam: pd.DataFrame,
 ) -> dict[int, Stop]:
     """Return whom checks have stopped, of all who ever judged; nobody if there are no checks."""
@@ -71,4 +71,4 @@ def _find_stopped(
     checked_from = {who.number: who.checked_from for who in annotators}
     admitted = [who.number for who in annotators if who.admitted]
     own = drop_forgiven(exam, tables.QUALIFICATIONS.read(), admitted)
-    return find_stopped(judgments, own, known, limits, checked_from)
+    return find_stopped(judgments, own, gold, limits, checked_from)

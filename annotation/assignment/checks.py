@@ -92,8 +92,8 @@ class HiddenChecks:
         rows, without = self._draw(votes, kept)
         new = pd.DataFrame(rows, columns=ASSIGNMENT).astype(kept.dtypes.to_dict())
         wanted = pd.concat([kept, new], ignore_index=True)
-        gold, known = len(self._gold), self._campaign.checks.known[PAIR_KEY].drop_duplicates()
-        return Checks(wanted, gold, len(known) - gold, without)
+        gold, pairs = len(self._gold), self._campaign.checks.known[PAIR_KEY].drop_duplicates()
+        return Checks(wanted, gold, len(pairs) - gold, without)
 
     def _draw(
         self, votes: pd.DataFrame, kept: pd.DataFrame

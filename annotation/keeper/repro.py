@@ -91,10 +91,10 @@ class Repro:
 
 def read_turn(code: int, lines: Sequence[str]) -> Turn:
     """Return the outcome of a turn from its exit code and output."""
-    told = [line for line in lines if TOLD.match(line)]
+    messages = [line for line in lines if TOLD.match(line)]
     if not code:
-        return Turn(Outcome.DONE, "\n".join(told))
+        return Turn(Outcome.DONE, "\n".join(messages))
     outcome = Outcome.LATER if any(map(LATER.search, lines)) else Outcome.FAILED
-    reason = [line for line in told if line.startswith("error: ")] or lines
+    reason = [line for line in messages if line.startswith("error: ")] or lines
     shown = "\n".join(reason[-SHOWN_LINES:])
     return Turn(outcome, shown or f"it exited with {code} without output")

@@ -37,14 +37,14 @@ def read_exports(folder: Path) -> dict[object, ExportedTask]:
     tasks: dict[object, ExportedTask] = {}
     for path in sorted(folder.glob("*.json")):
         for task in _read_file(path):
-            known = tasks.get(task.pair)
-            if known is None:
+            former = tasks.get(task.pair)
+            if former is None:
                 tasks[task.pair] = task
                 continue
             for number, answer in task.answers.items():
-                older = known.answers.get(number)
+                older = former.answers.get(number)
                 if older is None or instant(older) < instant(answer):
-                    known.answers[number] = answer
+                    former.answers[number] = answer
     return tasks
 
 

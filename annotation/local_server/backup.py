@@ -122,8 +122,8 @@ def _check_database(
 
 def _own_database(values: dict[str, str]) -> database.Database | None:
     text = values.get(database.URL)
-    known = database.parse(text) if text else None
-    return known and known._replace(password=known.password or values.get(database.PASSWORD, ""))
+    parsed = database.parse(text) if text else None
+    return parsed and parsed._replace(password=parsed.password or values.get(database.PASSWORD, ""))
 
 
 def _replace_database(target: database.Database, dump: Path, aside: Path) -> None:

@@ -133,9 +133,9 @@ def look_for_storages_once() -> None:
 def _export_where_storages_are(annotation: Django) -> None:
     saved = load("django.db.models.signals").post_save
     modules = [load(f"io_storages.{name}.models") for name in EXPORTERS]
-    found = {name: value for module in modules for name, value in vars(module).items()}
-    exporters = [one for name, one in found.items() if name.startswith("export_annotation_to_")]
-    classes = [one for name, one in found.items() if name.endswith("ExportStorage")]
+    names = {name: value for module in modules for name, value in vars(module).items()}
+    exporters = [one for name, one in names.items() if name.startswith("export_annotation_to_")]
+    classes = [one for name, one in names.items() if name.endswith("ExportStorage")]
     classes = [one for one in classes if not one._meta.abstract]
     for one in exporters:
         saved.disconnect(one, sender=annotation)

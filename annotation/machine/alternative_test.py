@@ -50,8 +50,8 @@ def count_wins(panel: Panel, others: Others) -> Wins:
         return mean
 
     one, two = distance(machine.astype(np.float64)), distance(scores.level.astype(np.float64))
-    known = (size > 0) & (machine != NO_LEVEL)
-    return Wins(scores.annotator[known], (one <= two + CLOSE)[known], (two <= one + CLOSE)[known])
+    both = (size > 0) & (machine != NO_LEVEL)
+    return Wins(scores.annotator[both], (one <= two + CLOSE)[both], (two <= one + CLOSE)[both])
 
 
 def run_test(panel: Panel, others: Others, epsilon: float) -> dict[str, Any]:

@@ -89,13 +89,13 @@ def _is_other(name: str) -> bool:
 def _score(pairs: pd.DataFrame, runs: Mapping[str, Any], level: str, seed: int) -> list[Systems]:
     """Return the values of all runs by each measure, under the qrels of one kind of level."""
     orders = {f"\0{number}": shuffle(pairs, seed, number) for number in range(SHUFFLES)}
-    known = {
+    rankings = {
         **runs,
         **orders,
         IDEAL: _rank(pairs.sort_values(level, ascending=False, kind="stable")),
     }
     scorer = evaluator(MEASURES, make_qrels(pairs, level), "paper")
-    scored = [scorer.per_query(run) for run in known.values()]
+    scored = [scorer.per_query(run) for run in rankings.values()]
     tables = [np.array([one[measure][1] for one in scored]) for measure in scorer.measures]
     own, end = len(runs), len(runs) + SHUFFLES
     return [
@@ -174,8 +174,8 @@ def _stand(systems: Systems, times: Floats) -> Floats:
     """Return the place of runs from chance (0) to the ideal (1), shape (runs, resamples)."""
     runs, chance, ideal = systems.runs @ times.T, systems.chance @ times.T, systems.ideal @ times.T
     scale = ideal - chance
-    known = scale > ROUNDING * len(systems.chance)
-    return np.where(known, (runs - chance) / np.where(known, scale, 1), np.nan)
+    defined = scale > ROUNDING * len(systems.chance)
+    return np.where(defined, (runs - chance) / np.where(defined, scale, 1), np.nan)
 
 
 def find_swap(names: Sequence[str], people: Floats, machine: Floats) -> dict[str, Any] | None:

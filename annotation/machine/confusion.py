@@ -84,11 +84,11 @@ Figure = dict[str, float | None]
 
 def describe(measured: Measured, draws: Draws) -> dict[str, Figure | int]:
     """Return figures with their intervals for JSON, and the number of `pairs`."""
-    found = {
+    figures = {
         name: describe_figure(measured.whole[name], measured.resampled[name], draws.confidence)
         for name in FIGURES
     }
-    return {"pairs": measured.pairs, **found}
+    return {"pairs": measured.pairs, **figures}
 
 
 def describe_figure(value: float, resampled: Floats, confidence: float) -> Figure:

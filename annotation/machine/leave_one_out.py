@@ -117,15 +117,15 @@ COLUMNS = [
 
 
 def _stand(annotators: pd.DataFrame, least: int) -> dict[str, Any]:
-    known = annotators[(annotators["votes"] >= least) & annotators["kappa_more"].notna()]
-    people = known["kappa"].astype("float64")
+    people_measured = annotators[(annotators["votes"] >= least) & annotators["kappa_more"].notna()]
+    people = people_measured["kappa"].astype("float64")
     return {
-        "annotators": len(known),
-        "below_machine": int((known["kappa_more"] > 0).sum()),
+        "annotators": len(people_measured),
+        "below_machine": int((people_measured["kappa_more"] > 0).sum()),
         "lowest": number(people.min()),
         "median": number(people.median()),
         "highest": number(people.max()),
-        "machine_mean": number(known["machine_kappa"].astype("float64").mean()),
+        "machine_mean": number(people_measured["machine_kappa"].astype("float64").mean()),
     }
 
 

@@ -45,22 +45,22 @@ def compare_files(
     Raises:
         MomentRankError: a file is missing or malformed, or no pair is in both.
     """
-    votes, known = raw.read(people), _read_known(people, pairs, judged)
-    said = read_machine(machine, known.places)
+    votes, facts = raw.read(people), _read_known(people, pairs, judged)
+    judge = read_machine(machine, facts.places)
     ids = [str(one) for one in votes.pairs]
-    level = np.array([said.level.get(one, NO_LEVEL) for one in ids], dtype=np.int64)
-    if not said.level.keys() & set(ids):
+    level = np.array([judge.level.get(one, NO_LEVEL) for one in ids], dtype=np.int64)
+    if not judge.level.keys() & set(ids):
         raise FileError(
             f"{machine}: none of its pairs is in {people}: are they from the same collection?"
         )
-    query, names = pd.factorize(pd.Series([known.query.get(one, f"\0{one}") for one in ids]))
-    similarity = np.array([known.similarity.get(one, np.nan) for one in ids])
+    query, names = pd.factorize(pd.Series([facts.query.get(one, f"\0{one}") for one in ids]))
+    similarity = np.array([facts.similarity.get(one, np.nan) for one in ids])
     consensus = decide(votes.pair, votes.level, len(ids)).level
     panel = Panel(_scores(votes), query.astype(np.int64), len(names), level, consensus)
     if not np.isnan(similarity).all():
         control = _find_control(panel, similarity)
         panel = panel._replace(similarity=similarity, control=control)
-    return Compared(panel, said.answers, bool(known.query))
+    return Compared(panel, judge.answers, bool(facts.query))
 
 
 def _find_control(panel: Panel, similarity: Floats) -> Ints:

@@ -86,8 +86,8 @@ def _name_pairs(path: Path, frame: pd.DataFrame, places: Places) -> pd.DataFrame
             " next to the votes, or given with --pairs"
         )
     keys = _keys(frame)
-    known = frame[[key in places for key in keys]]
-    return known.assign(pair_id=[places[key] for key in keys if key in places])
+    listed = frame[[key in places for key in keys]]
+    return listed.assign(pair_id=[places[key] for key in keys if key in places])
 
 
 def _keys(frame: pd.DataFrame) -> list[tuple[str, ...]]:

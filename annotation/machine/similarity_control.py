@@ -37,8 +37,8 @@ def find_control(pairs: pd.DataFrame, people: Ints) -> Ints:
 
     `people` are people's levels, or NO_LEVEL. No level is derived from those of its own query.
     """
-    known = people != NO_LEVEL
-    judge = SimilarityJudge(pairs.loc[known, PAIR_KEY].assign(level=people[known]))
+    has_level = people != NO_LEVEL
+    judge = SimilarityJudge(pairs.loc[has_level, PAIR_KEY].assign(level=people[has_level]))
     asked = [
         Pair(query, moment, split, "", "", similarity, 0.0, 0.0, Path(), 0.0)
         for query, moment, split, similarity in pairs[
@@ -69,16 +69,16 @@ def compare_control(panel: Panel, draws: Draws) -> dict[str, Any] | None:
         return None
     both = (panel.machine != NO_LEVEL) & (panel.consensus != NO_LEVEL)
     both &= ~np.isnan(panel.similarity)
-    found: dict[str, Any] = {"beyond": measure_beyond(panel, both, draws)}
+    figures: dict[str, Any] = {"beyond": measure_beyond(panel, both, draws)}
     if panel.control is None:
-        return found | dict.fromkeys(("control", "machine", "difference"))
+        return figures | dict.fromkeys(("control", "machine", "difference"))
     own = both & (panel.control != NO_LEVEL)
     query, people = panel.query[own], panel.consensus[own]
     machine, control = (
         measure_draws(tabulate(query, people, level[own], panel.queries), draws)
         for level in (panel.machine, panel.control)
     )
-    return found | {
+    return figures | {
         "control": describe(control, draws),
         "machine": describe(machine, draws),
         "difference": subtract(machine, control, draws),
@@ -103,8 +103,8 @@ def measure_beyond(panel: Panel, rows: Bools, draws: Draws) -> dict[str, Any]:
 
 def _correlate(sums: Floats) -> Floats:
     size = np.sqrt(sums[:, 1] * sums[:, 2])
-    known = size > ROUNDING
-    correlation: Floats = np.where(known, sums[:, 0] / np.where(known, size, 1), np.nan)
+    defined = size > ROUNDING
+    correlation: Floats = np.where(defined, sums[:, 0] / np.where(defined, size, 1), np.nan)
     return correlation
 
 

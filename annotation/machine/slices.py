@@ -29,19 +29,19 @@ def slice_pairs(panel: Panel) -> list[dict[str, Any]]:
 
     A slice begins at `low`.
     """
-    found = []
+    rows = []
     columns = {"similarity": panel.similarity, "seconds": panel.seconds, "rank": panel.rank}
     for name, values in columns.items():
         if values is not None:
-            found += _slice(panel, name, np.asarray(values, dtype=np.float64))
-    return found
+            rows += _slice(panel, name, np.asarray(values, dtype=np.float64))
+    return rows
 
 
 def _slice(panel: Panel, name: str, values: Floats) -> list[dict[str, Any]]:
     edges: Sequence[float] = EDGES[name]
     place = np.maximum(np.searchsorted(edges, values, side="right") - 1, 0)
-    known = ~np.isnan(values)
-    tables = _tabulate(panel, np.where(known, place, len(edges)), len(edges) + 1)[:-1]
+    has_value = ~np.isnan(values)
+    tables = _tabulate(panel, np.where(has_value, place, len(edges)), len(edges) + 1)[:-1]
     figures = measure(tables)
     pairs = tables.sum(axis=(1, 2)).astype(int)
     return [

@@ -37,9 +37,9 @@ def measure_worth(
         order = random.permutation(queries)
         own, rest = order[:judged], order[judged:]
         for run in chosen:
-            found = estimate_mean(people[run, own], machine[run, own], machine[run, rest])
-            effective.append(found.effective)
-            inside.append(found.combined.low <= people[run].mean() <= found.combined.high)
+            estimate = estimate_mean(people[run, own], machine[run, own], machine[run, rest])
+            effective.append(estimate.effective)
+            inside.append(estimate.combined.low <= people[run].mean() <= estimate.combined.high)
     return {
         "judged": judged,
         "population": queries,

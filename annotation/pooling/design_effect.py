@@ -53,8 +53,8 @@ def simple_variance(counts: Counts, strata: int, population: int) -> Floats:
     queries, measured = counts.size.shape[-2], _is_measured(counts)
     random = counts.variance[..., -counts.drawn :].sum(-1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        known = np.where(measured.sum(-1) >= LEAST_QUERIES, measured.sum(-1), np.nan)
-        more = np.where(measured, _draw_variance(counts) - random, 0.0).sum(-1) / known
+        queries_measured = np.where(measured.sum(-1) >= LEAST_QUERIES, measured.sum(-1), np.nan)
+        more = np.where(measured, _draw_variance(counts) - random, 0.0).sum(-1) / queries_measured
     total, noise = (part[..., strata:].sum(-1) for part in (counts.total, counts.variance))
     variance: Floats = mean_variance(total, noise, population) + more / queries
     return variance
@@ -87,8 +87,8 @@ def _draw_variance(counts: Counts) -> Floats:
 def _is_measured(counts: Counts) -> Bools:
     """Mark the queries whose strata all have a known spread: two are judged, or all."""
     size, judged = (part[..., -counts.drawn :] for part in (counts.size, counts.judged))
-    known: Bools = ((judged > 1) | (judged == size)).all(-1)
-    return known
+    measured: Bools = ((judged > 1) | (judged == size)).all(-1)
+    return measured
 
 
 def _width(interval: Interval) -> Floats:

@@ -66,8 +66,8 @@ def allocate(sizes: Ints, number: int) -> Ints:
 
 def place_moments(ranking: pd.DataFrame, strata: pd.DataFrame) -> pd.Series:
     """Return the stratum of each of a query's moments; `strata` has those of this query."""
-    known = dict(zip(strata["moment_id"], strata["stratum"], strict=True))
-    names = [known.get(moment_id, NAMES[0]) for moment_id in ranking["moment_id"]]
+    stratum_of = dict(zip(strata["moment_id"], strata["stratum"], strict=True))
+    names = [stratum_of.get(moment_id, NAMES[0]) for moment_id in ranking["moment_id"]]
     return pd.Series(names, ranking.index, dtype="str")
 
 
@@ -77,10 +77,10 @@ def weigh(pairs: pd.DataFrame, strata: pd.DataFrame) -> pd.Series:
     It is 1 for the top ranks, and everywhere if no machine was used (`strata` is empty). For random
     pairs: size / drawn of their stratum, over that of all of the query's strata.
     """
-    known = pairs[PAIR_KEY].merge(strata, on=PAIR_KEY, how="left").set_index(pairs.index)
-    within = known.assign(number=1).groupby(["query_id", "stratum"])
-    own = known["size"] / within["number"].transform("sum")
-    parts = known.dropna(subset="stratum").drop_duplicates(["query_id", "stratum"])
+    placed = pairs[PAIR_KEY].merge(strata, on=PAIR_KEY, how="left").set_index(pairs.index)
+    within = placed.assign(number=1).groupby(["query_id", "stratum"])
+    own = placed["size"] / within["number"].transform("sum")
+    parts = placed.dropna(subset="stratum").drop_duplicates(["query_id", "stratum"])
     size, drawn = parts.groupby("query_id")["size"].sum(), strata["query_id"].value_counts()
-    usual = known["query_id"].map(size / drawn)
+    usual = placed["query_id"].map(size / drawn)
     return (own / usual).fillna(1.0)

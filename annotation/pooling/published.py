@@ -33,8 +33,8 @@ def read_judged(paths: Iterable[Path]) -> pd.DataFrame:
     for path in paths:
         part = pd.DataFrame(read_pairs(path)._asdict())
         for name in ("query_id", PAIR):
-            known = {one for earlier in parts for one in earlier[name]}
-            if repeated := known.intersection(part[name]):
+            earlier_ids = {one for earlier in parts for one in earlier[name]}
+            if repeated := earlier_ids.intersection(part[name]):
                 raise FormatError(f"{path}: {name} {min(repeated)!r} is also in another file")
         parts.append(part)
     return pd.concat(parts, ignore_index=True)
@@ -88,7 +88,7 @@ def measure_extension(judged: pd.DataFrame, rule: Rule) -> dict[str, Any]:
     last = ordered[rank.between(rule.batch - rule.last_ranks + 1, rule.batch)]
     mean = last.groupby("query_id")["level"].mean().reindex(ordered["query_id"].unique())
     extended = (rank.groupby(ordered["query_id"]).max() > rule.batch).reindex(mean.index)
-    by_rule, known = mean >= rule.min_mean, mean.notna()
+    by_rule, has_mean = mean >= rule.min_mean, mean.notna()
     number_of = max(len(mean), 1)
     return {
         "queries": len(mean),
@@ -96,8 +96,8 @@ def measure_extension(judged: pd.DataFrame, rule: Rule) -> dict[str, Any]:
         "share": number(extended.sum() / number_of),
         "by_rule": int(by_rule.sum()),
         "share_by_rule": number(by_rule.sum() / number_of),
-        "same": int((by_rule == extended)[known].sum()),
-        "undecided": int((~known).sum()),
+        "same": int((by_rule == extended)[has_mean].sum()),
+        "undecided": int((~has_mean).sum()),
         "batches": [
             _batch(name, ordered.loc[rows, "level"])
             for name, rows in (
@@ -136,10 +136,10 @@ def _lines(figures: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _extension(figures: Mapping[str, Any]) -> Iterator[str]:
-    known = figures["queries"] - figures["undecided"]
+    decided = figures["queries"] - figures["undecided"]
     yield f"second batch judged: {figures['extended']:,} queries, {_share(figures['share'])}"
     by_rule = f"  by the rule: {figures['by_rule']:,}, {_share(figures['share_by_rule'])}"
-    yield f"{by_rule}; the same decision for {figures['same']:,} of {known:,}"
+    yield f"{by_rule}; the same decision for {figures['same']:,} of {decided:,}"
     yield f"{'':24}{'pairs':>9}{'mean level':>12}{'level 3, 4':>12}"
     for row in figures["batches"]:
         mean = "undefined" if row["mean"] is None else f"{row['mean']:.3f}"

@@ -86,13 +86,13 @@ def _check_strata(audit: pd.DataFrame, design: Design, strata: pd.DataFrame | No
     if design.machine is None:
         return tables.AUDIT_STRATA.empty()
     random = audit.loc[audit["origin"] == "random", PAIR_KEY]
-    found = random.merge(tables.AUDIT_STRATA.empty() if strata is None else strata, on=PAIR_KEY)
-    if len(found) < len(random):
+    placed = random.merge(tables.AUDIT_STRATA.empty() if strata is None else strata, on=PAIR_KEY)
+    if len(placed) < len(random):
         raise AuditError(
-            f"{tables.AUDIT_STRATA.path}: {len(random) - len(found)} random pairs of"
+            f"{tables.AUDIT_STRATA.path}: {len(random) - len(placed)} random pairs of"
             f" {tables.AUDIT.path} are missing; restore the file as it was committed"
         )
-    return found
+    return placed
 
 
 def stratum_edges(depths: Sequence[int], design: Design) -> list[int]:

@@ -53,10 +53,10 @@ def _person(
 ) -> dict[str, Any]:
     judged = answers[answers["level"].notna()]
     clear = judged["source"].isin(CLEAR)
-    marks, other = (judged.loc[of, "hit"].tolist() for of in (clear, ~clear))
-    whole, last = Hits.of(marks), Hits.of(marks[-window:])
-    thirds = [Hits.of(part.tolist()) for part in np.array_split(np.array(marks), len(THIRDS))]
-    same, near = (Hits.of((twice["apart"] <= far).tolist()) for far in (0, MAX_DIFFERENCE))
+    marks, other = (judged.loc[rows, "hit"].tolist() for rows in (clear, ~clear))
+    whole, last = Hits.tally(marks), Hits.tally(marks[-window:])
+    thirds = [Hits.tally(part.tolist()) for part in np.array_split(np.array(marks), len(THIRDS))]
+    same, near = (Hits.tally((twice["apart"] <= far).tolist()) for far in (0, MAX_DIFFERENCE))
     return {
         "gold": whole.number,
         "hits": whole.hits,
@@ -100,12 +100,12 @@ def _flags(last: Hits, near: Hits, thirds: list[Hits], min_gold: float) -> list[
 
 def _gold_answers(judgments: pd.DataFrame, gold: pd.DataFrame) -> pd.DataFrame:
     """Return the judgments of pairs that are still gold, with `truth`, in order of time."""
-    known = join_gold(judgments[judgments["kind"] == "gold"], gold)
-    known = known[known["truth"].notna()]
-    apart = (known["level"] - known["truth"]).abs()
+    answers = join_gold(judgments[judgments["kind"] == "gold"], gold)
+    answers = answers[answers["truth"].notna()]
+    apart = (answers["level"] - answers["truth"]).abs()
     marks = {"hit": apart <= MAX_DIFFERENCE, "exact": apart == 0}
-    known = known.assign(**{name: mark.fillna(value=False) for name, mark in marks.items()})
-    return known.sort_values(["submitted_at", "origin"], ignore_index=True)
+    answers = answers.assign(**{name: mark.fillna(value=False) for name, mark in marks.items()})
+    return answers.sort_values(["submitted_at", "origin"], ignore_index=True)
 
 
 def _repeats(judgments: pd.DataFrame) -> pd.DataFrame:

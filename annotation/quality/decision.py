@@ -90,7 +90,7 @@ def interval(hits: int, number: int, alpha: float) -> tuple[float, float]:
 def _decide(evidence: Evidence, who: int, limits: Limits) -> Decision:
     alpha = limits.max_wrong / TESTS
     enough = -float(np.log(alpha))
-    checked = np.flatnonzero(evidence.known & (evidence.annotator == who))
+    checked = np.flatnonzero(evidence.has_truth & (evidence.annotator == who))
     share, low, high, missed = _nearness(evidence.near[checked], limits, alpha)
     other, begin = _behaviour(evidence, who, enough)
     source, copy, copied = _copying(evidence, who)
@@ -111,9 +111,9 @@ def _decide(evidence: Evidence, who: int, limits: Limits) -> Decision:
     return Decision(state, share, low, high, max(0.0, most), reason, when)
 
 
-def _chance(found: Odds) -> str:
+def _chance(chance: Odds) -> str:
     return (
-        f"{found.answers} answers fit that 10^{found.log / np.log(10):.0f} times better than an"
+        f"{chance.answers} answers fit that 10^{chance.log / np.log(10):.0f} times better than an"
         " honest annotator"
     )
 
@@ -183,9 +183,9 @@ def _copying(evidence: Evidence, who: int) -> tuple[int, Odds, int]:
         earlier = theirs[first][place]
         both = (shared[place] == pair) & (earlier < own.row)
         level, weight = own.level[both], own.weight[both]
-        found = odds.odds_of_copying(level, weight, evidence.level[earlier[both]], len(partners))
-        if found.log > best[1].log:
-            best = other, found, int(own.row[both][found.begin])
+        chance = odds.odds_of_copying(level, weight, evidence.level[earlier[both]], len(partners))
+        if chance.log > best[1].log:
+            best = other, chance, int(own.row[both][chance.begin])
     return best
 
 

@@ -42,15 +42,15 @@ class Evidence(NamedTuple):
     prior: Floats
 
     @property
-    def known(self) -> Bools:
+    def has_truth(self) -> Bools:
         """Mark the answers whose truth is known."""
-        known: Bools = self.truth != UNKNOWN
-        return known
+        has_truth: Bools = self.truth != UNKNOWN
+        return has_truth
 
     @property
     def near(self) -> Bools:
         """Mark the answers that are within 1 of a known truth."""
-        return self.known & (abs(self.level - self.truth) <= MAX_DIFFERENCE)
+        return self.has_truth & (abs(self.level - self.truth) <= MAX_DIFFERENCE)
 
 
 class Weighed(NamedTuple):
@@ -80,16 +80,16 @@ def weigh(evidence: Evidence, annotator: int, without: int | None = None) -> Wei
     """Return a person's answers with known truth or others' answers, `without` one person's."""
     row = np.flatnonzero(evidence.annotator == annotator)
     pair = np.unique(evidence.pair[row])
-    told = np.isin(evidence.pair, pair)
+    shared = np.isin(evidence.pair, pair)
     if without is not None:
-        told &= evidence.annotator != without
+        shared &= evidence.annotator != without
     place = np.searchsorted(pair, evidence.pair)
     total = np.zeros((len(pair), LEVELS))
-    np.add.at(total, place[told], evidence.log[told])
-    number = np.bincount(place[told], minlength=len(pair))
-    known = evidence.known[row]
-    kept = known | (number[place[row]] > 1)
-    row, known = row[kept], known[kept]
+    np.add.at(total, place[shared], evidence.log[shared])
+    number = np.bincount(place[shared], minlength=len(pair))
+    has_truth = evidence.has_truth[row]
+    kept = has_truth | (number[place[row]] > 1)
+    row, has_truth = row[kept], has_truth[kept]
     others = total[place[row]] - evidence.log[row]
     weight = _shares(np.log(evidence.prior) + others)
     # One query has more relevant moments than another: its own pairs show how many.
@@ -97,7 +97,7 @@ def weigh(evidence: Evidence, annotator: int, without: int | None = None) -> Wei
     frequent = np.tile(evidence.prior * USUAL, (int(query.max(initial=-1)) + 1, 1))
     np.add.at(frequent, query, weight)
     weight = _shares(np.log(frequent[query]) + others)
-    weight[known] = np.eye(LEVELS)[evidence.truth[row[known]]]
+    weight[has_truth] = np.eye(LEVELS)[evidence.truth[row[has_truth]]]
     return Weighed(row, evidence.level[row], weight)
 
 

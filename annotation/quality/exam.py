@@ -69,14 +69,14 @@ def freeze_truth(
     pairs = pd.MultiIndex.from_frame(exam[PAIR_KEY])
     golden = gold.set_index(PAIR_KEY)["level"].reindex(pairs).astype("Int64").to_numpy()
     first = [one for one in by_finish(answers, exam) if one in set(people)][:group]
-    known = ~pd.isna(golden)
-    if len(first) < group and not known.all():
+    has_gold = ~pd.isna(golden)
+    if len(first) < group and not has_gold.all():
         return exam
     asked = answers[(answers["attempt"] == 1) & answers["annotator"].isin(first)]
     by_pair = {pair: median(rows["level"], group) for pair, rows in asked.groupby(PAIR_KEY)}
     medians = pd.Series([by_pair.get(pair) for pair in pairs], dtype="Int64")
-    level = np.where(known, golden, medians.to_numpy())
-    return tables.EXAM.check(exam.assign(level=level, origin=np.where(known, "gold", "median")))
+    level = np.where(has_gold, golden, medians.to_numpy())
+    return tables.EXAM.check(exam.assign(level=level, origin=np.where(has_gold, "gold", "median")))
 
 
 def median(levels: pd.Series, group: int) -> int | None:

@@ -15,7 +15,7 @@ class Hits(NamedTuple):
     number: int
 
     @classmethod
-    def of(cls, marks: Sequence[bool]) -> "Hits":
+    def tally(cls, marks: Sequence[bool]) -> "Hits":
         """Return how many of the marks are true."""
         return cls(sum(map(bool, marks)), len(marks))
 

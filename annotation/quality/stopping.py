@@ -54,9 +54,9 @@ def drop_forgiven(
 
 
 def _campaign_rows(judgments: pd.DataFrame, gold: pd.DataFrame) -> pd.DataFrame:
-    known = join_gold(judgments, gold[gold["source"].isin(CLEAR)])
+    rows = join_gold(judgments, gold[gold["source"].isin(CLEAR)])
     # A person's second answer to a pair is not another person's: it is no evidence on the first.
-    return known.loc[known["kind"] != "repeat", COLUMNS]
+    return rows.loc[rows["kind"] != "repeat", COLUMNS]
 
 
 def _exam_rows(exam: pd.DataFrame, gold: pd.DataFrame) -> pd.DataFrame:

@@ -62,10 +62,10 @@ def void(
     return Voiding(table, len(lost), len(lost.drop_duplicates(PAIR_KEY)), len(own))
 
 
-def _refuse(period: Period, voided: pd.DataFrame, known: Collection[int], now: datetime) -> None:
+def _refuse(period: Period, voided: pd.DataFrame, people: Collection[int], now: datetime) -> None:
     who, since, until, _ = period
-    if who not in known:
-        numbers = ", ".join(map(str, sorted(known))) or "nobody"
+    if who not in people:
+        numbers = ", ".join(map(str, sorted(people))) or "nobody"
         raise CampaignError(f"there is no annotator {who} (known: {numbers})")
     if since > now:
         raise CampaignError(f"--from {_text(since)} is in the future; it is {_text(now)} (UTC)")

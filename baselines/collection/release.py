@@ -115,11 +115,11 @@ class Release:
 
         Training set 0 has none: it stands for a model before training.
         """
-        found = [query for split in SPLITS for query in self.read_queries(split)]
+        queries = [query for split in SPLITS for query in self.read_queries(split)]
         for top in filter(None, tops):
-            found.extend(query for query, _ in _records(self.folder / f"train_top{top:02d}.json"))
+            queries.extend(query for query, _ in _records(self.folder / f"train_top{top:02d}.json"))
         texts: dict[str, str] = {}
-        for query in found:
+        for query in queries:
             if texts.setdefault(query.query_id, query.text) != query.text:
                 raise ReleaseError(f"{self.folder}: query {query.query_id} has two different texts")
         return [Query(*item) for item in texts.items()]

@@ -92,7 +92,7 @@ def _test(
     if not differences:
         return {}
     compared = compare(differences, rounds=own.rounds, confidence=own.confidence, seed=SEED)
-    found = zip(keys, compared, strict=True)
+    pairs = zip(keys, compared, strict=True)
     return {
-        key: one.p_randomisation_holm for key, one in found if one.p_randomisation_holm is not None
+        key: one.p_randomisation_holm for key, one in pairs if one.p_randomisation_holm is not None
     }

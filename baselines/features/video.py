@@ -25,10 +25,10 @@ def locate(pattern: str, name: str) -> Path:
         FeatureError: there is no such file.
     """
     path = Path(pattern.replace("{video_id}", name))
-    found = sorted(path.parent.glob(path.name)) if path.name.endswith(".*") else [path]
-    if not found or not found[0].is_file():
+    paths = sorted(path.parent.glob(path.name)) if path.name.endswith(".*") else [path]
+    if not paths or not paths[0].is_file():
         raise FeatureError(f"{path}: no such video; see features.videos in baselines/params.yaml")
-    return found[0]
+    return paths[0]
 
 
 def read_videos(

@@ -100,7 +100,7 @@ class Ranker:
         own, lengths = self._own, self._counts[videos]
         count = own.moments * SPARE if own.nms else own.moments
         device = next(self._model.parameters()).device
-        found = []
+        parts = []
         for place in range(0, len(scores), CHUNK):
             part = slice(place, place + CHUNK)
             rows = int(lengths[part].max()) + self._reach
@@ -109,8 +109,8 @@ class Ranker:
             start, end = (one.softmax(dim=-1).cpu() for one in logits)
             weight = (self._model.own.alpha * scores[part]).exp()
             band = (own.min_rows, own.max_rows)
-            found.append(best_spans(start, end, weight, band, count))
-        return Spans(*(torch.cat(columns) for columns in zip(*found, strict=True)))
+            parts.append(best_spans(start, end, weight, band, count))
+        return Spans(*(torch.cat(columns) for columns in zip(*parts, strict=True)))
 
 
 def encode_queries(

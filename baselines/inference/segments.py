@@ -63,8 +63,8 @@ class SegmentSearcher:
                 part = videos[place : place + ENCODED]
                 streams, mask = pad_videos(self._inputs, part)
                 rows, masks = streams[0].to(self._device), mask.to(self._device)
-                found, inside = self._model.embed_segments(rows, masks)
-                units.append(found[inside].cpu())
+                vectors, inside = self._model.embed_segments(rows, masks)
+                units.append(vectors[inside].cpu())
                 bar.update(len(part))
         numbers = [np.arange(count) + one for count, one in zip(counts, first, strict=True)]
         return Index(torch.cat(units), np.concatenate(numbers), first)
@@ -82,11 +82,11 @@ class SegmentSearcher:
             )
             for part in range(0, len(proposals.query), ENCODED)
         ]
-        found = join(parts)
-        order = np.lexsort((found.end, found.start, found.video, -found.score, found.query))
-        query, video, score = found.query[order], found.video[order], found.score[order]
+        every = join(parts)
+        order = np.lexsort((every.end, every.start, every.video, -every.score, every.query))
+        query, video, score = every.query[order], every.video[order], every.score[order]
         row = self._inputs.row_seconds()[video]
-        return Ranked(query + place, video, found.start[order] * row, found.end[order] * row, score)
+        return Ranked(query + place, video, every.start[order] * row, every.end[order] * row, score)
 
     def _refine(self, proposals: Proposals, vectors: tuple[Tensor, ...]) -> Ranked:
         """Return the best moments of each proposal; their starts and ends are rows."""
@@ -119,9 +119,9 @@ class SegmentSearcher:
             model.own.moments * (SPARE if own.nms else 1),
         )
         score, _, first, last = (one.cpu().numpy() for one in spans)
-        places, _ = found = np.nonzero(score > 0)
+        places, _ = hits = np.nonzero(score > 0)
         at = begin[places]
-        ranked = Ranked(places, video[places], at + first[found], at + last[found], score[found])
+        ranked = Ranked(places, video[places], at + first[hits], at + last[hits], score[hits])
         kept = suppress(ranked, own.nms, model.own.moments)
         return replace(kept, query=proposals.query[kept.query])
 

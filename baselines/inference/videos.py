@@ -58,10 +58,10 @@ def best_videos(
     numbers: list[Ints] = []
 
     def merge() -> tuple[Tensor, Tensor]:
-        known = torch.from_numpy(np.concatenate(numbers)).expand(len(scores), -1)
+        newest = torch.from_numpy(np.concatenate(numbers)).expand(len(scores), -1)
         every = torch.cat([scores, *held], dim=1)
         best = every.topk(min(count, every.shape[1]), dim=1)
-        return best.values, torch.cat([videos, known], dim=1).gather(1, best.indices)
+        return best.values, torch.cat([videos, newest], dim=1).gather(1, best.indices)
 
     for block in blocks:
         held.append(scorer.score(block))

@@ -52,9 +52,9 @@ def ranking_losses(
     """
     own = scores.diagonal()
 
-    def hinge(table: Tensor, known: Tensor) -> Tensor:
-        order = table.detach().masked_fill(known, math.inf).sort(dim=1, descending=True).indices
-        first = known.sum(dim=1)
+    def hinge(table: Tensor, positives: Tensor) -> Tensor:
+        order = table.detach().masked_fill(positives, math.inf).sort(dim=1, descending=True).indices
+        first = positives.sum(dim=1)
         last = torch.full_like(first, len(table))
         if pool is not None:
             last = torch.minimum(first + pool, last)

@@ -85,8 +85,8 @@ class SPR(nn.Module):
         scale = self.scale.clamp(max=MOST_SCALE).exp()
         logits = scale * torch.einsum("nd,vsd->nvs", queries, segments)
         share = self.by_segment(batch.inside & batch.pair_mask)  # (N, S)
-        known = self.by_segment(batch.covered) > 0  # (N, V, S): these are not negatives
-        others = logits.masked_fill(known | ~mask, MASKED)
+        is_covered = self.by_segment(batch.covered) > 0  # (N, V, S): these are not negatives
+        others = logits.masked_fill(is_covered | ~mask, MASKED)
         own = own_rows(logits, batch.video)  # (N, S)
         rows = others.flatten(1).logsumexp(dim=1, keepdim=True)
         own_covered = own.masked_fill(share == 0, MASKED).logsumexp(dim=1, keepdim=True)

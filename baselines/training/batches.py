@@ -64,7 +64,7 @@ class BatchMaker:
         of_negative = np.full_like(negative, -1)
         of_negative[negative >= 0] = place[len(video) :]
         streams, row_mask = pad_videos(self._inputs, wanted.tolist())
-        known = np.isin(self._key(query[:, None], video[None]), self._known)
+        positive = np.isin(self._key(query[:, None], video[None]), self._known)
         return Batch(
             tokens=tokens,
             token_mask=token_mask,
@@ -73,7 +73,7 @@ class BatchMaker:
             video=torch.from_numpy(place[: len(video)]),
             span=torch.from_numpy(self._spans[places]),
             weight=torch.from_numpy(pairs.similarity[places].astype(np.float32)),
-            positive=torch.from_numpy(known),
+            positive=torch.from_numpy(positive),
             covered=self._covered(query, wanted, row_mask.shape[1]),
             negative=torch.from_numpy(of_negative),
         )

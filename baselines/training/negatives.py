@@ -19,8 +19,8 @@ class Negatives:
         self._ranked, self._count = ranked, count
         size = max(int(ranked.max()), int(pairs.video.max())) + 1
         query = np.arange(len(ranked))[:, None]
-        known = pairs.query * size + pairs.video
-        self._allowed = ~np.isin(query * size + ranked, known)
+        positive = pairs.query * size + pairs.video
+        self._allowed = ~np.isin(query * size + ranked, positive)
 
     def draw(self, query: Ints) -> Ints:
         """Draw K different videos for each query, (N, K); -1 where there are fewer.

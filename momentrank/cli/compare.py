@@ -99,20 +99,20 @@ def show_pairs(compared: Compared, numbers: Numbers) -> Iterable[Row]:
            "win/tie/loss", *(["label noise"] if compared.bands else [])]  # fmt: skip
     letters = compared.letters
     for pair in compared.pairs:
-        measure, first, second, queries, found = pair
+        measure, first, second, queries, stats = pair
         quantity = describe(measure)
         difference, low, high = (
             numbers.text(quantity, value, "+")
-            for value in (found.difference, found.low, found.high)
+            for value in (stats.difference, stats.low, stats.high)
         )
-        tests = [f"{_p(found.p(test))} ({_p(found.p_holm(test))})" for test in TESTS]
-        effect = DASH if found.effect is None else f"{found.effect:+.3f}"
-        counts = [f"{found.wins}/{found.ties}/{found.losses}"]
+        tests = [f"{_p(stats.p(test))} ({_p(stats.p_holm(test))})" for test in TESTS]
+        effect = DASH if stats.effect is None else f"{stats.effect:+.3f}"
+        counts = [f"{stats.wins}/{stats.ties}/{stats.losses}"]
         runs = f"{letters[second]} - {letters[first]}"
         cells = [quantity.name, str(queries), runs, difference, f"[{low}, {high}]"]
         if band := compared.band(pair):
             low, high = (numbers.text(quantity, value, "+") for value in band)
-            counts.append(f"[{low}, {high}]{' within' if band.can_turn(found.difference) else ''}")
+            counts.append(f"[{low}, {high}]{' within' if band.can_turn(stats.difference) else ''}")
         yield [Cell(cell) for cell in [*cells, *tests, effect, *counts]]
 
 

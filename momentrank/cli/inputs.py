@@ -106,14 +106,14 @@ def load_judgments(options: argparse.Namespace, truth: formats.Truth) -> "Judgme
         return None
     from momentrank.meta.votes import read_judgments
 
-    found = read_judgments(options.judgments, truth.segments, options.qrels)
-    drawn = sum(len(votes.row) for votes in found.votes)
+    raw = read_judgments(options.judgments, truth.segments, options.qrels)
+    drawn = sum(len(votes.row) for votes in raw.votes)
     warn(
         f"{options.judgments}: judged moments with votes drawn again: {drawn}; with their level"
-        f" kept: {found.without} without two or four votes, {found.other} with a level that is not"
+        f" kept: {raw.without} without two or four votes, {raw.other} with a level that is not"
         " the rule's"
     )
-    return found
+    return raw
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
@@ -251,10 +251,10 @@ def _validate(options: argparse.Namespace, path: Path, truth: formats.Truth) -> 
     content, lists = examine(options, path, truth)
     if content.kind != "run":
         raise formats.FormatError(f"{path}: {content.kind}, not a run")
-    found = find_problems(options, lists, content, truth)
-    content._replace(remarks=[*content.remarks, *found.remarks, *found.problems]).warn(path, warn)
-    if found.problems:
+    notes = find_problems(options, lists, content, truth)
+    content._replace(remarks=[*content.remarks, *notes.remarks, *notes.problems]).warn(path, warn)
+    if notes.problems:
         raise formats.FormatError(
-            f"{path}: problems: {len(found.problems)}, see the messages above"
+            f"{path}: problems: {len(notes.problems)}, see the messages above"
         )
     return lists

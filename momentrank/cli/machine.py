@@ -48,33 +48,33 @@ def run(
     if judged == number:
         inputs.warn(f"{options.machine}: people judged all of its queries: it adds nothing")
 
-    found = {
+    runs = {
         str(path): estimate_run(scorers, inputs.load_for(options, path, scorers.machine, truth))
         for path in paths
     }
-    _print(options.format or "table", found, inputs.numbers(options), source)
+    _print(options.format or "table", runs, inputs.numbers(options), source)
     return 0
 
 
 def _print(
-    fmt: str, found: Mapping[str, Estimates], numbers: Numbers, source: Mapping[str, str]
+    fmt: str, runs: Mapping[str, Estimates], numbers: Numbers, source: Mapping[str, str]
 ) -> None:
     if fmt == "json":
         content: dict[str, Any] = {"momentrank": dict(source)}
-        for run, measure, values in _figures(found, numbers):
+        for run, measure, values in _figures(runs, numbers):
             content.setdefault(run, {})[measure] = values
         sys.stdout.write(json.dumps(content, indent=2) + "\n")
     elif fmt == "csv":
-        sys.stdout.writelines(tables.write(_csv(found, numbers, source), fmt))
+        sys.stdout.writelines(tables.write(_csv(runs, numbers, source), fmt))
     else:
         sys.stdout.writelines(tables.header(source, fmt))
-        sys.stdout.writelines(tables.write(_rows(found, numbers), fmt))
+        sys.stdout.writelines(tables.write(_rows(runs, numbers), fmt))
 
 
-def _rows(found: Mapping[str, Estimates], numbers: Numbers) -> Iterator[Row]:
+def _rows(runs: Mapping[str, Estimates], numbers: Numbers) -> Iterator[Row]:
     yield ["run", "measure", "queries", "people alone", "with the machine", "worth", "weight",
            "machine alone"]  # fmt: skip
-    for run, estimates in found.items():
+    for run, estimates in runs.items():
         for measure, one in estimates.items():
             quantity = describe(measure)
             spans = (_span(quantity, each, numbers) for each in (one.people, one.combined))
@@ -90,9 +90,9 @@ def _span(quantity: Quantity, interval: Interval, numbers: Numbers) -> str:
 
 
 def _figures(
-    found: Mapping[str, Estimates], numbers: Numbers
+    runs: Mapping[str, Estimates], numbers: Numbers
 ) -> Iterator[tuple[str, str, dict[str, float | int | None]]]:
-    for run, estimates in found.items():
+    for run, estimates in runs.items():
         for measure, one in estimates.items():
             quantity = describe(measure)
             yield (
@@ -106,9 +106,9 @@ def _figures(
 
 
 def _csv(
-    found: Mapping[str, Estimates], numbers: Numbers, source: Mapping[str, str]
+    runs: Mapping[str, Estimates], numbers: Numbers, source: Mapping[str, str]
 ) -> Iterator[Row]:
-    for at, (run, measure, values) in enumerate(_figures(found, numbers)):
+    for at, (run, measure, values) in enumerate(_figures(runs, numbers)):
         if not at:
             yield ["run", "measure", *values, *source]
         texts = ("" if value is None else repr(value) for value in values.values())

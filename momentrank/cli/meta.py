@@ -100,18 +100,18 @@ def run(options: argparse.Namespace) -> int:
     systems = _read(options, truth, measures, named.runs)
     how = _settings(options, truth, measures, named.runs)
     chosen = options.only or [*NAMES, *([SELECTION] if options.val else [])]
-    found = dict(experiments.run_experiments(chosen, systems, how, Progress().begin))
+    results = dict(experiments.run_experiments(chosen, systems, how, Progress().begin))
     source = provenance(options.qrels, inputs.convention_of(options))
     source |= {"runs": ", ".join(systems.runs), "queries": str(len(systems.values.queries))}
     source |= {"seed": str(options.seed), "draws": _describe_draws(options)}
     if options.json:
-        sys.stdout.write(json.dumps(as_json(found, source), indent=2) + "\n")
+        sys.stdout.write(json.dumps(as_json(results, source), indent=2) + "\n")
     else:
-        sys.stdout.writelines(as_tsv(found, source))
+        sys.stdout.writelines(as_tsv(results, source))
     if options.html:
         from momentrank.meta.page import write_page
 
-        write_page(options.html, found, source)
+        write_page(options.html, results, source)
         inputs.warn(f"wrote {options.html}")
     return 0
 
@@ -169,12 +169,12 @@ def _validation(
     return _read(options, inputs.load_truth(options, options.val), measures, paths)
 
 
-def as_tsv(found: "Tables", source: Mapping[str, str]) -> Iterator[str]:
+def as_tsv(results: "Tables", source: Mapping[str, str]) -> Iterator[str]:
     """Yield each table with its name above it and its columns in the first line."""
     from momentrank.meta.experiments import cell_text
 
     yield from tables.header(source, "table")
-    for name, rows in found.items():
+    for name, rows in results.items():
         yield f"\n# table: {name}\n"
         if rows:
             yield "\t".join(rows[0]._fields) + "\n"
@@ -182,14 +182,14 @@ def as_tsv(found: "Tables", source: Mapping[str, str]) -> Iterator[str]:
             yield "\t".join(cell_text(value, DIGITS) for value in row) + "\n"
 
 
-def as_json(found: "Tables", source: Mapping[str, str]) -> dict[str, Any]:
+def as_json(results: "Tables", source: Mapping[str, str]) -> dict[str, Any]:
     """Return each table as a list of objects."""
-    objects = {name: [row._asdict() for row in rows] for name, rows in found.items()}
+    objects = {name: [row._asdict() for row in rows] for name, rows in results.items()}
     return {"momentrank": dict(source), **objects}
 
 
 def _names(text: str) -> list[str]:
-    known = (*NAMES, SELECTION)
-    if unknown := [name for name in text.split(",") if name not in known]:
-        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is not one of {', '.join(known)}")
+    names = (*NAMES, SELECTION)
+    if unknown := [name for name in text.split(",") if name not in names]:
+        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is not one of {', '.join(names)}")
     return text.split(",")

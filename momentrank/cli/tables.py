@@ -183,7 +183,7 @@ class Numbers(NamedTuple):
     def cells(self, quantity: Quantity, values: Sequence[float | None]) -> list[Cell]:
         """Return a cell per system; all that print like the best one are marked."""
         texts = ["" if value is None else self.text(quantity, value) for value in values]
-        known = [value for value in values if value is not None and not math.isnan(value)]
-        marked = quantity.is_ranked and len(values) > 1 and known
-        best = self.text(quantity, max(known)) if marked else None
+        numbers = [value for value in values if value is not None and not math.isnan(value)]
+        marked = quantity.is_ranked and len(values) > 1 and numbers
+        best = self.text(quantity, max(numbers)) if marked else None
         return [Cell(text, best=text == best) for text in texts]

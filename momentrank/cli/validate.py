@@ -52,12 +52,12 @@ def _report(options: argparse.Namespace, path: Path, truth: formats.Truth | None
     sys.stdout.write(f"{path}: {content.kind} ({content.format}): {content.counted}")
     sys.stdout.write(f": {levels}\n" if levels else "\n")
     sys.stdout.writelines(f"  {remark}\n" for remark in content.remarks)
-    found = Findings([], [])
+    notes = Findings([], [])
     if content.kind == "run" and (options.convention or truth):
-        found = inputs.find_problems(options, lists, content, truth)
-        sys.stdout.writelines(f"  {remark}\n" for remark in found.remarks)
+        notes = inputs.find_problems(options, lists, content, truth)
+        sys.stdout.writelines(f"  {remark}\n" for remark in notes.remarks)
     source = provenance(path, "")
     names = ("momentrank", "qrels_sha256", "release")
     parts = (f"{name.removeprefix('qrels_')} {source[name]}" for name in names)
     sys.stdout.write(f"  {', '.join(parts)}\n")
-    return [f"{path}: {problem}" for problem in found.problems]
+    return [f"{path}: {problem}" for problem in notes.problems]

@@ -56,10 +56,10 @@ class RecallTable(Benchmark):
 
     def trace(self, measure: Measure, aligned: AlignedRun) -> Trace:
         """Return the judged moment of the highest IoU over the hull of each result."""
-        found = self.rate(aligned, measure.params.get("iou", 0.0))
-        is_first = (found.rank == 1) & (found.gain > 0)
-        hits = is_first if measure == mIoU else found.relevant
-        return Trace(nearest(aligned, overlapping(aligned)), found.gain, found.gain, hits)
+        rated = self.rate(aligned, measure.params.get("iou", 0.0))
+        is_first = (rated.rank == 1) & (rated.gain > 0)
+        hits = is_first if measure == mIoU else rated.relevant
+        return Trace(nearest(aligned, overlapping(aligned)), rated.gain, rated.gain, hits)
 
     def rate(self, aligned: AlignedRun, threshold: float) -> Relevance:
         """Return the best IoU of each result as its gain, and whether it reaches the threshold."""
@@ -160,9 +160,9 @@ class Vcmr(Benchmark):
 
 def any_of_first(aligned: AlignedRun, hits: Bools, rank: Ints, cutoff: int) -> Floats:
     """Return 1 where one of the results of rank 1 to `cutoff` is a hit, shape (queries,)."""
-    found = np.zeros(aligned.count)
-    found[aligned.results.query[hits & (rank <= cutoff)]] = 1.0
-    return found
+    hit = np.zeros(aligned.count)
+    hit[aligned.results.query[hits & (rank <= cutoff)]] = 1.0
+    return hit
 
 
 def in_right_video(aligned: AlignedRun) -> Bools:

@@ -70,9 +70,9 @@ class Spr(Paper):
         if measure.NAME == "Judged":
             return super().trace(measure, aligned)
         rows = aligned.relevant(1)
-        found = super().trace(measure, aligned.select_truth(rows))
+        met = super().trace(measure, aligned.select_truth(rows))
         kept = np.append(np.flatnonzero(rows), FREE)  # the last one is what FREE points at
-        return found._replace(truth=kept[found.truth])
+        return met._replace(truth=kept[met.truth])
 
 
 CONVENTIONS = (Paper(), TvrRanking(), Spr())

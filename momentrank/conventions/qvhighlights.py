@@ -118,9 +118,9 @@ def recall(aligned: AlignedRun, thresholds: tuple[float, ...] = THRESHOLDS) -> F
     first = np.flatnonzero(aligned.results.rank[result] == 1)
     best = first[np.lexsort((truth[first], -aligned.iou[first], result[first]))]
     query, rows = np.unique(aligned.results.query[result[best]], return_index=True)
-    found, wanted = result[best[rows]], truth[best[rows]]
+    row, wanted = result[best[rows]], truth[best[rows]]
     hull = np.zeros(aligned.count)
-    hull[query] = hull_iou(pair_times(aligned, found, wanted))
+    hull[query] = hull_iou(pair_times(aligned, row, wanted))
     return (hull[:, None] >= thresholds).astype(np.float64)
 
 
@@ -162,14 +162,14 @@ def _interpolate(aligned: AlignedRun, position: Ints, hits: Bools) -> Floats:
     """
     table = np.zeros((aligned.count, hits.shape[1], DEPTH))
     table[aligned.results.query, :, position] = hits
-    found = table.cumsum(axis=2)
+    count_at = table.cumsum(axis=2)
     total = np.maximum(aligned.totals(1), 1)[:, None, None]
-    recall = found / total
-    by_rank = found / np.arange(1, DEPTH + 1)
+    recall = count_at / total
+    by_rank = count_at / np.arange(1, DEPTH + 1)
     precision = np.maximum.accumulate(by_rank[..., ::-1], axis=2)[..., ::-1]
     steps = np.diff(recall, axis=2, prepend=0.0) * precision
     query, column, rank = np.nonzero(table)
-    number = found[query, column, rank].astype(np.int64) - 1
+    number = count_at[query, column, rank].astype(np.int64) - 1
     terms = np.zeros((aligned.count, hits.shape[1], DEPTH + 1))
     terms[query, column, number] = steps[query, column, rank]
     count = table.sum(axis=2) + (recall[..., -1] != 1)

@@ -70,8 +70,8 @@ class Description(NamedTuple):
     def counted(self) -> str:
         """The counts, in words."""
         if self.kind in UNITS:
-            told = ", all with matching SHA-256" if UNITS[self.kind] == "file" else ""
-            return count(self.segments, UNITS[self.kind]) + told
+            end = ", all with matching SHA-256" if UNITS[self.kind] == "file" else ""
+            return count(self.segments, UNITS[self.kind]) + end
         return f"{count(self.queries, 'query')}, {count(self.segments, 'segment')}"
 
     def warn(self, path: Path | str, warn: Warn) -> None:

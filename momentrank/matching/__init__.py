@@ -42,12 +42,12 @@ def relevance(aligned: AlignedRun, params: Params) -> Relevance:
     """
     if params["match"] not in MODELS:
         return aligned.unrated
-    found = MODELS[params["match"]](aligned, params)
+    rated = MODELS[params["match"]](aligned, params)
     if not params["judged_only"]:
-        return found
+        return rated
     if params["match"] == "tol":  # only there an unjudged result has an effect on others
-        return models.rate_tolerance(aligned.select(found.judged), params)
-    judged = Relevance._make([*(column[found.judged] for column in found[:-1]), found.total])
+        return models.rate_tolerance(aligned.select(rated.judged), params)
+    judged = Relevance._make([*(column[rated.judged] for column in rated[:-1]), rated.total])
     return judged._replace(rank=ranks(judged.query))
 
 
@@ -69,7 +69,7 @@ def trace(aligned: AlignedRun, params: Params) -> Trace:
         truth = match_greedily(aligned, params["iou"], strict=params["strict"])
     else:
         truth = nearest(aligned, _met(aligned, params), params["rel"])
-    found = relevance(aligned, params)
+    rated = relevance(aligned, params)
     rows: Ints = np.arange(len(truth))
     if params["match"] == "bin":  # the results of one bin are one item, at the first one's place
         rows = models.first_results(aligned, params["bin"])
@@ -77,7 +77,7 @@ def trace(aligned: AlignedRun, params: Params) -> Trace:
         rows = rows[truth[rows] != FREE]
     gain: Floats = np.zeros(len(truth))
     relevant: Bools = np.zeros(len(truth), dtype=bool)
-    relevant[rows], gain[rows] = found.relevant, found.gain
+    relevant[rows], gain[rows] = rated.relevant, rated.gain
     if params["match"] not in MODELS:
         relevant = np.append(aligned.relevant(params["rel"]), False)[truth]
     return Trace(truth, iou_with(aligned, truth), gain, relevant)

@@ -129,8 +129,8 @@ def number_bins(aligned: AlignedRun, length: float) -> tuple[Ints, Ints]:
         bins = moments(np.concatenate(places), np.floor(np.concatenate(starts) / length))
         numbers = np.unique(bins, return_inverse=True)[1]
         aligned.cache[key] = numbers[: len(places[0])], numbers[len(places[0]) :]
-    found: tuple[Ints, Ints] = aligned.cache[key]
-    return found
+    pair: tuple[Ints, Ints] = aligned.cache[key]
+    return pair
 
 
 NONE = -1

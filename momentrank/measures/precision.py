@@ -49,8 +49,8 @@ class RecallOfAll(ByModel):
     }
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
-        found = total(relevance, relevance.relevant, params["cutoff"])
-        return share(found, relevance.total.astype(np.float64))
+        hits = total(relevance, relevance.relevant, params["cutoff"])
+        return share(hits, relevance.total.astype(np.float64))
 
 
 class AveragePrecision(ByModel):
@@ -81,9 +81,9 @@ class ReciprocalRank(ByModel):
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         query, rank = relevance.query[relevance.relevant], relevance.rank[relevance.relevant]
-        found, first = np.unique(query, return_index=True)
+        own, first = np.unique(query, return_index=True)
         values = np.zeros(len(relevance.total))
-        values[found] = 1.0 / rank[first]
+        values[own] = 1.0 / rank[first]
         depth = params["cutoff"]
         return values if depth is None else np.where(values >= 1.0 / depth, values, 0.0)
 

@@ -84,7 +84,7 @@ def measure_axioms(systems: Systems, *, done: Callable[[int], object] = int) -> 
     Raises:
         UsageError: a run has a list for each of several tasks.
     """
-    found = {
+    axioms = {
         (axiom, measure): Axiom(axiom, repr(measure), 0, 0)
         for axiom in ("INV", "MON")
         for measure in systems.evaluator.measures
@@ -98,10 +98,10 @@ def measure_axioms(systems: Systems, *, done: Callable[[int], object] = int) -> 
             for measure in systems.evaluator.measures:
                 if case.rank <= (measure.depth() or DEPTH):
                     key = case.axiom, measure
-                    tried = _try(case, before[measure], after[measure], found[key], name, names)
-                    found[key] = tried
+                    tried = _try(case, before[measure], after[measure], axioms[key], name, names)
+                    axioms[key] = tried
         done(1)
-    return list(found.values())
+    return list(axioms.values())
 
 
 def _read(systems: Systems, lists: Lists) -> _Lists:
@@ -193,24 +193,24 @@ def _loss(axiom: str, moved: Floats) -> Floats:
 
 
 def _try(
-    case: _Case, before: Floats, after: Floats, found: Axiom, run: str, names: list[str]
+    case: _Case, before: Floats, after: Floats, axiom: Axiom, run: str, names: list[str]
 ) -> Axiom:
     """Return an axiom's results with one more case; the worst breach is the example."""
     tried = case.queries & ~np.isnan(before) & ~np.isnan(after)
     loss = _loss(case.axiom, after - before)
     broken = tried & (loss > (CLOSE if case.axiom == "INV" else -CLOSE))
-    found = found._replace(
-        cases=found.cases + int(tried.sum()), broken=found.broken + int(broken.sum())
+    axiom = axiom._replace(
+        cases=axiom.cases + int(tried.sum()), broken=axiom.broken + int(broken.sum())
     )
     if not broken.any():
-        return found
+        return axiom
     query = int(np.where(broken, loss, -np.inf).argmax())
-    if found.before is not None and found.after is not None:
-        known = _loss(case.axiom, np.array(found.after - found.before))
-        if known >= loss[query]:
-            return found
+    if axiom.before is not None and axiom.after is not None:
+        worst = _loss(case.axiom, np.array(axiom.after - axiom.before))
+        if worst >= loss[query]:
+            return axiom
     at = case.rank - 1
-    return found._replace(
+    return axiom._replace(
         run=run,
         query=names[query],
         rank=case.rank,

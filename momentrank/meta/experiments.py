@@ -65,7 +65,7 @@ def _agreement(systems: Systems, _: Settings, done: Done) -> Tables:
 
 
 def _stability(systems: Systems, how: Settings, done: Done) -> Tables:
-    found = stability.measure_stability(
+    curves = stability.measure_stability(
         systems.values,
         _sizes(systems, how),
         trials=how.trials,
@@ -73,13 +73,13 @@ def _stability(systems: Systems, how: Settings, done: Done) -> Tables:
         overlap=how.overlap,
         done=done,
     )
-    rows = list(found)
+    rows = list(curves)
     return {"stability": rows, "needed": stability.find_needed(rows, how.tau, how.difference)}
 
 
 def _power(systems: Systems, how: Settings, done: Done) -> Tables:
-    found = separation.measure_power(systems.values, rounds=how.rounds, seed=how.seed, done=done)
-    return {"power": list(found)}
+    rows = separation.measure_power(systems.values, rounds=how.rounds, seed=how.seed, done=done)
+    return {"power": list(rows)}
 
 
 def _ties(systems: Systems, _: Settings, done: Done) -> Tables:

@@ -58,13 +58,13 @@ def write_page(path: Path, found: Tables, source: Mapping[str, str]) -> None:
     path.write_text("".join(_page(found, source)), encoding="utf-8")
 
 
-def _page(found: Tables, source: Mapping[str, str]) -> Iterator[str]:
+def _page(tables: Tables, source: Mapping[str, str]) -> Iterator[str]:
     yield "<!doctype html><html lang=en><meta charset=utf-8><title>Measures</title>"
     yield '<meta name=viewport content="width=device-width">'
     yield f"<style>{STYLE}</style><h1>Which measure to trust</h1><dl>"
     yield from (f"<dt>{escape(name)}<dd>{escape(value)}" for name, value in source.items())
     yield "</dl>"
-    for name, rows in found.items():
+    for name, rows in tables.items():
         yield f"<h2>{escape(name.capitalize())}</h2><p>{escape(ASKED[name])}</p>"
         if rows and name in FIGURES:
             yield f"<div class=figures>{''.join(FIGURES[name](rows))}</div>"

@@ -25,8 +25,8 @@ def matrix(title: str, names: Sequence[str], values: Floats) -> str:
 
     Columns have the rows' numbers.
     """
-    known = values[~np.isnan(values)]
-    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
+    finite = values[~np.isnan(values)]
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
     left = 12 + CHARACTER * (max(map(len, names)) + len(f"  {len(names)}"))
     parts = []
     for row, name in enumerate(names):

@@ -79,8 +79,8 @@ class Systems:
 
     def _judged(self, lists: Lists) -> Lists:
         """Return the lists of the queries that are in the qrels."""
-        known = set(self.evaluator.qrels.queries)
-        return {task: _select(run, [name in known for name in run.queries])
+        judged = set(self.evaluator.qrels.queries)
+        return {task: _select(run, [name in judged for name in run.queries])
                 for task, run in lists.items()}  # fmt: skip
 
 
@@ -117,11 +117,11 @@ def _means(scorer: Evaluator, lists: Lists, copies: int) -> Floats:
     stacked = {task: stack([run] * copies) for task, run in lists.items()}
     copy: Ints = np.empty(0, np.int64)
     means: list[Floats] = []
-    known: list[str] | None = None
+    last: list[str] | None = None
     for names, values in scorer.per_query(stacked).values():
-        if names is not known:  # most measures share one list
+        if names is not last:  # most measures share one list
             copy = np.array([int(name.partition(" ")[0]) for name in names], dtype=np.int64)
-            known = names
+            last = names
         counts = np.maximum(np.bincount(copy, minlength=copies), 1)
         means.append(np.bincount(copy, values, copies) / counts)
     return np.array(means)

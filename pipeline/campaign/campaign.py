@@ -78,8 +78,8 @@ class Campaign(Section):
     def guideline_at(self, instant: datetime) -> str:
         """Return the version in force at an instant; before all of them, the first."""
         held = [one.version for one in self.guidelines if parse_instant(one.since) <= instant]
-        known = [one.version for one in self.guidelines] or [self.guideline]
-        return held[-1] if held else known[0]
+        versions = [one.version for one in self.guidelines] or [self.guideline]
+        return held[-1] if held else versions[0]
 
     @property
     def piloting(self) -> bool:

@@ -141,8 +141,8 @@ _COLUMNS = {
 
 def _table(path: Path, key: str, columns: str, /, **others: pa.Column) -> Table:
     """Return a table of these columns, in order; `others` override `_COLUMNS`."""
-    known = _COLUMNS | others
-    schema = pa.DataFrameSchema({name: known[name] for name in columns.split()})
+    columns_by_name = _COLUMNS | others
+    schema = pa.DataFrameSchema({name: columns_by_name[name] for name in columns.split()})
     return Table(path, schema, tuple(key.split()))
 
 

@@ -52,10 +52,10 @@ class LargeCorpus:
 
     def paths(self) -> list[str]:
         """Return the paths of the videos that have one."""
-        found = self.database.frame(
+        frame = self.database.frame(
             "select path from videos where path is not null order by video_id"
         )
-        return list(found["path"])
+        return list(frame["path"])
 
     def texts_by_hash(self, most: int) -> list[str]:
         """Return at most `most` distinct descriptions, the first by their hash (`rng.draw`)."""
@@ -186,10 +186,10 @@ def _metrics(database: Database) -> dict[str, Any]:
     count = database.value
 
     def counts(column: str, rows: str) -> dict[str, int]:
-        found = database.frame(
+        frame = database.frame(
             f"select {column}, count(*) from {rows} group by 1 order by 1"  # noqa: S608  (ours)
         )
-        return {name: int(number) for name, number in found.itertuples(index=False, name=None)}
+        return {name: int(number) for name, number in frame.itertuples(index=False, name=None)}
 
     return {
         "rows": count("select count(*) from settled"),

@@ -73,8 +73,8 @@ def segment_qrels(judged: pd.DataFrame) -> ReleaseFile:
 def _by_skill(collection: Collection, split: str) -> ReleaseFile:
     """Return the second consensus's qrels: the same queries, including discarded pairs."""
     pairs = collection.pairs
-    known = pairs["skill_level"].notna() & pairs["query_id"].isin(collection.queries["query_id"])
-    own = pairs[known & (pairs["split"] == split)].sort_values(["query_id", "rank", "pair_id"])
+    wanted = pairs["skill_level"].notna() & pairs["query_id"].isin(collection.queries["query_id"])
+    own = pairs[wanted & (pairs["split"] == split)].sort_values(["query_id", "rank", "pair_id"])
     return segment_qrels(own.assign(level=own["skill_level"].astype("int64")))
 
 

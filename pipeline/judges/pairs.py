@@ -81,6 +81,6 @@ def select_levels_of_people(
     does not count for the pair as it is now.
     """
     levels = consensus.loc[consensus["level"].notna(), [*PAIR_KEY, "level"]]
-    known = levels.merge(select_newest(ledger)[SHOWN_KEY], on=PAIR_KEY)
-    fresh = known.merge(shown[SHOWN_KEY], on=SHOWN_KEY)
+    dated = levels.merge(select_newest(ledger)[SHOWN_KEY], on=PAIR_KEY)
+    fresh = dated.merge(shown[SHOWN_KEY], on=SHOWN_KEY)
     return fresh[[*PAIR_KEY, "level"]].astype({"level": "int64"})

@@ -60,10 +60,10 @@ def fit(x: Floats, levels: Ints, near: Fit | None = None) -> Fit:
     start = _begin(place, len(seen))
     if near is not None and np.array_equal(near.levels, seen):
         start = _pack(near.thresholds, near.slope)
-    found = minimize(
+    minimum = minimize(
         _loss, start, args=(z, place), jac=True, method="BFGS", options={"gtol": TOLERANCE}
     )
-    thresholds, slope = _unpack(found.x)
+    thresholds, slope = _unpack(minimum.x)
     return Fit(seen, thresholds, slope, center, scale)
 
 

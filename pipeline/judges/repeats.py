@@ -29,13 +29,13 @@ def settle_machine(machine: pd.DataFrame) -> pd.DataFrame:
     given = machine[machine["level"].notna()].sort_values([*PAIR_KEY, "repeat"])
     by = given.groupby(PAIR_KEY, sort=True)
     expected = by["expected"]
-    known = expected.count() == by.size()
+    complete = expected.count() == by.size()
     rows = pd.DataFrame(
         {
             "level": np.ceil(by["level"].median().astype("float64")).astype("int64"),
             "levels": by.size(),
             "span": (by["level"].max() - by["level"].min()).astype("int64"),
-            "expected": expected.mean().where(known),
+            "expected": expected.mean().where(complete),
             "remark": by["remark"].first(),
         }
     )

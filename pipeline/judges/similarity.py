@@ -40,29 +40,29 @@ class SimilarityJudge:
     def judge(self, pairs: Sequence[Pair]) -> Iterator[Answer]:
         """Yield the level of every pair, or `no-judgments` if there are no levels to learn from."""
         table = pd.DataFrame(list(pairs), columns=Pair._fields).sort_values(PAIR_KEY)
-        known = table[table["split"] == FITTED_ON].merge(self._people, on=PAIR_KEY)
-        whole = _fit(known)
+        levels = table[table["split"] == FITTED_ON].merge(self._people, on=PAIR_KEY)
+        whole = _fit(levels)
         self._figures = {
-            "fitted_on_pairs": len(known),
-            "fitted_on_queries": known["query_id"].nunique(),
+            "fitted_on_pairs": len(levels),
+            "fitted_on_queries": levels["query_id"].nunique(),
             "slope": None if whole is None else round(whole.slope / whole.scale, DIGITS),
         }
-        of_own = set(known["query_id"])
+        of_own = set(levels["query_id"])
         others = table[~table["query_id"].isin(of_own)]
         yield from _answer(others, whole)
         for query_id, rows in table[table["query_id"].isin(of_own)].groupby("query_id"):
-            yield from _answer(rows, _fit(known[known["query_id"] != query_id], whole))
+            yield from _answer(rows, _fit(levels[levels["query_id"] != query_id], whole))
 
     def figures(self) -> Mapping[str, object]:
         """Return how much was learned from, and the slope: log odds for a similarity of 1."""
         return self._figures
 
 
-def _fit(known: pd.DataFrame, near: Fit | None = None) -> Fit | None:
+def _fit(levels: pd.DataFrame, near: Fit | None = None) -> Fit | None:
     """Fit the levels of these pairs, starting from a fit to nearly the same; None without any."""
-    if known.empty:
+    if levels.empty:
         return None
-    return fit(known["similarity"].to_numpy("float64"), known["level"].to_numpy("int64"), near)
+    return fit(levels["similarity"].to_numpy("float64"), levels["level"].to_numpy("int64"), near)
 
 
 def _answer(pairs: pd.DataFrame, fitted: Fit | None) -> Iterator[Answer]:

@@ -40,24 +40,24 @@ _PAST_TENSE = re.compile(r"\w{3,}ed")
 
 def next_word(right: str) -> str:
     """Return the first word of what follows, in lower case; '' before punctuation."""
-    found = _FIRST_WORD.match(right)
-    return found[1].lower() if found else ""
+    match = _FIRST_WORD.match(right)
+    return match[1].lower() if match else ""
 
 
 def next_verb_place(right: str) -> str:
     """Return the first following word that is not an adverb, where a verb would be."""
-    while found := _FIRST_WORD.match(right):
-        word = found[1].lower()
+    while match := _FIRST_WORD.match(right):
+        word = match[1].lower()
         if word not in ADVERBS and not word.endswith("ly"):
             return word
-        right = right[found.end() :]
+        right = right[match.end() :]
     return ""
 
 
 def last_word(left: str) -> str:
     """Return the last word of what precedes, in lower case; '' after punctuation."""
-    found = _LAST_WORD.search(left)
-    return found[1].lower() if found else ""
+    match = _LAST_WORD.search(left)
+    return match[1].lower() if match else ""
 
 
 def is_singular_verb(word: str) -> bool:
@@ -96,10 +96,10 @@ def is_noun(word: str) -> bool:
 
 def is_before_noun(right: str) -> bool:
     """Tell whether what follows a name is a noun, as far as no other word class is known."""
-    found = _NEXT_IN_LOWER_CASE.match(right)
-    if not found or found[1] in PHRASE_STARTS or found[1].endswith(("ing", "ly")):
+    match = _NEXT_IN_LOWER_CASE.match(right)
+    if not match or match[1] in PHRASE_STARTS or match[1].endswith(("ing", "ly")):
         return False
-    return not is_verb(found[1])
+    return not is_verb(match[1])
 
 
 def ends_noun_phrase(word: str) -> bool:
@@ -121,8 +121,8 @@ def is_before_relative(right: str) -> bool:
 
 def _next_two(right: str) -> tuple[str, str]:
     """Return the next two words; '' for those after punctuation."""
-    found = _NEXT_IN_LOWER_CASE.match(right)
-    return (found[1], next_word(right[found.end() :])) if found else ("", "")
+    match = _NEXT_IN_LOWER_CASE.match(right)
+    return (match[1], next_word(right[match.end() :])) if match else ("", "")
 
 
 def clause_start(left: str, inside: Sequence[tuple[int, int]] = ()) -> int:
@@ -130,5 +130,5 @@ def clause_start(left: str, inside: Sequence[tuple[int, int]] = ()) -> int:
 
     What links the names of one unit, at the characters `inside`, does not start a clause.
     """
-    starts = (found.end() for found in _CLAUSE.finditer(left))
+    starts = (match.end() for match in _CLAUSE.finditer(left))
     return max((s for s in starts if not any(a < s <= b for a, b in inside)), default=0)

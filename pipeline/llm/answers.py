@@ -147,11 +147,11 @@ def find_alternatives(logprobs: object, key: str) -> dict[str, float] | None:
 
 def _merge(alternatives: list[_Alternative]) -> dict[str, float]:
     """Return the highest log-probability of each text: a leading space makes it another token."""
-    found: dict[str, float] = {}
+    best: dict[str, float] = {}
     for one in alternatives:
         text = one.token.strip()
-        found[text] = max(one.logprob, found.get(text, one.logprob))
-    return found
+        best[text] = max(one.logprob, best.get(text, one.logprob))
+    return best
 
 
 def why_unusable(answer: Answer) -> Outcome | None:

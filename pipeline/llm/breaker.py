@@ -55,9 +55,9 @@ class Breaker:
         """Return whether the server refused, and has refused a request on this subject before."""
         if subject is None or outcome.next is not Next.HALVE:
             return False
-        known = subject in self._refused_subjects
+        was_refused = subject in self._refused_subjects
         self._refused_subjects.add(subject)
-        return known
+        return was_refused
 
     def prove(self) -> None:
         """Note that the model has answered in the required form before, in any run."""

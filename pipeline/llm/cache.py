@@ -88,7 +88,7 @@ class Cache:
         self._append(recipe, key, entry)
         return True
 
-    def found(self, recipe: Recipe[Found]) -> dict[str, tuple[Found, str]]:
+    def list_results(self, recipe: Recipe[Found]) -> dict[str, tuple[Found, str]]:
         """Return all results of this recipe, with the answers' keys, by text.
 
         So a text that was asked together with other texts is not paid for again.

@@ -92,8 +92,8 @@ def from_status(status: int, *codes: object) -> Outcome:
     `codes` are its code and type; servers send one, both or neither.
     """
     named = {code for code in codes if isinstance(code, str)}
-    for known, outcome in _BY_CODE:
-        if named & known:
+    for listed, outcome in _BY_CODE:
+        if named & listed:
             return outcome
     return _BY_STATUS.get(status, SERVER_ERROR if status >= _FIRST_SERVER_ERROR else REJECTED)
 

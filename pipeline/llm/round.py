@@ -110,23 +110,23 @@ class Round(Generic[Found]):
     def _look_up(self) -> None:
         self.stored = {chunk for chunk in self.chunks if self._is_stored(chunk)}
         new = [chunk for chunk in self.chunks if chunk not in self.stored]
-        found = self._cache.found(self.recipe) if new else {}
-        alone = self._find_asked_alone(found) if new else {}
-        stored = found.keys() | alone.keys()
+        results = self._cache.list_results(self.recipe) if new else {}
+        alone = self._find_asked_alone(results) if new else {}
+        stored = results.keys() | alone.keys()
         parted = {chunk for chunk in new if stored & set(chunk.texts)}
         texts = [text for chunk in new if chunk in parted for text in chunk.texts]
-        self.results |= {text: (found[text][0], OK) for text in texts if text in found}
-        self.used |= {found[text][1] for text in self.results}
+        self.results |= {text: (results[text][0], OK) for text in texts if text in results}
+        self.used |= {results[text][1] for text in self.results}
         left = [alone[text] for text in texts if text in alone]
         left += cut([text for text in texts if text not in stored], self._per_request)
         self.stored |= {chunk for chunk in left if self._is_stored(chunk)}
         self.chunks = [*(chunk for chunk in self.chunks if chunk not in parted), *left]
 
-    def _find_asked_alone(self, found: Container[str]) -> dict[str, Chunk]:
+    def _find_asked_alone(self, results: Container[str]) -> dict[str, Chunk]:
         """Return the first stored ask of each text that was asked alone, without a result."""
         texts = self._cache.single_texts(self.recipe.name)
         asks = (Chunk((text,), ask) for ask in reversed(range(ASKS)) for text in texts)
-        failed = (chunk for chunk in asks if chunk.texts[0] not in found)
+        failed = (chunk for chunk in asks if chunk.texts[0] not in results)
         return {chunk.texts[0]: chunk for chunk in failed if self._is_stored(chunk)}
 
     def _is_stored(self, chunk: Chunk) -> bool:
@@ -140,7 +140,7 @@ class Round(Generic[Found]):
     @property
     def was_useful(self) -> bool:
         """Whether the model has ever given this recipe a usable answer."""
-        return bool(self._cache.found(self.recipe))
+        return bool(self._cache.list_results(self.recipe))
 
     def missing(self) -> list[Request]:
         """Return the requests that will be sent first."""
@@ -167,7 +167,7 @@ class Round(Generic[Found]):
     async def _step(self, chunk: Chunk, ask: Ask[Found]) -> list[Chunk]:
         """Ask for a chunk once; return what to ask next."""
         reading = await self._read(self.recipe.request(*chunk), ask)
-        self.results |= {text: (found, OK) for text, found in reading.found.items()}
+        self.results |= {text: (result, OK) for text, result in reading.found.items()}
         if reading.outcome is None:
             return []
         rest = tuple(text for text in chunk.texts if text not in reading.found)

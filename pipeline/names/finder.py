@@ -95,10 +95,10 @@ class NameFinder:
         if not of_captions:
             naming = self._map(name_people, given, [(text,) for text in texts])
             share = sum(naming) / max(len(texts), 1)
-        known = given.known._replace(share=share)
+        learned = given.known._replace(share=share)
         weighed = self._map(weigh_people, given, self._tag_rows(texts))
-        people = corpora.people(weighed, known.names_people)
-        return given._replace(known=known._replace(people=people))
+        people = corpora.people(weighed, learned.names_people)
+        return given._replace(known=learned._replace(people=people))
 
     def _judge(self, texts: Sequence[str]) -> list[list[Judged]]:
         """Return the candidates of each text with their verdicts; each is judged once."""

@@ -31,7 +31,7 @@ class Check(NamedTuple):
         return self.title.lower().replace(",", "").replace(" ", "_")
 
     @property
-    def said(self) -> str:
+    def verdict_word(self) -> str:
         """The verdict as a word."""
         return SAID[self.verdict]
 

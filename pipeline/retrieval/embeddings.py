@@ -70,15 +70,15 @@ class Embeddings:
         Raises:
             EmbeddingsError: a text has not been embedded.
         """
-        found = np.empty(len(texts), dtype=np.int64)
+        places = np.empty(len(texts), dtype=np.int64)
         for first in range(0, len(texts), COPIED):
             some = texts.iloc[first : first + COPIED]
             rows, present = _places(self.ids, text_ids(some))
             if not present.all():
                 text = some.iloc[int(np.argmin(present))]
                 raise EmbeddingsError(f"no embedding of {text!r}; run `dvc repro embed`")
-            found[first : first + COPIED] = rows
-        return found
+            places[first : first + COPIED] = rows
+        return places
 
 
 @dataclass(frozen=True)

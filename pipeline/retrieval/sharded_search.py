@@ -91,8 +91,8 @@ class ShardedSearch:
         ]
         given = {task.key: task for block in tasks for task in block}
         gpus = float(self.device != "cpu")
-        found = map_shards(self.stage, find_nearest, given, self.engine, gpus)
-        return merge([[found[task.key] for task in block] for block in tasks], k)
+        paths = map_shards(self.stage, find_nearest, given, self.engine, gpus)
+        return merge([[paths[task.key] for task in block] for block in tasks], k)
 
     def clear(self) -> None:
         """Delete the parts, once the stage has written its result."""

@@ -52,8 +52,8 @@ def choose_knn(device: str, pairs: int) -> Knn:
 def faiss_knn(queries: Vectors, texts: Vectors, size: int) -> tuple[Vectors, Ints]:
     """Search with faiss, on all cores that it may use."""
     faiss = import_faiss()
-    found: tuple[Vectors, Ints] = faiss.knn(queries, texts, size, metric=faiss.METRIC_INNER_PRODUCT)
-    return found
+    best: tuple[Vectors, Ints] = faiss.knn(queries, texts, size, metric=faiss.METRIC_INNER_PRODUCT)
+    return best
 
 
 def torch_knn(device: str) -> Knn:

@@ -156,9 +156,9 @@ def read_results(
         malformed = windows.malformed.tolist()
         video = ["" if bad else own for own, bad in zip(videos, malformed, strict=True)]
     columns = (video, windows.start, windows.end, fill_scores(query, windows))
-    told = windows if reading.scored else windows._replace(unscored=windows.malformed)
+    final = windows if reading.scored else windows._replace(unscored=windows.malformed)
     unscored = int((windows.unscored & ~windows.malformed).sum())
-    notes = told.remarks(error, rows.place)
+    notes = final.remarks(error, rows.place)
     return Table(query, *columns, rows.place, notes=notes, unscored=unscored)
 
 

@@ -140,14 +140,14 @@ def read_submission(records: Column, reading: Reading) -> Table:
     rows, video = lists.flat(), spread(names, lists)
     sentences = rows.key("sentence", str).values
     keys = [(name, plain(text)) for name, text in zip(video, sentences, strict=True)]
-    known: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    names_of: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for name, text in truth.texts.items():
         own = truth.videos.get(name) or name.rpartition("#")[0]  # if it has no moment left
-        known[own, plain(text)].append(name)
+        names_of[own, plain(text)].append(name)
     number, place = Counter(keys), Counter[tuple[str, str]]()
     query, notes = [], []
     for row, key in enumerate(keys):
-        queries = known.get(key) or [" ".join(key)]
+        queries = names_of.get(key) or [" ".join(key)]
         query.append(queries[place[key] * len(queries) // number[key]])
         if not place[key] and 1 < len(queries) != number[key]:
             reason = f"{len(queries)} queries have this sentence: its {number[key]} results are"

@@ -107,8 +107,8 @@ def learn(
     rows = list(zip(texts, spans, strict=True))
     hints = map_rows(read_hints, Genders(names=names), rows)
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for _, told, of_pronouns in hints:
-        for name in told:
+    for _, gendered, of_pronouns in hints:
+        for name in gendered:
             counts[name][of_pronouns] += 1
     learned = {name: gender for name, by in counts.items() if (gender := _decide(name, by))}
     rare = {name for mentioned, _, _ in hints for name in mentioned}
@@ -120,7 +120,7 @@ class Hint(NamedTuple):
     """The names in a text, and those whose gender its pronouns show."""
 
     mentioned: Sequence[str]
-    told: Sequence[str]
+    gendered: Sequence[str]
     gender: Gender
 
 

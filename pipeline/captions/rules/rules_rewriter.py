@@ -79,11 +79,11 @@ class RulesRewriter:
             cast: what else the corpus says: words that are not names.
             map_rows: does the work that concerns single texts.
         """
-        known = normalize_cast(genders or {})
-        spans = cls(find, Genders(cast=known), cast, map_rows).find_names(texts)
+        people = normalize_cast(genders or {})
+        spans = cls(find, Genders(cast=people), cast, map_rows).find_names(texts)
         parts = [part for pair in zip(texts, spans, strict=True) for part in split_text(*pair)]
         learned = learn(
-            [part.text for part in parts], [part.spans for part in parts], known, map_rows
+            [part.text for part in parts], [part.spans for part in parts], people, map_rows
         )
         return cls(find, learned, cast, map_rows)
 
@@ -105,8 +105,8 @@ class RulesRewriter:
         """Return the names in each text: those that the finder marks, and obvious ones."""
         new = [text for text in dict.fromkeys(texts) if text not in self._names]
         rows = list(zip(new, self._find(new), strict=True))
-        found = self._map(find_rows, self._rules, rows)
-        self._names |= zip(new, found, strict=True)
+        names = self._map(find_rows, self._rules, rows)
+        self._names |= zip(new, names, strict=True)
         return [self._names[text] for text in texts]
 
 

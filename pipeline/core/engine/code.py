@@ -54,13 +54,13 @@ def _reach(function: object) -> dict[str, Path]:
     if not file or file.startswith(INSTALLED):
         return {}
     name = module.__spec__.name if module.__spec__ else Path(file).stem  # `__main__` of a script
-    root, left, seen, found = Path(file).parents[name.count(".")], {name}, {HANDS_OUT}, set[Path]()
+    root, left, seen, files = Path(file).parents[name.count(".")], {name}, {HANDS_OUT}, set[Path]()
     while left:
         seen.add(name := left.pop())
         if path := _locate(root, name):
-            found |= {path, *_list_data(path.parent)}
+            files |= {path, *_list_data(path.parent)}
             left |= _list_imports(path.read_bytes()) - seen
-    return {path.relative_to(root).as_posix(): path for path in found}
+    return {path.relative_to(root).as_posix(): path for path in files}
 
 
 def _locate(root: Path, name: str) -> Path | None:

@@ -86,8 +86,8 @@ class _Queue:
 
     def __call__(self) -> set[str] | None:
         """Return the ids of the jobs that wait or run; None: Slurm does not answer now."""
-        found = self._ask("squeue", "--noheader", "--array", "--format=%i")
-        return set(found.stdout.split()) if found.returncode == 0 else None
+        answer = self._ask("squeue", "--noheader", "--array", "--format=%i")
+        return set(answer.stdout.split()) if answer.returncode == 0 else None
 
     def cancel(self) -> None:
         """Cancel all of the jobs."""

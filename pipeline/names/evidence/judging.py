@@ -158,8 +158,8 @@ def _joins_name(around: Surroundings, known: Known) -> bool:
 
 def _joins(around: Surroundings, others: Container[str]) -> bool:
     """Tell whether one of the other names is joined to it by `and` or a comma."""
-    found = (_AND.match(around.right), _BEFORE_AND.search(around.left))
-    return any(one[1].lower() in others for one in found if one)
+    matches = (_AND.match(around.right), _BEFORE_AND.search(around.left))
+    return any(one[1].lower() in others for one in matches if one)
 
 
 def _neither(around: Surroundings, known: Known) -> Verdict:
@@ -193,10 +193,10 @@ def is_full_name(around: Surroundings) -> bool:
     if first not in lists.given_names() or last in lists.places():
         return False
     sure = lists.is_given_name(first)
-    known = last in lists.family_names() and not lists.is_elsewhere(last)
+    is_family = last in lists.family_names() and not lists.is_elsewhere(last)
     if around.headline and lists.is_word(last):
         return False
-    return known and (sure or not is_somewhere(around)) and (sure or not lists.is_word(last))
+    return is_family and (sure or not is_somewhere(around)) and (sure or not lists.is_word(last))
 
 
 def _has_title(around: Surroundings) -> bool:

@@ -51,8 +51,8 @@ def _is_done(after: list[str]) -> bool:
 
 
 def _is_deed(verb: str, wide: bool) -> bool:
-    known = listed("people", "verbs") | (listed("people", "more_verbs") if wide else frozenset())
-    return bool(lemmas(verb) & known)
+    verbs = listed("people", "verbs") | (listed("people", "more_verbs") if wide else frozenset())
+    return bool(lemmas(verb) & verbs)
 
 
 def has_determiner(around: Surroundings) -> bool:
@@ -91,7 +91,7 @@ def is_given(around: Surroundings) -> bool:
 
 def uses_own_body(around: Surroundings) -> bool:
     """Tell whether it does something with a hand or a coat of its own: Quill folds her arms."""
-    own = (found[1] for found in _OWN.finditer(around.right))
+    own = (match[1] for match in _OWN.finditer(around.right))
     return acts(around, wide=True) and not listed("people", "belongings").isdisjoint(own)
 
 
@@ -106,4 +106,4 @@ def _is_beside_somebody(around: Surroundings) -> bool:
     """Tell whether a noun for a person is joined to it: Quill and a man."""
     after, before = _AND_SOMEBODY.match(around.right), _SOMEBODY_AND.search(around.left)
     people = GENDER_OF_NOUN.keys() | _PRONOUNS
-    return any(found and found[1] in people for found in (after, before))
+    return any(match and match[1] in people for match in (after, before))

@@ -71,13 +71,13 @@ def surroundings_of(text: str, spans: Sequence[Span]) -> list[Surroundings]:
     """Return the surroundings of each span of a text."""
     words = list(truecase.words(text)) if spans else []
     headline = bool(spans) and is_headline(words)
-    found = [_around(text, span, words, headline) for span in spans]
-    return [around._replace(company=_company(found, at)) for at, around in enumerate(found)]
+    places = [_around(text, span, words, headline) for span in spans]
+    return [around._replace(company=_company(places, at)) for at, around in enumerate(places)]
 
 
-def _company(found: Sequence[Surroundings], at: int) -> frozenset[str]:
-    near = found[max(at - NEAR, 0) : at + NEAR + 1]
-    return frozenset(key for other in near for key in other.keys).difference(found[at].keys)
+def _company(places: Sequence[Surroundings], at: int) -> frozenset[str]:
+    near = places[max(at - NEAR, 0) : at + NEAR + 1]
+    return frozenset(key for other in near for key in other.keys).difference(places[at].keys)
 
 
 def _around(text: str, span: Span, words: Sequence[truecase.Word], headline: bool) -> Surroundings:
@@ -129,17 +129,17 @@ def is_headline(words: Sequence[truecase.Word]) -> bool:
 
 def _words_before(left: str, count: int) -> Iterator[str]:
     for _ in range(count):
-        found = _BEFORE.search(left)
-        if not found:
+        match = _BEFORE.search(left)
+        if not match:
             return
-        yield found[1].rstrip(".").lower()
-        left = left[: found.start(1)]
+        yield match[1].rstrip(".").lower()
+        left = left[: match.start(1)]
 
 
 def _words_after(right: str, count: int) -> Iterator[str]:
     for _ in range(count):
-        found = _AFTER.match(right)
-        if not found:
+        match = _AFTER.match(right)
+        if not match:
             return
-        yield found[1].lower()
-        right = right[found.end() :]
+        yield match[1].lower()
+        right = right[match.end() :]

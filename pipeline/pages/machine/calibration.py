@@ -165,13 +165,13 @@ def _audit_text(audit: Figures | None) -> str:
     if audit is None:
         return "No audit was drawn using a machine\u2019s levels."
     start = f"The audit was drawn using the levels of {audit['machine']}"
-    known = [row for row in audit["widths"] if row["width_ratio"] is not None]
-    if not known:
+    measured = [row for row in audit["widths"] if row["width_ratio"] is not None]
+    if not measured:
         return f"{start}; too little of it is judged to measure the gain."
-    deepest = max(row["rank"] for row in known)
+    deepest = max(row["rank"] for row in measured)
     ratios = ", ".join(
         f"{decimal(row['width_ratio'], 2)} (level {row['level']} or above)"
-        for row in known
+        for row in measured
         if row["rank"] == deepest
     )
     return (

@@ -230,12 +230,12 @@ def test_the_cache_gives_back_what_it_got(tmp_path, recipe):
     answer = answered((ids[0], "Il s'assoit à l'aise 👍"), (ids[1], "\ud800"))
     cache.put(request, answer)
     assert cache.get(request) == answer
-    assert cache.found(recipe) == {"Omar sits.": ("Il s'assoit à l'aise 👍", request.key)}
+    assert cache.list_results(recipe) == {"Omar sits.": ("Il s'assoit à l'aise 👍", request.key)}
     assert not cache.put_new(request.recipe, request.key, Entry(request.asked, answered()))
     assert cache.get(request) == answer
     again = Cache(tmp_path, REWRITING)
     assert again.get(request) == answer
-    assert again.found(recipe) == cache.found(recipe)
+    assert again.list_results(recipe) == cache.list_results(recipe)
 
 
 def test_an_entry_knows_its_share_of_the_price_and_an_older_one_is_taken_for_whole(
