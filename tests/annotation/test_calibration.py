@@ -30,29 +30,29 @@ CAMPAIGN = OPEN.model_copy(update={"rehearsal": True, "closed_at": "2024-05-02T0
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory, repository):
     """Return the folder of a judged sample: what people made, and runs; no machine yet."""
-    folder, made = tmp_path_factory.mktemp("calibrated"), rehearsed()
+    folder, rehearsal_data = tmp_path_factory.mktemp("calibrated"), rehearsed()
     shutil.copy(repository / "params.yaml", folder)
     with contextlib.chdir(folder):
-        tables.JUDGMENTS.write(made.judgments)
-        tables.PAIRS.write(made.ledger)
-        tables.QUERIES.write(made.queries)
+        tables.JUDGMENTS.write(rehearsal_data.judgments)
+        tables.PAIRS.write(rehearsal_data.ledger)
+        tables.QUERIES.write(rehearsal_data.queries)
         for table in (tables.VOIDED, tables.ADJUDICATIONS, tables.SECOND_LOOK, tables.AUDIT):
             table.write(table.empty())
-        moments = made.ledger["moment_id"].drop_duplicates().tolist()
-        clips = {"moment_id": moments, "clip": [f"{one}.mp4" for one in moments]}
+        moments = rehearsal_data.ledger["moment_id"].drop_duplicates().tolist()
+        clips = {"moment_id": moments, "clip": [f"{moment}.mp4" for moment in moments]}
         tables.CLIPS.write(pd.DataFrame(clips).assign(clip_sha="c", seconds=3.5))
         write_campaign(CAMPAIGN)
         consensus.main()
         tables.MACHINE_JUDGMENTS.write(tables.MACHINE_JUDGMENTS.empty())
-        _write_runs(made)
+        _write_runs(rehearsal_data)
     return folder
 
 
-def _write_runs(made):
+def _write_runs(rehearsal_data):
     levels = tables.CONSENSUS.read().dropna(subset=["level"])[[*PAIR_KEY, "level"]]
-    test = made.queries.loc[made.queries["split"] == "test", "query_id"]
-    own = made.ledger[made.ledger["query_id"].isin(test)]
-    moments = made.ledger.drop_duplicates("moment_id")
+    test = rehearsal_data.queries.loc[rehearsal_data.queries["split"] == "test", "query_id"]
+    own = rehearsal_data.ledger[rehearsal_data.ledger["query_id"].isin(test)]
+    moments = rehearsal_data.ledger.drop_duplicates("moment_id")
     columns = [*PAIR_KEY, "rank", "similarity"]
     segments = ["query_id", *reference_runs.SEGMENT, "level"]
     runs = {
@@ -74,12 +74,12 @@ def folder(sample, tmp_path, monkeypatch):
 
 def machine_table(level, **columns):
     """Return a machine's judgments of every pair that people were shown."""
-    shown = select_newest(rehearsed().ledger).sort_values(PAIR_KEY, ignore_index=True)
-    given = pd.Series(level, dtype="Int64").mask(pd.Series(level) == NO_LEVEL)
-    rows = shown[[*PAIR_KEY, "query_sha", "clip_sha"]].assign(
-        level=given,
+    pairs = select_newest(rehearsed().ledger).sort_values(PAIR_KEY, ignore_index=True)
+    levels = pd.Series(level, dtype="Int64").mask(pd.Series(level) == NO_LEVEL)
+    rows = pairs[[*PAIR_KEY, "query_sha", "clip_sha"]].assign(
+        level=levels,
         expected=np.nan,
-        reason=given.isna().map({True: "refused", False: None}),
+        reason=levels.isna().map({True: "refused", False: None}),
         remark="She is at the door.",
         model="a-model",
         prompt="judge-v1",
@@ -101,7 +101,7 @@ def test_the_stage_names_each_judge_with_its_fault(folder, name):
     tables.MACHINE_JUDGMENTS.write(machine_table(judges(panel, truth, seed=2)[name]))
     before = [path.read_bytes() for path in (tables.CONSENSUS.path, tables.JUDGMENTS.path)]
     figures = run_stage()
-    assert [one["code"] for one in figures["verdicts"]] == [name]
+    assert [verdict["code"] for verdict in figures["verdicts"]] == [name]
     favour = figures["conclusions"]["measures"]["nDCG(iou=0.5)@10"]["favour"]
     assert ((favour["low"] or 0) > 0) == (name == "similarity")
     assert figures["control"]["difference"]["kappa"]["low"] > 0 or name != "good"
@@ -124,12 +124,12 @@ def test_no_figure_of_a_person_is_in_the_metrics(folder):
 
 
 def test_without_machine_levels_or_judgments_it_says_so(folder):
-    assert [one["code"] for one in run_stage()["verdicts"]] == ["none"]
+    assert [verdict["code"] for verdict in run_stage()["verdicts"]] == ["none"]
     tables.JUDGMENTS.write(tables.JUDGMENTS.empty())
     tables.PAIRS.write(tables.PAIRS.empty())
     consensus.main()
     figures = run_stage()
-    assert [one["code"] for one in figures["verdicts"]] == ["none"]
+    assert [verdict["code"] for verdict in figures["verdicts"]] == ["none"]
     assert figures["conclusions"] is None
     assert len(pd.read_csv(calibration.LEAD / "second_looks.csv")) == 0
 
@@ -139,7 +139,7 @@ def test_the_control_is_no_judge_and_asks_for_no_second_look(folder):
     level = judges(panel, truth, seed=2)["similarity"]
     tables.MACHINE_JUDGMENTS.write(machine_table(level, expected=level * 1.0, model="similarity"))
     figures = run_stage()
-    assert [one["code"] for one in figures["verdicts"]] == ["control"]
+    assert [verdict["code"] for verdict in figures["verdicts"]] == ["control"]
     assert figures["second_looks"] is None
 
 
@@ -149,7 +149,8 @@ def test_a_model_shown_captions_alone_asks_for_no_second_look(folder):
     tables.MACHINE_JUDGMENTS.write(machine_table(wrong, expected=wrong * 1.0, frames=0))
     figures = run_stage()
     assert figures["blind"]
-    assert [one["code"] for one in figures["verdicts"]] == ["weak"]  # which alone asks for some
+    [verdict] = figures["verdicts"]
+    assert verdict["code"] == "weak"  # which alone asks for some
     assert figures["second_looks"] is None
 
 
@@ -159,7 +160,7 @@ def test_what_is_of_an_older_clip_counts_for_nothing(folder):
     tables.MACHINE_JUDGMENTS.write(old)
     figures = run_stage()
     assert (figures["answers"]["asked"], figures["answers"]["stale"]) == (0, len(truth))
-    assert [one["code"] for one in figures["verdicts"]] == ["none"]
+    assert [verdict["code"] for verdict in figures["verdicts"]] == ["none"]
 
 
 def test_second_looks_are_the_lead_s_and_settled_ones_go(folder):
@@ -180,13 +181,13 @@ def test_second_looks_are_the_lead_s_and_settled_ones_go(folder):
 
 def write_audit(machine):
     """Write an audit of ten queries' first ranks: four one and all, the others by two strata."""
-    shown = select_newest(tables.PAIRS.read())
-    shown = shown[shown["query_id"].isin(sorted(shown["query_id"].unique())[:10])]
-    origin = np.where(shown["rank"] <= 4, "top", "random")
-    audit = shown.assign(origin=origin)[tables.AUDIT.columns]
+    pairs = select_newest(tables.PAIRS.read())
+    pairs = pairs[pairs["query_id"].isin(sorted(pairs["query_id"].unique())[:10])]
+    origin = np.where(pairs["rank"] <= 4, "top", "random")
+    audit = pairs.assign(origin=origin)[tables.AUDIT.columns]
     tables.AUDIT.write(audit.sort_values(["query_id", "rank"]))
-    stratum = np.where(shown["rank"] <= 7, "high", "unjudged")
-    strata = shown.assign(stratum=stratum, size=np.where(shown["rank"] <= 7, 3, 40))
+    stratum = np.where(pairs["rank"] <= 7, "high", "unjudged")
+    strata = pairs.assign(stratum=stratum, size=np.where(pairs["rank"] <= 7, 3, 40))
     tables.AUDIT_STRATA.write(strata.loc[origin == "random", tables.AUDIT_STRATA.columns])
     how = {"seed": 1, "queries": 40, "drawn": 10, "pool": 47, "top": 4, "random": 6}
     design.write(design.Design(**how, machine=machine))
@@ -201,13 +202,13 @@ def test_what_an_audit_by_a_machines_levels_brought_is_told(folder):
     )
     path.write_text(text)
     write_audit("gpt")
-    told = run_stage()["audit"]
-    assert told["machine"] == "gpt"
-    assert told["queries"] > 4
-    assert [(row["level"], row["rank"]) for row in told["widths"]] == list(
+    figures = run_stage()["audit"]
+    assert figures["machine"] == "gpt"
+    assert figures["queries"] > 4
+    assert [(row["level"], row["rank"]) for row in figures["widths"]] == list(
         product((1, 2, 3, 4), (2, 3))
     )
-    ratios = [row["width_ratio"] for row in told["widths"]]
+    ratios = [row["width_ratio"] for row in figures["widths"]]
     assert all(ratio is None or 0.5 < ratio < 2 for ratio in ratios)
     assert ratios[0] is not None
     write_audit(None)
@@ -232,10 +233,12 @@ def test_repeats_come_to_their_median():
         return {"query_id": "q", "moment_id": moment, "repeat": repeat, "level": level,
                 "expected": expected, "remark": f"{moment}{repeat}"}  # fmt: skip
 
-    said = [("a", 0, 1, 1.2), ("a", 1, 4, 3.0), ("a", 2, 1, 1.5), ("b", 0, 2), ("b", 1, 3),
+    answers = [("a", 0, 1, 1.2), ("a", 1, 4, 3.0), ("a", 2, 1, 1.5), ("b", 0, 2), ("b", 1, 3),
             ("c", 0, None), ("d", 0, None), ("d", 1, 0)]  # fmt: skip
     table = settle_machine(
-        pd.DataFrame([row(*one) for one in said]).astype({"level": "Int64", "expected": "float64"})
+        pd.DataFrame([row(*answer) for answer in answers]).astype(
+            {"level": "Int64", "expected": "float64"}
+        )
     )
     assert table["moment_id"].tolist() == ["a", "b", "d"]  # nothing is made of an answer without
     assert table["level"].tolist() == [1, 3, 0]
@@ -268,14 +271,14 @@ def command(*words):
 def test_the_command_works_on_any_collection(raw_files, capsys):
     both = ("--people", raw_files / "raw.csv", "--machine", raw_files / "machine.csv")
     command(*both, "--json", "--lead", raw_files)
-    found = json.loads(capsys.readouterr().out)
-    assert [one["code"] for one in found["verdicts"]] == ["good"]
-    assert found["first_votes"] == "drawn"
+    figures = json.loads(capsys.readouterr().out)
+    assert [verdict["code"] for verdict in figures["verdicts"]] == ["good"]
+    assert figures["first_votes"] == "drawn"
     assert len(pd.read_csv(raw_files / "calibration.csv")) == 6
     command(*both)
-    told = capsys.readouterr().out
-    assert told.startswith("No fault was found, and it passes the alternative annotator test.\n")
-    assert "pairs are independent" not in told
+    output = capsys.readouterr().out
+    assert output.startswith("No fault was found, and it passes the alternative annotator test.\n")
+    assert "pairs are independent" not in output
     (raw_files / "pairs.csv").unlink()
     command(*both)
     assert "pairs are independent" in capsys.readouterr().out
@@ -287,28 +290,30 @@ def test_a_release_s_own_files_are_read(raw_files, capsys):
     places = order.assign(video_name="v", start=np.arange(len(truth)) / 3, end=1e6)
     places.to_csv(raw_files / "pairs.csv", index=False)
     level = judges(panel, truth, seed=2)["fails"]
-    said = places.drop(columns="pair_id").assign(level=level, reason=None, repeat=0)
-    said.loc[said["level"] == NO_LEVEL, ["level", "reason"]] = [None, "refused"]
-    unseen = said.iloc[:1].assign(video_name="nobody saw it")
-    pd.concat([said, unseen]).to_csv(raw_files / "machine_judgments.csv", index=False)
+    answers = places.drop(columns="pair_id").assign(level=level, reason=None, repeat=0)
+    answers.loc[answers["level"] == NO_LEVEL, ["level", "reason"]] = [None, "refused"]
+    unseen = answers.iloc[:1].assign(video_name="nobody saw it")
+    pd.concat([answers, unseen]).to_csv(raw_files / "machine_judgments.csv", index=False)
     text = (raw_files / "machine_judgments.csv").read_text()
     (raw_files / "machine_judgments.csv").write_text(re.sub(r",(\d)\.0,", r",\1,", text))
-    judged = [
+    judged_pairs = [
         {"pair_id": pair, "query_id": int(query), "similarity": float(near), "relevance": 1}
         for pair, (query, near) in enumerate(zip(panel.query, panel.similarity, strict=True))
         if pair % 7
     ]
-    (raw_files / "val.json").write_text(json.dumps(judged))
+    (raw_files / "val.json").write_text(json.dumps(judged_pairs))
     both = ("--people", raw_files / "raw.csv", "--machine", raw_files / "machine_judgments.csv")
     command(*both, "--json", "--judged", raw_files / "val.json")
-    found = json.loads(capsys.readouterr().out)
-    assert [one["code"] for one in found["verdicts"]] == ["fails"]
-    assert found["answers"]["asked"] == len(truth)
-    assert found["answers"]["reasons"] == {"refused": int((level == NO_LEVEL).sum())}
-    assert found["pairs"] == int(((level != NO_LEVEL) & (panel.consensus != NO_LEVEL)).sum())
-    known = np.arange(len(truth)) % 7 > 0
-    assert found["control"]["control"]["pairs"] == int((known & (level != NO_LEVEL)).sum())
-    assert found["control"]["difference"]["kappa"]["low"] > 0
+    figures = json.loads(capsys.readouterr().out)
+    assert [verdict["code"] for verdict in figures["verdicts"]] == ["fails"]
+    assert figures["answers"]["asked"] == len(truth)
+    assert figures["answers"]["reasons"] == {"refused": int((level == NO_LEVEL).sum())}
+    assert figures["pairs"] == int(((level != NO_LEVEL) & (panel.consensus != NO_LEVEL)).sum())
+    has_similarity = np.arange(len(truth)) % 7 > 0
+    assert figures["control"]["control"]["pairs"] == int(
+        (has_similarity & (level != NO_LEVEL)).sum()
+    )
+    assert figures["control"]["difference"]["kappa"]["low"] > 0
 
 
 @pytest.mark.parametrize(

@@ -64,9 +64,9 @@ def test_a_server_of_ones_own_does_not_take_the_place_of_another(folder):
 
 
 def test_an_opening_that_fails_freezes_nothing(folder, repository, monkeypatch):
-    made = CampaignFolder.make(folder, repository, Size(queries=2, ranks=1))
+    camp = CampaignFolder.make(folder, repository, Size(queries=2, ranks=1))
     (folder / settings.ENV).unlink()
-    made.put(tables.FROZEN_QUERIES, tables.FROZEN_QUERIES.empty())
+    camp.put(tables.FROZEN_QUERIES, tables.FROZEN_QUERIES.empty())
     FILE.write_text("null\n")
     before = roster.PUBLIC.read_text()
 
@@ -86,10 +86,10 @@ def test_an_opening_that_fails_freezes_nothing(folder, repository, monkeypatch):
 
 
 class Server:
-    """What `close` meets: `judged` so far, and what people do just as their tasks are closed."""
+    """What `close` meets: `levels` so far, and what people do just as their tasks are closed."""
 
-    def __init__(self, judged):
-        self.judged, self.meanwhile = judged, {}
+    def __init__(self, levels):
+        self.levels, self.meanwhile = levels, {}
         self.roster = roster.Roster([], {})  # nobody adjudicates
         self.campaign = load_campaign()
         first = plan.plan(plan.read_inputs(roster.read_people(), load(), plan.read_answers()))
@@ -103,30 +103,30 @@ class Server:
         hashes = hashes[["query_id", "query_sha", "clip_sha"]].to_dict("index")
         rows = [
             {"moment_id": moment, "annotator": who, "level": level, **hashes[moment]}
-            for (moment, who), level in self.judged.items()
+            for (moment, who), level in self.levels.items()
         ]
         tables.JUDGMENTS.write(told(rows))
 
     def push(self, connection, pairs, params):
         assert pairs.empty, "nobody is asked any more"
         tables.OPEN_TASKS.write(tables.OPEN_TASKS.empty())
-        self.judged = self.judged | self.meanwhile
+        self.levels = self.levels | self.meanwhile
 
 
 @pytest.fixture
 def closing(folder, repository, monkeypatch):
     """Return what makes a campaign of a query with two pairs, of which some are judged."""
 
-    def closing(judged):
-        made = CampaignFolder.make(folder, repository, Size(queries=1, ranks=2, people=4))
-        made.put(tables.OPEN_TASKS, tables.OPEN_TASKS.empty())
-        made.put(tables.REJECTED_JUDGMENTS, tables.REJECTED_JUDGMENTS.empty())
-        found = Server(judged)
-        monkeypatch.setattr(campaign, "connect", lambda _: found)
+    def closing(levels):
+        camp = CampaignFolder.make(folder, repository, Size(queries=1, ranks=2, people=4))
+        camp.put(tables.OPEN_TASKS, tables.OPEN_TASKS.empty())
+        camp.put(tables.REJECTED_JUDGMENTS, tables.REJECTED_JUDGMENTS.empty())
+        studio = Server(levels)
+        monkeypatch.setattr(campaign, "connect", lambda _: studio)
         monkeypatch.setattr(campaign, "hold_lock", lambda _: contextlib.nullcontext())
-        monkeypatch.setattr(campaign, "pull", found.pull)
-        monkeypatch.setattr(campaign, "push", found.push)
-        return found
+        monkeypatch.setattr(campaign, "pull", studio.pull)
+        monkeypatch.setattr(campaign, "push", studio.push)
+        return studio
 
     return closing
 
@@ -141,40 +141,40 @@ def end(**how):
 
 
 def test_what_people_do_just_before_their_tasks_are_closed_is_not_given_up(closing):
-    found = closing(AGREED)
-    found.meanwhile = BOTH
+    studio = closing(AGREED)
+    studio.meanwhile = BOTH
     assert end(give_up=True)["pairs"]["two"] == 2
     assert (load_campaign().closed, load_campaign().given_up) == (True, 0)
 
 
 def test_an_answer_that_is_changed_meanwhile_keeps_the_campaign_open(closing):
     """The next `dvc repro` gives out again what was closed."""
-    found = closing(BOTH)
-    found.meanwhile = {(SECOND, 2): 4}
+    studio = closing(BOTH)
+    studio.meanwhile = {(SECOND, 2): 4}
     with pytest.raises(CampaignError, match=r"1 pairs wait for judgments: .*`dvc repro`"):
         end()
     assert not load_campaign().closed
     assert end(give_up=True)["pairs"]["discarded"] == load_campaign().given_up == 1
 
 
-def leave(left):
-    """Let all but the first `left` people leave."""
+def leave(remaining):
+    """Let all but the first `remaining` people leave."""
     people = roster.read_people()
     named = (
-        (who.number, roster.Person(role=who.role, active=who.number <= left)) for who in people
+        (who.number, roster.Person(role=who.role, active=who.number <= remaining)) for who in people
     )
     roster.write(dict(named), {})
 
 
-@pytest.mark.parametrize("left", [0, 1, 3])
+@pytest.mark.parametrize("remaining", [0, 1, 3])
 @pytest.mark.parametrize("offline", [False, True])
-def test_a_lead_whose_people_have_left_can_close(closing, monkeypatch, left, offline):
-    found = closing(AGREED)
-    found.pull(None)
-    leave(left)
+def test_a_lead_whose_people_have_left_can_close(closing, monkeypatch, remaining, offline):
+    studio = closing(AGREED)
+    studio.pull(None)
+    leave(remaining)
     if offline:
         monkeypatch.setattr(campaign, "connect", lambda _: None)
-    with pytest.raises(PlanError, match=f"{left} active people can judge, but 4 are needed"):
+    with pytest.raises(PlanError, match=f"{remaining} active people can judge, but 4 are needed"):
         plan.main()
     assert status.read_status()[1]["waits"]
     with pytest.raises(CampaignError, match=r"1 pairs wait .* close --give-up"):
@@ -187,19 +187,19 @@ def test_a_pilot_is_judged_alone_and_kept_apart(folder, repository, command):
     """Its queries alone are asked; it can't be closed; afterwards the others are asked."""
     CampaignFolder.make(folder, repository, Size(queries=3, ranks=1))
     FILE.write_text("null\n")
-    code, _, said = command("annotation.campaign", "open", "--name", "Spring", "--pilot", 1)
-    assert code == 0, said
+    code, _, errors = command("annotation.campaign", "open", "--name", "Spring", "--pilot", 1)
+    assert code == 0, errors
 
-    def asked():
+    def read_asked_queries():
         candidates, _ = read_pairs_to_judge(load().candidates.batch)
         return set(candidates["query_id"])
 
-    [pilot] = asked()
-    code, _, said = command("annotation.campaign", "close", "--offline", "--give-up")
-    assert (code, "the pilot is running; end it first" in said) == (1, True)
+    [pilot] = read_asked_queries()
+    code, _, errors = command("annotation.campaign", "close", "--offline", "--give-up")
+    assert (code, "the pilot is running; end it first" in errors) == (1, True)
     assert command("annotation.campaign", "open", "--end-pilot")[0] == 0
-    assert len(asked()) == 2
-    assert pilot not in asked()
+    assert len(read_asked_queries()) == 2
+    assert pilot not in read_asked_queries()
     assert command("annotation.campaign", "open", "--end-pilot")[0] == 1
     assert command("annotation.campaign", "open", "--take-over")[0] == 2
 
@@ -237,9 +237,9 @@ def test_people_are_not_needed_where_nothing_waits(closing):
 
 
 def test_the_status_of_a_closed_campaign_says_what_the_consensus_says(closing, repository):
-    found = closing(AGREED)
+    studio = closing(AGREED)
     shutil.copy(repository / "dvc.yaml", cli.DAG)
-    assert found.shown["annotator"].nunique() == 2
+    assert studio.shown["annotator"].nunique() == 2
     state = end(give_up=True)
     consensus.main()
     metrics = files.read_json(cli.METRICS / "consensus.json")
@@ -252,28 +252,32 @@ def test_the_status_of_a_closed_campaign_says_what_the_consensus_says(closing, r
     assert (figures["wanted"], figures["waits"], figures["for_the_lead"]) == (0, False, [])
     assert status.text(name, figures).startswith("Faults: 0 judgments wanted")
     assert (figures["forecast"], figures["judgments"]) == (None, 2)
-    assert next_of(figures) == "python -m annotation.campaign close", "the closing was stopped"
+    assert read_next_command(figures) == "python -m annotation.campaign close", (
+        "the closing was stopped"
+    )
     freeze()
-    assert next_of(status.read_status()[1]) == "dvc repro release report"
+    assert read_next_command(status.read_status()[1]) == "dvc repro release report"
     files.write_json(next_step.MANIFEST, {"campaign": load_campaign().model_dump()})
-    assert next_of(status.read_status()[1]).startswith("python -m pipeline.publish")
+    assert read_next_command(status.read_status()[1]).startswith("python -m pipeline.publish")
 
 
-def next_of(figures):
+def read_next_command(figures):
     return figures["next"][0]["command"]
 
 
 def test_close_is_the_next_step_exactly_where_it_goes_through(closing, monkeypatch, capsys):
-    found = closing(AGREED)
+    studio = closing(AGREED)
     settings.write({settings.URL: "https://judge.example.org", settings.TOKEN: "t"})
     monkeypatch.setattr(status, "connect", lambda _: None)
-    for judged, goes_through in ((AGREED, False), (BOTH, True)):
-        found.judged = judged
-        found.pull(None)
-        told = next_of(status.read_status()[1])
+    for levels, goes_through in ((AGREED, False), (BOTH, True)):
+        studio.levels = levels
+        studio.pull(None)
+        next_command = read_next_command(status.read_status()[1])
         plan.main()
-        assert (told == "python -m annotation.campaign close") == goes_through
-        assert (f"next: close the campaign: {told}" in capsys.readouterr().err) == goes_through
+        assert (next_command == "python -m annotation.campaign close") == goes_through
+        assert (
+            f"next: close the campaign: {next_command}" in capsys.readouterr().err
+        ) == goes_through
         if not goes_through:
             with pytest.raises(CampaignError, match="1 pairs wait for judgments"):
                 end()

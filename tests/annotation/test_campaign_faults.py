@@ -89,10 +89,10 @@ class World:
         self._server = server.start(self._server.port)
         self._worker = find_worker(self._server)
 
-    def exchange(self, kept, theirs):
+    def exchange(self, aside, theirs):
         """Put another data folder in the place of the server's, and keep that."""
         self.kill()
-        layout.DATA.rename(kept)
+        layout.DATA.rename(aside)
         theirs.rename(layout.DATA)
         self.revive()
 
@@ -102,7 +102,7 @@ class Camp:
 
     def __init__(self, world, folder):
         self.world, self.folder, self.lead = world, folder, world.lead
-        self.told = {}
+        self.answers = {}
         """What people know they submitted, by (query, moment, annotator)."""
 
     def run(self, module, *options):
@@ -135,19 +135,19 @@ class Camp:
 
     def tasks(self):
         """Return every task of the campaign as `{(query, moment, annotator): [task]}`."""
-        found = {}
+        tasks_by_key = {}
         for number, project in self.projects().items():
             for task in self.lead.tasks(project, brief=True):
                 key = self.folder.signer.read(task["data"]["pair"])
                 assert key.annotator == number
-                found.setdefault(key[:3], []).append(task)
-        return found
+                tasks_by_key.setdefault(key[:3], []).append(task)
+        return tasks_by_key
 
-    def offered(self):
+    def count_offered(self):
         """Return how many tasks wait of each (query, moment, annotator), as the people see them."""
         projects = self.projects().values()
         tasks = [task for project in projects for task in self.lead.tasks(project, brief=True)]
-        keys = [self.folder.signer.read(one["data"]["pair"]) for one in tasks if open_(one)]
+        keys = [self.folder.signer.read(task["data"]["pair"]) for task in tasks if open_(task)]
         return Counter(key[:3] for key in keys if key)
 
     def projects(self):
@@ -156,21 +156,21 @@ class Camp:
 
     def answer(self, task, key, level, who=None):
         who = who or self.world.people[key[2]]
-        made = who.annotate(task["id"], result_of(level))
-        self.told[key] = level
-        return made
+        annotation = who.annotate(task["id"], make_result(level))
+        self.answers[key] = level
+        return annotation
 
     def answer_some(self, number, random, tasks=None):
         tasks = self.tasks() if tasks is None else tasks
         waiting = [(key, task) for key, [task] in tasks.items() if open_(task)]
-        for key, task in random.sample(sorted(waiting, key=lambda one: one[0]), number):
+        for key, task in random.sample(sorted(waiting, key=lambda item: item[0]), number):
             self.answer(task, key, random.randrange(5))
 
-    def judged(self):
+    def read_judgments(self):
         rows = self.folder.get(tables.JUDGMENTS)
         return dict(zip(rows[PAIR].itertuples(index=False, name=None), rows["level"], strict=True))
 
-    def refused(self):
+    def read_refusals(self):
         rows = self.folder.get(tables.REJECTED_JUDGMENTS)
         keys = rows[PAIR].itertuples(index=False, name=None)
         return dict(zip(keys, rows["reason"], strict=True))
@@ -191,7 +191,7 @@ def open_(task):
     return not task["is_labeled"] and not task["annotations"]
 
 
-def result_of(level):
+def make_result(level):
     value = {"choices": [str(level)]}
     return [{"from_name": "level", "to_name": "clip", "type": "choices", "value": value}]
 
@@ -230,10 +230,10 @@ def assert_as_wanted(camp, wanted, ledger):
     Returns the tasks.
     """
     tasks = camp.tasks()
-    assert not {key: len(found) for key, found in tasks.items() if len(found) > 1}, "twice"
+    assert not {key: len(same_key) for key, same_key in tasks.items() if len(same_key) > 1}, "twice"
     assert wanted <= tasks.keys()
     waiting = {key for key, [task] in tasks.items() if open_(task)}
-    assert waiting == {key for key in wanted if key not in camp.told}
+    assert waiting == {key for key in wanted if key not in camp.answers}
     assert camp.folder.ledger().startswith(ledger), "append-only"
     pairs = camp.folder.get(tables.PAIRS)
     assert pairs["pair_id"].tolist() == list(range(len(pairs))), "one number after the other"
@@ -258,7 +258,7 @@ def test_a_push_killed_at_any_moment_and_run_again_is_as_if_nothing_was(camp, wo
     camp, random = camp(size, url="label-studio"), Random(5)
     everybody = sorted(seats(range(size.queries), ranks(size), (1, 2)))
     random.shuffle(everybody)
-    moments = sorted(MOMENTS, key=lambda one: random.random() + late(*one))
+    moments = sorted(MOMENTS, key=lambda case: random.random() + late(*case))
     with contextlib.closing(Wire(world.lead.url)) as wire:
         struck, wanted = [], set()
         for turn, (kind, moment) in enumerate(moments):
@@ -289,7 +289,7 @@ def test_a_push_killed_at_any_moment_and_run_again_is_as_if_nothing_was(camp, wo
         again = camp.well("push").said
         assert "push: 0 tasks added, 0 closed, 0 reopened" in again
     camp.well("pull")
-    assert camp.judged() == camp.told
+    assert camp.read_judgments() == camp.answers
 
 
 @pytest.mark.parametrize("write", [2, 4], ids=["a project", "tasks"])
@@ -327,7 +327,7 @@ def test_a_server_killed_under_a_command(camp, world, module, fault, methods):
         camp.well("pull")
         camp.answer_some(5, Random(2))
     camp.assign(wanted)
-    before, ledger = dict(camp.told), camp.folder.ledger()
+    before, ledger = dict(camp.answers), camp.folder.ledger()
     with contextlib.closing(Wire(world.lead.url)) as wire:
         done = camp.strike(wire, fault, module, methods, victim=world)
     assert done.code == TRY_LATER, done.said
@@ -337,8 +337,8 @@ def test_a_server_killed_under_a_command(camp, world, module, fault, methods):
     camp.well("push")
     assert_as_wanted(camp, wanted, ledger)
     camp.well("pull")
-    assert camp.judged() == camp.told
-    assert before.items() <= camp.told.items()
+    assert camp.read_judgments() == camp.answers
+    assert before.items() <= camp.answers.items()
 
 
 def test_a_server_killed_as_people_answer(camp, world):
@@ -360,18 +360,18 @@ def test_a_server_killed_as_people_answer(camp, world):
     world.revive()
     camp.folder.configure(world.lead.url, world.lead.token)
     camp.well("pull")
-    part = camp.judged()
+    part = camp.read_judgments()
     assert 1 <= len(part) < len(wanted)
     camp.simulate(level)
     camp.well("pull")
     expected = {key: answer_pair(int(key[1][-1]), 1, key[2], *key[:2]).level for key in wanted}
-    assert camp.judged() == expected
+    assert camp.read_judgments() == expected
     assert part.items() <= expected.items()
     camp.well("push")
-    assert all(len(found) == 1 for found in camp.tasks().values())
+    assert all(len(same_key) == 1 for same_key in camp.tasks().values())
 
 
-def changed(path):
+def wait_for_replacement(path):
     """Wait until a file was replaced."""
     before = path.stat().st_ino if path.exists() else None
     deadline = time.monotonic() + PATIENCE_SECONDS
@@ -388,19 +388,19 @@ def test_a_pull_killed_at_any_moment_leaves_whole_tables(camp):
     struck = []
     for moment in moments:
         camp.answer_some(4, random)
-        before = camp.judged()
+        before = camp.read_judgments()
         child = camp.start("pull")
         if isinstance(moment, float):
             time.sleep(moment)
         else:
-            changed(camp.folder.path / moment.path)
+            wait_for_replacement(camp.folder.path / moment.path)
         child.kill()
         struck.append(child.wait().code == -signal.SIGKILL)
-        assert camp.judged() in (before, camp.told), "whole, of before or of now"
+        assert camp.read_judgments() in (before, camp.answers), "whole, of before or of now"
         for table in (tables.JUDGMENT_HISTORY, tables.OPEN_TASKS, tables.REJECTED_JUDGMENTS):
             camp.folder.get(table)
         camp.well("pull")
-        assert camp.judged() == camp.told
+        assert camp.read_judgments() == camp.answers
     assert sum(struck) >= len(struck) - 2, "most were killed before they were done"
     incremental = camp.folder.content()
     camp.well("pull")
@@ -418,20 +418,20 @@ def test_an_annotator_leaves_and_comes_back(camp):
     tasks = camp.tasks()
     assert not [key for key in own if open_(tasks[key][0])]
     ledger = camp.folder.ledger()
-    assert_as_wanted(camp, waiting(camp), ledger)
+    assert_as_wanted(camp, read_assigned(camp), ledger)
     late = min(own)
     camp.answer(tasks[late][0], late, 3)
     camp.well("pull", "plan", "push")
-    assert camp.judged() == {}
-    assert camp.refused() == {late: "left"}
-    assert len(waiting(camp)) == 2 * 12, "an answer after the departure does not count"
+    assert camp.read_judgments() == {}
+    assert camp.read_refusals() == {late: "left"}
+    assert len(read_assigned(camp)) == 2 * 12, "an answer after the departure does not count"
     camp.folder.people({2: {"active": False}, **{n: {} for n in (1, 3, 4, 5)}})
     camp.well("pull", "plan", "push")
     tasks = camp.tasks()
     back = [key for key in own if open_(tasks[key][0])]
     assert back, "what was given to another and is to be given on comes back"
     assert all(tasks[key][0]["id"] == number for key, number in own.items()), "the same tasks"
-    assert_as_wanted(camp, waiting(camp), ledger)
+    assert_as_wanted(camp, read_assigned(camp), ledger)
     assert camp.folder.ledger() == ledger
     assert " 0 tasks added, 0 closed, 0 reopened" in camp.well("pull", "plan", "push").said
 
@@ -439,20 +439,20 @@ def test_an_annotator_leaves_and_comes_back(camp):
 def test_one_of_six_is_voided_in_the_middle_and_the_campaign_ends(camp):
     camp, random = camp(Size(queries=3, ranks=4, people=6)), Random(3)
     camp.well("pull", "plan", "push")
-    camp.answer_some(len(waiting(camp)) // 2, random)
+    camp.answer_some(len(read_assigned(camp)) // 2, random)
     camp.well("pull", "plan", "push")
-    [(careless, number)] = Counter(who for *_, who in camp.told).most_common(1)
+    [(careless, number)] = Counter(who for *_, who in camp.answers).most_common(1)
     voided = camp.run("people", "void", str(careless), "--from", "2020-01-01")
     assert f"{number} of {number} judgments, on {number} pairs, are voided" in voided.said
     for _ in range(8):
         camp.well("pull", "plan", "push")
-        if not waiting(camp):
+        if not read_assigned(camp):
             break
-        assert careless not in {who for *_, who in waiting(camp)}, "asked for nothing more"
+        assert careless not in {who for *_, who in read_assigned(camp)}, "asked for nothing more"
         camp.simulate(lambda query, moment: int(moment[-1]))
     with contextlib.chdir(camp.folder.path):
         consensus.main()
-    assert len(camp.judged()) > number, "what was voided is kept"
+    assert len(camp.read_judgments()) > number, "what was voided is kept"
     outcomes = camp.folder.get(tables.CONSENSUS)
     assert set(outcomes["outcome"]) <= {"two", "four", "discarded", "unjudgeable"}
     ledger, counted = camp.folder.get(tables.PAIRS), camp.folder.get(tables.COUNTED_VOTES)
@@ -461,11 +461,11 @@ def test_one_of_six_is_voided_in_the_middle_and_the_campaign_ends(camp):
     assert set(valid.index) == set(ledger["pair_id"]), "every pair that was shown was judged"
     assert all(len(who) == len(set(who)) and len(who) in {2, 4} for who in valid)
     assert careless not in set(counted["annotator"])
-    shown = camp.run("people", "list").said
-    assert [line.split()[2] for line in shown.splitlines()[1:]].count("voided") == 1
+    listing = camp.run("people", "list").said
+    assert [line.split()[2] for line in listing.splitlines()[1:]].count("voided") == 1
 
 
-def waiting(camp):
+def read_assigned(camp):
     rows = camp.folder.get(tables.ASSIGNMENTS)
     return set(rows[PAIR].itertuples(index=False, name=None))
 
@@ -475,8 +475,8 @@ def test_a_server_wiped_and_restored(camp, world):
     camp.well("pull", "plan", "push")
     camp.answer_some(9, Random(4))
     camp.well("pull", "plan", "push")
-    before, judged = camp.folder.content(), camp.judged()
-    assert judged == camp.told
+    before, judged = camp.folder.content(), camp.read_judgments()
+    assert judged == camp.answers
     world.exchange(AWAY, NEW)
     for _ in range(2):
         done = camp.run("pull")
@@ -490,52 +490,52 @@ def test_a_server_wiped_and_restored(camp, world):
     assert " 0 tasks added, 0 closed, 0 reopened" in camp.well("plan", "push").said
 
     tasks = camp.tasks()
-    gone = Counter(key[2] for key in camp.told)
+    gone = Counter(key[2] for key in camp.answers)
     number = max(gone, key=gone.get)
     world.lead.api("DELETE", f"/api/projects/{camp.projects()[number]}/")
-    left = [key for key, [task] in tasks.items() if key[2] == number and open_(task)]
-    assert f"push: {len(left)} tasks added, 0 closed" in camp.well("push").said
+    unanswered = [key for key, [task] in tasks.items() if key[2] == number and open_(task)]
+    assert f"push: {len(unanswered)} tasks added, 0 closed" in camp.well("push").said
     done = camp.run("pull")
     assert done.code == 1
     assert f"{gone[number]} judgments disappeared" in done.said
     assert f"({gone[number]} by annotator {number})" in done.said
     assert camp.folder.content() == before
     assert camp.run("pull", "--accept-loss").code == 0
-    assert camp.judged() == judged, "a person did judge"
+    assert camp.read_judgments() == judged, "a person did judge"
     camp.well("pull", "plan", "push")
-    assert camp.judged() == judged
-    assert all(len(found) == 1 for found in camp.tasks().values())
+    assert camp.read_judgments() == judged
+    assert all(len(same_key) == 1 for same_key in camp.tasks().values())
 
 
 def test_what_is_no_judgment_is_refused_and_the_pair_goes_on(camp, world):
     camp = camp(Size(queries=4, ranks=4, people=5))
     camp.well("pull", "plan", "push")
-    own = sorted((key, found[0]) for key, found in camp.tasks().items() if key[2] == 1)
+    own = sorted((key, same_key[0]) for key, same_key in camp.tasks().items() if key[2] == 1)
     names = ("strange", "changed", "skipped", "edited", "seven", "draft", "unseen")
     cases = dict(zip(names, own, strict=False))
     ann, stranger = world.people[1], world.stranger
-    other = next(f[0] for key, f in camp.tasks().items() if key[2] == 2)
+    foreign_task = next(same_key[0] for key, same_key in camp.tasks().items() if key[2] == 2)
 
-    stranger.annotate(cases["strange"][1]["id"], result_of(1))
+    stranger.annotate(cases["strange"][1]["id"], make_result(1))
     camp.answer(cases["changed"][1], cases["changed"][0], 3)
     camp.well("pull")
-    assert camp.judged() == {cases["changed"][0]: 3}
-    [made] = ann.api("GET", f"/api/tasks/{cases['changed'][1]['id']}/annotations/")
-    stranger.api("PATCH", f"/api/annotations/{made['id']}/", {"result": result_of(0)})
-    skip = {"result": result_of(2), "was_cancelled": True}
+    assert camp.read_judgments() == {cases["changed"][0]: 3}
+    [annotation] = ann.api("GET", f"/api/tasks/{cases['changed'][1]['id']}/annotations/")
+    stranger.api("PATCH", f"/api/annotations/{annotation['id']}/", {"result": make_result(0)})
+    skip = {"result": make_result(2), "was_cancelled": True}
     ann.api("POST", f"/api/tasks/{cases['skipped'][1]['id']}/annotations/", skip)
-    ann.annotate(cases["seven"][1]["id"], result_of(7))
+    ann.annotate(cases["seven"][1]["id"], make_result(7))
     edited = cases["edited"][1]
-    data = edited["data"] | {"pair": other["data"]["pair"]}
+    data = edited["data"] | {"pair": foreign_task["data"]["pair"]}
     ann.api("PATCH", f"/api/tasks/{edited['id']}/", {"data": data})
-    ann.annotate(edited["id"], result_of(4))
-    draft = {"result": result_of(2), "lead_time": 3.0}
+    ann.annotate(edited["id"], make_result(4))
+    draft = {"result": make_result(2), "lead_time": 3.0}
     world.lead.api("POST", f"/api/tasks/{cases['draft'][1]['id']}/drafts", draft)
     ann.api("POST", f"/api/tasks/{cases['unseen'][1]['id']}/drafts", draft)
 
     camp.well("pull")
     rejected = camp.folder.get(tables.REJECTED_JUDGMENTS)
-    found = {
+    actual = {
         (row.moment_id if isinstance(row.moment_id, str) else None): row.reason
         for row in rejected.itertuples()
     }
@@ -547,24 +547,24 @@ def test_what_is_no_judgment_is_refused_and_the_pair_goes_on(camp, world):
         "draft": "draft",
     }
     expected = {cases[name][0][1]: reason for name, reason in reasons.items()}
-    assert found == expected | {None: "bad-key"}
+    assert actual == expected | {None: "bad-key"}
     assert set(rejected["annotator"]) == {1}
-    assert camp.judged() == {cases["changed"][0]: 3}, "what its annotator said counts"
+    assert camp.read_judgments() == {cases["changed"][0]: 3}, "what its annotator said counts"
     history = camp.folder.get(tables.JUDGMENT_HISTORY)
     assert history["state"].tolist() == ["tampered"], "what was seen is kept"
 
     camp.well("plan", "push")
-    given = waiting(camp)
+    assigned = read_assigned(camp)
     for name in ("strange", "changed", "skipped", "seven"):
         query, moment, _ = cases[name][0]
-        assert (query, moment, 1) not in given, "who answered is not asked again"
+        assert (query, moment, 1) not in assigned, "who answered is not asked again"
         lacking = 1 if name == "changed" else 2
-        assert len([key for key in given if key[:2] == (query, moment)]) == lacking
+        assert len([key for key in assigned if key[:2] == (query, moment)]) == lacking
     for name in ("draft", "unseen"):
-        assert cases[name][0] in given, "a draft is no answer yet"
-    assert len([key for key in given if key[:2] == cases["edited"][0][:2]]) == 2
+        assert cases[name][0] in assigned, "a draft is no answer yet"
+    assert len([key for key in assigned if key[:2] == cases["edited"][0][:2]]) == 2
     camp.well("pull", "plan")
-    assert waiting(camp) == given
+    assert read_assigned(camp) == assigned
     assert " 0 tasks added, 0 closed, 0 reopened" in camp.well("push").said
 
 
@@ -576,13 +576,13 @@ def test_attackers_make_nothing_count_that_nobody_judged_and_take_nothing_away(c
     """People judge what their stream shows them; in between others do what the API lets them."""
     camp, random = camp(Size(queries=6, ranks=4, people=4)), Random(11)
     camp.well("pull", "plan", "push")
-    said, pulled, attacks, honest = {}, {}, Counter(), 0
+    levels, pulled, attacks, honest = {}, {}, Counter(), 0
     for turn in range(2):
         for number, project in camp.projects().items():
-            honest += judge_some(camp, world.people[number], number, project, said, random)
+            honest += judge_some(camp, world.people[number], number, project, levels, random)
         camp.well("pull")
-        assert camp.judged() == said, "all that was pulled before it was attacked"
-        pulled = dict(said)
+        assert camp.read_judgments() == levels, "all that was pulled before it was attacked"
+        pulled = dict(levels)
         attacker = Attacker(camp, (world.stranger, world.people[turn + 1]), random)
         for kind in KINDS:
             attacks[kind] += attacker.attack(kind, 2)
@@ -590,18 +590,18 @@ def test_attackers_make_nothing_count_that_nobody_judged_and_take_nothing_away(c
             attacks["delete an answer"] += attacker.delete(2)
         attacks["exchange tasks"] += attacker.exchange_tasks(2)
         done = camp.well("pull", "plan", "push")
-        assert camp.judged() == pulled, done.said
-        assert not {key: n for key, n in camp.offered().items() if n > 1}, "once each"
+        assert camp.read_judgments() == pulled, done.said
+        assert not {key: n for key, n in camp.count_offered().items() if n > 1}, "once each"
     for number, project in camp.projects().items():
-        honest += judge_some(camp, world.people[number], number, project, said, random)
+        honest += judge_some(camp, world.people[number], number, project, levels, random)
     attacker = Attacker(camp, (world.stranger, world.people[4]), random)
     for kind in KINDS:  # and now before anything was pulled of it
         attacks[kind] += attacker.attack(kind, 1)
     camp.well("pull")
-    judged, rejected = camp.judged(), camp.folder.get(tables.REJECTED_JUDGMENTS)
-    wrong = {key for key in judged if judged[key] != said.get(key)}
+    judged, rejected = camp.read_judgments(), camp.folder.get(tables.REJECTED_JUDGMENTS)
+    wrong = {key for key in judged if judged[key] != levels.get(key)}
     lost = {key for key in pulled if key not in judged}
-    unpulled = {key for key in said if key not in judged}
+    unpulled = {key for key in levels if key not in judged}
     assert (wrong, lost) == (set(), set())
     assert len(unpulled) <= 6, "of each answer there was only what somebody else had made of it"
     refused = Counter(rejected["reason"])
@@ -613,22 +613,22 @@ def test_attackers_make_nothing_count_that_nobody_judged_and_take_nothing_away(c
         f" refused {dict(refused)}\n"
     )
     assert camp.run("pull", "--full").code == 0
-    assert camp.judged() == judged
+    assert camp.read_judgments() == judged
 
 
-def judge_some(camp, me, number, project, said, random, most=4):
+def judge_some(camp, me, number, project, levels, random, most=4):
     """Let somebody judge what their stream shows; note what they saw and said of it."""
-    shown = content(camp)
+    expected_content = content(camp)
     for done in range(most):
         answer = me.http.get(f"/api/projects/{project}/next")
         if answer.status_code != httpx.codes.OK:
             return done
         task = answer.json()
         level = random.randrange(5)
-        me.annotate(task["id"], result_of(level))
+        me.annotate(task["id"], make_result(level))
         key = camp.folder.signer.read(task["data"]["pair"])
-        if key and key.annotator == number and shown(key) == shown_in(task):
-            said[key[:3]] = level
+        if key and key.annotator == number and expected_content(key) == read_content(task):
+            levels[key[:3]] = level
     return most
 
 
@@ -637,13 +637,13 @@ def content(camp):
     queries = camp.folder.get(tables.QUERIES).set_index("query_id")["query"]
     clips = camp.folder.get(tables.CLIPS).set_index("moment_id")["clip"]
 
-    def shown(key):
+    def describe(key):
         return queries[key.query_id], page.clip_html(f"{CLIPS_URL}/{clips[key.moment_id]}")
 
-    return shown
+    return describe
 
 
-def shown_in(task):
+def read_content(task):
     return task["data"]["query"], task["data"]["clip_html"]
 
 
@@ -656,7 +656,7 @@ class Attacker:
         ids = {who.url: who for who in accounts}
         assert len(ids) == 1
         people = camp.lead.api("GET", "/api/users/")
-        self._ids = {one["email"]: one["id"] for one in people}
+        self._ids = {person["email"]: person["id"] for person in people}
         self._own = {who.api("GET", "/api/current-user/whoami")["id"] for who in accounts}
 
     def attack(self, kind, times):
@@ -690,7 +690,7 @@ class Attacker:
 
     def import_an_answer(self, me):
         number, who, answered, waiting = self._victim()
-        answer = {"completed_by": who, "result": result_of(0), "lead_time": 5.0}
+        answer = {"completed_by": who, "result": make_result(0), "lead_time": 5.0}
         self._import(me, number, self._pick(answered)["data"], [answer])
         self._import(me, number, self._pick(waiting)["data"], [answer])
 
@@ -698,17 +698,17 @@ class Attacker:
         number, who, answered, _ = self._victim()
         self._import(me, number, self._pick(answered)["data"])
         tasks = self._camp.lead.tasks(self._projects[number], brief=True)
-        twin = max(tasks, key=lambda one: one["id"])
-        body = {"completed_by": who, "result": result_of(1)}
+        twin = max(tasks, key=lambda task: task["id"])
+        body = {"completed_by": who, "result": make_result(1)}
         me.api("POST", f"/api/tasks/{twin['id']}/annotations/", body)
 
     def _patch(self, me, task, change):
-        for one in task["annotations"]:
-            me.api("PATCH", f"/api/annotations/{one['id']}/", change)
+        for annotation in task["annotations"]:
+            me.api("PATCH", f"/api/annotations/{annotation['id']}/", change)
 
     def change_an_answer(self, me):
         _, _, answered, _ = self._victim()
-        change = {"result": result_of(0)}
+        change = {"result": make_result(0)}
         change |= self._pick([{}, {"was_cancelled": True}])
         self._patch(me, self._pick(answered), change)
 
@@ -726,10 +726,10 @@ class Attacker:
 
     def swap_keys(self, me):
         _, _, answered, waiting = self._victim()
-        one, other = self._pick(answered), self._pick(waiting)
-        pairs = one["data"]["pair"], other["data"]["pair"]
-        self._set(me, one, {"pair": pairs[1]})
-        self._set(me, other, {"pair": pairs[0]})
+        answered_task, waiting_task = self._pick(answered), self._pick(waiting)
+        pairs = answered_task["data"]["pair"], waiting_task["data"]["pair"]
+        self._set(me, answered_task, {"pair": pairs[1]})
+        self._set(me, waiting_task, {"pair": pairs[0]})
         self._set(me, self._pick(waiting), {"pair": pairs[0][:-8] + "AAAAAAA="})
 
     def _set(self, me, task, change):
@@ -746,8 +746,8 @@ class Attacker:
 
     def add_a_swapped_twin(self, me):
         number, _, _, waiting = self._victim()
-        other = {"query": "somebody else entirely"}
-        self._import(me, number, self._pick(waiting)["data"] | other)
+        change = {"query": "somebody else entirely"}
+        self._import(me, number, self._pick(waiting)["data"] | change)
 
     def delete(self, times):
         for _ in range(times):
@@ -762,24 +762,24 @@ def test_an_account_that_somebody_made_with_anothers_address_takes_nothing_over(
     camp.well("pull", "plan", "push")
     camp.answer_some(6, Random(3))
     camp.well("pull")
-    assert camp.judged() == camp.told
+    assert camp.read_judgments() == camp.answers
     account = {"email": email_of(1).upper(), "username": "x", "password": PASSWORD}
-    made = world.stranger.api("POST", "/api/users/", account)["id"]
+    account_id = world.stranger.api("POST", "/api/users/", account)["id"]
     try:
         done = camp.run("pull")
         assert done.code
-        assert re.search(rf"accounts \d+ and {made} have one address", done.said)
-        assert camp.judged() == camp.told
+        assert re.search(rf"accounts \d+ and {account_id} have one address", done.said)
+        assert camp.read_judgments() == camp.answers
     finally:
-        world.lead.api("DELETE", f"/api/users/{made}/")
+        world.lead.api("DELETE", f"/api/users/{account_id}/")
     camp.well("pull")
-    assert camp.judged() == camp.told
+    assert camp.read_judgments() == camp.answers
 
 
 def test_a_task_that_somebody_imported_again_stops_nothing_and_push_closes_it(camp, world):
     camp = camp(Size(queries=1, ranks=4, people=4))
     camp.well("pull", "plan", "push")
-    before = camp.offered()
+    before = camp.count_offered()
     for number, project in camp.projects().items():
         tasks = world.lead.tasks(project)
         for _ in range(2):
@@ -787,10 +787,10 @@ def test_a_task_that_somebody_imported_again_stops_nothing_and_push_closes_it(ca
             world.people[number].api("POST", f"/api/projects/{project}/import", body)
     surplus = 2 * sum(before.values())
     assert f"{surplus} tasks exist more than once" in camp.well("pull").said
-    assert camp.offered() == Counter(dict.fromkeys(before, 3))
+    assert camp.count_offered() == Counter(dict.fromkeys(before, 3))
     assert camp.run("status").code == 75
     assert f"0 tasks added, {surplus} closed, 0 reopened" in camp.well("plan", "push").said
-    assert camp.offered() == before
+    assert camp.count_offered() == before
     assert "more than once" not in camp.well("pull").said
     assert " 0 tasks added, 0 closed, 0 reopened" in camp.well("plan", "push").said
 
@@ -806,14 +806,14 @@ def test_no_field_of_a_task_says_what_kind_of_vote_it_is_or_of_which_moment(camp
         [task] = world.people[number].tasks(project)
         text = json.dumps([task, world.people[number].api("GET", f"/api/projects/{project}/")])
         parts = re.findall(r"[A-Za-z0-9_+/-]{8,}={0,2}", text)
-        text += "".join(decoded(part) for part in parts)
+        text += "".join(decode(part) for part in parts)
         for word in ("q000", "m01", "escalated", "repeat", '"gold"', "first_vote"):
             assert word not in text
         lengths.add(len(task["data"]["pair"]))
     assert len(lengths) == 1
 
 
-def decoded(part):
+def decode(part):
     try:
         return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)).decode("latin-1")
     except ValueError:
@@ -822,20 +822,22 @@ def decoded(part):
 
 def test_two_checkouts_push_into_one_campaign_one_after_the_other(camp):
     size = Size(queries=6, ranks=4, people=4, push=10)
-    one, two = camp(size), camp(size, checkout="two")
-    wanted, said = set(), ""
+    first, second = camp(size), camp(size, checkout="two")
+    wanted, output = set(), ""
     for turn in range(3):
         wanted |= seats(range(2 * turn, 2 * turn + 2), ranks(size), (1, 2))
-        for checkout in (one, two):
+        for checkout in (first, second):
             checkout.assign(wanted)
-        children = [checkout.start("push") for checkout in (one, two)]
-        done = [child.wait() for child in children]
-        assert [one.code for one in done] == [0, 0], [one.said for one in done]
-        assert one.offered() == Counter(wanted), "nothing twice, nothing left out"
-        assert sum(figures_of(each.said)[0] for each in done) == 8 * 2
-        said += done[0].said + done[1].said
-    assert "pushes into this campaign" in said, "they met"
-    assert not tickets(one)
+        children = [checkout.start("push") for checkout in (first, second)]
+        outcomes = [child.wait() for child in children]
+        assert [outcome.code for outcome in outcomes] == [0, 0], [
+            outcome.said for outcome in outcomes
+        ]
+        assert first.count_offered() == Counter(wanted), "nothing twice, nothing left out"
+        assert sum(parse_figures(outcome.said)[0] for outcome in outcomes) == 8 * 2
+        output += outcomes[0].said + outcomes[1].said
+    assert "pushes into this campaign" in output, "they met"
+    assert not tickets(first)
 
 
 def test_projects_that_are_created_at_once_do_not_lock_each_other_out(camp, world):
@@ -848,32 +850,34 @@ def test_projects_that_are_created_at_once_do_not_lock_each_other_out(camp, worl
 
     before = len(layout.LOG.read_text())
     with ThreadPoolExecutor(8) as pool:
-        made = [one for some in pool.map(create, range(8)) for one in some]
-    assert len(set(made)) == 8 * 6
+        ids = [project_id for created in pool.map(create, range(8)) for project_id in created]
+    assert len(set(ids)) == 8 * 6
     assert "database is locked" not in layout.LOG.read_text()[before:]
 
 
 def tickets(camp):
-    return [one for one in camp.lead.projects() if lock.TICKET.match(one["description"])]
+    return [
+        project for project in camp.lead.projects() if lock.TICKET.match(project["description"])
+    ]
 
 
 def test_a_push_killed_in_one_checkout_does_not_block_another_for_ever(camp, world):
     size = Size(queries=4, ranks=4, people=4)
-    one, two = camp(size), camp(size, checkout="two")
+    first, second = camp(size), camp(size, checkout="two")
     wanted = seats(range(4), ranks(size), range(1, 5))
-    for checkout in (one, two):
+    for checkout in (first, second):
         checkout.assign(wanted)
         checkout.folder.lease_seconds = 3.0
     with contextlib.closing(Wire(world.lead.url)) as wire:
-        assert one.strike(wire, Fault(7, "after")).code == -signal.SIGKILL
-    [dead] = tickets(one)
-    said = two.well("push").said
-    assert lock.TICKET.match(dead["description"])[2] in said, "who holds it"
-    assert re.search(r"until \d\d:\d\d:\d\d UTC", said)
-    assert two.offered() == Counter(wanted)
-    assert not tickets(one)
-    assert " 0 tasks added, 0 closed, 0 reopened" in one.well("push").said
-    assert one.offered() == Counter(wanted)
+        assert first.strike(wire, Fault(7, "after")).code == -signal.SIGKILL
+    [dead] = tickets(first)
+    output = second.well("push").said
+    assert lock.TICKET.match(dead["description"])[2] in output, "who holds it"
+    assert re.search(r"until \d\d:\d\d:\d\d UTC", output)
+    assert second.count_offered() == Counter(wanted)
+    assert not tickets(first)
+    assert " 0 tasks added, 0 closed, 0 reopened" in first.well("push").said
+    assert first.count_offered() == Counter(wanted)
 
 
 class Judge(threading.Thread):
@@ -887,21 +891,21 @@ class Judge(threading.Thread):
         self._id = self._me.api("GET", "/api/current-user/whoami")["id"]
         self._random = Random(number)
         self.done = threading.Event()
-        self.told, self.unsure, self.problems = {}, [], []
+        self.answers, self.unsure, self.problems = {}, [], []
         self.changed = 0
 
     def run(self):
         with contextlib.closing(self._me):
             while not self.done.wait(2 + self._random.random()):
                 try:
-                    if len(self.told) < MOST_ANSWERS:
-                        self._one()
+                    if len(self.answers) < MOST_ANSWERS:
+                        self._answer_next()
                 except Exception as exc:  # noqa: BLE001  (the test tells of it)
                     self.problems.append(exc)
             for task, key, level in self.unsure:
                 self._make_sure(task, key, level)
 
-    def _one(self):
+    def _answer_next(self):
         answer = self._me.http.get(f"/api/projects/{self._project}/next")
         if answer.status_code != httpx.codes.OK:
             return
@@ -911,46 +915,46 @@ class Judge(threading.Thread):
         assert key.annotator == self._number
         if self._random.random() < 0.2:
             self.done.wait(1)  # it may be taken back meanwhile
-        self._say("POST", f"/api/tasks/{task['id']}/annotations/", task["id"], key[:3], level)
+        self._send("POST", f"/api/tasks/{task['id']}/annotations/", task["id"], key[:3], level)
         if self._random.random() < 0.1:
-            made = self._answers(task["id"])
-            if len(made) == 1:
+            own_answers = self._answers(task["id"])
+            if len(own_answers) == 1:
                 self.changed += 1
-                path = f"/api/annotations/{made[0]['id']}/"
-                self._say("PATCH", path, task["id"], key[:3], (level + 1) % 5)
+                path = f"/api/annotations/{own_answers[0]['id']}/"
+                self._send("PATCH", path, task["id"], key[:3], (level + 1) % 5)
 
-    def _say(self, method, path, task, key, level):
+    def _send(self, method, path, task, key, level):
         try:
-            sent = self._me.http.request(method, path, json={"result": result_of(level)})
+            sent = self._me.http.request(method, path, json={"result": make_result(level)})
         except httpx.HTTPError:
             self.unsure.append((task, key, level))
         else:
             if sent.is_success:
-                self.told[key] = level
+                self.answers[key] = level
             else:
                 self.unsure.append((task, key, level))
 
     def _answers(self, task):
-        found = self._me.api("GET", f"/api/tasks/{task}/annotations/")
-        return [one for one in found if one["completed_by"] == self._id]
+        annotations = self._me.api("GET", f"/api/tasks/{task}/annotations/")
+        return [annotation for annotation in annotations if annotation["completed_by"] == self._id]
 
     def _make_sure(self, task, key, level):
         """What was answered by an error may have been done: look."""
-        if any(one["result"] and said_level(one) == level for one in self._answers(task)):
-            self.told[key] = level
+        if any(answer["result"] and read_level(answer) == level for answer in self._answers(task)):
+            self.answers[key] = level
 
 
-def said_level(answer):
+def read_level(answer):
     return int(answer["result"][0]["value"]["choices"][0])
 
 
 MOVES = ("added", "closed", "reopened")
 
 
-def figures_of(said):
+def parse_figures(output):
     """Return how many tasks a push says it added, closed and gave out again."""
-    found = PUSHED.search(said)
-    return [int(number) for number in found.groups()] if found else [0, 0, 0]
+    match = PUSHED.search(output)
+    return [int(number) for number in match.groups()] if match else [0, 0, 0]
 
 
 def test_eight_people_at_once_while_tasks_are_taken_back_and_given_out(camp, world):
@@ -965,30 +969,32 @@ def test_eight_people_at_once_while_tasks_are_taken_back_and_given_out(camp, wor
         away = {1 + (number + turn * PEOPLE // 2) % PEOPLE for number in range(PEOPLE // 2)}
         camp.folder.people({n: {"active": n not in away} for n in range(1, PEOPLE + 1)})
         done += [camp.run(module) for module in ("pull", "plan", "push")]
-        moved.update(dict(zip(MOVES, figures_of(done[-1].said), strict=True)))
+        moved.update(dict(zip(MOVES, parse_figures(done[-1].said), strict=True)))
         late = time.monotonic() - begin > AT_ONCE_SECONDS
-        if late and all(moved.values()) and sum(len(judge.told) for judge in judges) > PEOPLE:
+        if late and all(moved.values()) and sum(len(judge.answers) for judge in judges) > PEOPLE:
             break
     assert all(moved.values()), moved
     for judge in judges:
         judge.done.set()
     for judge in judges:
         judge.join()
-    told = {key: level for judge in judges for key, level in judge.told.items()}
+    answers = {key: level for judge in judges for key, level in judge.answers.items()}
     assert not [judge.problems for judge in judges if judge.problems]
-    failed = [one.said for one in done if one.code]
+    failed = [outcome.said for outcome in done if outcome.code]
     assert len(failed) <= len(done) / 10, failed
-    assert not [said for said in failed if "Traceback" in said]
-    assert len(told) > PEOPLE
+    assert not [message for message in failed if "Traceback" in message]
+    assert len(answers) > PEOPLE
     camp.well("pull")
-    refused = camp.refused()
+    refused = camp.read_refusals()
     assert set(refused.values()) <= {"left"}
-    assert camp.judged() == {key: level for key, level in told.items() if key not in refused}
+    assert camp.read_judgments() == {
+        key: level for key, level in answers.items() if key not in refused
+    }
     content = camp.folder.content()
     assert camp.run("pull", "--full").code == 0
     assert camp.folder.content() == content, "what is read piece by piece is all there is"
     camp.well("plan", "push")
-    assert all(len(found) == 1 for found in camp.tasks().values())
+    assert all(len(same_key) == 1 for same_key in camp.tasks().values())
 
 
 # The exam
@@ -1010,7 +1016,7 @@ def own_level(key):
     return min(int(key[1][-1]) + OFF.get(key[2], 0), 4)
 
 
-def of_exam(camp):
+def read_exam_tasks(camp):
     """Return every task of exam and feedback, with its key."""
     keyed = [
         (camp.folder.signer.read(task["data"]["pair"]), task)
@@ -1022,15 +1028,15 @@ def of_exam(camp):
 
 def take_exam(camp, level=own_level):
     """Answer all that is open of it, as the people themselves; return the levels by person."""
-    said = {}
-    for key, task in of_exam(camp):
+    levels = {}
+    for key, task in read_exam_tasks(camp):
         if open_(task):
-            said[key[:3]] = level(key)
-            camp.world.people[key.annotator].annotate(task["id"], result_of(said[key[:3]]))
-    return said
+            levels[key[:3]] = level(key)
+            camp.world.people[key.annotator].annotate(task["id"], make_result(levels[key[:3]]))
+    return levels
 
 
-def truth_of(camp):
+def read_truth(camp):
     return camp.folder.get(tables.EXAM).set_index(["query_id", "moment_id"])["level"]
 
 
@@ -1040,7 +1046,7 @@ def results(camp):
 
 
 def assert_kappa_is_scikit_learns(camp, row, levels):
-    truth = truth_of(camp)
+    truth = read_truth(camp)
     both = [(level, truth[key[:2]]) for key, level in levels.items() if key[2] == row.annotator]
     for name, weights in (("plain", None), ("quadratic", "quadratic")):
         expected = metrics.cohen_kappa_score(
@@ -1058,28 +1064,28 @@ def test_four_take_the_exam_and_the_one_who_fails_is_told_why_and_passes(camp, w
     assert "12 pairs of 3 queries for 4 people; 48 tasks added" in examine(camp, "push")
     assert " 0 tasks added, 0 closed" in examine(camp, "push")
     assert "levels are not known" in camp.run("exam", "feedback").said
-    strange = next(task for key, task in of_exam(camp) if key.annotator == 1)
-    made = world.stranger.annotate(strange["id"], result_of(0))
+    strange = next(task for key, task in read_exam_tasks(camp) if key.annotator == 1)
+    annotation = world.stranger.annotate(strange["id"], make_result(0))
     camp.well("pull", "plan", "push")
     assert camp.folder.get(tables.EXAM_ANSWERS).empty
-    world.lead.api("DELETE", f"/api/annotations/{made['id']}/")
-    said = take_exam(camp)
+    world.lead.api("DELETE", f"/api/annotations/{annotation['id']}/")
+    levels = take_exam(camp)
     camp.well("pull", "plan", "push")
-    assert camp.judged() == {}, "an answer of the exam is no judgment"
+    assert camp.read_judgments() == {}, "an answer of the exam is no judgment"
     passed = {key: row.passed for key, row in results(camp).items()}
     assert passed == {(1, 1): "yes", (2, 1): "yes", (3, 1): "yes", (4, 1): "no"}
     for row in results(camp).values():
-        assert_kappa_is_scikit_learns(camp, row, said)
-    assert {key[2] for key in waiting(camp)} == {1, 2, 3}, "who failed is asked nothing"
+        assert_kappa_is_scikit_learns(camp, row, levels)
+    assert {key[2] for key in read_assigned(camp)} == {1, 2, 3}, "who failed is asked nothing"
 
-    truth, exam = truth_of(camp), camp.folder.content(tables.EXAM)
+    truth, exam = read_truth(camp), camp.folder.content(tables.EXAM)
     assert "feedback to 1 people: 3 tasks added" in examine(camp, "feedback")
-    for key, task in of_exam(camp):
+    for key, task in read_exam_tasks(camp):
         if key.kind == "feedback":
             assert f" {truth[key[:2]]} " in task["data"]["truth"]
-            assert f" {said[key[:3]]} " in task["data"]["before"]
+            assert f" {levels[key[:3]]} " in task["data"]["before"]
         if key.kind == "exam" and key.annotator == 4:  # too late: it was handed in
-            change = {"result": result_of(int(truth[key[:2]]))}
+            change = {"result": make_result(int(truth[key[:2]]))}
             world.people[4].api(
                 "PATCH", f"/api/annotations/{task['annotations'][0]['id']}/", change
             )
@@ -1093,9 +1099,9 @@ def test_four_take_the_exam_and_the_one_who_fails_is_told_why_and_passes(camp, w
     assert "annotator 5, attempt 1: http" in examine(camp, "mark")
     assert (results(camp)[4, 1].failed, results(camp)[4, 2].failed) == (3, 0)
     assert results(camp)[4, 2].passed == "yes"
-    assert_kappa_is_scikit_learns(camp, results(camp)[4, 2], said | again)
+    assert_kappa_is_scikit_learns(camp, results(camp)[4, 2], levels | again)
     newcomers = take_exam(camp)
-    assert {key[:2] for key in newcomers} == {key[:2] for key in said}, "the same exam"
+    assert {key[:2] for key in newcomers} == {key[:2] for key in levels}, "the same exam"
     examine(camp, "mark")
     assert results(camp)[5, 1].passed == "yes"
     assert camp.folder.content(tables.EXAM) == exam
@@ -1104,4 +1110,4 @@ def test_four_take_the_exam_and_the_one_who_fails_is_told_why_and_passes(camp, w
     camp.folder.put(tables.CANDIDATES, candidates)
     camp.folder.people({n: {"active": n != 3} for n in range(1, 6)})  # whose work goes to others
     camp.well("pull", "plan")
-    assert {key[2] for key in waiting(camp)} == {1, 2, 4, 5}, "who has passed is asked"
+    assert {key[2] for key in read_assigned(camp)} == {1, 2, 4, 5}, "who has passed is asked"

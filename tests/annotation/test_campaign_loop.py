@@ -80,7 +80,7 @@ class Killer:
             self.project.run("python", "-m", "pipeline.recover")
 
 
-def with_checks(project):
+def set_checks(project):
     """Set many hidden checks, of which people may be asked at once what they just judged."""
     path = project.folder / "params.yaml"
     many = {"plan.gold": "0.2", "plan.repeats": "0.2", "plan.repeat_gap": "0"}
@@ -99,11 +99,11 @@ def write_gold(project):
 
 
 @pytest.fixture(scope="module")
-def ended(tmp_path_factory, repository, forked, label_studio):
+def finished_campaign(tmp_path_factory, repository, forked, label_studio):
     """Return a project whose campaign wants nothing more, and its server."""
     folder = tmp_path_factory.mktemp("campaign")
     project = copy_of(repository, folder, environment=forked)
-    with_checks(project)
+    set_checks(project)
     killer = Killer(project, Random(7))
     killer.strike(KILLS_AT_FIRST, 25)
     project.run("dvc", "repro", "clips", "pseudo")
@@ -131,9 +131,9 @@ def ended(tmp_path_factory, repository, forked, label_studio):
 
 
 @pytest.fixture(scope="module")
-def closed(ended):
+def closed_project(finished_campaign):
     """Return the project, its campaign closed and released."""
-    project, _ = ended
+    project, _ = finished_campaign
     project.run("python", "-m", "annotation.campaign", "close")
     while project.killer.kills < KILLS:
         project.killer.strike(1, 8, most=KILLS)
@@ -142,75 +142,78 @@ def closed(ended):
     return project
 
 
-def made_of_the_corpus(project):
+def read_corpus_hashes(project):
     """Return the hashes of what the stages before the campaign have made, by path."""
     stages = files.read_yaml(project.folder / "dvc.lock")["stages"]
     outs = [out for name in CORPUS_STAGES for out in stages[name]["outs"]]
     return {out["path"]: out["md5"] for out in outs if not out["path"].startswith(DATED)}
 
 
-def signer_of(project):
+def make_signer(project):
     """Return what reads the keys of the project's campaign."""
     env = (project.folder / ".env").read_text()
     secret = dict(line.split("=", 1) for line in env.split())[keys.SECRET]
     return keys.Signer(load_campaign(project.folder / FILE).id, secret)
 
 
-def answers(project, lead):
+def read_answers(project, lead):
     """Return `(annotator, account, key)` of every answer on the server, project by project."""
-    campaign, signer = load_campaign(project.folder / FILE), signer_of(project)
-    found = []
-    for one in lead.api("GET", "/api/projects/?page_size=100")["results"]:
-        assert campaign.id in one["description"]
-        for task in lead.tasks(one["id"]):
+    campaign, signer = load_campaign(project.folder / FILE), make_signer(project)
+    answers = []
+    for server_project in lead.api("GET", "/api/projects/?page_size=100")["results"]:
+        assert campaign.id in server_project["description"]
+        for task in lead.tasks(server_project["id"]):
             key = signer.read(task["data"]["pair"])
-            found += [(one["id"], answer["completed_by"], key) for answer in task["annotations"]]
-    return found
+            answers += [
+                (server_project["id"], answer["completed_by"], key)
+                for answer in task["annotations"]
+            ]
+    return answers
 
 
-def test_every_pair_has_two_or_four_blind_judgments_by_different_people(ended):
-    project, lead = ended
-    found = answers(project, lead)
+def test_every_pair_has_two_or_four_blind_judgments_by_different_people(finished_campaign):
+    project, lead = finished_campaign
+    server_answers = read_answers(project, lead)
     people = defaultdict(list)
-    for _, _, key in found:
+    for _, _, key in server_answers:
         if key.kind in tables.VOTING:
             people[key.query_id, key.moment_id].append(key.annotator)
     assert {len(who) for who in people.values()} <= {2, 3, 4}  # three: one could not judge
     assert all(len(set(who)) == len(who) for who in people.values())
     authors = defaultdict(set)
-    for one, account, key in found:
-        authors[one].add((account, key.annotator))
+    for number, account, key in server_answers:
+        authors[number].add((account, key.annotator))
     assert all(len(who) == 1 for who in authors.values()), "a project holds one person's answers"
     ledger = pd.read_csv(project.folder / "datasets/campaign/pairs.csv", dtype=str)
     assert set(zip(ledger["query_id"], ledger["moment_id"], strict=True)) == set(people)
 
 
-def test_hidden_checks_were_asked_and_their_kind_is_pulled(ended):
-    project, lead = ended
-    there = Counter((key.annotator, key.kind) for _, _, key in answers(project, lead))
+def test_hidden_checks_were_asked_and_their_kind_is_pulled(finished_campaign):
+    project, lead = finished_campaign
+    counts = Counter((key.annotator, key.kind) for _, _, key in read_answers(project, lead))
     with contextlib.chdir(project.folder):
         judgments = tables.JUDGMENTS.read()
         figures = pd.read_csv(tables.WORK / "lead/checks.csv").set_index("annotator")
     pulled = Counter(judgments[["annotator", "kind"]].itertuples(index=False, name=None))
-    assert pulled == there
-    assert sum(number for (_, kind), number in there.items() if kind == "gold") >= 5
-    assert sum(number for (_, kind), number in there.items() if kind == "repeat") >= 5
-    for (who, kind), number in there.items():
+    assert pulled == counts
+    assert sum(number for (_, kind), number in counts.items() if kind == "gold") >= 5
+    assert sum(number for (_, kind), number in counts.items() if kind == "repeat") >= 5
+    for (who, kind), number in counts.items():
         if kind == "repeat":
             assert figures.loc[who, "repeats"] == figures.loc[who, "same"] <= number
-    told = json.loads(project.run("python", "-m", "annotation.status", "--json"))
-    assert told["checks"]["people"].keys() == set(figures.index.astype(str))
+    status = json.loads(project.run("python", "-m", "annotation.status", "--json"))
+    assert status["checks"]["people"].keys() == set(figures.index.astype(str))
 
 
-def test_nothing_that_the_api_tells_an_annotator_gives_a_hidden_check_away(ended):
-    project, lead = ended
+def test_nothing_that_the_api_tells_an_annotator_gives_a_hidden_check_away(finished_campaign):
+    project, lead = finished_campaign
     accounts = roster.read_accounts(project.folder / tables.PRIVATE)
-    mine = {key: one for one, _, key in answers(project, lead)}
+    mine = {key: project_id for project_id, _, key in read_answers(project, lead)}
     parts, marks, rounds = [], [], []
-    signer = signer_of(project)
+    signer = make_signer(project)
     for number in sorted({key.annotator for key in mine}):
         token = lead.token_of(accounts[number].email, accounts[number].password)
-        [own] = {one for key, one in mine.items() if key.annotator == number}
+        [own] = {project_id for key, project_id in mine.items() if key.annotator == number}
         with contextlib.closing(Studio(lead.url, token, lead.media)) as person:
             tasks = [
                 person.api("GET", f"/api/tasks/{task['id']}/") | task for task in person.tasks(own)
@@ -218,17 +221,17 @@ def test_nothing_that_the_api_tells_an_annotator_gives_a_hidden_check_away(ended
         parts.append(hidden_tasks.features(tasks))
         ordered = sorted(tasks, key=lambda task: task["id"])
         marks += [signer.read(task["data"]["pair"]).kind not in tables.VOTING for task in ordered]
-        made = pd.to_datetime([task["created_at"] for task in ordered])
-        rounds += [(number, at) for at in np.searchsorted(project.rounds, made)]
+        created = pd.to_datetime([task["created_at"] for task in ordered])
+        rounds += [(number, at) for at in np.searchsorted(project.rounds, created)]
     table, checks = pd.concat(parts, ignore_index=True).fillna(-1), np.array(marks)
-    for told in hidden_tasks.classify(table, checks, rounds=pd.Series(rounds)):
-        assert told.area < told.limit
+    for result in hidden_tasks.classify(table, checks, rounds=pd.Series(rounds)):
+        assert result.area < result.limit
     leak = hidden_tasks.classify(table.assign(kind=checks * 1.0), checks)
-    assert all(told.area > told.limit for told in leak), "it would have been found"
+    assert all(result.area > result.limit for result in leak), "it would have been found"
 
 
-def test_every_pair_has_a_consensus_or_is_discarded(ended):
-    project, _ = ended
+def test_every_pair_has_a_consensus_or_is_discarded(finished_campaign):
+    project, _ = finished_campaign
     table = pd.read_parquet(project.folder / "datasets/work/consensus.parquet")
     outcomes = Counter(table["outcome"])
     assert outcomes["two"] > 0
@@ -237,26 +240,35 @@ def test_every_pair_has_a_consensus_or_is_discarded(ended):
         assert max(row.scores) - min(row.scores) <= 1
 
 
-def test_a_further_run_adds_nothing(ended):
-    project, lead = ended
-    before = [one["task_number"] for one in lead.api("GET", "/api/projects/")["results"]]
+def test_a_further_run_adds_nothing(finished_campaign):
+    project, lead = finished_campaign
+    before = [
+        server_project["task_number"]
+        for server_project in lead.api("GET", "/api/projects/")["results"]
+    ]
     ledger = (project.folder / "datasets/campaign/pairs.csv").read_bytes()
     assert project.repro() == []
     receipt = json.loads((project.folder / "datasets/work/push_receipt.json").read_text())
     assert (receipt["added"], receipt["closed"], receipt["reopened"]) == (0, 0, 0)
-    assert [one["task_number"] for one in lead.api("GET", "/api/projects/")["results"]] == before
+    assert [
+        server_project["task_number"]
+        for server_project in lead.api("GET", "/api/projects/")["results"]
+    ] == before
     assert (project.folder / "datasets/campaign/pairs.csv").read_bytes() == ledger
 
 
-def test_no_caption_and_no_secret_leaves_the_house(ended):
-    project, lead = ended
+def test_no_caption_and_no_secret_leaves_the_house(finished_campaign):
+    project, lead = finished_campaign
     captions = pd.read_parquet(project.folder / "datasets/work/captions.parquet")["caption"]
     queries = set(pd.read_csv(project.folder / "datasets/campaign/queries.csv")["query"])
     hidden = [caption for caption in captions if caption not in queries]
-    shown = json.dumps(
-        [lead.tasks(one["id"]) for one in lead.api("GET", "/api/projects/")["results"]]
+    task_text = json.dumps(
+        [
+            lead.tasks(server_project["id"])
+            for server_project in lead.api("GET", "/api/projects/")["results"]
+        ]
     )
-    assert [caption for caption in hidden if json.dumps(caption)[1:-1] in shown] == []
+    assert [caption for caption in hidden if json.dumps(caption)[1:-1] in task_text] == []
     env = (project.folder / ".env").read_text()
     values = dict(line.split("=", 1) for line in env.split())
     committed = project.run("git", "grep", "-lF", values[keys.SECRET], fails=True)
@@ -265,64 +277,68 @@ def test_no_caption_and_no_secret_leaves_the_house(ended):
         assert lead.token not in (project.folder / "datasets" / name).read_text()
 
 
-def test_the_invitations_name_everybody_and_the_status_says_that_it_is_done(ended):
-    project, lead = ended
+def test_the_invitations_name_everybody_and_the_status_says_that_it_is_done(finished_campaign):
+    project, lead = finished_campaign
     invited = project.run("python", "-m", "annotation.people", "invite")
     private = roster.read_accounts(project.folder / tables.PRIVATE)
     assert [account.email for account in private.values() if account.email not in invited] == []
     assert invited.count("Judge here: http://127.0.0.1:") >= 4
     assert project.code("python", "-m", "annotation.status") == 0
-    told = json.loads(project.run("python", "-m", "annotation.status", "--json"))
-    assert told["wanted"] == 0
-    assert sum(who["done"] for who in told["annotators"].values()) == len(answers(project, lead))
+    status = json.loads(project.run("python", "-m", "annotation.status", "--json"))
+    assert status["wanted"] == 0
+    assert sum(who["done"] for who in status["annotators"].values()) == len(
+        read_answers(project, lead)
+    )
 
 
-def released(folder):
+def read_release(folder):
     """Return what a release is made of but for what needs the corpus, by file."""
-    found = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file()}
+    paths = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file()}
     return {
         str(name): path.read_bytes()
-        for name, path in found.items()
+        for name, path in paths.items()
         if not name.name.startswith("train_top") and name.name not in FROM_THE_CORPUS
     }
 
 
-def test_closing_commits_what_people_made_and_freezes_the_loop(closed):
-    assert load_campaign(closed.folder / FILE).closed
-    assert closed.run("git", "status", "--porcelain") == ""
-    assert "Running stage 'pull'" not in closed.told
-    assert "Running stage 'push'" not in closed.told
-    figures = json.loads((closed.folder / "datasets/work/metrics/consensus.json").read_text())
+def test_closing_commits_what_people_made_and_freezes_the_loop(closed_project):
+    assert load_campaign(closed_project.folder / FILE).closed
+    assert closed_project.run("git", "status", "--porcelain") == ""
+    assert "Running stage 'pull'" not in closed_project.told
+    assert "Running stage 'push'" not in closed_project.told
+    figures = json.loads(
+        (closed_project.folder / "datasets/work/metrics/consensus.json").read_text()
+    )
     assert (figures["closed"], figures["outcomes"]["waiting"]) == (True, 0)
 
 
-def test_kills_leave_no_pair_out_and_add_no_vote(closed):
+def test_kills_leave_no_pair_out_and_add_no_vote(closed_project):
     """After a killed push hidden checks fall elsewhere, so that other people vote; on the same."""
-    with contextlib.chdir(closed.folder):
+    with contextlib.chdir(closed_project.folder):
         real = tables.JUDGMENTS.read()
         expected, _ = unbroken(SHARES)
         candidates = tables.CANDIDATES.read()
     first = candidates.loc[candidates["batch"] == 1, PAIR_KEY]
     real, expected = (
-        one[one["kind"] == "first"].merge(first, on=PAIR_KEY).groupby(PAIR_KEY)["level"]
-        for one in (real, expected)
+        judgments[judgments["kind"] == "first"].merge(first, on=PAIR_KEY).groupby(PAIR_KEY)["level"]
+        for judgments in (real, expected)
     )
     pd.testing.assert_series_equal(real.count(), expected.count())
     assert (real.count() == FIRST_VOTES).all()
 
 
 def test_a_fresh_clone_without_corpus_server_key_or_cache_releases_it_again(
-    closed, tmp_path, forked
+    closed_project, tmp_path, forked
 ):
     clone = Project(tmp_path / "clone", forked)
-    closed.run("git", "clone", "-q", ".", str(clone.folder))
+    closed_project.run("git", "clone", "-q", ".", str(clone.folder))
     shutil.rmtree(clone.folder / "datasets/sample")
     assert not (clone.folder / ".env").exists()
     clone.run("dvc", "repro", "--force", "--single-item", "consensus", "release")
-    made = released(clone.folder / tables.RELEASE)
-    assert made == released(closed.folder / tables.RELEASE)
-    assert {"val.json", "test.json", "manifest.json", "qrels/test.qrels"} <= made.keys()
+    release = read_release(clone.folder / tables.RELEASE)
+    assert release == read_release(closed_project.folder / tables.RELEASE)
+    assert {"val.json", "test.json", "manifest.json", "qrels/test.qrels"} <= release.keys()
 
 
-def test_what_was_made_of_the_corpus_is_that_of_a_project_without_kills(closed, first_run):
-    assert made_of_the_corpus(closed) == made_of_the_corpus(Project(first_run))
+def test_what_was_made_of_the_corpus_is_that_of_a_project_without_kills(closed_project, first_run):
+    assert read_corpus_hashes(closed_project) == read_corpus_hashes(Project(first_run))

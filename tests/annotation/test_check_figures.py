@@ -28,13 +28,13 @@ metrics = Lazy("sklearn.metrics")
 NO_EXAM = tables.EXAM_ANSWERS.empty()
 
 
-def gold_of(number, level=3):
+def make_gold(number, level=3):
     rows = [("q", f"m{at:02}", level, None) for at in range(number)]
     lead = tables.GOLD.check(pd.DataFrame(rows, columns=tables.GOLD.columns))
     return collect_gold(lead, tables.EXAM.empty(), tables.ADJUDICATIONS.empty())
 
 
-def asked(levels, kind="gold", annotator=1, query="q"):
+def make_answers(levels, kind="gold", annotator=1, query="q"):
     return [
         {"query_id": query, "moment_id": f"m{at:02}", "annotator": annotator}
         | {"level": level, "kind": kind}
@@ -42,9 +42,9 @@ def asked(levels, kind="gold", annotator=1, query="q"):
     ]
 
 
-def measured(rows, known, **limits):
+def measure(rows, gold, **limits):
     usual = {"min_gold": 0.7, "window": 60}
-    return measure_checks(told(rows), known, **(usual | limits)).set_index("annotator")
+    return measure_checks(told(rows), gold, **(usual | limits)).set_index("annotator")
 
 
 @given(st.integers(0, 40), st.integers(1, 40))
@@ -55,8 +55,8 @@ def test_the_interval_is_wilsons(hits, more):
 
 
 @given(*[st.tuples(st.integers(0, 30), st.integers(0, 30)) for _ in range(2)])
-def test_a_difference_has_an_interval_around_it_that_turns_with_it(one, other):
-    first, second = (Hits(hits, hits + misses) for hits, misses in (one, other))
+def test_a_difference_has_an_interval_around_it_that_turns_with_it(first_counts, second_counts):
+    first, second = (Hits(hits, hits + misses) for hits, misses in (first_counts, second_counts))
     low, high = difference(first, second)
     back = difference(second, first)
     assert (low, high) == pytest.approx((-back[1], -back[0]))
@@ -72,57 +72,61 @@ def test_the_lead_has_decided_on_who_is_asked_nothing_anyway(folder, repository,
     monkeypatch.setattr(check_inputs, "find_stopped", lambda *_: dict.fromkeys(range(1, 5), stop))
     people = [Annotator(1, "annotator", True), Annotator(2, "annotator", False)]
     people += [Annotator(3, "expert", True), Annotator(4, "expert", False)]
-    given = load(repository / "params.yaml"), people, tables.JUDGMENTS.empty()
-    assert set(check_inputs.read_checks(*given).stopped) == {1}
+    inputs = load(repository / "params.yaml"), people, tables.JUDGMENTS.empty()
+    assert set(check_inputs.read_checks(*inputs).stopped) == {1}
     for table in (tables.JUDGMENTS, tables.VOIDED):
         table.write(table.empty())
     listed = {who.number: Person(role=who.role, active=who.active) for who in people[:2]}
     roster.write(listed, {})
-    told_of = careless.describe_stopped(given[0])
-    assert [line.split(":")[0] for line in told_of] == [
+    messages = careless.describe_stopped(inputs[0])
+    assert [line.split(":")[0] for line in messages] == [
         "annotator 1 was stopped",
         "annotator 2 was stopped",
     ], "a rehearsal tells also of whom it has parted with"
 
 
 def test_of_gold_hits_and_equal_levels_are_counted_and_who_cant_judge_has_not_missed():
-    row = measured(asked([3, 4, 2, 1, 0, None]), gold_of(6)).loc[1]
+    row = measure(make_answers([3, 4, 2, 1, 0, None]), make_gold(6)).loc[1]
     assert (row["gold"], row["hits"], row["exact"], row["without_level"]) == (5, 3, 1, 1)
     assert row["share"] == 0.6
     assert row["flags"] == "", "five pairs prove nothing"
 
 
 def test_a_trend_is_told_only_beyond_chance():
-    tired = measured(asked([3] * 10 + [0] * 20), gold_of(30)).loc[1]
+    tired = measure(make_answers([3] * 10 + [0] * 20), make_gold(30)).loc[1]
     assert (tired["early"], tired["late"]) == (1, 0)
     assert "tiring: of gold at first 10 of 10 within 1, at the end 0 of 10" in tired["flags"]
     assert "gold: 10 of 30 within 1 (19-51 %)" in tired["flags"]
-    learned = measured(asked([0] * 10 + [3] * 20), gold_of(30), window=15).loc[1]
+    learned = measure(make_answers([0] * 10 + [3] * 20), make_gold(30), window=15).loc[1]
     assert learned["flags"].startswith("learning:")
     assert (learned["last"], learned["last_hits"]) == (15, 15)
-    assert measured(asked([3, 3, 0] * 4), gold_of(12)).loc[1, "flags"] == ""
+    assert measure(make_answers([3, 3, 0] * 4), make_gold(12)).loc[1, "flags"] == ""
 
 
 def test_second_answers_are_compared_with_the_persons_own_first():
     first, again = [0, 1, 2, 3, 4, 4, None, 2], [0, 2, 4, 3, 0, 4, 1, None]
-    rows = [*asked(first, "first"), *asked(again, "repeat"), *asked([4] * 8, "first", annotator=2)]
-    table = measured(rows, gold_of(0))
+    rows = [
+        *make_answers(first, "first"),
+        *make_answers(again, "repeat"),
+        *make_answers([4] * 8, "first", annotator=2),
+    ]
+    table = measure(rows, make_gold(0))
     assert list(table.index) == [1]
     row = table.loc[1]
     assert (row["repeats"], row["same"], row["near"]) == (6, 3, 4)
     theirs = metrics.cohen_kappa_score(first[:6], again[:6], weights="quadratic")
     assert row["kappa"] == pytest.approx(theirs, abs=1e-6)
-    contrary = [*asked([0] * 12, "escalated"), *asked([4] * 12, "repeat")]
-    flags = measured(contrary, gold_of(0)).loc[1, "flags"]
+    contrary = [*make_answers([0] * 12, "escalated"), *make_answers([4] * 12, "repeat")]
+    flags = measure(contrary, make_gold(0)).loc[1, "flags"]
     assert flags == "disagrees with oneself: 0 of 12 within 1 (0-24 %)"
 
 
 def test_pairs_that_were_adjudicated_are_counted_apart():
-    known = gold_of(20).assign(source="adjudicated")
-    row = measured(asked([0] * 20), known).loc[1]
+    gold = make_gold(20).assign(source="adjudicated")
+    row = measure(make_answers([0] * 20), gold).loc[1]
     assert (row["gold"], row["adjudicated"], row["adjudicated_hits"]) == (0, 20, 0)
     assert row["flags"] == ""
-    assert find_stopped(told(asked([0] * 20)), NO_EXAM, known, Limits(), {}) == {}
+    assert find_stopped(told(make_answers([0] * 20)), NO_EXAM, gold, Limits(), {}) == {}
 
 
 def test_the_leads_levels_come_first_and_the_others_hold_for_what_was_shown():
@@ -131,35 +135,35 @@ def test_the_leads_levels_come_first_and_the_others_hold_for_what_was_shown():
         [{"query_id": "q", "moment_id": f"m0{at}", "level": 1, "origin": "median"} for at in (0, 1)]
     ).assign(**shas)
     open_truth = exam.assign(moment_id=["m02", "m03"], level=None, origin=None)
-    known = collect_gold(
+    gold = collect_gold(
         tables.GOLD.check(pd.DataFrame([("q", "m00", 4, None)], columns=tables.GOLD.columns)),
         tables.EXAM.check(pd.concat([exam, open_truth])[tables.EXAM.columns]),
         tables.ADJUDICATIONS.empty(),
     )
-    shown = [("q", "m00", "text", "clip"), ("q", "m01", "text", "clip"), ("q", "m01", "x", "clip")]
+    pairs = [("q", "m00", "text", "clip"), ("q", "m01", "text", "clip"), ("q", "m01", "x", "clip")]
     joined = join_gold(
-        pd.DataFrame([*shown, ("q", "m02", "text", "clip")], columns=SHOWN_KEY), known
+        pd.DataFrame([*pairs, ("q", "m02", "text", "clip")], columns=SHOWN_KEY), gold
     )
     assert joined["truth"].fillna(-1).tolist() == [4, 1, -1, -1]
     assert joined["source"].fillna("").tolist() == ["lead", "exam", "", ""]
 
 
 def test_who_is_far_off_is_stopped_and_goes_on_from_the_day_that_the_lead_says():
-    rows = asked([0] * 30)
-    known = gold_of(30)
-    stops = find_stopped(told(rows), NO_EXAM, known, Limits(), {})
+    rows = make_answers([0] * 30)
+    gold = make_gold(30)
+    stops = find_stopped(told(rows), NO_EXAM, gold, Limits(), {})
     assert list(stops) == [1]
     assert stops[1].last == START + pd.Timedelta(seconds=29)
     day = START.date()
-    assert list(find_stopped(told(rows), NO_EXAM, known, Limits(), {1: day})) == [1]
+    assert list(find_stopped(told(rows), NO_EXAM, gold, Limits(), {1: day})) == [1]
     tomorrow = (START + pd.Timedelta(days=1)).date()
-    assert find_stopped(told(rows), NO_EXAM, known, Limits(), {1: tomorrow}) == {}
-    assert find_stopped(told(asked([3] * 30)), NO_EXAM, known, Limits(), {}) == {}
+    assert find_stopped(told(rows), NO_EXAM, gold, Limits(), {1: tomorrow}) == {}
+    assert find_stopped(told(make_answers([3] * 30)), NO_EXAM, gold, Limits(), {}) == {}
 
 
 def test_an_answer_to_ones_own_repeat_is_no_other_persons_word():
-    rows = [*asked([2] * 60, "first"), *asked([2] * 60, "repeat")]
-    assert find_stopped(told(rows), NO_EXAM, gold_of(0), Limits(), {}) == {}
+    rows = [*make_answers([2] * 60, "first"), *make_answers([2] * 60, "repeat")]
+    assert find_stopped(told(rows), NO_EXAM, make_gold(0), Limits(), {}) == {}
 
 
 @pytest.mark.parametrize(("gold", "repeats"), [(0.03, 0.02), (0.0, 0.02), (0.5, 0.0)])
@@ -171,6 +175,6 @@ def test_shares_are_of_all_tasks(gold, repeats):
 
 
 def test_of_nothing_there_is_an_empty_table():
-    table = measure_checks(tables.JUDGMENTS.empty(), gold_of(0), 0.7, 60)
+    table = measure_checks(tables.JUDGMENTS.empty(), make_gold(0), 0.7, 60)
     assert table.empty
     assert {"annotator", "gold", "kappa", "flags"} <= set(table.columns)

@@ -32,7 +32,7 @@ class Model:
     """A server with one project of the campaign, each of whose tasks was answered."""
 
     def __init__(self, signer, http):
-        self.faults, self.asked = {}, []
+        self.faults, self.requests = {}, []
         self.level = 3
         self._signer = signer
         self.description = projects.description(CAMPAIGN, 1, "clips")
@@ -45,16 +45,16 @@ class Model:
             ("/api/tasks/", self._tasks),
             ("/api/projects/7/import", lambda _: self.imported),
         ):
-            http.expect_request(path).respond_with_handler(self._told(right))
+            http.expect_request(path).respond_with_handler(self._make_handler(right))
 
     def fail(self, path, answer, page=1, times=99):
         """Let the first requests for a page of a path be answered like this."""
         self.faults[path, page] = [answer] * times
 
-    def _told(self, right):
+    def _make_handler(self, right):
         def handler(request):
             page = int(request.args.get("page", 1))
-            self.asked.append((request.method, request.path, page))
+            self.requests.append((request.method, request.path, page))
             waiting = self.faults.get((request.path, page))
             answer = waiting.pop() if waiting else right(request)
             if isinstance(answer, Response):
@@ -95,11 +95,11 @@ class Model:
 
 @pytest.fixture
 def folder(tmp_path, repository, monkeypatch):
-    made = CampaignFolder.make(tmp_path, repository, Size(people=4, page=PAGE))
+    camp = CampaignFolder.make(tmp_path, repository, Size(people=4, page=PAGE))
     monkeypatch.chdir(tmp_path)
     waits = []
     monkeypatch.setattr(label_studio_sdk.core.http_client.time, "sleep", waits.append)
-    return made
+    return camp
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def server(folder, httpserver):
     main()
     assert len(folder.get(tables.JUDGMENTS)) == TASKS
     model.level = 4
-    model.asked.clear()
+    model.requests.clear()
     return model
 
 
@@ -118,9 +118,9 @@ def main():
     pull.main(Namespace(accept_loss=False, full=True, trust_imported=False))
 
 
-def one_line(told):
+def read_one_line(caught):
     """Return what the user reads: one line without the token, and nothing else of the failure."""
-    text = str(told.value)
+    text = str(caught.value)
     assert "\n" not in text
     assert TOKEN not in text
     assert len(text) < 250
@@ -130,31 +130,31 @@ def one_line(told):
 def refusal(folder, match):
     """Pull, which fails with such a message in one line, and leaves yesterday's tables."""
     before = folder.content()
-    with pytest.raises(StudioError, match=match) as told:
+    with pytest.raises(StudioError, match=match) as caught:
         main()
     assert folder.content() == before
-    return one_line(told)
+    return read_one_line(caught)
 
 
-def json_of(text, status=HTTPStatus.OK):
+def make_response(text, status=HTTPStatus.OK):
     return Response(text, status, content_type="application/json")
 
 
 NOT_OURS = "the response is not from Label Studio"
-SAID = [
+FAULTS = [
     (Response("<html>Bad Gateway</html>", 502, content_type="text/html"), "answered 502"),
     (
-        json_of(json.dumps({"detail": f"Invalid token {TOKEN}"}), HTTPStatus.UNAUTHORIZED),
+        make_response(json.dumps({"detail": f"Invalid token {TOKEN}"}), HTTPStatus.UNAUTHORIZED),
         "does not accept the token; correct LABEL_STUDIO_API_KEY",
     ),
-    (json_of('{"detail": "database is locked"}', 500), "500 database is locked; try again"),
-    (json_of('{"total": 12, "tasks": [{"id": 1'), NOT_OURS),
+    (make_response('{"detail": "database is locked"}', 500), "500 database is locked; try again"),
+    (make_response('{"total": 12, "tasks": [{"id": 1'), NOT_OURS),
     (Response("<html>Please log in</html>", content_type="text/html"), NOT_OURS),
     (Response(status=HTTPStatus.NOT_FOUND), r"\(404\); is this a Label Studio"),
-    (json_of('{"hello": "world"}'), NOT_OURS),
-    (json_of("[1, 2]"), NOT_OURS),
+    (make_response('{"hello": "world"}'), NOT_OURS),
+    (make_response("[1, 2]"), NOT_OURS),
 ]
-FAILED = SAID[0][0]
+FAILED = FAULTS[0][0]
 SHORTER = "a list got shorter while it was read; try again"
 
 
@@ -164,10 +164,10 @@ SHORTER = "a list got shorter while it was read; try again"
 )
 def test_a_failing_server_is_one_clear_line_and_yesterdays_tables_stay(server, folder, path, page):
     """Also in the middle of paging: that is no shorter list."""
-    for answer, said in SAID:
+    for answer, message in FAULTS:
         server.fail(path, answer, page)
         ends = page > 1 and answer.status_code == HTTPStatus.NOT_FOUND
-        assert refusal(folder, SHORTER if ends else said).startswith("http://")
+        assert refusal(folder, SHORTER if ends else message).startswith("http://")
     server.faults.clear()
     main()
     assert set(folder.get(tables.JUDGMENTS)["level"]) == {4}
@@ -176,13 +176,13 @@ def test_a_failing_server_is_one_clear_line_and_yesterdays_tables_stay(server, f
 @pytest.mark.parametrize("number", [29, 31])
 def test_two_accounts_of_one_address_take_nobodys_judgments_away(server, folder, number):
     server.users.append({"id": number, "email": email_of(1).upper()})
-    told = refusal(folder, r"accounts .* have one address")
-    assert {"30", str(number)} <= set(told.split())
-    assert "@" not in told, "no address in a message"
+    message = refusal(folder, r"accounts .* have one address")
+    assert {"30", str(number)} <= set(message.split())
+    assert "@" not in message, "no address in a message"
 
 
 def test_a_list_that_ends_too_early_is_told(server, folder):
-    server.fail("/api/tasks/", json_of(json.dumps({"total": TASKS, "tasks": []})), page=3)
+    server.fail("/api/tasks/", make_response(json.dumps({"total": TASKS, "tasks": []})), page=3)
     refusal(folder, SHORTER)
 
 
@@ -191,14 +191,14 @@ def test_projects_are_read_again_where_one_was_deleted_meanwhile(server, studio)
     client, project = studio
     long = {"count": 2, "results": [server.as_project()]}
     for first in (long, long | {"count": 3}):
-        server.fail("/api/projects/", json_of(json.dumps(first)), times=3)
+        server.fail("/api/projects/", make_response(json.dumps(first)), times=3)
         assert list(client.projects()) == [project]
-        server.fail("/api/projects/", json_of(json.dumps(first)), times=4)
+        server.fail("/api/projects/", make_response(json.dumps(first)), times=4)
         with pytest.raises(StudioError, match=SHORTER):
             list(client.projects())
         server.faults.clear()
-    server.fail("/api/projects/", json_of(json.dumps(long)), page=2, times=1)
-    server.fail("/api/projects/", json_of(json.dumps(long | {"count": 3})), times=1)
+    server.fail("/api/projects/", make_response(json.dumps(long)), page=2, times=1)
+    server.fail("/api/projects/", make_response(json.dumps(long | {"count": 3})), times=1)
     assert list(client.projects()) == [project], "not the one twice"
 
 
@@ -206,7 +206,7 @@ def test_reading_is_tried_again(server, folder):
     server.fail("/api/tasks/", FAILED, page=2, times=1)
     main()
     assert set(folder.get(tables.JUDGMENTS)["level"]) == {4}
-    assert server.asked.count(("GET", "/api/tasks/", 2)) == 2
+    assert server.requests.count(("GET", "/api/tasks/", 2)) == 2
 
 
 def test_no_server_is_one_line_that_says_what_to_start(server, folder):
@@ -218,33 +218,33 @@ def test_no_server_is_one_line_that_says_what_to_start(server, folder):
 
 
 def test_a_server_of_another_campaign_is_refused_by_pull_and_push(server, folder):
-    other = "6f1c2a34-5b6d-4e7f-8a9b-ffffffffffff"
-    server.description = projects.description(other, 1, "clips")
+    other_id = "6f1c2a34-5b6d-4e7f-8a9b-ffffffffffff"
+    server.description = projects.description(other_id, 1, "clips")
     folder.put(tables.ASSIGNMENTS, tables.ASSIGNMENTS.empty())
     before = folder.content()
     for command in (main, lambda: push.main(Namespace(beside_others=False))):
-        with pytest.raises(CampaignError, match=f"has another campaign .{other}") as told:
+        with pytest.raises(CampaignError, match=f"has another campaign .{other_id}") as caught:
             command()
-        assert TOKEN not in str(told.value)
+        assert TOKEN not in str(caught.value)
     assert folder.content() == before
-    assert {method for method, _, _ in server.asked} == {"GET"}
+    assert {method for method, _, _ in server.requests} == {"GET"}
 
 
 @pytest.fixture
 def studio(server, folder, httpserver):
     client = LabelStudio(Endpoint(httpserver.url_for("").rstrip("/"), TOKEN), PAGE)
     [project] = client.projects()
-    server.asked.clear()
+    server.requests.clear()
     return client, project
 
 
 def test_writing_is_never_tried_again_of_itself(server, studio):
     client, project = studio
     server.fail("/api/projects/7/import", FAILED)
-    with pytest.raises(StudioError, match="answered 502") as told:
+    with pytest.raises(StudioError, match="answered 502") as caught:
         client.add(project, [{"query": "q"}, {"query": "r"}])
-    one_line(told)
-    assert server.asked == [("POST", "/api/projects/7/import", 1)]
+    read_one_line(caught)
+    assert server.requests == [("POST", "/api/projects/7/import", 1)]
 
 
 def test_tasks_that_were_not_taken_are_told(server, studio):

@@ -46,12 +46,12 @@ def in_time(votes):
     return next((votes[:end] for end in ends if by_definition(votes[:end])[0] != "waiting"), votes)
 
 
-def decided(cases, closed=False):
+def decide_cases(cases, closed=False):
     pair = np.repeat(np.arange(len(cases)), [len(votes) for votes in cases])
     level = [NO_LEVEL if vote is None else vote for votes in cases for vote in votes]
-    found = decide(pair, np.array(level, dtype=np.int64), len(cases), closed=closed)
-    levels = [None if level == NO_LEVEL else int(level) for level in found.level]
-    return list(zip(found.outcome.tolist(), levels, strict=True))
+    decisions = decide(pair, np.array(level, dtype=np.int64), len(cases), closed=closed)
+    levels = [None if level == NO_LEVEL else int(level) for level in decisions.level]
+    return list(zip(decisions.outcome.tolist(), levels, strict=True))
 
 
 def only(table):
@@ -60,7 +60,7 @@ def only(table):
     return row
 
 
-def of_one(rows, closed=False):
+def decide_pair(rows, closed=False):
     return only(consensus(told(rows), ledger_of([PAIR]), NONE_VOIDED, closed=closed))
 
 
@@ -68,7 +68,7 @@ def vote(annotator, level, **rest):
     return {"query_id": "q", "moment_id": "m", "annotator": annotator, "level": level} | rest
 
 
-def tables_of(cases):
+def make_tables(cases):
     """Return judgments and ledger of pairs with such votes."""
     rows = [
         vote(person, level, moment_id=f"m{number}")
@@ -81,7 +81,7 @@ def tables_of(cases):
 @pytest.mark.parametrize("number", [2, 4])
 def test_every_combination_of_levels_is_decided_as_defined(number):
     cases = [list(levels) for levels in product(LEVELS, repeat=number)]
-    assert decided(cases) == [by_definition(votes) for votes in cases]
+    assert decide_cases(cases) == [by_definition(votes) for votes in cases]
 
 
 @pytest.mark.parametrize("rounding", get_args(rule.Rounding))
@@ -96,13 +96,13 @@ def test_the_scorers_noise_of_levels_decides_as_the_rule_does(number, rounding):
 
 @given(st.lists(votes_of_a_pair, max_size=8))
 def test_many_pairs_at_once_are_decided_as_each_alone(cases):
-    assert decided(cases) == [by_definition(votes) for votes in cases]
+    assert decide_cases(cases) == [by_definition(votes) for votes in cases]
 
 
 @settings(max_examples=15)
 @given(st.lists(votes_of_a_pair, min_size=1, max_size=8), st.randoms())
 def test_the_order_of_rows_does_not_matter(cases, random):
-    judgments, ledger = tables_of(cases)
+    judgments, ledger = make_tables(cases)
     order = random.sample(range(len(judgments)), len(judgments))
     shuffled = consensus(judgments.iloc[order], ledger.iloc[::-1], NONE_VOIDED)
     pd.testing.assert_frame_equal(shuffled, consensus(judgments, ledger, NONE_VOIDED))
@@ -111,7 +111,7 @@ def test_the_order_of_rows_does_not_matter(cases, random):
 @settings(max_examples=40)
 @given(votes_of_a_pair)
 def test_what_comes_after_the_decision_changes_nothing(votes):
-    row = of_one([vote(person, level) for person, level in enumerate(votes)])
+    row = decide_pair([vote(person, level) for person, level in enumerate(votes)])
     counted = in_time(votes)
     level = None if pd.isna(row["level"]) else row["level"]
     assert (row["outcome"], level) == by_definition(counted)
@@ -133,27 +133,27 @@ def test_what_comes_after_the_decision_changes_nothing(votes):
     ],
 )
 def test_a_pairs_outcome(levels, outcome, level, mean):
-    row = of_one([vote(person, given) for person, given in enumerate(levels)])
+    row = decide_pair([vote(person, answer) for person, answer in enumerate(levels)])
     assert row["outcome"] == outcome
     assert (None if pd.isna(row["level"]) else row["level"]) == level
     assert (None if pd.isna(row["mean"]) else row["mean"]) == mean
 
 
 def test_votes_count_in_the_order_of_time_whatever_the_annotators_numbers():
-    assert of_one([vote(9, 2), vote(8, 2), vote(1, 4), vote(2, 4)])["scores"] == [2, 2]
+    assert decide_pair([vote(9, 2), vote(8, 2), vote(1, 4), vote(2, 4)])["scores"] == [2, 2]
 
 
 def test_once_the_campaign_is_closed_what_waits_is_discarded_and_told_apart():
-    apart = of_one([vote(1, 0), vote(2, 4)], closed=True)
+    apart = decide_pair([vote(1, 0), vote(2, 4)], closed=True)
     assert (apart["outcome"], apart["scores"]) == ("discarded", [0, 4])
-    assert of_one([], closed=True)["outcome"] == "discarded"
-    assert of_one([vote(1, 3), vote(2, 4)], closed=True)["outcome"] == "two"
+    assert decide_pair([], closed=True)["outcome"] == "discarded"
+    assert decide_pair([vote(1, 3), vote(2, 4)], closed=True)["outcome"] == "two"
 
 
 def test_a_stale_gold_or_repeated_judgment_never_counts():
-    others = {"clip_sha": "older"}, {"query_sha": "older"}, {"kind": "gold"}, {"kind": "repeat"}
-    changed = [vote(number, 3, **other) for number, other in enumerate(others, 2)]
-    assert of_one([vote(1, 3), *changed])["scores"] == [3]
+    changes = {"clip_sha": "older"}, {"query_sha": "older"}, {"kind": "gold"}, {"kind": "repeat"}
+    changed = [vote(number, 3, **change) for number, change in enumerate(changes, 2)]
+    assert decide_pair([vote(1, 3), *changed])["scores"] == [3]
 
 
 def test_a_clip_that_was_shown_anew_makes_the_older_judgments_stale():
@@ -169,7 +169,7 @@ def test_what_was_never_shown_has_no_consensus():
 
 
 def test_a_person_has_one_vote_their_newest():
-    assert of_one([vote(1, 0), vote(1, 3, kind="escalated"), vote(2, 4)])["scores"] == [3, 4]
+    assert decide_pair([vote(1, 0), vote(1, 3, kind="escalated"), vote(2, 4)])["scores"] == [3, 4]
 
 
 def test_the_table_can_be_written_and_read_again(tmp_path):
@@ -184,7 +184,7 @@ def test_the_table_can_be_written_and_read_again(tmp_path):
 def test_the_votes_that_count_are_listed_under_the_number_of_their_pair_as_last_shown():
     ledger = pd.concat([ledger_of([PAIR], "old"), ledger_of([PAIR], "new").assign(pair_id=7)])
     newly = [(5, None), (4, 4), (2, 3), (3, 0)]
-    rows = [vote(1, 0, clip_sha="old"), *(vote(*one, clip_sha="new") for one in newly)]
+    rows = [vote(1, 0, clip_sha="old"), *(vote(*answer, clip_sha="new") for answer in newly)]
     counted = (
         counted_votes(told(rows), ledger, NONE_VOIDED).astype(object).fillna("").values.tolist()
     )
@@ -195,7 +195,7 @@ def test_the_votes_that_count_are_listed_under_the_number_of_their_pair_as_last_
 @settings(max_examples=20)
 @given(st.lists(votes_of_a_pair, min_size=1, max_size=6))
 def test_the_votes_that_count_are_the_ones_of_the_consensus(cases):
-    judgments, ledger = tables_of(cases)
+    judgments, ledger = make_tables(cases)
     counted = counted_votes(judgments, ledger, NONE_VOIDED).dropna(subset="level")
     scores = counted.groupby("pair_id")["level"].apply(sorted).to_dict()
     whole = consensus(judgments, ledger, NONE_VOIDED).merge(ledger, on=["query_id", "moment_id"])
@@ -204,7 +204,7 @@ def test_the_votes_that_count_are_the_ones_of_the_consensus(cases):
     }
 
 
-def decided_on(rows):
+def make_adjudications(rows):
     """Return adjudications of `(moment, level)`; what a pair was as it was shown."""
     frame = pd.DataFrame(
         [("q", moment, 9, level, START, f"d-{moment}", "1", "text", clip)
@@ -222,11 +222,11 @@ def test_what_the_lead_decided_goes_before_the_votes_and_beside_what_they_came_t
             for who, level in enumerate(own)]  # fmt: skip
     ledger = ledger_of([("q", moment) for moment in votes])
     voted = consensus(judgments_of(rows), ledger, NONE_VOIDED)
-    made = decided_on(
+    decisions = make_adjudications(
         [("m1", 2, "clip"), ("m2", None, "clip"), ("m3", 0, "clip"), ("m5", 1, "older"),
          ("m9", 1, "clip")]
     )  # fmt: skip
-    table = adjudicate(voted, fresh_decisions(made, ledger)).set_index("moment_id")
+    table = adjudicate(voted, fresh_decisions(decisions, ledger)).set_index("moment_id")
     assert table["outcome"].to_dict() == {
         "m1": "adjudicated", "m2": "unjudgeable", "m3": "adjudicated", "m4": "two",
         "m5": "discarded",

@@ -7,8 +7,8 @@ from benchmarks.crowd_round import Person, Round, compare_rates, print_round, ta
 
 
 def test_answers_are_there_once_lost_doubled_or_of_somebody_who_saw_an_error():
-    confirmed, found = [1, 2, 3, 4], {1: 1, 2: 2, 3: 1, 5: 1, 6: 0, 7: 2}
-    assert tally(confirmed, found) == (2, 1, 1, 2)
+    confirmed, counts = [1, 2, 3, 4], {1: 1, 2: 2, 3: 1, 5: 1, 6: 0, 7: 2}
+    assert tally(confirmed, counts) == (2, 1, 1, 2)
     assert tally([1, 1], {1: 1}) == (1, 0, 0, 0)
 
 
@@ -62,9 +62,9 @@ def test_a_round_counts_what_was_confirmed_and_kills_workers_one_after_the_other
     first, visitors = Process(), [Visitor(), Visitor()]
     people = [Person(number, visitor) for number, visitor in enumerate(visitors)]
     done = work(people, 0.5, first, every=0.1)
-    assert sorted(done.answers) == sorted(task for one in visitors for task in one.answered)
+    assert sorted(done.answers) == sorted(task for visitor in visitors for task in visitor.answered)
     assert len(done.waits) == len(done.answers) == round(done.rate * done.seconds)
-    assert done.errors == sum(one.tasks - len(one.answered) for one in visitors) > 0
+    assert done.errors == sum(visitor.tasks - len(visitor.answered) for visitor in visitors) > 0
     assert first.killed == list(range(done.kills))
     assert done.kills >= 2
     assert work(people, 0.1, first).kills == 0
@@ -79,6 +79,6 @@ def test_a_round_is_printed_also_if_no_answer_was_confirmed(capsys):
     assert first == "SQLite     no answer was confirmed   2 workers killed, 3 errors seen"
     assert second.startswith("SQLite        0.5 answers/s   a person waits   200 ms (95 %: 290)")
     assert "500 ms in the server, 100 in the people   0 workers" in second
-    told = "2.0 times the answers per second of SQLite"
-    assert compare_rates([some, some], [some, none], "SQLite") == told
+    expected = "2.0 times the answers per second of SQLite"
+    assert compare_rates([some, some], [some, none], "SQLite") == expected
     assert compare_rates([some], [none], "SQLite") == "SQLite confirmed no answer"

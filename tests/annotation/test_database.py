@@ -27,7 +27,7 @@ def nothing_in_the_environment(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-def secret_of(place):
+def read_password(place):
     return place.password
 
 
@@ -48,12 +48,12 @@ def test_an_address_is_read_whatever_its_parts_contain_and_printed_without_the_p
     option = f"?{'&'.join(options)}" if options else ""
     place = f"{'' if socket else f'[{host}]' if ':' in host else host}:{port}"
     text = f"postgresql://{quote(user, safe='')}:{secret}@{place}/kitchen{option}"
-    found = database.parse(text)
-    assert found == (host, port, "kitchen", user, f"pass {password} word", ssl)
-    assert database.parse(found.url) == found._replace(password="")
-    assert secret not in found.url + repr(found)
-    database.remember(found)
-    assert database.configured() == found
+    address = database.parse(text)
+    assert address == (host, port, "kitchen", user, f"pass {password} word", ssl)
+    assert database.parse(address.url) == address._replace(password="")
+    assert secret not in address.url + repr(address)
+    database.remember(address)
+    assert database.configured() == address
 
 
 @pytest.mark.parametrize(
@@ -71,27 +71,27 @@ def test_an_address_is_read_whatever_its_parts_contain_and_printed_without_the_p
     ],
 )
 def test_what_is_no_address_is_said_without_repeating_it(text, problem):
-    with pytest.raises(ServerError, match=problem) as told:
+    with pytest.raises(ServerError, match=problem) as caught:
         database.parse(text)
-    assert "secret" not in str(told.value)
+    assert "secret" not in str(caught.value)
 
 
 def test_a_password_comes_from_the_address_else_the_environment_else_the_file(monkeypatch):
     text = "postgresql://a@b/c"
     monkeypatch.setenv("PGPASSWORD", "of libpq")
-    assert secret_of(database.parse(text)) == "of libpq"
+    assert read_password(database.parse(text)) == "of libpq"
     settings.write({database.PASSWORD: "of the file"})
-    assert secret_of(database.parse(text)) == "of the file"
+    assert read_password(database.parse(text)) == "of the file"
     monkeypatch.setenv(database.PASSWORD, "of the environment")
-    assert secret_of(database.parse(text)) == "of the environment"
-    assert secret_of(database.parse("postgresql://a:typed@b/c")) == "typed"
+    assert read_password(database.parse(text)) == "of the environment"
+    assert read_password(database.parse("postgresql://a:typed@b/c")) == "typed"
 
 
 def test_a_folder_keeps_to_its_database():
     choice.choose("postgresql://a:x@b/c")
     assert stat.S_IMODE(settings.ENV.stat().st_mode) == 0o600
     choice.choose("postgresql://a:y@b:5432/c")
-    assert secret_of(database.configured()) == "y"
+    assert read_password(database.configured()) == "y"
     with pytest.raises(ServerError, match=r"in postgresql://a@b:5432/c, which .*/other would"):
         choice.choose("postgresql://a:x@b/other")
     assert database.configured().name == "c"
@@ -99,13 +99,13 @@ def test_a_folder_keeps_to_its_database():
 
 def test_answers_in_sqlite_are_not_left_behind():
     layout.DATA.mkdir(parents=True)
-    with closing(sqlite.sqlite3.connect(layout.DATABASE)) as made:
-        made.execute("create table task_completion (id integer)")
-        made.commit()
+    with closing(sqlite.sqlite3.connect(layout.DATABASE)) as connection:
+        connection.execute("create table task_completion (id integer)")
+        connection.commit()
         choice.choose("postgresql://a:x@b/c")
         settings.ENV.unlink()
-        made.execute("insert into task_completion values (1)")
-        made.commit()
+        connection.execute("insert into task_completion values (1)")
+        connection.commit()
     with pytest.raises(ServerError, match=r"has 1 answers in .*sqlite3, which"):
         choice.choose("postgresql://a:x@b/c")
     assert not settings.ENV.exists()
@@ -115,8 +115,8 @@ def test_the_embedded_database_writes_ahead_and_is_copied_meanwhile(tmp_path):
     sqlite.write_ahead()
     assert not layout.DATABASE.exists(), "Label Studio makes it"
     layout.DATA.mkdir(parents=True)
-    with closing(sqlite.sqlite3.connect(layout.DATABASE)) as made:
-        made.execute("create table task_completion (id integer)")
+    with closing(sqlite.sqlite3.connect(layout.DATABASE)) as connection:
+        connection.execute("create table task_completion (id integer)")
     sqlite.write_ahead()
     with closing(sqlite.sqlite3.connect(layout.DATABASE)) as server:
         assert server.execute("pragma journal_mode").fetchone() == ("wal",)
@@ -139,20 +139,20 @@ def test_several_workers_need_postgres():
 def test_the_password_is_soon_gone_from_the_process_list(repository):
     address = "postgresql://a:hidden-word@127.0.0.1:1/c"
     command = [sys.executable, "-m", "annotation.server", "start", "--database", address]
-    shown = []
+    command_lines = []
     with subprocess.Popen(
         command, env={"PYTHONPATH": str(repository)}, stderr=subprocess.PIPE, text=True
     ) as process:
         while process.poll() is None:
             try:
-                shown.append(" ".join(psutil.Process(process.pid).cmdline()))
+                command_lines.append(" ".join(psutil.Process(process.pid).cmdline()))
             except psutil.Error:
                 break
             time.sleep(0.02)
-        said = process.stderr.read()
-    assert "is not installed" in said
-    assert "hidden-word" not in said
-    assert "postgresql://a@127.0.0.1:1/c" in next(one for one in reversed(shown) if one)
+        errors = process.stderr.read()
+    assert "is not installed" in errors
+    assert "hidden-word" not in errors
+    assert "postgresql://a@127.0.0.1:1/c" in next(line for line in reversed(command_lines) if line)
     assert settings.read()[database.PASSWORD] == "hidden-word"
 
 
@@ -172,8 +172,8 @@ def test_a_server_behind_https_is_told_its_address_and_people_get_it():
 
 def test_clips_are_in_a_backup_that_asks_for_them_and_only_missing_ones_are_restored():
     layout.DATA.mkdir(parents=True)
-    with closing(sqlite.sqlite3.connect(layout.DATABASE)) as made:
-        made.execute("create table task_completion (id integer)")
+    with closing(sqlite.sqlite3.connect(layout.DATABASE)) as connection:
+        connection.execute("create table task_completion (id integer)")
     layout.MADE.mkdir(parents=True)
     for name in ("a.mp4", "b.mp4"):
         (layout.MADE / name).write_bytes(b"one")

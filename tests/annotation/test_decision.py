@@ -23,7 +23,7 @@ LATER = START + pd.Timedelta(days=1)
 TRUTHS = [0, 1, 2, 3, 4, 2, 1, 3, 2, 2]
 
 
-def rows_of(levels, truths, annotator=1, kind="exam"):
+def make_rows(levels, truths, annotator=1, kind="exam"):
     """Return answers to one pair after the other."""
     rows = [
         ("q", f"{number:03}", annotator, level, kind, truth, START + pd.Timedelta(seconds=number))
@@ -44,19 +44,19 @@ def rows_of(levels, truths, annotator=1, kind="exam"):
 )
 def test_the_careless_are_stopped_by_an_exam_and_told_why(answer, words):
     truths = TRUTHS * 10
-    decision = decide(rows_of(map(answer, truths), truths), Limits())[1]
+    decision = decide(make_rows(map(answer, truths), truths), Limits())[1]
     assert decision.state == "stop"
     assert words in decision.reason
 
 
 def test_the_perfect_are_kept():
     truths = TRUTHS * 10
-    decision = decide(rows_of(truths, truths), Limits())[1]
+    decision = decide(make_rows(truths, truths), Limits())[1]
     assert (decision.state, decision.share, decision.reason) == ("keep", 1.0, "")
 
 
 def test_few_answers_decide_nothing():
-    decision = decide(rows_of([0, 4], [4, 0]), Limits())[1]
+    decision = decide(make_rows([0, 4], [4, 0]), Limits())[1]
     assert (decision.state, decision.share) == ("undecided", 0.0)
     assert decision.high > 0.7
 
@@ -69,31 +69,31 @@ def test_the_interval_is_clopper_and_pearsons(number):
 
 
 @st.composite
-def answered(draw):
+def draw_answers(draw):
     """Return true levels, and answers more or less near them."""
     truths = draw(st.lists(st.integers(0, 4), min_size=1, max_size=80))
     wrong = draw(st.sampled_from([0, 0.3, 0.7, 1]))
     random = draw(st.randoms(use_true_random=False))
-    return truths, [random.randrange(5) if random.random() < wrong else one for one in truths]
+    return truths, [random.randrange(5) if random.random() < wrong else truth for truth in truths]
 
 
 @settings(max_examples=40, deadline=None)
-@given(answered(), st.integers(1, 30))
+@given(draw_answers(), st.integers(1, 30))
 def test_more_misses_never_undo_a_stop(exam, more):
     truths, levels = exam
-    before = decide(rows_of(levels, truths), Limits())[1]
-    after = decide(rows_of(levels + [4] * more, truths + [0] * more), Limits())[1]
+    before = decide(make_rows(levels, truths), Limits())[1]
+    after = decide(make_rows(levels + [4] * more, truths + [0] * more), Limits())[1]
     if before.state == "stop":
         assert after.state == "stop"
 
 
 @settings(max_examples=40, deadline=None)
-@given(answered(), st.integers(1, 30))
+@given(draw_answers(), st.integers(1, 30))
 def test_misses_for_hits_never_turn_a_stop_into_keep(exam, more):
     truths, levels = exam
     worse = [0 if truth > 2 else 4 for truth in truths[:more]] + levels[more:]
-    if decide(rows_of(levels, truths), Limits())[1].state == "stop":
-        assert decide(rows_of(worse, truths), Limits())[1].state != "keep"
+    if decide(make_rows(levels, truths), Limits())[1].state == "stop":
+        assert decide(make_rows(worse, truths), Limits())[1].state != "keep"
 
 
 def odds_by_definition(levels, truths):
@@ -103,13 +103,13 @@ def odds_by_definition(levels, truths):
         for end in range(begin + 1, len(levels) + 1):
             rows = list(zip(truths[:end], levels[:end], strict=True))
             fits = [math.prod(way.chances[row] for row in rows[begin:]) for way in ways]
-            seen = Counter()
+            counts = Counter()
             free = 1.0
             for _, level in rows[begin:]:
-                free *= (seen[level] + 0.5) / (seen.total() + 2.5)
-                seen[level] += 1
-            usual = np.mean([math.prod(one[row] for row in rows[:begin]) for one in honest])
-            own = max(math.prod(one[row] for row in rows) for one in honest)
+                free *= (counts[level] + 0.5) / (counts.total() + 2.5)
+                counts[level] += 1
+            usual = np.mean([math.prod(chances[row] for row in rows[:begin]) for chances in honest])
+            own = max(math.prod(chances[row] for row in rows) for chances in honest)
             step = begin // odds.STEP
             ratio = usual * np.mean([*fits, free]) / own / ((step + 1) * (step + 2))
             best = max(best, math.log(ratio))
@@ -117,22 +117,22 @@ def odds_by_definition(levels, truths):
 
 
 @settings(max_examples=8, deadline=None)
-@given(answered())
+@given(draw_answers())
 def test_the_odds_are_those_of_the_definition(exam):
     truths, levels = exam[0][:25], exam[1][:25]
-    found = odds.odds_of_behaviour(np.array(levels), np.eye(5)[truths])
+    result = odds.odds_of_behaviour(np.array(levels), np.eye(5)[truths])
     if len(levels) < odds.LEAST:
-        assert found == odds.NONE
+        assert result == odds.NONE
     else:
-        assert found.log == pytest.approx(odds_by_definition(levels, truths))
+        assert result.log == pytest.approx(odds_by_definition(levels, truths))
 
 
 def test_a_copy_of_what_somebody_answered_before_is_found_and_the_other_is_not_blamed():
     random = Random(3)
     truths = TRUTHS * 10
     first = [min(4, max(0, truth + random.choice([-1, 0, 0, 1]))) for truth in truths]
-    copy = rows_of(first, truths, annotator=2)
-    rows = pd.concat([rows_of(first, truths), copy.assign(submitted_at=LATER)])
+    copy = make_rows(first, truths, annotator=2)
+    rows = pd.concat([make_rows(first, truths), copy.assign(submitted_at=LATER)])
     decisions = decide(rows, Limits())
     assert decisions[2].reason.startswith("copies annotator 1")
     assert decisions[1].state == "keep"
@@ -141,10 +141,11 @@ def test_a_copy_of_what_somebody_answered_before_is_found_and_the_other_is_not_b
 def test_nobody_is_stopped_on_the_word_of_one_other_person():
     truths = TRUTHS * 10
     votes = [
-        rows_of(truths, [None] * len(truths), annotator=1, kind="first"),
-        rows_of([4 - truth for truth in truths], [None] * len(truths), annotator=2, kind="first"),
+        make_rows(truths, [None] * len(truths), annotator=1, kind="first"),
+        make_rows([4 - truth for truth in truths], [None] * len(truths), annotator=2, kind="first"),
     ]
-    assert {one.state for one in decide(pd.concat(votes), Limits()).values()} == {"undecided"}
+    decisions = decide(pd.concat(votes), Limits()).values()
+    assert {decision.state for decision in decisions} == {"undecided"}
 
 
 def test_who_passed_after_feedback_or_was_admitted_begins_anew():

@@ -32,7 +32,7 @@ INTERRUPTED = -signal.SIGINT
 OF_DVC = ("Running stage '", "Updating lock file", "Use `dvc push`", "> python -m", "Stage '")
 
 
-def interrupted_at(project: Project, place: str, wait: float) -> int:
+def interrupt_at(project: Project, place: str, wait: float) -> int:
     """Press Ctrl-C in a demo `wait` seconds after a place was told; return the exit code."""
     with subprocess.Popen(
         DEMO,
@@ -53,7 +53,7 @@ def interrupted_at(project: Project, place: str, wait: float) -> int:
 
 
 @pytest.fixture(scope="module")
-def rehearsed(tmp_path_factory, repository, first_run, forked, label_studio):
+def rehearsal(tmp_path_factory, repository, first_run, forked, label_studio):
     """Return the clone that `make demo` made, interrupted as at a keyboard, with its checkout.
 
     From the first interruption on its commands are forked (prefork.py), and so is its server.
@@ -67,82 +67,82 @@ def rehearsed(tmp_path_factory, repository, first_run, forked, label_studio):
     copy_made(first_run, project.folder)  # its corpus's stages ran in `first_run`
     project.codes = []
     for place in PLACES:
-        project.codes.append(interrupted_at(checkout, place, random.uniform(0, 6)))
+        project.codes.append(interrupt_at(checkout, place, random.uniform(0, 6)))
         change_environment(checkout.folder, forked)
     project.told = checkout.run(*DEMO) + checkout.errors
     yield project
     checkout.run("make", "stop-demo")
 
 
-def made(project):
+def read_files(project):
     """Return what people and the release are made of, by file."""
     roots = [project.folder / "datasets/campaign", project.folder / tables.RELEASE]
-    found = [path for root in roots for path in root.rglob("*") if path.is_file()]
-    return {str(path.relative_to(project.folder)): path.read_bytes() for path in found}
+    paths = [path for root in roots for path in root.rglob("*") if path.is_file()]
+    return {str(path.relative_to(project.folder)): path.read_bytes() for path in paths}
 
 
-def test_ctrl_c_ends_it_soon_and_it_goes_on_from_there(rehearsed):
-    assert set(rehearsed.codes) <= {INTERRUPTED, 0}
-    assert INTERRUPTED in rehearsed.codes, "each command ended before it was interrupted"
-    figures = files.read_json(rehearsed.folder / "datasets/work/metrics/consensus.json")
+def test_ctrl_c_ends_it_soon_and_it_goes_on_from_there(rehearsal):
+    assert set(rehearsal.codes) <= {INTERRUPTED, 0}
+    assert INTERRUPTED in rehearsal.codes, "each command ended before it was interrupted"
+    figures = files.read_json(rehearsal.folder / "datasets/work/metrics/consensus.json")
     assert figures["closed"]
     assert figures["outcomes"]["waiting"] == 0
     assert figures["outcomes"]["two"] > 0
-    machine = files.read_json(rehearsed.folder / "datasets/work/metrics/judge.json")
+    machine = files.read_json(rehearsal.folder / "datasets/work/metrics/judge.json")
     assert (machine["backend"], machine["pairs"] > 0) == ("similarity", True)
-    page = (rehearsed.folder / "datasets/report/index.html").read_text()
+    page = (rehearsal.folder / "datasets/report/index.html").read_text()
     assert '<section id="machine"' in page
-    assert rehearsed.run("git", "status", "--porcelain") == ""
+    assert rehearsal.run("git", "status", "--porcelain") == ""
 
 
-def test_it_shows_stages_and_what_they_say_and_nothing_of_dvcs_own(rehearsed):
-    lines = rehearsed.told.splitlines()
+def test_it_shows_stages_and_what_they_say_and_nothing_of_dvcs_own(rehearsal):
+    lines = rehearsal.told.splitlines()
     assert [line for line in lines if line.startswith(OF_DVC)] == []
     assert {"    consensus", "    release", "    report"} <= set(lines)
     assert [line for line in lines if line.startswith("report: ")]
 
 
-def test_run_again_it_adds_nothing_and_tells_the_same(rehearsed):
-    before = made(rehearsed)
-    told = rehearsed.checkout.run(*DEMO)
-    said = rehearsed.checkout.errors
-    assert "ordinal alpha" in said
-    assert "judge yourself  http://127.0.0.1:" in said
-    assert f"  {rehearsed.folder / tables.RELEASE}/\n" in said
-    assert f"  {rehearsed.folder / 'datasets/report/index.html'}\n" in said
-    assert "make stop-demo" in told
-    assert "make clean-demo" in told
-    assert made(rehearsed) == before
+def test_run_again_it_adds_nothing_and_tells_the_same(rehearsal):
+    before = read_files(rehearsal)
+    output = rehearsal.checkout.run(*DEMO)
+    errors = rehearsal.checkout.errors
+    assert "ordinal alpha" in errors
+    assert "judge yourself  http://127.0.0.1:" in errors
+    assert f"  {rehearsal.folder / tables.RELEASE}/\n" in errors
+    assert f"  {rehearsal.folder / 'datasets/report/index.html'}\n" in errors
+    assert "make stop-demo" in output
+    assert "make clean-demo" in output
+    assert read_files(rehearsal) == before
 
 
-def test_the_readmes_command_scores_a_run_on_the_release(rehearsed):
+def test_the_readmes_command_scores_a_run_on_the_release(rehearsal):
     command = "momentrank evaluate RELEASE/qrels/test.qrels my.run"
     run = str(reference_runs.RUNS / "captions.test.run")
     words = command.replace("RELEASE", str(tables.RELEASE)).replace("my.run", run).split()
-    assert "nDCG(iou=0.5)@10\tall\t" in rehearsed.run(*words)
+    assert "nDCG(iou=0.5)@10\tall\t" in rehearsal.run(*words)
 
 
-def test_it_is_not_taken_away_where_people_have_judged(rehearsed):
-    path = rehearsed.folder / "datasets/campaign/judgments.csv"
+def test_it_is_not_taken_away_where_people_have_judged(rehearsal):
+    path = rehearsal.folder / "datasets/campaign/judgments.csv"
     before = path.read_text()
     head, first, *rest = before.splitlines(keepends=True)
     place = head.rstrip().split(",").index("annotator")
     fields = first.split(",")
     fields[place] = "77"
     path.write_text("".join([head, *rest, ",".join(fields)]))
-    checkout = rehearsed.checkout
+    checkout = rehearsal.checkout
     checkout.run("make", "clean-demo", fails=True)
     assert "people have judged here: 1 judgments" in checkout.errors
-    assert rehearsed.code("python", "-m", "annotation.server", "status") == 0
+    assert rehearsal.code("python", "-m", "annotation.server", "status") == 0
     path.write_text(before)
 
-    with contextlib.chdir(rehearsed.folder):
+    with contextlib.chdir(rehearsal.folder):
         endpoint, running = settings.endpoint(), server.find_running()
-    with contextlib.closing(Studio(*endpoint, rehearsed.folder)) as lead:
+    with contextlib.closing(Studio(*endpoint, rehearsal.folder)) as lead:
         practice = next(
-            one["id"]
-            for one in lead.api("GET", "/api/projects/")["results"]
-            if one["title"] == TITLE
+            server_project["id"]
+            for server_project in lead.api("GET", "/api/projects/")["results"]
+            if server_project["title"] == TITLE
         )
         task = lead.tasks(practice)[0]["id"]
         choice = {"from_name": "level", "to_name": "clip", "type": "choices"}
@@ -153,6 +153,6 @@ def test_it_is_not_taken_away_where_people_have_judged(rehearsed):
     assert running.is_alive
     checkout.run("make", "stop-demo")
     assert not running.is_alive
-    assert rehearsed.code("python", "-m", "annotation.server", "status") == server.NOT_RUNNING
+    assert rehearsal.code("python", "-m", "annotation.server", "status") == server.NOT_RUNNING
     checkout.run("make", "clean-demo")
-    assert not rehearsed.folder.exists()
+    assert not rehearsal.folder.exists()

@@ -44,7 +44,10 @@ def instant(minute):
 
 
 def table(*rows):
-    times = [(who, *(None if one is None else instant(one) for one in span)) for who, *span in rows]
+    times = [
+        (who, *(None if minute is None else instant(minute) for minute in span))
+        for who, *span in rows
+    ]
     return tables.DEPARTURES.check(pd.DataFrame(times, columns=tables.DEPARTURES.columns))
 
 
@@ -61,11 +64,11 @@ def test_who_leaves_and_returns_is_remembered_and_nobody_else():
 
 
 @pytest.mark.parametrize(
-    ("made", "refused"), [(4, False), (5, True), (8, True), (9, False), (20, False)]
+    ("second", "refused"), [(4, False), (5, True), (8, True), (9, False), (20, False)]
 )
-def test_an_answer_counts_by_when_it_was_submitted(made, refused):
-    known, reasons = then(NOTHING, task(answer(made=made)), owner=owner_who_left())
-    assert (levels(known), reasons) == ([], [LEFT]) if refused else ([3], [])
+def test_an_answer_counts_by_when_it_was_submitted(second, refused):
+    history, reasons = then(NOTHING, task(answer(made=second)), owner=owner_who_left())
+    assert (levels(history), reasons) == ([], [LEFT]) if refused else ([3], [])
 
 
 def test_until_is_a_day_and_belongs_to_it():
@@ -77,12 +80,12 @@ def test_until_is_a_day_and_belongs_to_it():
 
 def test_a_later_day_takes_back_the_refusal_and_an_earlier_one_takes_nothing_back():
     late = task(answer(made=30 * 3600))
-    known, reasons = then(NOTHING, late, owner=owner_who_left(away=NEVER, until=DAY))
-    assert (levels(known), reasons) == ([], [LEFT])
-    longer = owner_who_left(known, NEVER, DAY + timedelta(days=1))
-    known, reasons = then(known, late, owner=longer)
-    assert (levels(known), reasons) == ([3], [])
-    again, reasons = then(known, late, owner=owner_who_left(known, NEVER, DAY))
+    history, reasons = then(NOTHING, late, owner=owner_who_left(away=NEVER, until=DAY))
+    assert (levels(history), reasons) == ([], [LEFT])
+    longer = owner_who_left(history, NEVER, DAY + timedelta(days=1))
+    history, reasons = then(history, late, owner=longer)
+    assert (levels(history), reasons) == ([3], [])
+    again, reasons = then(history, late, owner=owner_who_left(history, NEVER, DAY))
     assert (levels(again), reasons) == ([3], [])
 
 
@@ -95,8 +98,8 @@ def test_a_later_day_takes_back_the_refusal_and_an_earlier_one_takes_nothing_bac
     ],
 )
 def test_who_has_left_neither_changes_nor_withdraws_what_was_pulled(change):
-    known, _ = then(NOTHING, task(answer()), owner=owner_who_left())
-    after, reasons = then(known, task(change), owner=owner_who_left(known))
+    history, _ = then(NOTHING, task(answer()), owner=owner_who_left())
+    after, reasons = then(history, task(change), owner=owner_who_left(history))
     assert (versions(after), reasons) == ([(3, "stands")], [LEFT])
     assert not len(after.vanished)
     assert "changed by someone else" not in told(after)
@@ -125,38 +128,38 @@ def test_what_counts_is_what_was_said_while_the_last_pull_saw_somebody_active(ha
     """A level of None withdraws an answer. The oracle knows no intervals, and no history."""
     active, seen_active = True, True
     server, counted, refused = {}, {}, set()
-    known, departed = NOTHING, NEVER
+    history, departed = NOTHING, NEVER
     for now, (what, *values) in enumerate([*happens, ("pull",)], 1):
         if what == "say":
-            pair, said = values
-            made = server[pair][0] if pair in server else now
-            server[pair] = (made, now, said, seen_active)
+            pair, number = values
+            created = server[pair][0] if pair in server else now
+            server[pair] = (created, now, number, seen_active)
         elif what == "pull":
             departed = update_departures(departed, [] if active else [3], instant(now))
-            owner = Owner(3, OURS, left=find_left(departed, {}, known.versions)(3))
-            known, reasons = then(known, *map(on_server, server.items()), owner=owner)
-            for pair, (_, _, said, accepted) in server.items():
+            owner = Owner(3, OURS, left=find_left(departed, {}, history.versions)(3))
+            history, reasons = then(history, *map(on_server, server.items()), owner=owner)
+            for pair, (_, _, number, accepted) in server.items():
                 refused = refused - {pair} if accepted else refused | {pair}
                 if accepted:
-                    counted[pair] = said
+                    counted[pair] = number
             assert reasons.count(LEFT) == len(refused)
             seen_active = active
         else:
             active = what == "return"
-    expected = {f"m{pair}": said for pair, said in counted.items() if said is not None}
-    found = known.judgments
-    assert dict(zip(found["moment_id"], found["level"], strict=True)) == expected
-    assert not len(known.vanished)
+    expected = {f"m{pair}": number for pair, number in counted.items() if number is not None}
+    judgments = history.judgments
+    assert dict(zip(judgments["moment_id"], judgments["level"], strict=True)) == expected
+    assert not len(history.vanished)
 
 
 def on_server(entry):
-    pair, (made, changed, said, _) = entry
-    rest = {"was_cancelled": said is None}
-    one = answer(pair, made, changed, [level(said or 0)], **rest)
-    return task(one, key=KEY._replace(moment_id=f"m{pair}"), number=pair)
+    pair, (created, changed, number, _) = entry
+    rest = {"was_cancelled": number is None}
+    submission = answer(pair, created, changed, [level(number or 0)], **rest)
+    return task(submission, key=KEY._replace(moment_id=f"m{pair}"), number=pair)
 
 
 def test_a_day_and_an_absence_both_count():
-    left = find_left(table((3, 5, 9)), {3: DAY}, tables.JUDGMENT_HISTORY.empty())(3)
+    has_left = find_left(table((3, 5, 9)), {3: DAY}, tables.JUDGMENT_HISTORY.empty())(3)
     spans = {4: False, 5: True, 8: True, 9: False, 24 * 3600: True}
-    assert {second: left(f"1@{at(second)}", at(second)) for second in spans} == spans
+    assert {second: has_left(f"1@{at(second)}", at(second)) for second in spans} == spans

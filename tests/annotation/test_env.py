@@ -53,10 +53,10 @@ def test_no_address_and_what_would_leak_is_refused_in_one_line_without_repeating
     monkeypatch.setenv(settings.URL, url)
     monkeypatch.setenv(settings.TOKEN, token)
     problem = "is not a valid address" if url in NO_ADDRESSES else "remove|no token has"
-    with pytest.raises(SettingsError, match=problem) as told:
+    with pytest.raises(SettingsError, match=problem) as caught:
         settings.endpoint()
-    assert "s3cr" not in str(told.value)
-    assert "\n" not in str(told.value)
+    assert "s3cr" not in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_line_break_after_a_token_is_none_of_it(monkeypatch):

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 from campaign_cases import START
-from campaign_cases import told as judgments_told
+from campaign_cases import told as make_judgments
 
 from annotation.estimate import (
     ESCALATED,
@@ -61,14 +61,14 @@ def test_what_people_took_here_counts_once_there_is_enough_of_it(paper, tmp_path
     assert measure(paper, path) is None
     voided = path.with_name("voided.csv")
     tables.VOIDED.write(tables.VOIDED.empty(), voided)
-    for number, found in ((49, None), (50, 12.0)):
+    for number, expected in ((49, None), (50, 12.0)):
         rows = [
             {"query_id": f"q{row}", "moment_id": "m", "annotator": 1, "level": 2, "seconds": 12.0}
             for row in range(number)
         ]
-        tables.JUDGMENTS.write(judgments_told(rows), path)
-        assert measure(paper, path) == found
-    tables.JUDGMENTS.write(judgments_told([row | {"seconds": 9e4} for row in rows]), path)
+        tables.JUDGMENTS.write(make_judgments(rows), path)
+        assert measure(paper, path) == expected
+    tables.JUDGMENTS.write(make_judgments([row | {"seconds": 9e4} for row in rows]), path)
     assert measure(paper, path) == 300, "nobody judges for a day"
     whose = {"annotator": [1], "since": [START], "until": [None], "note": [None]}
     tables.VOIDED.write(pd.DataFrame(whose), voided)
@@ -88,8 +88,10 @@ def test_a_pilot_tells_how_many_queries_are_enough(paper, tmp_path, ends, needed
     for name, end in enumerate(ends):
         lines = [f"q{n} Q0 v 0 {end(n)} 1 0.5 t\n" for n in range(40)]
         (tmp_path / f"{name}.run").write_text("".join(lines))
-    shown = pilot_text(paper, tmp_path / "p.qrels", [tmp_path / f"{name}.run" for name in range(3)])
-    head, columns, *rows = shown.splitlines()
+    output = pilot_text(
+        paper, tmp_path / "p.qrels", [tmp_path / f"{name}.run" for name in range(3)]
+    )
+    head, columns, *rows = output.splitlines()
     assert head.startswith("queries needed, from 3 runs on 40 queries of ")
     assert head.endswith("(here: 3,281)")
     assert columns.split() == ["tau", "0.9", "difference", "0.05"]
@@ -100,7 +102,7 @@ def test_a_pilot_tells_how_many_queries_are_enough(paper, tmp_path, ends, needed
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ("--hourly 10", "usual"),
         ("--escalated 1.5", "must be between 0 and 1"),
@@ -108,8 +110,8 @@ def test_a_pilot_tells_how_many_queries_are_enough(paper, tmp_path, ends, needed
         ("--params nowhere.yaml", "nowhere.yaml"),
     ],
 )
-def test_the_command_tells_it_or_what_is_wrong(command, monkeypatch, repository, options, told):
+def test_the_command_tells_it_or_what_is_wrong(command, monkeypatch, repository, options, message):
     monkeypatch.chdir(repository)
     code, out, errors = command("annotation.estimate", *options.split())
-    assert told in (errors if code else out)
-    assert (code == 0) == (told == "usual")
+    assert message in (errors if code else out)
+    assert (code == 0) == (message == "usual")

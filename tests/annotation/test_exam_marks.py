@@ -38,12 +38,12 @@ LEVEL = st.one_of(st.none(), st.integers(0, 4))
 NO_GOLD = tables.GOLD.empty()
 
 
-def params(**other):
+def params(**changes):
     usual = {"required": True, "queries": 3, "top": 2, "group": 4, "max_failed": 0.15}
-    return Exam(**(usual | other))
+    return Exam(**(usual | changes))
 
 
-def exam_of(levels, origin="median"):
+def make_exam(levels, origin="median"):
     """Return an exam of these right levels; without an origin they are not known yet."""
     rows = [
         (f"q{at // 2}", f"m{at}", level, origin, f"c{at}.mp4", "text", f"c{at}")
@@ -52,7 +52,7 @@ def exam_of(levels, origin="median"):
     return tables.EXAM.check(pd.DataFrame(rows, columns=tables.EXAM.columns))
 
 
-def answers_of(rows):
+def make_answers(rows):
     """Return answers of `(annotator, attempt, pair, level)`, a second apart."""
     columns = tables.EXAM_ANSWERS.columns
     full = []
@@ -65,12 +65,12 @@ def answers_of(rows):
     return tables.EXAM_ANSWERS.check(frame)
 
 
-def taken(people, attempt=1):
+def make_attempt(people, attempt=1):
     """Return answers of people, by number: each person's levels of all pairs, one after the other.
 
     A pair that is left out is not answered.
     """
-    return answers_of(
+    return make_answers(
         (who, attempt, at, level) for who, levels in people.items() for at, level in levels.items()
     )
 
@@ -82,7 +82,7 @@ def whole(*levels):
 # Which pairs
 
 
-def candidates_of(queries, ranks):
+def make_candidates(queries, ranks):
     rows = [
         (f"q{query}", f"m{query}-{rank}", rank, "text", f"c{query}-{rank}.mp4", f"c{query}-{rank}")
         for query in range(queries)
@@ -92,13 +92,13 @@ def candidates_of(queries, ranks):
     return pd.DataFrame(rows, columns=columns)
 
 
-def gold_of(pairs, level=2):
+def make_gold(pairs, level=2):
     rows = [(query, moment, level, None) for query, moment in pairs]
     return tables.GOLD.check(pd.DataFrame(rows, columns=tables.GOLD.columns))
 
 
 def test_it_takes_the_first_candidates_of_as_many_queries_the_same_in_any_order():
-    candidates = candidates_of(8, 5)
+    candidates = make_candidates(8, 5)
     chosen = choose_pairs(candidates, NO_GOLD, "campaign", params())
     assert chosen.groupby("query_id").size().tolist() == [2, 2, 2]
     assert {moment.partition("-")[2] for moment in chosen["moment_id"]} == {"1", "2"}
@@ -113,7 +113,7 @@ def test_it_takes_the_first_candidates_of_as_many_queries_the_same_in_any_order(
 
 
 def test_a_query_with_too_few_clips_comes_last_and_too_few_queries_make_a_smaller_exam():
-    candidates = candidates_of(3, 2)
+    candidates = make_candidates(3, 2)
     without = candidates[candidates["moment_id"] != "m1-2"]
     two = choose_pairs(without, NO_GOLD, "campaign", params(queries=2))
     assert set(two["query_id"]) == {"q0", "q2"}
@@ -122,15 +122,15 @@ def test_a_query_with_too_few_clips_comes_last_and_too_few_queries_make_a_smalle
 
 
 def test_the_leads_gold_is_the_exam_where_there_is_enough_of_it():
-    candidates = candidates_of(8, 5)
+    candidates = make_candidates(8, 5)
     pairs = list(zip(candidates["query_id"], candidates["moment_id"], strict=True))
     six = Random(3).sample(pairs, 6)
-    chosen = choose_pairs(candidates, gold_of(six), "campaign", params())
+    chosen = choose_pairs(candidates, make_gold(six), "campaign", params())
     assert set(zip(chosen["query_id"], chosen["moment_id"], strict=True)) == set(six)
-    frozen = freeze_truth(chosen, gold_of(six), tables.EXAM_ANSWERS.empty(), 4, [])
+    frozen = freeze_truth(chosen, make_gold(six), tables.EXAM_ANSWERS.empty(), 4, [])
     assert set(frozen["origin"]) == {"gold"}
     assert set(frozen["level"]) == {2}
-    five = choose_pairs(candidates, gold_of(six[:5]), "campaign", params())
+    five = choose_pairs(candidates, make_gold(six[:5]), "campaign", params())
     assert {moment.partition("-")[2] for moment in five["moment_id"]} == {"1", "2"}
 
 
@@ -152,7 +152,7 @@ def test_the_right_level_is_the_median_rounded_up_if_most_of_the_group_gave_one(
 def test_the_first_to_finish_make_it_and_nothing_changes_it_afterwards(random):
     size, group = 4, 3
     order = random.sample(range(1, 7), 6)
-    rows, done, exam = [], [], exam_of([None] * size, origin=None)
+    rows, done, exam = [], [], make_exam([None] * size, origin=None)
     places = [(who, at) for who in order for at in range(size)]
     random.shuffle(places)
     for who, at in places:
@@ -162,11 +162,11 @@ def test_the_first_to_finish_make_it_and_nothing_changes_it_afterwards(random):
             continue
         done += [who] * finish
         before, active = exam, [1, 2, 3, 4, 5]
-        exam = freeze_truth(before, NO_GOLD, answers_of(rows), group, active)
+        exam = freeze_truth(before, NO_GOLD, make_answers(rows), group, active)
         if is_frozen(before):
             pd.testing.assert_frame_equal(exam, before)
             continue
-        first = [one for one in done if one in active][:group]
+        first = [person for person in done if person in active][:group]
         assert is_frozen(exam) == (len(first) == group), "a person who has left is not asked"
         if is_frozen(exam):
             for pair, level in enumerate(exam["level"]):
@@ -174,15 +174,15 @@ def test_the_first_to_finish_make_it_and_nothing_changes_it_afterwards(random):
                 expected = median(pd.Series(own, dtype="Int64"), group)
                 assert (None if pd.isna(level) else level) == expected
     assert is_frozen(exam)
-    gold = gold_of(zip(exam["query_id"], exam["moment_id"], strict=True), 0)
-    pd.testing.assert_frame_equal(freeze_truth(exam, gold, answers_of([]), group, []), exam)
+    gold = make_gold(zip(exam["query_id"], exam["moment_id"], strict=True), 0)
+    pd.testing.assert_frame_equal(freeze_truth(exam, gold, make_answers([]), group, []), exam)
 
 
 def test_gold_is_the_truth_where_the_lead_has_it_and_the_group_where_not():
-    exam = exam_of([None, None], origin=None)
-    answers = taken({who: whole(3, 3) for who in (1, 2, 3)})
-    gold = gold_of([("q0", "m1")], 1)
-    assert not is_frozen(freeze_truth(exam, gold, answers_of([]), 3, [1, 2, 3]))
+    exam = make_exam([None, None], origin=None)
+    answers = make_attempt({who: whole(3, 3) for who in (1, 2, 3)})
+    gold = make_gold([("q0", "m1")], 1)
+    assert not is_frozen(freeze_truth(exam, gold, make_answers([]), 3, [1, 2, 3]))
     frozen = freeze_truth(exam, gold, answers, 3, [1, 2, 3])
     assert frozen["level"].tolist() == [3, 1]
     assert frozen["origin"].tolist() == ["median", "gold"]
@@ -192,8 +192,8 @@ def test_gold_is_the_truth_where_the_lead_has_it_and_the_group_where_not():
 
 
 def test_an_answer_fails_more_than_one_off_or_without_a_level_and_counts_not_without_a_truth():
-    exam = exam_of([2, 2, 2, 4, None, None])
-    answers = taken({7: whole(1, 3, 0, None, 4, None)})
+    exam = make_exam([2, 2, 2, 4, None, None])
+    answers = make_attempt({7: whole(1, 3, 0, None, 4, None)})
     wrong = failed_answers(answers, exam)
     assert wrong["moment_id"].tolist() == ["m2", "m3"]
     assert wrong["truth"].tolist() == [2, 4]
@@ -205,8 +205,8 @@ def test_an_answer_fails_more_than_one_off_or_without_a_level_and_counts_not_wit
 @settings(max_examples=25)
 @given(st.integers(1, 100), st.integers(0, 100))
 def test_the_largest_share_that_passes_is_that_of_params(failed, percent):
-    exam, size = exam_of([4] * 100), 100
-    answers = taken({1: {at: 0 if at < failed else 4 for at in range(size)}})
+    exam, size = make_exam([4] * 100), 100
+    answers = make_attempt({1: {at: 0 if at < failed else 4 for at in range(size)}})
     passed = mark(answers, exam, percent / 100)["passed"].tolist()
     assert passed == ["yes" if failed <= percent else "no"]
 
@@ -215,15 +215,15 @@ def test_the_largest_share_that_passes_is_that_of_params(failed, percent):
 @given(st.randoms(use_true_random=False))
 def test_kappa_of_each_attempt_is_scikit_learns(random):
     truth = [0, 4, *(random.randrange(5) for _ in range(30))]
-    exam = exam_of(truth)
+    exam = make_exam(truth)
     people = {
         who: whole(0, 4, *(min(max(level + random.choice(OFF), 0), 4) for level in truth[2:]))
         for who in (1, 2, 3)
     }
-    first = taken(people)
+    first = make_attempt(people)
     wrong = failed_answers(first, exam)
     again = [(row.annotator, 2, int(row.moment_id[1:]), row.truth) for row in wrong.itertuples()]
-    answers = record_answers(first, answers_of(again), exam)
+    answers = record_answers(first, make_answers(again), exam)
     marks = mark(answers, exam, 0.15).set_index(["annotator", "attempt"])
     asked = sorted(set(wrong["annotator"]))
     assert set(marks.index) == {(who, 1) for who in people} | {(who, 2) for who in asked}
@@ -250,14 +250,14 @@ def test_kappa_of_each_attempt_is_scikit_learns(random):
 
 
 def test_kappa_is_empty_where_chance_alone_would_make_them_agree():
-    [row] = mark(taken({1: whole(2, 2)}), exam_of([2, 2]), 0.15).to_dict("records")
+    [row] = mark(make_attempt({1: whole(2, 2)}), make_exam([2, 2]), 0.15).to_dict("records")
     assert math.isnan(row["plain"])
     assert math.isnan(row["quadratic"])
     assert row["passed"] == "yes"
 
 
 def test_an_exam_whose_pairs_nobody_could_judge_passes_nobody():
-    [row] = mark(taken({1: whole(2, 2)}), exam_of([None, None]), 0.15).to_dict("records")
+    [row] = mark(make_attempt({1: whole(2, 2)}), make_exam([None, None]), 0.15).to_dict("records")
     assert (row["answered"], row["passed"]) == (0, "no")
 
 
@@ -265,17 +265,17 @@ def test_an_exam_whose_pairs_nobody_could_judge_passes_nobody():
 
 
 def test_until_it_is_handed_in_the_newest_answer_counts_and_nothing_is_lost():
-    exam = exam_of([2, 2], origin=None)
-    first = record_answers(answers_of([]), answers_of([(1, 1, 0, 4)]), exam)
-    changed = record_answers(first, answers_of([(1, 1, 0, 2)]), exam)
+    exam = make_exam([2, 2], origin=None)
+    first = record_answers(make_answers([]), make_answers([(1, 1, 0, 4)]), exam)
+    changed = record_answers(first, make_answers([(1, 1, 0, 2)]), exam)
     assert changed["level"].tolist() == [2], "the same answer, changed"
-    gone = record_answers(changed, answers_of([]), exam)
+    gone = record_answers(changed, make_answers([]), exam)
     pd.testing.assert_frame_equal(gone, changed)
-    strange = record_answers(gone, answers_of([(1, 1, 9, 2)]), exam)
+    strange = record_answers(gone, make_answers([(1, 1, 9, 2)]), exam)
     assert len(strange) == 1, "no pair of this exam"
-    whole_one = record_answers(gone, answers_of([(1, 1, 1, 0)]), exam)
+    whole_one = record_answers(gone, make_answers([(1, 1, 1, 0)]), exam)
     assert finished(whole_one, exam) == [(1, 1)]
-    late = record_answers(whole_one, answers_of([(1, 1, 0, 4), (1, 1, 1, 4)]), exam)
+    late = record_answers(whole_one, make_answers([(1, 1, 0, 4), (1, 1, 1, 4)]), exam)
     pd.testing.assert_frame_equal(late, whole_one)
 
 
@@ -283,7 +283,7 @@ def test_until_it_is_handed_in_the_newest_answer_counts_and_nothing_is_lost():
 @given(st.randoms(use_true_random=False))
 def test_a_finished_attempt_never_changes_whatever_is_answered_later(random):
     truth = [random.choice([0, 2, 4, None]) for _ in range(4)]
-    exam, answers, seen = exam_of(truth), answers_of([]), {}
+    exam, answers, first_marks = make_exam(truth), make_answers([]), {}
     for _ in range(8):
         now = [
             (who, attempt, at, random.choice([0, 1, 2, 3, 4, None]))
@@ -292,32 +292,32 @@ def test_a_finished_attempt_never_changes_whatever_is_answered_later(random):
                 for _ in range(8)
             }
         ]
-        answers = record_answers(answers, answers_of(now), exam)
+        answers = record_answers(answers, make_answers(now), exam)
         marks = mark(answers, exam, 0.25).to_dict("records")
         for row in marks:
             key = row["annotator"], row["attempt"]
-            shown = repr(row)
-            assert seen.setdefault(key, shown) == shown
-        assert set(seen) == {(row["annotator"], row["attempt"]) for row in marks}
-        seconds = {who for who, attempt in seen if attempt == 2}
+            text = repr(row)
+            assert first_marks.setdefault(key, text) == text
+        assert set(first_marks) == {(row["annotator"], row["attempt"]) for row in marks}
+        seconds = {who for who, attempt in first_marks if attempt == 2}
         assert seconds <= set(failed_answers(answers, exam)["annotator"])
-        assert {(who, 1) for who in seconds} <= set(seen)
+        assert {(who, 1) for who in seconds} <= set(first_marks)
 
 
 # Standings
 
 
 def test_who_may_judge_is_who_has_passed_once_or_is_admitted():
-    exam = exam_of([4, 4, 4, 4])
+    exam = make_exam([4, 4, 4, 4])
     good, bad = whole(4, 4, 4, 4), whole(0, 0, 4, 4)
-    answers = taken({1: good, 2: bad, 3: bad, 4: bad, 5: {0: 4}, 9: good})
+    answers = make_attempt({1: good, 2: bad, 3: bad, 4: bad, 5: {0: 4}, 9: good})
     again = [(2, 2, 0, 4), (2, 2, 1, 4), (3, 2, 0, 0), (3, 2, 1, 0)]
-    answers = record_answers(answers, answers_of(again), exam)
+    answers = record_answers(answers, make_answers(again), exam)
     people = [Annotator(number, "annotator", active=True) for number in range(1, 8)]
     people[6] = people[6]._replace(admitted=True)
     people += [Annotator(8, "lead", active=True), Annotator(9, "annotator", active=False)]
-    found = find_standings(people, exam, answers, mark(answers, exam, 0.15))
-    assert found == {
+    standings = find_standings(people, exam, answers, mark(answers, exam, 0.15))
+    assert standings == {
         1: "passed",
         2: "passed",
         3: "failed-twice",
@@ -326,16 +326,18 @@ def test_who_may_judge_is_who_has_passed_once_or_is_admitted():
         6: "to-begin",
         7: "admitted",
     }
-    assert bar(found, required=True).keys() == {3, 4, 5, 6}
-    assert bar(found, required=False) == {}
-    commands = [step.command for step in exam_steps({str(n): one for n, one in found.items()})]
+    assert bar(standings, required=True).keys() == {3, 4, 5, 6}
+    assert bar(standings, required=False) == {}
+    commands = [
+        step.command for step in exam_steps({str(n): standing for n, standing in standings.items()})
+    ]
     assert commands == [
         "dvc repro",
         "python -m annotation.exam feedback",
         "python -m annotation.exam push && python -m annotation.people invite",
         "python -m annotation.exam mark",
     ]
-    unknown = exam_of([None] * 4, origin=None)
+    unknown = make_exam([None] * 4, origin=None)
     waiting = find_standings(people, unknown, answers, tables.QUALIFICATIONS.empty())
     assert waiting[1] == "waits", "too few have finished for anybody to be marked"
 
@@ -343,10 +345,10 @@ def test_who_may_judge_is_who_has_passed_once_or_is_admitted():
 @pytest.mark.parametrize("verb", ["push", "mark", "feedback", "status"])
 def test_without_a_campaign_or_a_server_it_says_so(folder, command, repository, verb):
     CampaignFolder.make(folder, repository, Size(queries=1, ranks=1))
-    code, _, said = command("annotation.exam", verb)
+    code, _, errors = command("annotation.exam", verb)
     assert code == 1
-    assert "no Label Studio is configured" in said
+    assert "no Label Studio is configured" in errors
     (folder / "datasets/campaign/campaign.yaml").write_text("null\n")
-    code, _, said = command("annotation.exam", verb)
+    code, _, errors = command("annotation.exam", verb)
     assert code == 1
-    assert "no campaign is open here; to open one:" in said
+    assert "no campaign is open here; to open one:" in errors

@@ -22,7 +22,7 @@ SIZE = Size(queries=2, ranks=2, people=4)
 EXCHANGE = "exchange"
 
 
-def level_of(data, who):
+def choose_level(data, who):
     """Return a level on which people differ by at most 2, so that some pairs need four."""
     return (len(data["clip_html"]) + ord(data["query"][-1])) % 3 + (who % 2) * 2 - (who % 2 and 1)
 
@@ -30,13 +30,13 @@ def level_of(data, who):
 @pytest.fixture
 def campaign(folder, repository, command):
     """Return a campaign by files, and its commands in this process."""
-    made = CampaignFolder.make(folder, repository, SIZE, "https://clips.example.org")
+    camp = CampaignFolder.make(folder, repository, SIZE, "https://clips.example.org")
     text = (folder / "params.yaml").read_text()
     text = text.replace("backend: label-studio ", "backend: files ")
     (folder / "params.yaml").write_text(
         text.replace("folder: datasets/work/exchange", "folder: exchange")
     )
-    made.unconfigure()
+    camp.unconfigure()
     accounts = {n: {"email": email_of(n), "number": 10 + n} for n in range(1, SIZE.people + 1)}
     path = folder / tables.CAMPAIGN / "annotators.private.yaml"
     files.write_yaml(path, {"accounts": accounts}, "accounts")
@@ -44,35 +44,44 @@ def campaign(folder, repository, command):
     def loop():
         for module in ("pull", "plan", "push"):
             with contextlib.chdir(folder):
-                code, _, said = command(f"annotation.{module}")
-            assert code == 0, said
+                code, _, errors = command(f"annotation.{module}")
+            assert code == 0, errors
 
-    made.loop = loop
-    return made
+    camp.loop = loop
+    return camp
 
 
 def imports(folder):
     """Return the tasks of each import file, by whose they are and its name."""
-    found = {}
+    tasks_by_file = {}
     for path in sorted((folder / EXCHANGE / "projects").glob("*/import-*.json")):
         who = int(path.parent.name.rpartition("-")[2])
-        found[who, path.name] = [task["data"] for task in json.loads(path.read_text())]
-    return found
+        tasks_by_file[who, path.name] = [task["data"] for task in json.loads(path.read_text())]
+    return tasks_by_file
 
 
-def answer(number, who, data, level, *, at="2026-05-01T10:00:00.000000Z", **other):
-    made = {"id": number, "completed_by": 10 + who, "updated_by": 10 + who, "was_cancelled": False}
+def answer(number, who, data, level, *, at="2026-05-01T10:00:00.000000Z", **changes):
+    annotation = {
+        "id": number,
+        "completed_by": 10 + who,
+        "updated_by": 10 + who,
+        "was_cancelled": False,
+    }
     times = {"created_at": at, "updated_at": at, "lead_time": 7.5}
     return {"id": number, "data": data, "annotations": [
-        made | times | {"result": page.result_of(level)} | other
+        annotation | times | {"result": page.result_of(level)} | changes
     ]}  # fmt: skip
 
 
-def as_json_min(task):
-    [made] = task["annotations"]
-    [choice] = made["result"][0]["value"]["choices"]
-    own = {"annotator": made["completed_by"], "annotation_id": made["id"], "level": choice}
-    times = {name: made[name] for name in ("created_at", "updated_at", "lead_time")}
+def convert_to_json_min(task):
+    [annotation] = task["annotations"]
+    [choice] = annotation["result"][0]["value"]["choices"]
+    own = {
+        "annotator": annotation["completed_by"],
+        "annotation_id": annotation["id"],
+        "level": choice,
+    }
+    times = {name: annotation[name] for name in ("created_at", "updated_at", "lead_time")}
     return {"id": task["id"], **task["data"], **own, **times}
 
 
@@ -90,19 +99,23 @@ def test_the_loop_goes_through_files_of_either_form(campaign, folder):
     for _ in range(4):
         tasks = [(who, data) for (who, _), own in imports(folder).items() for data in own]
         answers = [
-            (who, answer(number, who, data, level_of(data, who)))
+            (who, answer(number, who, data, choose_level(data, who)))
             for number, (who, data) in enumerate(tasks)
         ]
-        put_exports(folder, [one for who, one in answers if who % 2], "odd.json")
-        put_exports(folder, [as_json_min(one) for who, one in answers if not who % 2], "even.json")
+        put_exports(folder, [task for who, task in answers if who % 2], "odd.json")
+        put_exports(
+            folder, [convert_to_json_min(task) for who, task in answers if not who % 2], "even.json"
+        )
         campaign.loop()
         assert files.read_json(push.RECEIPT)["closed"] == 0, "what was answered is not taken back"
     state = files.read_json(tables.STATE)["pairs"]
     assert (state["waiting"], state["two"] + state["four"] + state["discarded"]) == (0, 4)
     judgments = tables.JUDGMENTS.read()
     assert len(judgments) == len(tasks)
-    given = {(data["query"], data["clip_html"], who): level_of(data, who) for who, data in tasks}
-    assert Counter(judgments["level"]) == Counter(given.values())
+    expected = {
+        (data["query"], data["clip_html"], who): choose_level(data, who) for who, data in tasks
+    }
+    assert Counter(judgments["level"]) == Counter(expected.values())
     assert tables.REJECTED_JUDGMENTS.read().empty
 
 
@@ -111,14 +124,14 @@ def test_a_task_is_as_old_as_its_import_file_not_as_its_project(campaign, folder
     for path in (folder / EXCHANGE / "projects").glob("*/project.json"):
         long_ago = {"created_at": "2024-01-01T00:00:00+00:00"}
         files.write_json(path, files.read_json(path) | long_ago)
-    given_out = imports(folder)
+    first = imports(folder)
     campaign.loop()
-    assert imports(folder) == given_out, "nothing is overdue"
+    assert imports(folder) == first, "nothing is overdue"
     for path in (folder / EXCHANGE / "projects").glob("*/import-*.json"):
         os.utime(path, (0, 0))
     campaign.loop()
     assert set(tables.OPEN_TASKS.read()["opened_at"].dt.year) == {1970}
-    assert len(imports(folder)) > len(given_out), "what nobody took goes to others"
+    assert len(imports(folder)) > len(first), "what nobody took goes to others"
 
 
 def test_the_newest_of_several_exports_counts_and_a_strangers_answer_does_not(campaign, folder):
@@ -148,8 +161,8 @@ def test_a_task_that_shows_something_else_on_the_server_is_refused(campaign, fol
 
 def test_invitations_name_the_folders_to_carry(campaign, folder, command):
     campaign.loop()
-    code, out, said = command("annotation.people", "invite")
-    assert code == 0, said
+    code, out, errors = command("annotation.people", "invite")
+    assert code == 0, errors
     places = sorted((folder / EXCHANGE / "projects").iterdir())
     assert len(places) == SIZE.people
     for place in places:
@@ -193,9 +206,9 @@ def test_files_are_carried_into_a_real_server_and_out_of_it(
         numbers = {
             who: {
                 "email": email_of(who),
-                "number": one.api("GET", "/api/current-user/whoami")["id"],
+                "number": person.api("GET", "/api/current-user/whoami")["id"],
             }
-            for who, one in people.items()
+            for who, person in people.items()
         }
         path = folder / tables.CAMPAIGN / "annotators.private.yaml"
         files.write_yaml(path, {"accounts": numbers}, "accounts")
@@ -213,7 +226,7 @@ def test_files_are_carried_into_a_real_server_and_out_of_it(
             for who, project in projects.items():
                 for task in lead.tasks(project):
                     if not task["annotations"]:
-                        result = page.result_of(level_of(task["data"], who))
+                        result = page.result_of(choose_level(task["data"], who))
                         people[who].annotate(task["id"], result)
                 form = "JSON" if who % 2 else "JSON_MIN"
                 exported = lead.api("GET", f"/api/projects/{project}/export?exportType={form}")

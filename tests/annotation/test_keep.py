@@ -52,22 +52,22 @@ def state(*, wanted=0, later=0):
 @pytest.fixture
 def camp(tmp_path, repository, monkeypatch):
     """Return the folder of an open campaign with a server's address, under git."""
-    made = CampaignFolder.make(tmp_path, repository, Size(queries=1, ranks=2, people=4))
-    made.configure("http://127.0.0.1:9", "token")
+    campaign = CampaignFolder.make(tmp_path, repository, Size(queries=1, ranks=2, people=4))
+    campaign.configure("http://127.0.0.1:9", "token")
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".gitignore").write_text("*.private.yaml\n.cache\n.env\n")
     files.write_json(tables.STATE, state(wanted=2))
     for line in ("init -q", "config user.name A", "config user.email a@example.org", "add -A",
                  "commit -qm begin"):  # fmt: skip
         assert git.run(*line.split()).returncode == 0
-    return made
+    return campaign
 
 
 class Turns:
     """Runs turns that were written down, and what happens with each."""
 
     def __init__(self, *turns):
-        self.turns, self.said, self.interrupted = list(turns), [], False
+        self.turns, self.messages, self.interrupted = list(turns), [], False
 
     def turn(self):
         done = self.turns.pop(0)
@@ -77,13 +77,13 @@ class Turns:
         return done
 
     def write(self, text):
-        self.said.append(text)
+        self.messages.append(text)
 
     def interrupt(self):
         self.interrupted = True
 
 
-def kept(monkeypatch, *turns, commit=False):
+def run_keeper(monkeypatch, *turns, commit=False):
     """Return what a keeper said, how long it waited, and its error."""
     runner, waits = Turns(*turns), []
     keeper = Keeper(runner, EVERY, commit=commit)
@@ -94,7 +94,7 @@ def kept(monkeypatch, *turns, commit=False):
     except CampaignError as exc:
         error = str(exc)
     assert runner.turns == []
-    return "\n".join(runner.said), waits, error
+    return "\n".join(runner.messages), waits, error
 
 
 def wants(**figures):
@@ -102,24 +102,24 @@ def wants(**figures):
 
 
 def test_it_goes_on_while_people_have_work_and_ends_when_nothing_is_wanted(camp, monkeypatch):
-    said, waits, error = kept(
+    output, waits, error = run_keeper(
         monkeypatch, DONE, (DONE, wants(later=4)), (DONE, wants(wanted=1)), (DONE, wants())
     )
     assert (waits, error) == ([600.0] * 3, None)
-    assert "next: close the campaign: python -m annotation.campaign close" in said
+    assert "next: close the campaign: python -m annotation.campaign close" in output
 
 
 def test_it_waits_longer_and_longer_while_a_server_is_away(camp, monkeypatch):
     turns = [LATER] * 9 + [DONE, LATER, (DONE, wants())]
-    said, waits, error = kept(monkeypatch, *turns)
+    output, waits, error = run_keeper(monkeypatch, *turns)
     assert waits[:9] == [30, 60, 120, 240, 480, 960, 1920, 3600, 3600]
     assert (waits[9:], error) == ([600, 30], None)
-    assert "no server" in said
-    assert "3 times in a row" in said
+    assert "no server" in output
+    assert "3 times in a row" in output
 
 
 def test_what_only_a_person_can_settle_ends_it(camp, monkeypatch):
-    _, waits, error = kept(monkeypatch, DONE, FAILED)
+    _, waits, error = run_keeper(monkeypatch, DONE, FAILED)
     assert len(waits) == 1
     assert "9 judgments disappeared" in error
     assert "start `campaign keep` again" in error
@@ -129,7 +129,7 @@ def test_a_campaign_that_is_closed_meanwhile_ends_it(camp, monkeypatch):
     def close():
         camp.open(closed_at="2026-02-01T00:00:00Z")
 
-    _, _, error = kept(monkeypatch, (DONE, close))
+    _, _, error = run_keeper(monkeypatch, (DONE, close))
     assert "is closed" in error
 
 
@@ -153,14 +153,14 @@ def test_what_people_made_is_committed_when_it_has_changed_and_nothing_else(camp
         judged.write_text(f"{text}q000,q000-m01,1,2,,2026-01-02T00:00:00Z,4,1@a,1,first,ab,cd\n")
         camp.path.joinpath("params.yaml").write_text((camp.path / "params.yaml").read_text() + "#")
 
-    kept(monkeypatch, (DONE, judge), DONE, (DONE, wants()), commit=True)
+    run_keeper(monkeypatch, (DONE, judge), DONE, (DONE, wants()), commit=True)
     log = git.run("log", "--format=%s").stdout.splitlines()
     assert log == ["Faults: 1 judgments", "begin"]
     changed = git.run("show", "--name-only", "--format=").stdout.split()
     assert changed == [str(tables.JUDGMENTS.path)]
     before = git.run("rev-parse", "HEAD").stdout
     files.write_json(tables.STATE, state(wanted=2))
-    kept(monkeypatch, (DONE, judge), (DONE, wants()))
+    run_keeper(monkeypatch, (DONE, judge), (DONE, wants()))
     assert git.run("rev-parse", "HEAD").stdout == before
 
 
@@ -176,7 +176,7 @@ def test_a_signal_ends_it_after_the_turn_and_a_second_one_ends_that(camp):
     runner.turns = [(DONE, twice)]
     keeper.run()
     assert runner.interrupted
-    assert "stopped" in runner.said[-1]
+    assert "stopped" in runner.messages[-1]
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def command(camp, repository):
         process.stderr.close()
 
 
-def turn_of(*, wanted=0, **rest):
+def make_turn(*, wanted=0, **rest):
     return {"files": {str(tables.STATE): json.dumps(state(wanted=wanted))}, **rest}
 
 
@@ -240,7 +240,7 @@ def await_file(path, seconds=60):
 
 
 def test_turn_after_turn_until_nothing_is_wanted_and_the_log_has_no_token(camp, monkeypatch):
-    turns = [turn_of(wanted=1), {"code": 255, "text": "x, exited with 69"}, turn_of()]
+    turns = [make_turn(wanted=1), {"code": 255, "text": "x, exited with 69"}, make_turn()]
     (camp.path / "turns.json").write_text(json.dumps(turns))
     monkeypatch.setattr(repro, "COMMAND", (sys.executable, "-c", DVC, "repro", "push"))
     monkeypatch.setattr(keep, "FIRST_WAIT", timedelta(seconds=0.1))
@@ -254,37 +254,37 @@ def test_turn_after_turn_until_nothing_is_wanted_and_the_log_has_no_token(camp, 
 
 
 def test_it_runs_once_in_a_folder_and_ends_cleanly_between_turns(camp, command):
-    slow = command(turn_of(wanted=1, sleep=2), turn_of(wanted=1), every="1h")
+    slow = command(make_turn(wanted=1, sleep=2), make_turn(wanted=1), every="1h")
     await_file(camp.path / "began")
-    second = command(turn_of(wanted=1, sleep=2), turn_of(wanted=1))
-    said = second.communicate(timeout=60)[1]
-    assert (second.returncode, "is already running in this folder" in said) == (1, True)
+    second = command(make_turn(wanted=1, sleep=2), make_turn(wanted=1))
+    errors = second.communicate(timeout=60)[1]
+    assert (second.returncode, "is already running in this folder" in errors) == (1, True)
     slow.send_signal(signal.SIGTERM)
-    said = slow.communicate(timeout=60)[1]
-    assert slow.returncode == 0, said
-    assert "stopped; people" in said
+    errors = slow.communicate(timeout=60)[1]
+    assert slow.returncode == 0, errors
+    assert "stopped; people" in errors
     assert (camp.path / "ended").exists(), "the turn went to its end"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_its_waiting(camp, command, number):
-    process = command(turn_of(wanted=1), every="1h")
+    process = command(make_turn(wanted=1), every="1h")
     await_file(camp.path / "ended")
     time.sleep(0.5)
     process.send_signal(number)
-    said = process.communicate(timeout=20)[1]
-    assert (process.returncode, "stopped; people" in said) == (0, True)
+    errors = process.communicate(timeout=20)[1]
+    assert (process.returncode, "stopped; people" in errors) == (0, True)
 
 
 def test_after_a_kill_it_can_be_started_again(camp, command):
-    killed = command(turn_of(wanted=1, sleep=1))
+    killed = command(make_turn(wanted=1, sleep=1))
     await_file(camp.path / "began")
     killed.kill()
     killed.communicate()
     await_file(camp.path / "ended")  # DVC lives on
-    again = command(turn_of())
-    said = again.communicate(timeout=60)[1]
-    assert again.returncode == 0, said
+    again = command(make_turn())
+    errors = again.communicate(timeout=60)[1]
+    assert again.returncode == 0, errors
 
 
 def test_a_failure_is_shown_by_its_last_lines(camp, monkeypatch):

@@ -58,10 +58,10 @@ def test_a_key_of_a_campaign_before_keys_were_encrypted_is_read(key):
     assert OURS.read(token(key)).place == OURS.read(OURS.sign(key)).place, "push finds its task"
 
 
-@pytest.mark.parametrize("written", [OURS.sign, token])
+@pytest.mark.parametrize("sign", [OURS.sign, token])
 @given(key=any_key)
-def test_another_secret_or_campaign_reads_nothing(written, key):
-    text = written(key)
+def test_another_secret_or_campaign_reads_nothing(sign, key):
+    text = sign(key)
     assert Signer("6f1c2a34-0000-0000-0000-000000000001", SECRET + "!").read(text) is None
     assert Signer("6f1c2a34-0000-0000-0000-000000000002", SECRET).read(text) is None
 
@@ -144,7 +144,7 @@ def test_signed_by_us_but_for_something_else_is_no_key(claims):
 def test_a_first_and_an_escalated_vote_are_one_task_and_gold_is_another():
     assert KEY.place == KEY._replace(kind="escalated", guideline="2").place
     others = [KEY._replace(kind="gold"), KEY._replace(annotator=4), KEY._replace(clip_sha="new")]
-    assert len({KEY.place, *(other.place for other in others)}) == 4
+    assert len({KEY.place, *(key.place for key in others)}) == 4
 
 
 def test_the_secret_stands_in_env_alone_and_shows_nowhere(tmp_path, monkeypatch):
@@ -226,7 +226,7 @@ def test_any_content_is_no_error(query, clip):
 
 def test_what_the_benchmark_pushes_shows_what_its_keys_say():
     pairs = benchmark.make_pairs(8)
-    shown = tasks.TaskData(pairs, "label-studio", 4)
+    contents = tasks.TaskData(pairs, "label-studio", 4)
     for key in [key for some in tasks.keys_by_annotator(pairs, "1").values() for key in some]:
-        data = shown.data(key, OURS)
+        data = contents.data(key, OURS)
         assert OURS.read_shown(Shown(data["pair"], data["query"], data["clip_html"])) == key

@@ -26,8 +26,8 @@ TRUTHS = [0, 1, 2, 3, 4] * 60
 
 def off(person, at=0):
     """Return the mean squared distance to the truth."""
-    given = (answer(person, truth, "q", str(m), at).level for m, truth in enumerate(TRUTHS))
-    pairs = zip(given, TRUTHS, strict=True)
+    levels = (answer(person, truth, "q", str(m), at).level for m, truth in enumerate(TRUTHS))
+    pairs = zip(levels, TRUTHS, strict=True)
     return mean((level - truth) ** 2 for level, truth in pairs if level is not None)
 
 
@@ -70,10 +70,10 @@ def test_a_careless_account_is_simulated_as_such_and_known_again():
     accounts = {1: Account(email="a@b.c"), 4: Account(email="d@e.f", kind="lazy")}
     people = create_simulated(accounts)
     simulated = Simulated(None, lambda *_: 0, people)
-    given = answer(people[4], 0, "q", "m")
-    assert given.level == answer_again(people[4], 0, "q", "m").level == 2
-    assert simulated.is_simulated(4, "q", "m", given)
-    assert not simulated.is_simulated(1, "q", "m", given)
+    lazy_answer = answer(people[4], 0, "q", "m")
+    assert lazy_answer.level == answer_again(people[4], 0, "q", "m").level == 2
+    assert simulated.is_simulated(4, "q", "m", lazy_answer)
+    assert not simulated.is_simulated(1, "q", "m", lazy_answer)
     assert simulated.is_simulated(1, "q", "m", answer_again(people[1], 0, "q", "m"))
     assert not simulated.is_simulated(4, "q", "m", SimulatedAnswer(2, 12345.0))
 
@@ -82,8 +82,8 @@ def test_a_careless_account_is_simulated_as_such_and_known_again():
 def test_one_of_enough_people_is_careless(folder, number, kinds):
     roster.write(*create_people(number))
     careless.make_one_careless()
-    found = {who: one.kind for who, one in roster.read_accounts().items() if one.kind}
-    assert found == kinds
+    actual = {who: account.kind for who, account in roster.read_accounts().items() if account.kind}
+    assert actual == kinds
 
 
 def test_the_gold_of_a_rehearsal_is_the_truth(folder):

@@ -20,29 +20,29 @@ class Studio:
     url = "http://127.0.0.1:1"
 
     def __init__(self):
-        self.found, self.made, self._lock = {}, 0, threading.Lock()
+        self.projects_by_id, self.last_id, self._lock = {}, 0, threading.Lock()
 
     def projects(self):
-        return list(self.found.values())
+        return list(self.projects_by_id.values())
 
     def create(self, settings):
         with self._lock:
-            self.made += 1
+            self.last_id += 1
             title, text = settings["title"], settings["description"]
-            self.found[self.made] = Project(self.made, title, text, "", "", "", 0, 0)
-            return self.found[self.made]
+            self.projects_by_id[self.last_id] = Project(self.last_id, title, text, "", "", "", 0, 0)
+            return self.projects_by_id[self.last_id]
 
     def change(self, project, settings):
         with self._lock:
-            if project.id not in self.found:
+            if project.id not in self.projects_by_id:
                 raise StudioError(f"{self.url}: what was asked for is not there (404)")
-            known = self.found[project.id]
-            self.found[project.id] = known._replace(description=settings["description"])
+            current = self.projects_by_id[project.id]
+            self.projects_by_id[project.id] = current._replace(description=settings["description"])
 
     def delete_empty(self, project):
-        if project.id in self.found and self.found[project.id].tasks:
+        if project.id in self.projects_by_id and self.projects_by_id[project.id].tasks:
             return False
-        self.found.pop(project.id, None)
+        self.projects_by_id.pop(project.id, None)
         return True
 
     def ticket(self, who, step=0, campaign=CAMPAIGN):
@@ -77,27 +77,27 @@ def clock(monkeypatch):
 
 def test_alone_nobody_waits_and_nothing_stays_though_the_push_fails(studio, clock):
     with suppress(ZeroDivisionError), lock.hold(studio, CAMPAIGN):
-        assert len(studio.found) == 1
+        assert len(studio.projects_by_id) == 1
         raise ZeroDivisionError
-    assert studio.found == {}
+    assert studio.projects_by_id == {}
     assert clock.now - 1000 == lock.SETTLE_SECONDS
 
 
 def test_who_was_first_is_waited_for_and_named(studio, clock, capsys):
-    other = studio.ticket("ann@desk 1234")
+    ticket = studio.ticket("ann@desk 1234")
 
     def happens():
-        if other.id in studio.found:
-            studio.change(other, {"description": f"{other.description} {clock.now}"})
+        if ticket.id in studio.projects_by_id:
+            studio.change(ticket, {"description": f"{ticket.description} {clock.now}"})
         if clock.now > 1200:
-            studio.delete_empty(other)
+            studio.delete_empty(ticket)
 
     clock.happens = happens
     with lock.hold(studio, CAMPAIGN):
         assert clock.now > 1200, "it was at work for longer than a lease, and showed it"
-        assert len(studio.found) == 1
-    said = capsys.readouterr()
-    assert (said.out + said.err).count("ann@desk 1234 pushes into this campaign") == 1
+        assert len(studio.projects_by_id) == 1
+    output = capsys.readouterr()
+    assert (output.out + output.err).count("ann@desk 1234 pushes into this campaign") == 1
 
 
 def test_a_ticket_that_stays_the_same_for_a_lease_is_of_a_push_that_was_killed(studio, clock):
@@ -105,13 +105,13 @@ def test_a_ticket_that_stays_the_same_for_a_lease_is_of_a_push_that_was_killed(s
     with lock.hold(studio, CAMPAIGN):
         waited = clock.now - 1000
         assert lock.LEASE_SECONDS < waited < lock.LEASE_SECONDS + 5 * lock.POLL_SECONDS
-        assert len(studio.found) == 1
+        assert len(studio.projects_by_id) == 1
 
 
 def test_what_died_in_this_checkout_is_not_waited_for(studio, clock):
     studio.ticket(lock.checkout_id())
     with lock.hold(studio, CAMPAIGN):
-        assert len(studio.found) == 1
+        assert len(studio.projects_by_id) == 1
         assert clock.now - 1000 == lock.SETTLE_SECONDS
 
 
@@ -121,7 +121,7 @@ def test_a_ticket_that_comes_to_light_late_is_heeded(studio, clock):
 
     def projects():
         early = next(listings, None)
-        return [one for one in every() if not early or "ann@" not in one.description]
+        return [project for project in every() if not early or "ann@" not in project.description]
 
     studio.projects = projects
     with lock.hold(studio, CAMPAIGN):
@@ -134,34 +134,36 @@ def test_other_campaigns_and_other_projects_are_none_of_ours(studio, clock):
     studio.create({"title": "Kitchen", "description": mark})
     with lock.hold(studio, CAMPAIGN):
         assert clock.now - 1000 == lock.SETTLE_SECONDS
-    assert len(studio.found) == 2
+    assert len(studio.projects_by_id) == 2
 
 
 def test_a_project_with_tasks_is_never_deleted_whatever_it_is_marked_as(studio, clock):
-    other = studio.ticket("ann@desk 1234")
-    studio.found[other.id] = other._replace(tasks=1)
+    ticket = studio.ticket("ann@desk 1234")
+    studio.projects_by_id[ticket.id] = ticket._replace(tasks=1)
     with lock.hold(studio, CAMPAIGN):
         pass
-    [kept] = studio.found.values()
-    assert (kept.id, kept.tasks, kept.description) == (other.id, 1, "")
+    [project] = studio.projects_by_id.values()
+    assert (project.id, project.tasks, project.description) == (ticket.id, 1, "")
 
 
 def test_after_a_quarter_of_an_hour_it_says_who_and_gives_up(studio, clock):
-    other = studio.ticket("ann@desk 1234")
-    clock.happens = lambda: studio.change(other, {"description": f"{other.description}{clock.now}"})
-    with pytest.raises(CampaignError, match=rf"ann@desk 1234.*project {other.id} "):
+    ticket = studio.ticket("ann@desk 1234")
+    clock.happens = lambda: studio.change(
+        ticket, {"description": f"{ticket.description}{clock.now}"}
+    )
+    with pytest.raises(CampaignError, match=rf"ann@desk 1234.*project {ticket.id} "):
         lock.hold(studio, CAMPAIGN).__enter__()
-    assert list(studio.found) == [other.id]
+    assert list(studio.projects_by_id) == [ticket.id]
 
 
 def test_who_was_taken_for_dead_writes_no_more(studio, clock):
     with lock.hold(studio, CAMPAIGN) as turn:
         turn.renew()
-        before = dict(studio.found)
+        before = dict(studio.projects_by_id)
         clock.now += lock.RENEW_SECONDS
         turn.renew()
-        assert studio.found != before, "others see that it goes on"
-        studio.found.clear()
+        assert studio.projects_by_id != before, "others see that it goes on"
+        studio.projects_by_id.clear()
         clock.now += lock.RENEW_SECONDS
         with pytest.raises(StudioError, match="another checkout"):
             turn.renew()
@@ -198,4 +200,4 @@ def test_of_many_at_once_one_pushes_at_a_time(studio, monkeypatch):
     for thread in threads:
         thread.join()
     assert most == [1] * 18
-    assert studio.found == {}
+    assert studio.projects_by_id == {}
