@@ -48,5 +48,5 @@ def shown_of(rows) -> pd.DataFrame:
 def ledger_of(pairs, sha="clip") -> pd.DataFrame:
     """Return the ledger of `(query_id, moment_id)`, each shown once."""
     rows = pd.DataFrame(list(pairs), columns=["query_id", "moment_id"], dtype="str")
-    shown = {"pair_id": range(len(rows)), "query_sha": "text", "clip_sha": sha}
-    return rows.assign(**shown)
+    columns = {"pair_id": range(len(rows)), "query_sha": "text", "clip_sha": sha}
+    return rows.assign(**columns)

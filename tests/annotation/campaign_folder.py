@@ -87,7 +87,7 @@ class CampaignFolder:
     def get(self, table):
         return table.read(self.path / table.path)
 
-    def open(self, campaign=CAMPAIGN, **other):
+    def open(self, campaign=CAMPAIGN, **changes):
         """Open a campaign, under the guideline of this version."""
         fields = {
             "id": campaign,
@@ -97,7 +97,7 @@ class CampaignFolder:
             "opened_at": "2026-01-01T00:00:00Z",
             "closed_at": None,
         }
-        text = "".join(f"{name}: {json.dumps(v)}\n" for name, v in (fields | other).items())
+        text = "".join(f"{name}: {json.dumps(v)}\n" for name, v in (fields | changes).items())
         (self.path / tables.CAMPAIGN / "campaign.yaml").write_text(text)
 
     def people(self, changes):
@@ -119,7 +119,7 @@ class CampaignFolder:
     def run(self, module, *options):
         """Run a command of the campaign as a process, to its end."""
         command = [self.python, "-m", f"annotation.{module}", *options]
-        done = subprocess.run(
+        result = subprocess.run(
             command,
             check=False,
             cwd=self.path,
@@ -127,7 +127,7 @@ class CampaignFolder:
             capture_output=True,
             text=True,
         )
-        return Done(done.returncode, done.stdout + done.stderr)
+        return Done(result.returncode, result.stdout + result.stderr)
 
     @property
     def environment(self):
@@ -191,14 +191,17 @@ def _contents(size):
     ids = _ids(size)
     moments = [moment for _, moment, _ in ids]
     yield tables.QUERIES, [(f"q{q:03}", query_of(q), "test") for q in range(size.queries)]
-    yield tables.CANDIDATES, [(*one, 0.5, 1) for one in ids]
+    yield tables.CANDIDATES, [(*row, 0.5, 1) for row in ids]
     yield tables.VIDEOS, pd.DataFrame({"video_id": ["v"], "duration": [900.0], "path": ""})
     text = f"{CAPTION} as it was described"
-    yield tables.MOMENTS, [(one, "v", at, at + 5.0, text, "v") for at, one in enumerate(moments)]
+    yield (
+        tables.MOMENTS,
+        [(moment, "v", at, at + 5.0, text, "v") for at, moment in enumerate(moments)],
+    )
     rest = ("rules", None, None, 0, 0.9, 0.0, "passed")
-    yield tables.CAPTIONS, [(one, f"{CAPTION} falls into {one}", *rest) for one in moments]
+    yield tables.CAPTIONS, [(moment, f"{CAPTION} falls into {moment}", *rest) for moment in moments]
     clips = enumerate(moments)
-    yield tables.CLIPS, [(one, f"clip{at}.mp4", f"clip{at}", 5.0) for at, one in clips]
+    yield tables.CLIPS, [(moment, f"clip{at}.mp4", f"clip{at}", 5.0) for at, moment in clips]
 
 
 class Zygote:

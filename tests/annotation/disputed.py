@@ -21,16 +21,16 @@ def disputed_campaign(path, repository, url) -> CampaignFolder:
     people = {number: {} for number in range(1, PEOPLE + 1)}
     folder.people({**people, EXPERT: {"role": "expert"}})
     pairs = [(f"q{at:03}", f"q{at:03}-m01") for at in range(len(VOTES))]
-    shown = [(query_sha(query_of(at)), f"clip{at}") for at in range(len(VOTES))]
+    shas = [(query_sha(query_of(at)), f"clip{at}") for at in range(len(VOTES))]
     ledger = [
-        (at, *pair, "v", float(at), at + 5.0, 900.0, "A caption.", 0.5, 1, *shown[at])
+        (at, *pair, "v", float(at), at + 5.0, 900.0, "A caption.", 0.5, 1, *shas[at])
         for at, pair in enumerate(pairs)
     ]
     folder.put(tables.PAIRS, pd.DataFrame(ledger, columns=tables.PAIRS.columns))
     times = iter(pd.date_range(START, periods=100, freq="s"))
     rows = [
         (*pairs[at], who, level, "broken-clip" if level is None else None, next(times), 4.0,
-         f"{at}-{who}", "1", "first" if who < 3 else "escalated", *shown[at])
+         f"{at}-{who}", "1", "first" if who < 3 else "escalated", *shas[at])
         for at, levels in enumerate(VOTES)
         for who, level in enumerate(levels, start=1)
     ]  # fmt: skip

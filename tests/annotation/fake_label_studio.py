@@ -41,8 +41,8 @@ def let_a_rival_in(when, port):
 
 class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
-        known = self.headers["Authorization"] == f"Token {TOKEN}"
-        self.send_response(200 if known else 401)
+        authorized = self.headers["Authorization"] == f"Token {TOKEN}"
+        self.send_response(200 if authorized else 401)
         self.end_headers()
 
 

@@ -22,7 +22,7 @@ PERMUTED = 30
 somewhat beyond the limit of ranks is compared with these."""
 
 
-class Told(NamedTuple):
+class Separation(NamedTuple):
     """The area under the ROC curve, of classes that were cross-validated, and chance's limit."""
 
     area: float
@@ -53,14 +53,14 @@ def _numbers(field, name=""):
         yield f"{name}.length", len(field)
         text = field.encode()
         yield from ((f"{name}.{letter}", text.count(letter)) for letter in range(32, 127))
-        yield from ((f"{name}[{at}]", one) for at, one in enumerate(text[:24]))
+        yield from ((f"{name}[{at}]", byte) for at, byte in enumerate(text[:24]))
     elif field is not None:
         yield name, float(field)
 
 
 def classify(
     table: pd.DataFrame, checks: np.ndarray, seed: int = 0, rounds: pd.Series | None = None
-) -> list[Told]:
+) -> list[Separation]:
     """Return how well a linear model and a forest tell `checks` from the other tasks.
 
     What was given out later holds more pairs that were judged before, and so more checks: that is
@@ -75,26 +75,27 @@ def classify(
         ),
         ensemble.RandomForestClassifier(TREES, class_weight="balanced", random_state=seed),
     )
-    told = []
+    results = []
     for model in models:
 
-        def area(labels: np.ndarray, model: object = model) -> float:
+        def measure_area(labels: np.ndarray, model: object = model) -> float:
             score = model_selection.cross_val_predict(
                 model, table, labels, cv=folds, method="predict_proba"
             )[:, 1]
             return float(metrics.roc_auc_score(labels, score))
 
-        found, error = area(checks), SIGMAS * _error(checks)
+        area, error = measure_area(checks), SIGMAS * _error(checks)
         limit = 0.5 + error
-        if limit <= found < limit + error:
+        if limit <= area < limit + error:
             random = np.random.default_rng(seed)
             shuffled = pd.Series(checks).groupby(together.to_numpy())
             chance = [
-                area(shuffled.transform(random.permutation).to_numpy()) for _ in range(PERMUTED)
+                measure_area(shuffled.transform(random.permutation).to_numpy())
+                for _ in range(PERMUTED)
             ]
             limit = float(np.mean(chance) + SIGMAS * np.std(chance, ddof=1))
-        told.append(Told(found, limit))
-    return told
+        results.append(Separation(area, limit))
+    return results
 
 
 def _error(checks: np.ndarray) -> float:

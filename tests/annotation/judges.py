@@ -18,14 +18,16 @@ NOISE, TOO_HIGH, REFUSED = 0.5, 0.8, 0.1
 
 def people(seed: int = 1) -> tuple[Panel, np.ndarray]:
     """Return a judged sample without a machine yet, and the true level of each pair."""
-    made = rehearsed.__wrapped__(seed=seed) if seed > 1 else rehearsed()
-    shown, voided = select_newest(made.ledger), tables.VOIDED.empty()
-    table = consensus(made.judgments, made.ledger, voided, closed=True)
-    pairs = table[PAIR_KEY].merge(shown, on=PAIR_KEY, validate="one_to_one")
+    campaign = rehearsed.__wrapped__(seed=seed) if seed > 1 else rehearsed()
+    newest, voided = select_newest(campaign.ledger), tables.VOIDED.empty()
+    table = consensus(campaign.judgments, campaign.ledger, voided, closed=True)
+    pairs = table[PAIR_KEY].merge(newest, on=PAIR_KEY, validate="one_to_one")
     query, names = pd.factorize(pairs["query_id"])
-    truth = [made.truth(*pair) for pair in zip(pairs["query_id"], pairs["moment_id"], strict=True)]
+    truth = [
+        campaign.truth(*pair) for pair in zip(pairs["query_id"], pairs["moment_id"], strict=True)
+    ]
     panel = Panel(
-        campaign_scores(made.judgments, shown, voided, table),
+        campaign_scores(campaign.judgments, newest, voided, table),
         query,
         len(names),
         np.full(len(pairs), NO_LEVEL),
@@ -41,16 +43,16 @@ def judges(panel: Panel, truth: np.ndarray, seed: int) -> dict[str, np.ndarray]:
     """Return the levels of five judges, by the verdict that each of them deserves."""
     random = np.random.default_rng(seed)
 
-    def say(seen: np.ndarray, noise: float) -> np.ndarray:
-        return np.clip(np.rint(seen + random.normal(0, noise, len(seen))), 0, 4).astype(int)
+    def draw_levels(levels: np.ndarray, noise: float) -> np.ndarray:
+        return np.clip(np.rint(levels + random.normal(0, noise, len(levels))), 0, 4).astype(int)
 
-    good = say(truth, NOISE)
+    good = draw_levels(truth, NOISE)
     order = pd.Series(panel.similarity).rank(pct=True).to_numpy()
     refused = random.random(len(truth)) < REFUSED
     return {
         "good": good,
-        "lenient": say(truth + TOO_HIGH, NOISE),
-        "similarity": say(5 * order - 0.5, 0.3),
+        "lenient": draw_levels(truth + TOO_HIGH, NOISE),
+        "similarity": draw_levels(5 * order - 0.5, 0.3),
         "constant": np.full(len(truth), 3),
         "fails": np.where(refused, NO_LEVEL, good),
     }
@@ -58,5 +60,5 @@ def judges(panel: Panel, truth: np.ndarray, seed: int) -> dict[str, np.ndarray]:
 
 def count_answers(level: np.ndarray) -> dict:
     """Return what was asked of a judge, and how many levels it gave."""
-    given = int((level != NO_LEVEL).sum())
-    return {"asked": len(level), "with_level": given, "reasons": {}, "stale": 0}
+    with_level = int((level != NO_LEVEL).sum())
+    return {"asked": len(level), "with_level": with_level, "reasons": {}, "stale": 0}

@@ -35,11 +35,11 @@ def cluster(name: str = "kitchen", options: str = FAST) -> Iterator[Database]:
     with contextlib.ExitStack() as stack:
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         if who:
-            known = pwd.getpwnam(who)
-            os.chown(folder, known.pw_uid, known.pw_gid)
+            account = pwd.getpwnam(who)
+            os.chown(folder, account.pw_uid, account.pw_gid)
 
         def run(program: str, *arguments: str, **environment: str) -> None:
-            done = subprocess.run(
+            result = subprocess.run(
                 [versions[-1] / program, *arguments],
                 user=who,
                 group=who,
@@ -52,24 +52,24 @@ def cluster(name: str = "kitchen", options: str = FAST) -> Iterator[Database]:
                 check=False,
                 text=True,
             )
-            assert done.returncode == 0, (program, done.stderr)
+            assert result.returncode == 0, (program, result.stderr)
 
         admin, port, data = secrets.token_hex(8), free_port(), str(folder / "data")
         (folder / "password").write_text(admin)
         if who:
-            os.chown(folder / "password", known.pw_uid, known.pw_gid)
+            os.chown(folder / "password", account.pw_uid, account.pw_gid)
         how = ("--auth=scram-sha-256", "--username=postgres", "--no-sync", "--encoding=UTF8")
         run("initdb", "-D", data, *how, "--locale=C.UTF-8", f"--pwfile={folder / 'password'}")
         where = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 {options}"
         run("pg_ctl", "-D", data, "-o", where, "-l", str(folder / "log"), "-w", "start")
         stack.callback(run, "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
-        made = Database(str(folder), port, name, "lead", f"s3cret {secrets.token_hex(8)}")
-        sql = [f"create role lead login password '{made.password}'"]
-        sql += [f"create database {one} owner lead" for one in (name, "other")]
-        opened = made._replace(name="postgres", user="postgres", password=admin)
-        for one in sql:
-            run("psql", "-qc", one, **opened.client_environment)
-        yield made
+        database = Database(str(folder), port, name, "lead", f"s3cret {secrets.token_hex(8)}")
+        sql = [f"create role lead login password '{database.password}'"]
+        sql += [f"create database {database_name} owner lead" for database_name in (name, "other")]
+        as_admin = database._replace(name="postgres", user="postgres", password=admin)
+        for statement in sql:
+            run("psql", "-qc", statement, **as_admin.client_environment)
+        yield database
 
 
 def free_port() -> int:

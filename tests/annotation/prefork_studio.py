@@ -42,8 +42,8 @@ class StudioServer(Server):
 
         def listen(server: socketserver.TCPServer) -> None:
             activate(server)
-            given = array.array("i", [server.fileno()])
-            channel.sendmsg([bytes(4)], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, given)])
+            descriptors = array.array("i", [server.fileno()])
+            channel.sendmsg([bytes(4)], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors)])
             channel.close()
 
         socketserver.TCPServer.server_activate = listen

@@ -71,9 +71,9 @@ def _moments(records) -> pd.DataFrame:
 
 def _queries(moments, val, test) -> pd.DataFrame:
     distinct = moments[~captions.text_key(moments["caption"]).duplicated()]
-    drawn = distinct.sample(val + test, random_state=7).sort_values("moment_id")
+    selection = distinct.sample(val + test, random_state=7).sort_values("moment_id")
     split = ["val"] * val + ["test"] * test
-    columns = {"query_id": drawn["moment_id"], "query": drawn["caption"], "split": split}
+    columns = {"query_id": selection["moment_id"], "query": selection["caption"], "split": split}
     return tables.FROZEN_QUERIES.check(pd.DataFrame(columns).reset_index(drop=True))
 
 
@@ -82,8 +82,8 @@ def _candidates(queries, moments, batch) -> pd.DataFrame:
     rows = []
     for query in queries.itertuples():
         asked = set(query.query.lower().split())
-        near = {one: len(asked & has) / len(asked | has) for one, has in words.items()}
-        best = sorted(near, key=lambda one: (-near[one], one))[: 2 * batch]
+        near = {moment_id: len(asked & has) / len(asked | has) for moment_id, has in words.items()}
+        best = sorted(near, key=lambda moment_id: (-near[moment_id], moment_id))[: 2 * batch]
         rows += [
             (query.query_id, moment, rank, round(near[moment], 6), (rank - 1) // batch + 1)
             for rank, moment in enumerate(best, start=1)
@@ -93,7 +93,7 @@ def _candidates(queries, moments, batch) -> pd.DataFrame:
 
 def _rounds(queries, candidates, moments, truth, seed):
     text = queries.set_index("query_id")["query"]
-    shown = candidates.merge(moments, on="moment_id").assign(
+    pairs = candidates.merge(moments, on="moment_id").assign(
         query_sha=lambda rows: rows["query_id"].map(text).map(query_sha),
         clip_sha=lambda rows: "c" + rows["moment_id"],
     )
@@ -104,31 +104,31 @@ def _rounds(queries, candidates, moments, truth, seed):
             queries=queries[["query_id", "query"]],
             candidates=candidates,
             clips=set(moments["moment_id"]),
-            shown=shown[SHOWN_KEY],
+            shown=pairs[SHOWN_KEY],
             judgments=judgments,
             open_tasks=tables.ASSIGNMENTS.empty(),
             annotators=annotators,
             extend={},
             rule=Rule(int(candidates.loc[candidates["batch"] == 1, "rank"].max())),
         )
-        wanted = plan(campaign).assignments.merge(shown, on=PAIR_KEY)
+        wanted = plan(campaign).assignments.merge(pairs, on=PAIR_KEY)
         if wanted.empty:
             return
         ledger = append_pairs(ledger, wanted.drop(columns=["annotator", "kind", "batch"]))
-        judgments = pd.concat([judgments, _judged(wanted, truth, seed, len(judgments))])
+        judgments = pd.concat([judgments, _answer_tasks(wanted, truth, seed, len(judgments))])
         judgments = tables.JUDGMENTS.check(judgments.reset_index(drop=True))
         yield judgments, ledger
     raise AssertionError("the campaign does not end")
 
 
-def _judged(wanted, truth, seed, before) -> pd.DataFrame:
+def _answer_tasks(wanted, truth, seed, before) -> pd.DataFrame:
     rows = []
-    for number, one in enumerate(wanted.itertuples(), start=before):
-        level = truth(one.query_id, one.moment_id)
-        answer = answer_pair(level, seed, one.annotator, one.query_id, one.moment_id)
+    for number, task in enumerate(wanted.itertuples(), start=before):
+        level = truth(task.query_id, task.moment_id)
+        answer = answer_pair(level, seed, task.annotator, task.query_id, task.moment_id)
         rows.append(
             {
-                **{name: getattr(one, name) for name in [*SHOWN_KEY, "annotator", "kind"]},
+                **{name: getattr(task, name) for name in [*SHOWN_KEY, "annotator", "kind"]},
                 "level": answer.level,
                 "reason": "broken-clip" if answer.level is None else None,
                 "submitted_at": START + pd.Timedelta(seconds=number),

@@ -61,18 +61,18 @@ class Person:
         """Return what the server answers."""
         sent = {"data": body, "content_type": "application/json"} if body is not None else {}
         answer = getattr(self.browser, method)(path, **sent)
-        said.append([method, path, answer.status_code, answer.content.decode()])
+        exchanges.append([method, path, answer.status_code, answer.content.decode()])
         return answer.json()
 
     def answer(self, task, level="3", **more):
         """Answer a task."""
-        one = {"from_name": "level", "to_name": "clip", "type": "choices"}
-        result = [{**one, "value": {"choices": [level]}}]
+        choice = {"from_name": "level", "to_name": "clip", "type": "choices"}
+        result = [{**choice, "value": {"choices": [level]}}]
         body = {"result": result, "lead_time": 2.0, **more}
         return self.ask("post", f"/api/tasks/{task}/annotations/", body)
 
 
-said = []
+exchanges = []
 
 
 def model(module, name):
@@ -81,7 +81,7 @@ def model(module, name):
 
 def play(folder):
     """Let people judge; return what came of it."""
-    said.clear()
+    exchanges.clear()
     lead, anna, boris = Person("lead"), Person("anna"), Person("boris")
     project = lead.ask("post", "/api/projects/", {"title": "plain", "label_config": CONFIG})["id"]
     own = {"clip": "<b>clip</b>", "query": "a cat", "n": 1}
@@ -95,9 +95,9 @@ def play(folder):
     boris.answer(boris.ask("get", following)["id"], was_cancelled=True)
     third = anna.ask("get", following)["id"]
     anna.ask("post", f"/api/tasks/{third}/drafts", {"result": [], "lead_time": 1.0})
-    for one in (lead, anna, boris):
-        one.ask("get", page)
-    of_page = count(lambda: anna.ask("get", page))
+    for person in (lead, anna, boris):
+        person.ask("get", page)
+    page_statements = count(lambda: anna.ask("get", page))
     anna.ask("get", f"/api/tasks/{first}/annotations/")
     anna.ask("post", f"/api/tasks/{third}/annotations/", {"result": {"no": "list"}})
     lead.ask("patch", f"/api/projects/{project}/", {"label_config": OTHER_CONFIG})
@@ -113,16 +113,18 @@ def play(folder):
     boris.ask("get", following)
     boris.answer(first)
     flags = import_module("core.feature_flags.base")
-    seen = {one.user.email: flags.all_flags(one.user) for one in (lead, boris)}
+    shown_flags = {who.user.email: flags.all_flags(who.user) for who in (lead, boris)}
     names = sorted(json.loads(Path(flags.get_feature_file_path()).read_text())["flags"])
-    seen |= {name: [flags.flag_set(name, user=one.user) for one in (lead, boris)] for name in names}
+    shown_flags |= {
+        name: [flags.flag_set(name, user=who.user) for who in (lead, boris)] for name in names
+    }
     return {
-        "said": list(said),
+        "said": list(exchanges),
         "tables": {name: rows(name) for name in TABLES},
         "active": rows("htx_user", "email, last_activity is null, activity_at is null"),
         "files": sorted(path.read_text() for path in (folder / "exported").iterdir()),
-        "flags": seen,
-        "statements": [statements, of_page],
+        "flags": shown_flags,
+        "statements": [statements, page_statements],
     }
 
 
@@ -146,8 +148,8 @@ def many_locked(lead, anna, boris):
     tasks = model("tasks.models", "Task").objects.filter(project=project).order_by("id")
     for task in tasks[:LOCKED]:
         task.set_lock(boris.user)
-    found = anna.ask("get", f"/api/projects/{project}/next")["id"]
-    assert found == tasks[LOCKED].id
+    next_task = anna.ask("get", f"/api/projects/{project}/next")["id"]
+    assert next_task == tasks[LOCKED].id
 
 
 def count(act):
@@ -168,7 +170,7 @@ def rows(table, columns="*"):
     """Return a table's rows, each with its columns' names."""
     with import_module("django.db").connection.cursor() as cursor:
         cursor.execute(f"select {columns} from {table} order by 1")  # noqa: S608  (our own words)
-        names = [one[0] for one in cursor.description]
+        names = [column[0] for column in cursor.description]
         return [dict(zip(names, map(str, row), strict=True)) for row in cursor.fetchall()]
 
 
@@ -176,7 +178,7 @@ def main():
     folder = Path(sys.argv[1])
     (folder / "exported").mkdir()
     database = Path(os.environ["DATABASE_NAME"])
-    found = []
+    results = []
     with redirect_stdout(io.StringIO()):
         sys.argv = ["label-studio", "init", "--quiet", "--data-dir", str(folder)]
         import_module("label_studio.server").main()
@@ -193,8 +195,8 @@ def main():
             (folder / "exported").mkdir()
             if prepare:
                 prepare()
-            found.append(play(folder))
-    sys.stdout.write(CHANGING.sub("...", json.dumps(found, ensure_ascii=False)))
+            results.append(play(folder))
+    sys.stdout.write(CHANGING.sub("...", json.dumps(results, ensure_ascii=False)))
 
 
 if __name__ == "__main__":

@@ -68,14 +68,14 @@ class Simulated:
     def plan(self) -> tuple[PlanInputs, Plan]:
         """Plan, and give everything out; return what the plan was made from, and the plan."""
         campaign = self.campaign
-        made = plan(campaign)
-        self.tasks = made.assignments
-        return campaign, made
+        result = plan(campaign)
+        self.tasks = result.assignments
+        return campaign, result
 
     def answer(self, tasks: pd.DataFrame) -> None:
         self.rows += answers(tasks, lambda _: self.random.choice(self.levels))
-        left = pd.concat([self.tasks, tasks]).drop_duplicates(keep=False)
-        self.tasks = left[left.index.isin(self.tasks.index)]
+        remaining = pd.concat([self.tasks, tasks]).drop_duplicates(keep=False)
+        self.tasks = remaining[remaining.index.isin(self.tasks.index)]
 
     def answer_some(self) -> None:
         share = self.random.choice([0, 0.3, 0.8, 1])
@@ -86,9 +86,9 @@ class Simulated:
     def late(self, before: pd.DataFrame) -> None:
         """Answer some tasks that were open before and were taken back since."""
         both = pd.concat([self.tasks, before, self.tasks]).drop_duplicates(keep=False)
-        judged = {(row["query_id"], row["moment_id"], row["annotator"]) for row in self.rows}
+        seats = {(row["query_id"], row["moment_id"], row["annotator"]) for row in self.rows}
         keys = zip(both["query_id"], both["moment_id"], both["annotator"], strict=True)
-        gone = both[[key not in judged for key in keys]]
+        gone = both[[key not in seats for key in keys]]
         self.rows += answers(gone, lambda _: self.random.choice(self.levels))
 
     def come_and_go(self) -> None:

@@ -55,10 +55,10 @@ class Studio:
 
     def project(self, title: str, config: str, **options: object) -> int:
         """Make a project; return its number."""
-        made = self.api(
+        created = self.api(
             "POST", "/api/projects/", {"title": title, "label_config": config, **options}
         )
-        return int(made["id"])
+        return int(created["id"])
 
     def storage(self, project: int, folder: Path) -> int:
         """Let a project's people see the files of a folder inside the media folder."""
@@ -111,9 +111,9 @@ def find_worker(server: Running) -> psutil.Process:
 def _submit(visitor: httpx.Client, path: str, values: dict[str, str]) -> None:
     """Fill in a form of Django's and send it; who stays on the page was refused."""
     page = visitor.get(path).raise_for_status()
-    found = FORM_TOKEN.search(page.text)
-    assert found, f"{path} shows no form"
-    form = {**values, "csrfmiddlewaretoken": found[1]}
+    match = FORM_TOKEN.search(page.text)
+    assert match, f"{path} shows no form"
+    form = {**values, "csrfmiddlewaretoken": match[1]}
     sent = visitor.post(path, data=form, headers={"Referer": str(page.url)}).raise_for_status()
     assert sent.url.path != page.url.path, f"{page.url.path} took nobody in"
 
@@ -131,8 +131,8 @@ def studio(folder: Path, environment: Path) -> Iterator[Studio]:
     (folder / layout.PROGRAM.parts[0]).symlink_to(environment)
     with contextlib.chdir(folder):
         try:
-            found = server.start(0)
-            lead = Studio(found.url, settings.read()[settings.TOKEN], folder / layout.MEDIA)
+            running = server.start(0)
+            lead = Studio(running.url, settings.read()[settings.TOKEN], folder / layout.MEDIA)
             with contextlib.closing(lead):
                 yield lead
         finally:

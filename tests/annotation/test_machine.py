@@ -33,19 +33,19 @@ VOTES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 4), st.integers(0, 
 
 def others_by_definition(scores):
     """Return the places of the votes beside each vote."""
-    found = {}
+    beside = {}
     first = defaultdict(list)
     for place, pair in enumerate(scores.pair):
         first[pair] = [*first[pair], place][:2]
     for place, pair in enumerate(scores.pair):
         mine = place in first[pair]
-        found[place] = [
+        beside[place] = [
             other
             for other in np.flatnonzero(scores.pair == pair).tolist()
             if scores.annotator[other] != scores.annotator[place]
             and (not mine or other in first[pair])
         ]
-    return found
+    return beside
 
 
 def consensus_by_definition(levels):
@@ -63,13 +63,13 @@ def consensus_by_definition(levels):
 def test_a_vote_is_held_against_the_others_alone(rows):
     scores = scores_of(rows, timed=True)
     others = find_others(scores, seed=1)
-    wanted = others_by_definition(scores)
-    found = defaultdict(list)
+    expected = others_by_definition(scores)
+    actual = defaultdict(list)
     for place, other in zip(others.row.tolist(), others.other.tolist(), strict=True):
-        found[place].append(other)
-    assert {place: found[place] for place in wanted} == wanted
+        actual[place].append(other)
+    assert {place: actual[place] for place in expected} == expected
     assert find_references(scores, others).tolist() == [
-        consensus_by_definition([int(scores.level[other]) for other in wanted[place]])
+        consensus_by_definition([int(scores.level[other]) for other in expected[place]])
         for place in range(len(scores.pair))
     ]
 
@@ -88,44 +88,45 @@ def test_without_times_the_first_two_are_two_that_lie_apart():
     rows = [(pair, who, level) for pair in range(60) for who, level in enumerate([0, 0, 3, 4])]
     scores = scores_of([*rows, (60, 1, 2), (60, 2, 2), (60, 3, 2), (60, 4, 2)])
     first = draw_first(scores, seed=1)
-    drawn = Counter(tuple(scores.level[first & (scores.pair == pair)]) for pair in range(60))
-    assert set(drawn) == {(0, 3), (0, 4)}
+    couples = Counter(tuple(scores.level[first & (scores.pair == pair)]) for pair in range(60))
+    assert set(couples) == {(0, 3), (0, 4)}
     assert first[scores.pair == 60].sum() == 2
 
 
 @pytest.mark.filterwarnings("ignore:.*only one label")
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=40))
 def test_figures_are_those_of_scikit_learn_and_krippendorff(couples):
-    one, two = np.array(couples).T
-    found = {
-        name: value[0] for name, value in measure(tabulate(np.zeros_like(one), one, two, 1)).items()
+    first, second = np.array(couples).T
+    figures = {
+        name: value[0]
+        for name, value in measure(tabulate(np.zeros_like(first), first, second, 1)).items()
     }
-    kappa = metrics.cohen_kappa_score(one, two, labels=range(5), weights="quadratic")
+    kappa = metrics.cohen_kappa_score(first, second, labels=range(5), weights="quadratic")
     counts = np.array([np.bincount(couple, minlength=5) for couple in couples])
     alpha = alphas(counts, Bootstrap(0, 0.95, 0))["ordinal"]["alpha"]
-    assert found["kappa"] == pytest.approx(kappa, nan_ok=True)
-    assert found["alpha"] == pytest.approx(
+    assert figures["kappa"] == pytest.approx(kappa, nan_ok=True)
+    assert figures["alpha"] == pytest.approx(
         np.nan if alpha is None else alpha, abs=1e-6, nan_ok=True
     )
-    assert found["exact"] == pytest.approx((one == two).mean())
-    assert found["within_1"] == pytest.approx((abs(one - two) <= 1).mean())
-    assert found["bias"] == pytest.approx((two - one).mean())
+    assert figures["exact"] == pytest.approx((first == second).mean())
+    assert figures["within_1"] == pytest.approx((abs(first - second) <= 1).mean())
+    assert figures["bias"] == pytest.approx((second - first).mean())
 
 
 def test_a_resample_is_whole_queries_again():
     random = np.random.default_rng(2)
-    query, one, two = random.integers(0, 6, 80), *random.integers(0, 5, (2, 80))
+    query, first, second = random.integers(0, 6, 80), *random.integers(0, 5, (2, 80))
     draws = draw_queries(6, BOOTSTRAP)
-    found = measure_draws(tabulate(query, one, two, 6), draws)
-    for drawn in range(5):
-        rows = np.repeat(np.arange(80), draws.times[drawn].astype(int)[query])
-        by_hand = metrics.cohen_kappa_score(
-            one[rows], two[rows], labels=range(5), weights="quadratic"
+    figures = measure_draws(tabulate(query, first, second, 6), draws)
+    for draw in range(5):
+        rows = np.repeat(np.arange(80), draws.times[draw].astype(int)[query])
+        expected = metrics.cohen_kappa_score(
+            first[rows], second[rows], labels=range(5), weights="quadratic"
         )
-        assert found.resampled["kappa"][drawn] == pytest.approx(by_hand)
-    figure = describe(found, draws)["kappa"]
+        assert figures.resampled["kappa"][draw] == pytest.approx(expected)
+    figure = describe(figures, draws)["kappa"]
     assert [figure["low"], figure["high"]] == pytest.approx(
-        np.quantile(found.resampled["kappa"], [0.025, 0.975]), abs=1e-6
+        np.quantile(figures.resampled["kappa"], [0.025, 0.975]), abs=1e-6
     )
 
 
@@ -134,16 +135,16 @@ def simulate(random, pairs=400, biases=(-0.3, -0.1, 0.1, 0.3)):
     truth = random.choice(5, pairs, p=[0.4, 0.2, 0.15, 0.15, 0.1])
     chances = {bias: level_chances(bias, 0.7)[truth].cumsum(axis=1) for bias in biases}
 
-    def say(who):
+    def draw_levels(who):
         return (random.random((pairs, 1)) > chances[biases[who]]).sum(axis=1).clip(max=4)
 
-    said = np.stack([say(who) for who in range(len(biases))])
+    levels = np.stack([draw_levels(who) for who in range(len(biases))])
     order = random.permuted(np.tile(range(len(biases)), (pairs, 1)), axis=1)
     rows = []
     for pair, people_ in enumerate(order.tolist()):
-        votes = [(pair, who, said[who, pair]) for who in people_]
+        votes = [(pair, who, levels[who, pair]) for who in people_]
         rows += votes[: 4 if abs(votes[0][2] - votes[1][2]) > 1 else 2]
-    machine = say(0)
+    machine = draw_levels(0)
     scores = scores_of(rows, pairs, timed=True)
     consensus = decide(scores.pair, scores.level, pairs).level
     return Panel(scores, np.arange(pairs) // 10, pairs // 10, machine, consensus)
@@ -154,8 +155,8 @@ def test_a_machine_that_judges_as_people_do_comes_out_as_they_do():
     for _ in range(25):
         panel = simulate(random, biases=(0.0,) * 4)
         draws = draw_queries(panel.queries, BOOTSTRAP)
-        found = compare_people(panel, find_others(panel.scores, 1), draws, LEAST_PAIRS)
-        kappa = found["difference"]["kappa"]
+        comparison = compare_people(panel, find_others(panel.scores, 1), draws, LEAST_PAIRS)
+        kappa = comparison["difference"]["kappa"]
         more.append(kappa["value"])
         inside += kappa["low"] <= 0 <= kappa["high"]
     assert abs(np.mean(more)) < 3 * np.std(more) / 5  # no side is favoured
@@ -169,11 +170,11 @@ def alternative_by_definition(panel, epsilon):
     for who in np.unique(scores.annotator):
         won, lost = [], []
         for place in np.flatnonzero(scores.annotator == who):
-            beside = [int(scores.level[one]) for one in others[place]]
+            beside = [int(scores.level[other]) for other in others[place]]
             if not beside or machine[scores.pair[place]] == NO_LEVEL:
                 continue
             own, its = (
-                -np.sqrt(np.mean([(level - one) ** 2 for one in beside]))
+                -np.sqrt(np.mean([(level - theirs) ** 2 for theirs in beside]))
                 for level in (scores.level[place], machine[scores.pair[place]])
             )
             won.append(float(its >= own))
@@ -198,21 +199,23 @@ def test_the_alternative_annotator_test_is_as_published(seed):
     panel = simulate(random, pairs=120)
     panel.machine[random.random(120) < 0.1] = NO_LEVEL
     for epsilon in (0.0, 0.15, 0.3):
-        found = run_test(panel, find_others(panel.scores, 1), epsilon)
+        result = run_test(panel, find_others(panel.scores, 1), epsilon)
         omega, rho = alternative_by_definition(panel, epsilon)
-        assert (found["winning_rate"], found["advantage"]) == pytest.approx((omega, rho), abs=1e-6)
-        assert found["passed"] is (omega >= 0.5)
+        assert (result["winning_rate"], result["advantage"]) == pytest.approx(
+            (omega, rho), abs=1e-6
+        )
+        assert result["passed"] is (omega >= 0.5)
 
 
 def test_few_annotators_or_pairs_are_not_enough_for_a_verdict():
     random = np.random.default_rng(1)
     two_people = simulate(random, biases=(0.0, 0.1))
-    found = run_test(two_people, find_others(two_people.scores, 1), 0.15)
-    assert found["passed"] is None
-    assert found["why"].startswith("2 annotators")
+    result = run_test(two_people, find_others(two_people.scores, 1), 0.15)
+    assert result["passed"] is None
+    assert result["why"].startswith("2 annotators")
     few_pairs = simulate(random, pairs=40)
-    found = run_test(few_pairs, find_others(few_pairs.scores, 1), 0.15)
-    assert (found["passed"], found["winning_rate"], found["left_out"]) == (None, None, 4)
+    result = run_test(few_pairs, find_others(few_pairs.scores, 1), 0.15)
+    assert (result["passed"], result["winning_rate"], result["left_out"]) == (None, None, 4)
 
 
 @pytest.mark.parametrize("name", ["good", "lenient", "similarity", "constant", "fails"])
@@ -220,7 +223,7 @@ def test_each_judge_is_named_with_its_fault(name):
     panel, truth = people()
     level = judges(panel, truth, seed=3)[name]
     result = calibrate(panel._replace(machine=level), count_answers(level), PARAMS)
-    assert [one["code"] for one in result.figures["verdicts"]] == [name]
+    assert [verdict["code"] for verdict in result.figures["verdicts"]] == [name]
     assert result.figures["alternative_test"]["passed"] is (name in {"good", "fails"})
     assert result.annotators["annotator"].is_unique
     assert "annotators" not in result.figures  # they are the lead's alone
@@ -262,13 +265,15 @@ def test_what_similarity_explains_is_no_look_at_the_video():
     draws = draw_queries(panel.queries, BOOTSTRAP)
     for name, level in judges(panel, truth, seed=4).items():
         beyond = compare_control(panel._replace(machine=level), draws)["beyond"]
-        seen = {"constant": None, "similarity": False}.get(name, True)
-        assert (beyond["low"] and beyond["low"] > 0) is seen, name
+        expected = {"constant": None, "similarity": False}.get(name, True)
+        assert (beyond["low"] and beyond["low"] > 0) is expected, name
 
 
-def pairs_of(random, queries=30, moments=8):
+def make_pairs(random, queries=30, moments=8):
     """Return judged pairs whose level and similarity hang together a little."""
-    rows = [(f"q{query}", f"m{query}-{one}") for query in range(queries) for one in range(moments)]
+    rows = [
+        (f"q{query}", f"m{query}-{rank}") for query in range(queries) for rank in range(moments)
+    ]
     level = random.integers(0, 5, len(rows))
     start = np.tile(np.arange(moments) * 10.0, queries)
     return pd.DataFrame(rows, columns=["query_id", "moment_id"]).assign(
@@ -280,7 +285,7 @@ def pairs_of(random, queries=30, moments=8):
     )
 
 
-def by_score(pairs, score):
+def rank_by_score(pairs, score):
     columns = (pairs[name].tolist() for name in ("query_id", "video_id"))
     numbers = (pairs[name].to_numpy() for name in ("start", "end"))
     return build_run(*columns, *numbers, score.to_numpy("float64"), by_score=True)
@@ -288,15 +293,18 @@ def by_score(pairs, score):
 
 def test_a_judge_by_captions_favours_runs_by_captions_and_turns_their_order():
     random = np.random.default_rng(6)
-    pairs = pairs_of(random)
+    pairs = make_pairs(random)
     looks = pairs["people"] + random.normal(0, 1.2, len(pairs))
-    runs = {"captions": by_score(pairs, pairs["similarity"]), "ours": by_score(pairs, looks)}
+    runs = {
+        "captions": rank_by_score(pairs, pairs["similarity"]),
+        "ours": rank_by_score(pairs, looks),
+    }
     captions = np.clip(np.rint(pairs["similarity"] * 3), 0, 4)
     blind = conclusions.compare_conclusions(pairs.assign(machine=captions), runs, BOOTSTRAP)
     own = pairs.assign(machine=np.clip(pairs["people"] + random.integers(-1, 2, len(pairs)), 0, 4))
     fair = conclusions.compare_conclusions(own, runs, BOOTSTRAP)
     measure_name = "nDCG(iou=0.5)@10"
-    blind_values, fair_values = (one["measures"][measure_name] for one in (blind, fair))
+    blind_values, fair_values = (side["measures"][measure_name] for side in (blind, fair))
     assert blind_values["favour"]["low"] > 0
     assert fair_values["favour"]["low"] < 0 < fair_values["favour"]["high"]
     assert blind_values["swap"]["better"] == "ours"
@@ -314,15 +322,15 @@ def test_the_largest_swap_is_that_of_all_pairs_of_runs(scores):
     people_, machine = np.array(scores, dtype=float).T
     names = [f"run{number}" for number in range(len(scores))]
     sizes = [
-        abs(people_[one] - people_[two]) + abs(machine[one] - machine[two])
-        for one in range(len(scores))
-        for two in range(one)
-        if (people_[one] - people_[two]) * (machine[one] - machine[two]) < 0
+        abs(people_[first] - people_[second]) + abs(machine[first] - machine[second])
+        for first in range(len(scores))
+        for second in range(first)
+        if (people_[first] - people_[second]) * (machine[first] - machine[second]) < 0
     ]
-    found = conclusions.find_swap(names, people_, machine)
-    assert (found is None) == (not sizes)
-    if found:
-        assert found["people"] - found["machine"] == max(sizes)
+    swap = conclusions.find_swap(names, people_, machine)
+    assert (swap is None) == (not sizes)
+    if swap:
+        assert swap["people"] - swap["machine"] == max(sizes)
 
 
 def test_only_confident_levels_far_from_settled_ones_get_a_second_look():
@@ -346,9 +354,9 @@ def test_only_confident_levels_far_from_settled_ones_get_a_second_look():
         level=1, scores=[[1, 1]] * 7, query="Who?", video_id="v", start=0.0, end=1.0, clip="c.mp4"
     )
     settled = pd.DataFrame({"query_id": ["q 1"], "moment_id": ["settled"]})
-    found = second_looks.list_second_looks(pairs, machine, settled, 2)
-    assert found["moment_id"].tolist() == ["agree", "near"]
-    assert found["adjudicate"][0] == (
+    table = second_looks.list_second_looks(pairs, machine, settled, 2)
+    assert table["moment_id"].tolist() == ["agree", "near"]
+    assert table["adjudicate"][0] == (
         "python -m annotation.campaign adjudicate --pair 'q 1' agree --note 'people 1, machine 4'"
     )
-    assert found["scores"][0] == "1 1"
+    assert table["scores"][0] == "1 1"

@@ -34,9 +34,9 @@ FILE = Path("annotation/guideline/en.md")
 TEXT = (guideline.CHECKOUT / FILE).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("said", [*range(5), "broken-clip", "senseless-query"])
-def test_what_the_page_submits_is_read_as_what_it_says_in_any_order(said):
-    answer = Answer(level=said) if isinstance(said, int) else Answer(reason=said)
+@pytest.mark.parametrize("submitted", [*range(5), "broken-clip", "senseless-query"])
+def test_what_the_page_submits_is_read_as_what_it_says_in_any_order(submitted):
+    answer = Answer(level=submitted) if isinstance(submitted, int) else Answer(reason=submitted)
     result = [region | {"id": "abc"} for region in result_of(answer.level, answer.reason)]
     assert read_answer(result) == read_answer(result[::-1]) == answer
 
@@ -68,20 +68,22 @@ EVERY = [
 ]
 
 
-@pytest.mark.parametrize("settings", EVERY, ids=lambda one: f"{one.language}-{one.guideline}")
+@pytest.mark.parametrize(
+    "settings", EVERY, ids=lambda variant: f"{variant.language}-{variant.guideline}"
+)
 def test_every_guideline_makes_a_page_of_its_own_words(settings):
     guide = guideline.current(settings)
     root = ElementTree.fromstring(label_config(guide))  # noqa: S314  (our own)
-    said = {value for item in root.iter() for value in item.attrib.values()}
+    texts = {value for item in root.iter() for value in item.attrib.values()}
     words = guide.page.model_dump()
-    assert said >= {words[name] for name in ("cant_judge", "choose", "say_why", "guideline")}
+    assert texts >= {words[name] for name in ("cant_judge", "choose", "say_why", "guideline")}
     assert [item.get("value") for item in root.iter("Choice")][:5] == [
         guide.levels[number].name for number in range(5)
     ]
-    shown = instruction(guide, 1234, 5)
-    assert "1,234" in shown
-    assert shown.endswith(guide.html)
-    assert len({one.path for one in map(guideline.current, EVERY)}) == len(EVERY)
+    page = instruction(guide, 1234, 5)
+    assert "1,234" in page
+    assert page.endswith(guide.html)
+    assert len({variant.path for variant in map(guideline.current, EVERY)}) == len(EVERY)
 
 
 def test_a_language_without_a_guideline_is_said_with_those_there_are():
@@ -140,12 +142,12 @@ def test_the_configuration_has_every_key_once_and_nothing_left_to_fill_in():
     assert len(list(root.iter("Choice"))) == len(keys)
     for place in ("levels", "reasons", "guideline"):
         assert f"<!-- {place} -->" not in text
-    [shown] = [item.get("value") for item in root.iter("HyperText") if item.get("name") != "clip"]
-    assert shown.split() == guide.html.split()
+    [panel] = [item.get("value") for item in root.iter("HyperText") if item.get("name") != "clip"]
+    assert panel.split() == guide.html.split()
 
 
 def test_only_feedback_shows_what_was_expected_and_the_exam_looks_as_the_campaign_does():
-    texts = {one: label_config(guideline.current(STANDARD), one) for one in get_args(Purpose)}
+    texts = {name: label_config(guideline.current(STANDARD), name) for name in get_args(Purpose)}
     for name in ("$truth", "$before"):
         assert [purpose for purpose, text in texts.items() if name in text] == ["feedback"]
     assert texts["exam"] == texts["campaign"]
@@ -153,10 +155,10 @@ def test_only_feedback_shows_what_was_expected_and_the_exam_looks_as_the_campaig
 
 def test_a_task_shows_query_and_clip_alone():
     root = ElementTree.fromstring(label_config(guideline.current(STANDARD)))  # noqa: S314  (our own)
-    shown = {value for item in root.iter() if (value := item.get("value", "")).startswith("$")}
-    assert shown == {"$query", "$clip_html"}
-    shown = {"query": "a man sits", "clip_html": clip_html("/c.mp4"), "pair": "k"}
-    assert task_data("a man sits", "/c.mp4", "k") == shown
+    fields = {value for item in root.iter() if (value := item.get("value", "")).startswith("$")}
+    assert fields == {"$query", "$clip_html"}
+    expected = {"query": "a man sits", "clip_html": clip_html("/c.mp4"), "pair": "k"}
+    assert task_data("a man sits", "/c.mp4", "k") == expected
 
 
 # The clip
@@ -165,20 +167,20 @@ def test_a_task_shows_query_and_clip_alone():
 def test_a_clip_with_sound_is_not_muted():
     name = clip_name("ab", Interval(0, 1), ClipFormat("mp4", 480, audio=True))
     assert name.endswith(ALOUD)
-    shown = {name: clip_html(f"/data/local-files/?d=clips/{name}") for name in (name, "ab.mp4")}
-    assert [" muted " in html for html in shown.values()] == [False, True]
-    assert [clip_of(html) for html in shown.values()] == [name.removesuffix(".mp4"), "ab"]
+    pages = {name: clip_html(f"/data/local-files/?d=clips/{name}") for name in (name, "ab.mp4")}
+    assert [" muted " in html for html in pages.values()] == [False, True]
+    assert [clip_of(html) for html in pages.values()] == [name.removesuffix(".mp4"), "ab"]
 
 
 class Tags(HTMLParser):
     def __init__(self, text):
         super().__init__()
-        self.found, self.text = [], ""
+        self.elements, self.text = [], ""
         self.feed(text)
         self.close()
 
     def handle_starttag(self, tag, attrs):
-        self.found.append((tag, dict(attrs)))
+        self.elements.append((tag, dict(attrs)))
 
     def handle_data(self, data):
         self.text += data
@@ -191,7 +193,7 @@ urls = st.text(st.characters(codec="utf-8", exclude_characters="\r\0"))
 @given(urls)
 def test_a_url_is_an_attribute_whatever_it_holds(url):
     tags = Tags(clip_html(url))
-    [(tag, attributes)] = tags.found
+    [(tag, attributes)] = tags.elements
     assert attributes["src"] == url
     assert not tags.text
     allowed = {"src", "autoplay", "loop", "muted", "playsinline", "controls"}
@@ -208,7 +210,7 @@ def test_a_url_is_an_attribute_whatever_it_holds(url):
     ],
 )
 def test_a_gif_is_a_picture_and_all_else_a_video(url, tag):
-    assert Tags(clip_html(url)).found[0][0] == tag
+    assert Tags(clip_html(url)).elements[0][0] == tag
 
 
 # The answer
@@ -229,7 +231,7 @@ def test_a_gif_is_a_picture_and_all_else_a_video(url, tag):
         ([choice("other", "3")], "foreign"),
         ([choice("level", "3"), choice("other", "3")], "foreign"),
         (["3"], "foreign"),
-        *(([choice("level", one)], "bad-level") for one in ("5", "-1", "03", "³", "True", "3 ")),
+        *(([choice("level", text)], "bad-level") for text in ("5", "-1", "03", "³", "True", "3 ")),
         ([choice("level", "cant-judge")], "no-reason"),
         ([choice("level", "cant-judge"), choice("reason", "tired")], "bad-reason"),
         ([choice("level", "3"), choice("reason", "broken-clip")], "both"),

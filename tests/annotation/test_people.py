@@ -34,7 +34,7 @@ NOW = datetime(2024, 5, 2, tzinfo=UTC)
 REFUSED = tables.REJECTED_JUDGMENTS.empty()
 
 
-def judged(*rows):
+def make_judgments(*rows):
     """Return judgments of `(annotator, hours after the start, seconds)`."""
     return told(
         {
@@ -49,11 +49,11 @@ def judged(*rows):
     )
 
 
-def voided_of(*periods):
+def make_voided(*periods):
     return tables.VOIDED.check(pd.DataFrame(periods, columns=tables.VOIDED.columns))
 
 
-def refused_of(*rows):
+def make_refused(*rows):
     """Return refused answers of `(annotator, reason, hours after the start, seconds)`."""
     frame = pd.DataFrame(
         [(None, None, who, reason, f"{number}@r", START + timedelta(hours=after), seconds)
@@ -80,7 +80,7 @@ work_rows = st.lists(
 @given(work_rows, st.integers(0, 24 * 30), st.integers(-2, 33), st.integers(-2, 33))
 def test_hours_are_the_sum_of_what_each_answer_took(rows, voided_after, first, last):
     period = Period(1, START + timedelta(hours=voided_after))
-    work = hours.list_work([judged(*rows)], voided_of(period), REFUSED)
+    work = hours.list_work([make_judgments(*rows)], make_voided(period), REFUSED)
     days = [(START + timedelta(days=day)).date() for day in (first, last)]
     table = hours.measure_hours(work, 5.0, *days)
     expected = {}
@@ -94,23 +94,23 @@ def test_hours_are_the_sum_of_what_each_answer_took(rows, voided_after, first, l
         own[state] += 1
         own["voided_hours" if state == "voided" else "hours"] += min(seconds or 0, 300) / 3600
         own["without_time"] += state == "judgments" and seconds is None
-    found = {
+    actual = {
         (row["annotator"], row["week"]): {name: row[name] for name in hours.FIGURES}
         for row in table.to_dict("records")
     }
-    assert found.keys() == expected.keys()
+    assert actual.keys() == expected.keys()
     for key, own in expected.items():
-        assert all(isclose(found[key][name], own[name], abs_tol=1e-9) for name in own), key
+        assert all(isclose(actual[key][name], own[name], abs_tol=1e-9) for name in own), key
     *_, everybody = hours.sum_hours(table)
     assert everybody["judgments"] == sum(own["judgments"] for own in expected.values())
     assert hours.text(table, 5.0).count("\n") == len(expected) + len({k[0] for k in expected}) + 3
 
 
 def test_all_kinds_of_work_count_and_what_was_refused_stands_apart():
-    votes = judged((1, 0, 60.0))
-    checks = judged((1, 1, 60.0)).assign(kind="gold")
-    exam = judged((1, 2, 60.0))[hours.DONE].assign(attempt=2)
-    refused = refused_of(
+    votes = make_judgments((1, 0, 60.0))
+    checks = make_judgments((1, 1, 60.0)).assign(kind="gold")
+    exam = make_judgments((1, 2, 60.0))[hours.DONE].assign(attempt=2)
+    refused = make_refused(
         (1, "left", 0, 36.0), (1, "skipped", 1, None), (1, "draft", 1, 9.0), (2, "empty", 1, 1e9)
     )
     table = hours.measure_hours(hours.list_work([votes, checks, exam], NONE_VOIDED, refused), 5.0)
@@ -128,7 +128,7 @@ def test_all_kinds_of_work_count_and_what_was_refused_stands_apart():
 def test_a_week_is_the_iso_week_of_the_day_in_utc():
     sunday = pd.Timestamp("2024-12-29T23:59:59Z")
     for when, week in ((sunday, "2024-W52"), (sunday + timedelta(seconds=1), "2025-W01")):
-        done = judged((1, 0, 9.0)).assign(submitted_at=when)
+        done = make_judgments((1, 0, 9.0)).assign(submitted_at=when)
         assert hours.measure_hours(hours.list_work([done], NONE_VOIDED, REFUSED), 5.0)[
             "week"
         ].tolist() == [week]
@@ -138,7 +138,7 @@ def test_a_week_is_the_iso_week_of_the_day_in_utc():
 
 
 def test_voiding_adds_a_row_and_says_what_it_voids():
-    judgments = judged((3, 0, 1.0), (3, 2, 1.0), (3, 4, 1.0), (4, 4, 1.0))
+    judgments = make_judgments((3, 0, 1.0), (3, 2, 1.0), (3, 4, 1.0), (4, 4, 1.0))
     since = START + timedelta(hours=2)
     result = void(NONE_VOIDED, judgments, [3, 4], Period(3, since, None, "did not look"), NOW)
     assert result[1:] == (2, 2, 3)
@@ -164,9 +164,9 @@ HOUR = timedelta(hours=1)
     ],
 )
 def test_what_can_not_be_voided_is_refused(period, message):
-    rows = voided_of((4, START, None, None), (4, START - HOUR, START, None))
+    rows = make_voided((4, START, None, None), (4, START - HOUR, START, None))
     with pytest.raises(CampaignError) as caught:
-        void(rows, judged((3, 0, 1.0)), [3, 4], period, NOW)
+        void(rows, make_judgments((3, 0, 1.0)), [3, 4], period, NOW)
     assert message in str(caught.value)
 
 
@@ -180,8 +180,8 @@ def checkout(folder, repository):
     tables.CAMPAIGN.mkdir(parents=True)
     write_campaign(OPEN)
     roster.write({n: Person(role="annotator", active=True) for n in range(1, 5)}, ACCOUNTS)
-    tables.JUDGMENTS.write(judged((1, 0, 60.0), (2, 1, 30.0), (3, 200, 30.0)))
-    tables.REJECTED_JUDGMENTS.write(refused_of((2, "left", 1, 36.0)))
+    tables.JUDGMENTS.write(make_judgments((1, 0, 60.0), (2, 1, 30.0), (3, 200, 30.0)))
+    tables.REJECTED_JUDGMENTS.write(make_refused((2, "left", 1, 36.0)))
     for table in (tables.VOIDED, tables.EXAM_ANSWERS, tables.ADJUDICATIONS):
         table.write(table.empty())
     (folder / ".gitignore").write_text("/datasets/work/\nannotators.private.yaml\n")
@@ -213,9 +213,9 @@ def git(*arguments):
 def test_voiding_commits_the_file_alone(checkout, capsys):
     (checkout / "params.yaml").write_text("changed: by somebody\n")
     run("void", "2", "--from", "2024-05-01", "--reason", "always 2")
-    said = capsys.readouterr().err
-    assert "annotator 2: 1 of 1 judgments, on 1 pairs, are voided, from 2024-05-01 00:00" in said
-    assert "set active: false" in said
+    message = capsys.readouterr().err
+    assert "annotator 2: 1 of 1 judgments, on 1 pairs, are voided, from 2024-05-01 00:00" in message
+    assert "set active: false" in message
     assert git("show", "--name-only", "--format=%s").split("\n\n") == [
         "Void the judgments of annotator 2 from 2024-05-01 00:00 on (UTC)",
         "datasets/campaign/voided.csv\n",
@@ -267,9 +267,9 @@ def test_what_is_no_date_is_said_with_an_example(arguments, capsys):
 
 
 def test_the_help_teaches(command):
-    code, said, _ = command("annotation.people", "--help")
+    code, output, _ = command("annotation.people", "--help")
     assert code == 0
-    assert "delete the row there, and the judgments count again" in said
+    assert "delete the row there, and the judgments count again" in output
 
 
 # Invitations and the list
@@ -307,7 +307,7 @@ def connection(monkeypatch):
     return Connection(OPEN, Studio(), None, Roster(annotators, ACCOUNTS))
 
 
-def settings(*, language="en", required=False):
+def make_params(*, language="en", required=False):
     own = load(REPOSITORY / "params.yaml")
     return own.model_copy(
         update={
@@ -320,13 +320,13 @@ def settings(*, language="en", required=False):
 def test_who_has_not_passed_a_required_exam_is_told_to_wait(connection, monkeypatch):
     standings = {1: "passed", 2: "waits"}
     monkeypatch.setattr(invitations, "read_standings", lambda *_, **__: standings)
-    _, two = invite(connection, settings(required=True))
-    assert f"  ({invitations.NO_PAIRS[True]})" in invitations.text(two)
+    _, second = invite(connection, make_params(required=True))
+    assert f"  ({invitations.NO_PAIRS[True]})" in invitations.text(second)
 
 
 def test_an_expert_is_told_which_command_makes_their_page(connection):
     roster_ = Roster([Annotator(2, "expert", active=True)], ACCOUNTS)
-    [expert] = invite(connection._replace(roster=roster_), settings(required=True))
+    [expert] = invite(connection._replace(roster=roster_), make_params(required=True))
     assert "annotation.campaign adjudicate" in expert.remark
 
 
@@ -336,19 +336,19 @@ def test_an_expert_is_told_which_command_makes_their_page(connection):
 )
 def test_who_has_the_exam_before_them_gets_its_page(connection, monkeypatch, standing, what):
     monkeypatch.setattr(invitations, "read_standings", lambda *_, **__: {1: standing})
-    one, _ = invite(connection, settings())
-    lines = list(invitations.text(one))
+    invitation, _ = invite(connection, make_params())
+    lines = list(invitations.text(invitation))
     assert [line for line in lines if " exam" in line] == (
-        [f"  {what}: {one.exam_page}"] if what else []
+        [f"  {what}: {invitation.exam_page}"] if what else []
     )
-    assert bool(one.exam_page) == bool(what)
+    assert bool(invitation.exam_page) == bool(what)
 
 
 def test_an_invitation_has_the_links_that_are_needed(connection, tmp_path):
-    one, two = invite(connection, settings(language="de"))
-    assert one[:4] == ("a1@example.org", "=Ann 1", 1, "")
-    assert one.page.startswith("https://judge.example.org/projects/7/")
-    assert two[2:] == (
+    first, second = invite(connection, make_params(language="de"))
+    assert first[:4] == ("a1@example.org", "=Ann 1", 1, "")
+    assert first.page.startswith("https://judge.example.org/projects/7/")
+    assert second[2:] == (
         2,
         "https://judge.example.org/user/signup/?token=secret",
         "",
@@ -357,19 +357,19 @@ def test_an_invitation_has_the_links_that_are_needed(connection, tmp_path):
         "de",
         invitations.NO_PAIRS[False],
     )
-    assert any("Bookmark this page" in line for line in invitations.text(one))
-    assert any("no pairs yet" in line for line in invitations.text(two))
+    assert any("Bookmark this page" in line for line in invitations.text(first))
+    assert any("no pairs yet" in line for line in invitations.text(second))
     path = tmp_path / "invitations.csv"
-    people.write_private(path, pd.DataFrame([one, two], columns=one._fields))
+    people.write_private(path, pd.DataFrame([first, second], columns=first._fields))
     with path.open() as stream:
         rows = list(csv.DictReader(stream))
     assert [row["number"] for row in rows] == ["1", "2"]
-    assert [row["sign_up"] for row in rows] == ["", two.sign_up]
+    assert [row["sign_up"] for row in rows] == ["", second.sign_up]
 
 
 def test_the_list_shows_what_the_roster_says(connection):
     standings = {1: "passed", 2: "failed-twice"}
-    rows = listing(connection, standings, voided_of((3, START, None, None)))
+    rows = listing(connection, standings, make_voided((3, START, None, None)))
     head, *lines = [line.split() for line in rows]
     assert head[:3] == ["number", "role", "state"]
     assert lines[0] == ["1", "annotator", "active", "yes", "passed", "1", "-", "-", "-",

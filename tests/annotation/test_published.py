@@ -19,7 +19,7 @@ def moment(pair, level, similarity=0.5):
     return {"pair_id": pair, **MOMENT, "similarity": similarity, "relevance": level}
 
 
-def nested(queries):
+def nest(queries):
     """Return queries `{id: [moment, ...]}` as they are published."""
     return [
         {"query_id": query, "query": "She runs.", "relevant_moment": moments}
@@ -37,33 +37,35 @@ def collection(tmp_path, monkeypatch):
     (tmp_path / "raw_annotation.csv").write_text("\n".join(["pair_id,worker,relevance", *rows]))
     val = {7: [moment(0, 4, 1.0), moment(1, 4), moment(2, 2)]}
     test = {8: [moment(20, 2, 1.0), moment(21, 0), moment(3, 2), moment(99, 1)]}
-    (tmp_path / "val.json").write_text(json.dumps(nested(val)))
-    (tmp_path / "test.json").write_text(json.dumps(nested(test)))
+    (tmp_path / "val.json").write_text(json.dumps(nest(val)))
+    (tmp_path / "test.json").write_text(json.dumps(nest(test)))
     return ("raw_annotation.csv", "val.json", "test.json")
 
 
 def test_published_levels_are_held_against_the_votes(collection, command):
-    code, told, errors = command("annotation.audit", "published", *collection, "--json")
+    code, output, errors = command("annotation.audit", "published", *collection, "--json")
     assert (code, errors) == (0, "")
-    found = json.loads(told)
-    assert (found["queries"], found["pairs"]) == (2, 7)
+    figures = json.loads(output)
+    assert (figures["queries"], figures["pairs"]) == (2, 7)
     one_each = dict.fromkeys(("different", "discarded", "without_votes", "unpublished"), 1)
-    assert found["levels"] == {"same": 4, **one_each}
-    assert found["similarity_1"] == {"pairs": 2, "below_top": 1, "share": 0.5}
-    _, told, _ = command("annotation.audit", "published", *collection)
-    assert "levels that follow from the votes by the rule: 4\n" in told
-    assert "published without votes: 1\n" in told
-    assert "second batch judged: 0 queries, 0.0%" in told
+    assert figures["levels"] == {"same": 4, **one_each}
+    assert figures["similarity_1"] == {"pairs": 2, "below_top": 1, "share": 0.5}
+    _, output, _ = command("annotation.audit", "published", *collection)
+    assert "levels that follow from the votes by the rule: 4\n" in output
+    assert "published without votes: 1\n" in output
+    assert "second batch judged: 0 queries, 0.0%" in output
 
 
 def test_a_record_for_each_pair_is_the_same_collection(collection, tmp_path):
     lists = json.loads((tmp_path / "val.json").read_text())
     flat = [
-        {"query_id": one["query_id"], **pair} for one in lists for pair in one["relevant_moment"]
+        {"query_id": query["query_id"], **pair}
+        for query in lists
+        for pair in query["relevant_moment"]
     ]
-    (tmp_path / "flat.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in flat))
-    nested_, lines = (published.read_judged([tmp_path / n]) for n in ("val.json", "flat.jsonl"))
-    pd.testing.assert_frame_equal(nested_, lines)
+    (tmp_path / "flat.jsonl").write_text("".join(f"{json.dumps(pair)}\n" for pair in flat))
+    nested, lines = (published.read_judged([tmp_path / n]) for n in ("val.json", "flat.jsonl"))
+    pd.testing.assert_frame_equal(nested, lines)
 
 
 pairs_of_level = st.tuples(st.integers(0, 4), st.sampled_from([0.2, 0.5, 0.9]))
@@ -77,21 +79,21 @@ lists_of_pairs = st.dictionaries(
 def test_the_second_batch_is_counted_as_defined(queries):
     rows = [(str(query), level, similarity) for query, pairs in queries.items()
             for level, similarity in pairs]  # fmt: skip
-    judged = pd.DataFrame(rows, columns=["query_id", "level", "similarity"])
-    found = published.measure_extension(judged, TWO)
+    table = pd.DataFrame(rows, columns=["query_id", "level", "similarity"])
+    figures = published.measure_extension(table, TWO)
     ranked = {query: [level for level, _ in sorted(pairs, key=lambda pair: -pair[1])]
               for query, pairs in queries.items()}  # fmt: skip
     extended = {query for query, levels in ranked.items() if len(levels) > 3}
     last = {query: levels[1:3] for query, levels in ranked.items()}
     yes = {query for query, levels in last.items() if levels and sum(levels) >= 2 * len(levels)}
     unsure = {query for query, levels in last.items() if not levels}
-    assert (found["queries"], found["extended"]) == (len(queries), len(extended))
-    assert (found["by_rule"], found["undecided"]) == (len(yes), len(unsure))
-    assert found["same"] == len(queries) - len(unsure) - len(extended ^ yes)
+    assert (figures["queries"], figures["extended"]) == (len(queries), len(extended))
+    assert (figures["by_rule"], figures["undecided"]) == (len(yes), len(unsure))
+    assert figures["same"] == len(queries) - len(unsure) - len(extended ^ yes)
     second = [level for levels in ranked.values() for level in levels[3:]]
-    assert found["batches"][2]["pairs"] == len(second)
+    assert figures["batches"][2]["pairs"] == len(second)
     if second:
-        assert found["batches"][2]["mean"] == pytest.approx(sum(second) / len(second), abs=1e-6)
+        assert figures["batches"][2]["mean"] == pytest.approx(sum(second) / len(second), abs=1e-6)
 
 
 BAD = moment(1, 2)
@@ -100,12 +102,12 @@ BAD = moment(1, 2)
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (nested({1: [{**BAD, "relevance": 5}]}), "[0].relevant_moment[0].relevance: must be 0 to"),
-        (nested({1: [{**BAD, "relevance": 2.5}]}), "relevance: must be an integer, not 2.5"),
-        (nested({1: [{**BAD, "similarity": "x"}]}), "similarity: must be a number, not 'x'"),
-        (nested({1: [{**BAD, "similarity": float("nan")}]}), "similarity: must be a number"),
-        (nested({1: [BAD, BAD]}), "relevant_moment[1].pair_id: '1' appears twice"),
-        (nested({1: [{**MOMENT}]}), "the key 'pair_id' is missing"),
+        (nest({1: [{**BAD, "relevance": 5}]}), "[0].relevant_moment[0].relevance: must be 0 to"),
+        (nest({1: [{**BAD, "relevance": 2.5}]}), "relevance: must be an integer, not 2.5"),
+        (nest({1: [{**BAD, "similarity": "x"}]}), "similarity: must be a number, not 'x'"),
+        (nest({1: [{**BAD, "similarity": float("nan")}]}), "similarity: must be a number"),
+        (nest({1: [BAD, BAD]}), "relevant_moment[1].pair_id: '1' appears twice"),
+        (nest({1: [{**MOMENT}]}), "the key 'pair_id' is missing"),
         ([{"query_id": 1, "predictions": []}], "no judged moments with pair_id; "),
         ([], "no judged moments"),
     ],

@@ -50,10 +50,10 @@ def reason(name):
 THREE = (level(3),)
 
 
-def answer(number=1, made=0, changed=None, said=THREE, **other):
+def answer(number=1, made=0, changed=None, said=THREE, **fields):
     usual = {"completed_by": OURS, "updated_by": OURS, "was_cancelled": False, "lead_time": 4.5}
     times = {"created_at": at(made), "updated_at": at(made if changed is None else changed)}
-    return {"id": number, **usual, **times, "result": list(said), **other}
+    return {"id": number, **usual, **times, "result": list(said), **fields}
 
 
 def task(*answers, key=KEY, number=1, closed=False, drafts=(), pair=None, query=QUERY, clip=CLIP):
@@ -61,9 +61,9 @@ def task(*answers, key=KEY, number=1, closed=False, drafts=(), pair=None, query=
     return AnsweredTask(number, text, closed, START, list(answers), list(drafts), query, clip)
 
 
-def sorted_out(*tasks, owner=OWNER, trust=trust_none, before=None):
-    known = first_pairs(tables.JUDGMENT_HISTORY.empty() if before is None else before.versions)
-    return sort_answers(tasks, owner, SIGNER, trust, known)
+def sort_tasks(*tasks, owner=OWNER, trust=trust_none, before=None):
+    pairs = first_pairs(tables.JUDGMENT_HISTORY.empty() if before is None else before.versions)
+    return sort_answers(tasks, owner, SIGNER, trust, pairs)
 
 
 SHOWN = ledger_of([("q", "m")], sha="ab12").assign(query_sha=SHA)
@@ -74,16 +74,16 @@ SHOWN = ledger_of([("q", "m")], sha="ab12").assign(query_sha=SHA)
 
 def test_a_task_of_the_exam_that_was_carried_into_the_campaigns_project_is_none_of_its_own():
     exam = KEY._replace(kind="exam")
-    assert [row["reason"] for row in sorted_out(task(answer(), key=exam)).rejected] == ["bad-key"]
-    assert sorted_out(task(key=exam)).open_tasks == []
-    rows = sorted_out(task(answer(), key=exam), owner=OWNER._replace(kinds=("exam",)))
+    assert [row["reason"] for row in sort_tasks(task(answer(), key=exam)).rejected] == ["bad-key"]
+    assert sort_tasks(task(key=exam)).open_tasks == []
+    rows = sort_tasks(task(answer(), key=exam), owner=OWNER._replace(kinds=("exam",)))
     assert [row["kind"] for row in rows.judgments] == ["exam"]
-    voted = sorted_out(task(answer()), owner=OWNER._replace(kinds=("exam",)))
+    voted = sort_tasks(task(answer()), owner=OWNER._replace(kinds=("exam",)))
     assert [row["reason"] for row in voted.rejected] == ["bad-key"]
 
 
 def test_an_answer_becomes_a_judgment_of_its_pair():
-    [row] = sorted_out(task(answer(7, made=5, changed=9))).judgments
+    [row] = sort_tasks(task(answer(7, made=5, changed=9))).judgments
     assert row == {
         "query_id": "q",
         "moment_id": "m",
@@ -104,14 +104,14 @@ def test_an_answer_becomes_a_judgment_of_its_pair():
 
 @pytest.mark.parametrize("name", get_args(page.ReasonName))
 def test_who_cant_judge_gives_a_reason_and_no_level(name):
-    found = sorted_out(task(answer(said=reason(name))))
-    assert [(row["level"], row["reason"]) for row in found.judgments] == [(None, name)]
-    assert found.rejected == []
+    result = sort_tasks(task(answer(said=reason(name))))
+    assert [(row["level"], row["reason"]) for row in result.judgments] == [(None, name)]
+    assert result.rejected == []
 
 
 @pytest.mark.parametrize("closed", [False, True])
 def test_a_late_answer_to_a_task_that_was_taken_back_is_a_judgment_like_any_other(closed):
-    assert len(sorted_out(task(answer(), closed=closed)).judgments) == 1
+    assert len(sort_tasks(task(answer(), closed=closed)).judgments) == 1
 
 
 TAMPERED = SIGNER.sign(KEY)[:-4] + "AAA="
@@ -152,14 +152,14 @@ def test_no_reason_to_refuse_is_left_out_here():
 
 @pytest.mark.parametrize("why", REFUSED)
 def test_what_is_no_judgment_is_refused_with_the_reason_and_never_a_level(why):
-    found = sorted_out(REFUSED[why], owner=owner_who_left())
-    assert found.judgments == []
-    [row] = found.rejected
+    result = sort_tasks(REFUSED[why], owner=owner_who_left())
+    assert result.judgments == []
+    [row] = result.rejected
     assert row["reason"] == why
     assert row["annotator"] == 3
     assert row["origin"] == f"1@{at(6 if why == 'left' else 0)}"
     assert (row["query_id"], row["moment_id"]) == ((None, None) if why == "bad-key" else ("q", "m"))
-    pull.other_tables(found)
+    pull.other_tables(result)
 
 
 STRANGER = Signer("6f1c2a34-0000-0000-0000-000000000002", "a secret of thirty-two bytes, or so")
@@ -167,38 +167,38 @@ STRANGER = Signer("6f1c2a34-0000-0000-0000-000000000002", "a secret of thirty-tw
 
 @pytest.mark.parametrize("pair", [SIGNER.sign(KEY._replace(annotator=4)), STRANGER.sign(KEY)])
 def test_a_task_that_was_copied_here_is_nobodys(pair):
-    found = sorted_out(task(answer(), pair=pair), task(pair=pair))
-    assert [row["reason"] for row in found.rejected] == ["bad-key"]
-    assert (found.judgments, found.open_tasks) == ([], [])
+    result = sort_tasks(task(answer(), pair=pair), task(pair=pair))
+    assert [row["reason"] for row in result.rejected] == ["bad-key"]
+    assert (result.judgments, result.open_tasks) == ([], [])
 
 
 @pytest.mark.parametrize("who", [{"id": OURS}, OURS])
 def test_the_author_is_a_number_or_an_object(who):
     both = {"completed_by": who, "updated_by": who}
-    assert len(sorted_out(task(answer(**both))).judgments) == 1
-    assert sorted_out(task(answer(completed_by={"id": OTHER}))).judgments == []
+    assert len(sort_tasks(task(answer(**both))).judgments) == 1
+    assert sort_tasks(task(answer(completed_by={"id": OTHER}))).judgments == []
 
 
 def test_without_an_account_on_the_server_no_answer_is_anybodys():
-    found = sorted_out(task(answer(completed_by=None)), owner=Owner(3, None))
-    assert [row["reason"] for row in found.rejected] == ["not-the-annotator"]
+    result = sort_tasks(task(answer(completed_by=None)), owner=Owner(3, None))
+    assert [row["reason"] for row in result.rejected] == ["not-the-annotator"]
 
 
 def test_a_draft_of_an_answer_that_was_submitted_is_nothing_of_its_own():
-    found = sorted_out(task(answer(), drafts=[answer(9, annotation=1)]))
-    assert (len(found.judgments), found.rejected) == (1, [])
+    result = sort_tasks(task(answer(), drafts=[answer(9, annotation=1)]))
+    assert (len(result.judgments), result.rejected) == (1, [])
 
 
 @pytest.mark.parametrize("seconds", [-3.0, None, float("nan"), float("inf"), "4", True, 10**400])
 def test_a_time_that_no_clock_can_have_measured_is_unknown_and_costs_nobody_the_judgment(seconds):
-    found = sorted_out(task(answer(lead_time=seconds)))
-    [row] = merged(found).judgments.to_dict("records")
+    result = sort_tasks(task(answer(lead_time=seconds)))
+    [row] = merge(result).judgments.to_dict("records")
     assert row["level"] == 3
     assert pd.isna(row["seconds"])
 
 
 @pytest.mark.parametrize(
-    ("one", "is_open"),
+    ("record", "is_open"),
     [
         (task(), True),
         (task(drafts=[answer(annotation=None)]), True),
@@ -209,34 +209,34 @@ def test_a_time_that_no_clock_can_have_measured_is_unknown_and_costs_nobody_the_
         (task(pair={"no": "text"}), False),
     ],
 )
-def test_a_task_waits_if_it_is_ours_and_neither_answered_nor_taken_back(one, is_open):
+def test_a_task_waits_if_it_is_ours_and_neither_answered_nor_taken_back(record, is_open):
     waiting = {name: value for name, value in KEY._asdict().items() if name != "guideline"}
-    waiting |= {"opened_at": one.updated_at, "task": one.id}
-    assert sorted_out(one).open_tasks == ([waiting] if is_open else [])
+    waiting |= {"opened_at": record.updated_at, "task": record.id}
+    assert sort_tasks(record).open_tasks == ([waiting] if is_open else [])
 
 
 # Every version, and which of them counts
 
 
-def merged(found):
+def merge(result):
     """Return the history of what was found the first time."""
-    return pull.merge_history(tables.JUDGMENT_HISTORY.empty(), found)
+    return pull.merge_history(tables.JUDGMENT_HISTORY.empty(), result)
 
 
 def then(before, *tasks, trust=trust_none):
     """Return the history after another pull."""
-    return pull.merge_history(before.versions, sorted_out(*tasks, trust=trust, before=before))
+    return pull.merge_history(before.versions, sort_tasks(*tasks, trust=trust, before=before))
 
 
-NOTHING = merged(SortedAnswers([], [], [], []))
+NOTHING = merge(SortedAnswers([], [], [], []))
 
 
-def levels(known):
-    return known.judgments["level"].tolist()
+def levels(history):
+    return history.judgments["level"].tolist()
 
 
-def versions(known):
-    rows = known.versions.sort_values(["submitted_at", "updated_at"])
+def versions(history):
+    rows = history.versions.sort_values(["submitted_at", "updated_at"])
     return list(zip(rows["level"], rows["state"], strict=True))
 
 
@@ -273,18 +273,20 @@ STORIES = {
 def test_every_version_is_kept_and_the_last_word_counts(name):
     """Of pulls of answers, each a number, when it was made and changed, and its level."""
     pulls, counts, states, vanished = STORIES[name]
-    known = NOTHING
-    for found in pulls:
-        answers = [answer(*when, [level(number)]) for *when, number in found]
-        known = then(known, *([task(*answers)] if answers else []))
-    assert (levels(known), len(known.vanished)) == ([counts], vanished)
-    assert ", ".join(f"{number} {state}" for number, state in versions(known)) == states
-    assert ("1 judgments disappeared from the server (1 by annotator 3)" in told(known)) == vanished
+    history = NOTHING
+    for rows in pulls:
+        answers = [answer(*when, [level(number)]) for *when, number in rows]
+        history = then(history, *([task(*answers)] if answers else []))
+    assert (levels(history), len(history.vanished)) == ([counts], vanished)
+    assert ", ".join(f"{number} {state}" for number, state in versions(history)) == states
+    assert (
+        "1 judgments disappeared from the server (1 by annotator 3)" in told(history)
+    ) == vanished
 
 
-def told(known, *tasks):
+def told(history, *tasks):
     """Return what the lead reads besides the numbers."""
-    return " ".join(pull.remarks(sorted_out(*tasks), known))
+    return " ".join(pull.remarks(sort_tasks(*tasks), history))
 
 
 def many(number):
@@ -299,10 +301,10 @@ def many(number):
 )
 def test_few_deleted_answers_are_told_and_many_stop_the_pull(judged, gone, stops):
     all_ = many(judged)
-    left = then(then(NOTHING, *all_), *all_[gone:])
-    assert len(left.judgments) == judged, "nothing is lost either way"
+    history = then(then(NOTHING, *all_), *all_[gone:])
+    assert len(history.judgments) == judged, "nothing is lost either way"
     with pytest.raises(CampaignError) if stops else nullcontext() as caught:
-        pull.refuse_loss(left)
+        pull.refuse_loss(history)
     if stops:
         assert "--accept-loss" in str(caught.value)
         assert f"{gone} by annotator 3" in str(caught.value)
@@ -328,40 +330,40 @@ BY_OTHERS = {
 
 @pytest.mark.parametrize("name", BY_OTHERS)
 def test_what_somebody_said_counts_whatever_somebody_else_does_to_it_afterwards(name):
-    known = then(NOTHING, task(answer(1, 0)))
+    history = then(NOTHING, task(answer(1, 0)))
     for _ in range(2):
-        known = then(known, BY_OTHERS[name])
-        assert levels(known) == [3]
-        assert versions(known) == [(3, "tampered")]
-        assert not len(known.vanished)
-        assert "1 judgments, or their tasks, were changed by someone else" in told(known)
-    assert then(known, task(answer(1, 0))).versions["state"].tolist() == ["stands"], "put right"
-    assert levels(then(known, task(answer(1, 0, 9, said=[level(2)])))) == [2], "said again"
-    gone = then(known)
+        history = then(history, BY_OTHERS[name])
+        assert levels(history) == [3]
+        assert versions(history) == [(3, "tampered")]
+        assert not len(history.vanished)
+        assert "1 judgments, or their tasks, were changed by someone else" in told(history)
+    assert then(history, task(answer(1, 0))).versions["state"].tolist() == ["stands"], "put right"
+    assert levels(then(history, task(answer(1, 0, 9, said=[level(2)])))) == [2], "said again"
+    gone = then(history)
     assert (levels(gone), versions(gone), len(gone.vanished)) == ([3], [(3, "lost")], 1)
     assert levels(then(gone, BY_OTHERS[name])) == [3]
 
 
 def test_of_several_versions_the_annotators_last_counts():
-    known = then(then(NOTHING, task(answer(1, 0))), task(answer(1, 0, 5, said=[level(1)])))
-    known = then(known, task(answer(1, 0, 9, said=[level(4)], updated_by=OTHER)))
-    assert levels(known) == [1]
-    assert versions(known) == [(3, "replaced"), (1, "tampered")]
+    history = then(then(NOTHING, task(answer(1, 0))), task(answer(1, 0, 5, said=[level(1)])))
+    history = then(history, task(answer(1, 0, 9, said=[level(4)], updated_by=OTHER)))
+    assert levels(history) == [1]
+    assert versions(history) == [(3, "replaced"), (1, "tampered")]
 
 
 @pytest.mark.parametrize("taken_back", [{"was_cancelled": True}, {"result": []}])
 def test_what_its_annotator_took_back_counts_no_more_whoever_changes_it_then(taken_back):
-    known = then(then(NOTHING, task(answer(1, 0))), task(LATER | taken_back))
-    assert (levels(known), versions(known)) == ([], [(3, "rejected")])
-    assert not len(known.vanished)
-    known = then(known, task(answer(1, 0, 9, updated_by=OTHER)))
-    assert (levels(known), versions(known)) == ([], [(3, "rejected")])
+    history = then(then(NOTHING, task(answer(1, 0))), task(LATER | taken_back))
+    assert (levels(history), versions(history)) == ([], [(3, "rejected")])
+    assert not len(history.vanished)
+    history = then(history, task(answer(1, 0, 9, updated_by=OTHER)))
+    assert (levels(history), versions(history)) == ([], [(3, "rejected")])
 
 
 def test_an_account_that_was_put_right_takes_the_wrong_ones_answers_along():
     wrong = then(NOTHING, task(answer(1, 0)))
     right, absent = (
-        pull.merge_history(wrong.versions, sorted_out(task(answer(1, 0)), owner=Owner(3, account)))
+        pull.merge_history(wrong.versions, sort_tasks(task(answer(1, 0)), owner=Owner(3, account)))
         for account in (OTHER, None)
     )
     assert (levels(right), versions(right)) == ([], [(3, "rejected")])
@@ -376,33 +378,33 @@ IMPORTED = answer(2, 5, said=[level(0)], updated_by=None)
 
 def test_an_imported_answer_never_wins_over_the_true_one():
     twin = task(IMPORTED, number=2)
-    known = then(NOTHING, task(answer(1, 0)), twin)
-    assert levels(known) == [3]
-    assert [row["reason"] for row in sorted_out(twin).rejected] == ["imported"]
-    assert "1 answers were imported" in told(known, twin)
-    assert "--trust-imported" in told(known, twin)
+    history = then(NOTHING, task(answer(1, 0)), twin)
+    assert levels(history) == [3]
+    assert [row["reason"] for row in sort_tasks(twin).rejected] == ["imported"]
+    assert "1 answers were imported" in told(history, twin)
+    assert "--trust-imported" in told(history, twin)
 
 
 def test_imported_answers_that_the_lead_trusts_count_from_then_on_and_later_ones_do_not():
-    known = then(NOTHING, task(IMPORTED), trust=trust_all)
-    assert (levels(known), versions(known)) == ([0], [(0, "trusted")])
-    trusted = set(known.versions["origin"]).__contains__
+    history = then(NOTHING, task(IMPORTED), trust=trust_all)
+    assert (levels(history), versions(history)) == ([0], [(0, "trusted")])
+    trusted = set(history.versions["origin"]).__contains__
     later = task(IMPORTED | {"id": 9, "created_at": at(9)}, key=KEY._replace(moment_id="m2"))
-    found = sorted_out(task(IMPORTED), later, trust=trusted)
-    again = pull.merge_history(known.versions, found)
+    result = sort_tasks(task(IMPORTED), later, trust=trusted)
+    again = pull.merge_history(history.versions, result)
     assert versions(again) == [(0, "trusted")]
-    assert [row["reason"] for row in found.rejected] == ["imported"]
+    assert [row["reason"] for row in result.rejected] == ["imported"]
 
 
 def test_an_imported_answer_that_counted_before_they_were_told_apart_counts_no_more():
     before = then(NOTHING, task(IMPORTED), trust=trust_all).versions.assign(state="stands")
-    known = pull.merge_history(before, sorted_out(task(IMPORTED)))
-    assert (levels(known), versions(known)) == ([], [(0, "rejected")])
+    history = pull.merge_history(before, sort_tasks(task(IMPORTED)))
+    assert (levels(history), versions(history)) == ([], [(0, "rejected")])
 
 
 def test_an_imported_answer_that_its_annotator_submits_is_theirs():
-    known = then(NOTHING, task(IMPORTED | {"updated_by": OURS, "updated_at": at(9)}))
-    assert levels(known) == [0]
+    history = then(NOTHING, task(IMPORTED | {"updated_by": OURS, "updated_at": at(9)}))
+    assert levels(history) == [0]
 
 
 # Tasks that are there more than once
@@ -412,45 +414,45 @@ def test_a_task_that_is_there_twice_waits_once_and_is_surplus():
     twins = [task(number=number, key=KEY._replace(kind=kind))
              for number, kind in ((5, "first"), (2, "first"), (9, "escalated"))]  # fmt: skip
     for order in (twins, twins[::-1]):
-        found = sorted_out(*order)
-        assert len(found.open_tasks) == 1
-        assert found.surplus == [5, 9], "the oldest is kept"
-        assert pull.other_tables(found)[0]["kind"].tolist() == ["first"]
+        result = sort_tasks(*order)
+        assert len(result.open_tasks) == 1
+        assert result.surplus == [5, 9], "the oldest is kept"
+        assert pull.other_tables(result)[0]["kind"].tolist() == ["first"]
         assert "2 tasks exist more than once" in told(NOTHING, *order)
 
 
 def test_an_answer_to_either_is_the_answer_to_the_pair():
-    for answered, other in ((1, 2), (2, 1)):
-        found = sorted_out(task(answer(7), number=answered), task(number=other))
-        assert (len(found.judgments), found.open_tasks) == (1, [])
-        assert found.surplus == [other]
+    for answered, twin in ((1, 2), (2, 1)):
+        result = sort_tasks(task(answer(7), number=answered), task(number=twin))
+        assert (len(result.judgments), result.open_tasks) == (1, [])
+        assert result.surplus == [twin]
     both = (task(answer(1, 0, said=[level(1)]), number=1),
             task(answer(2, 5, said=[level(4)]), number=2))  # fmt: skip
     assert levels(then(NOTHING, *both)) == levels(then(NOTHING, *both[::-1])) == [4]
-    assert sorted_out(*both).surplus == [], "they wait no more"
+    assert sort_tasks(*both).surplus == [], "they wait no more"
 
 
 def test_a_task_whose_answer_was_to_another_pair_takes_no_task_away():
-    known = then(NOTHING, task(answer(7)))
+    history = then(NOTHING, task(answer(7)))
     copied, own = task(answer(7), key=MOVED), task(key=MOVED, number=2)
-    found = sorted_out(copied, own, before=known)
-    assert [row["reason"] for row in found.rejected] == ["not-what-was-shown"]
-    assert (found.judgments, len(found.open_tasks), found.surplus) == ([], 1, [])
+    result = sort_tasks(copied, own, before=history)
+    assert [row["reason"] for row in result.rejected] == ["not-what-was-shown"]
+    assert (result.judgments, len(result.open_tasks), result.surplus) == ([], 1, [])
 
 
 @pytest.mark.parametrize("by", [{"completed_by": OTHER}, {"updated_by": None},
                                 {"updated_by": OTHER}])  # fmt: skip
 def test_who_answers_a_twin_in_anothers_name_takes_no_task_away(by):
-    found = sorted_out(task(answer(7, **by), number=1, closed=True), task(number=2))
-    assert len(found.open_tasks) == 1
-    assert found.surplus == []
+    result = sort_tasks(task(answer(7, **by), number=1, closed=True), task(number=2))
+    assert len(result.open_tasks) == 1
+    assert result.surplus == []
 
 
 def test_a_twin_that_shows_something_else_is_none():
     swapped = task(number=1, query="a dog barks", pair=SIGNER.sign(KEY))
-    found = sorted_out(swapped, task(number=2))
-    assert (len(found.open_tasks), found.surplus) == (1, [])
-    assert sorted_out(swapped).open_tasks == []
+    result = sort_tasks(swapped, task(number=2))
+    assert (len(result.open_tasks), result.surplus) == (1, [])
+    assert sort_tasks(swapped).open_tasks == []
 
 
 def test_gold_and_a_vote_on_one_pair_are_two_judgments():
@@ -463,11 +465,11 @@ def counting(judgments):
 
 
 def test_what_was_judged_of_another_clip_is_kept_and_does_not_count():
-    known = then(NOTHING, task(answer(1, 0), key=KEY._replace(clip_sha="old"), clip=OLD))
-    assert levels(known) == [3]
-    assert not len(counting(known.judgments))
+    history = then(NOTHING, task(answer(1, 0), key=KEY._replace(clip_sha="old"), clip=OLD))
+    assert levels(history) == [3]
+    assert not len(counting(history.judgments))
     newly = task(answer(2, 5, said=[level(1)]), number=2)
-    both = then(known, task(answer(1, 0), key=KEY._replace(clip_sha="old"), clip=OLD), newly)
+    both = then(history, task(answer(1, 0), key=KEY._replace(clip_sha="old"), clip=OLD), newly)
     assert levels(both) == [1, 3]
     assert counting(both.judgments)["level"].tolist() == [1]
 
@@ -482,7 +484,7 @@ class Version(NamedTuple):
     """An answer on the server: which pair it is to, when it was last changed, what it says."""
 
     pair: int
-    made: int
+    created: int
     changed: int
     level: int
 
@@ -500,8 +502,8 @@ class Server:
     def change(self, which, number):
         if self.answers:
             self.now += 1
-            known = sorted(self.answers)[which % len(self.answers)]
-            self._put(known, self.answers[known]._replace(changed=self.now, level=number))
+            chosen = sorted(self.answers)[which % len(self.answers)]
+            self._put(chosen, self.answers[chosen]._replace(changed=self.now, level=number))
 
     def lose(self, which):
         if self.answers:
@@ -513,11 +515,11 @@ class Server:
     def tasks(self):
         return [
             task(
-                answer(number, one.made, one.changed, [level(one.level)]),
-                key=KEY._replace(moment_id=f"m{one.pair}"),
+                answer(number, version.created, version.changed, [level(version.level)]),
+                key=KEY._replace(moment_id=f"m{version.pair}"),
                 number=number,
             )
-            for number, one in self.answers.items()
+            for number, version in self.answers.items()
         ]
 
 
@@ -534,24 +536,24 @@ steps = st.lists(
 @settings(max_examples=12)
 @given(st.lists(steps, max_size=4))
 def test_whatever_happens_what_was_seen_is_kept_and_each_persons_last_word_counts(pulls):
-    server, known, seen, ever = Server(), NOTHING, {}, set()
+    server, history, latest, ever = Server(), NOTHING, {}, set()
     for happens in pulls:
         for name, *values in happens:
             getattr(server, name)(*values)
-        gone = {number for number in seen if number not in server.answers}
-        before = set(known.versions.loc[known.versions["state"] == "lost", "origin"])
-        known = then(known, *server.tasks())
-        seen |= server.answers
-        ever |= {(number, one.changed) for number, one in server.answers.items()}
-        assert len(known.versions) == len(ever), "every version that was seen, once"
-        assert len(known.vanished) == len(gone) - len(before)
+        gone = {number for number in latest if number not in server.answers}
+        before = set(history.versions.loc[history.versions["state"] == "lost", "origin"])
+        history = then(history, *server.tasks())
+        latest |= server.answers
+        ever |= {(number, version.changed) for number, version in server.answers.items()}
+        assert len(history.versions) == len(ever), "every version that was seen, once"
+        assert len(history.vanished) == len(gone) - len(before)
         newest = {}
-        for one in sorted(seen.values(), key=lambda one: one.made):
-            newest[f"m{one.pair}"] = one.level
-        counted = known.judgments
+        for version in sorted(latest.values(), key=lambda version: version.created):
+            newest[f"m{version.pair}"] = version.level
+        counted = history.judgments
         assert dict(zip(counted["moment_id"], counted["level"], strict=True)) == newest
-    again = then(known, *server.tasks())
-    pd.testing.assert_frame_equal(again.versions, known.versions)
+    again = then(history, *server.tasks())
+    pd.testing.assert_frame_equal(again.versions, history.versions)
     assert not len(again.vanished)
 
 
@@ -562,24 +564,24 @@ class Studio:
     """A model of the server behind the client: it tells what was changed after a moment."""
 
     def __init__(self, *tasks):
-        self.found = {one.id: one for one in tasks}
+        self.tasks = {record.id: record for record in tasks}
         self.asked = []
         self.fails = False
 
     def answers(self, project, since):
         self.asked.append(since)
-        for one in list(self.found.values()):
+        for record in list(self.tasks.values()):
             if self.fails:
                 raise StudioError("http://127.0.0.1:1: answered 502; try again")
-            if since is None or one.updated_at > since:
-                yield one
+            if since is None or record.updated_at > since:
+                yield record
 
     def project(self, number):
-        answers = sum(len(one.answers) for one in self.found.values())
-        return PROJECT._replace(tasks=len(self.found), answers=answers)
+        answers = sum(len(record.answers) for record in self.tasks.values())
+        return PROJECT._replace(tasks=len(self.tasks), answers=answers)
 
-    def put(self, one, minutes):
-        self.found[one.id] = one._replace(updated_at=START + timedelta(minutes=minutes))
+    def put(self, record, minutes):
+        self.tasks[record.id] = record._replace(updated_at=START + timedelta(minutes=minutes))
 
 
 PROJECT = Project(5, "", "", "", "", "2026-01-01T00:00:00", 0, 0)
@@ -590,18 +592,20 @@ def studio(folder):
     return Studio(*(task(number=number) for number in range(1, 6)))
 
 
-def as_there(studio, read):
-    assert dict(read) == studio.found
+def check_read(studio, read):
+    assert dict(read) == studio.tasks
     return [since is None for since in studio.asked]
 
 
 def test_all_is_read_once_and_then_what_was_changed(studio):
-    assert as_there(studio, reader.read(studio, PROJECT)) == [True]
+    assert check_read(studio, reader.read(studio, PROJECT)) == [True]
     studio.put(task(answer(), number=2), minutes=10)
-    assert as_there(studio, reader.read(studio, PROJECT)) == [True, False]
+    assert check_read(studio, reader.read(studio, PROJECT)) == [True, False]
     assert studio.asked[1] == START - reader.OVERLAP
     for project, full in ((PROJECT, True), (PROJECT._replace(created_at="2026-02-01"), False)):
-        assert as_there(studio, reader.read(studio, project, full=full))[-1], "wiped, or on demand"
+        assert check_read(studio, reader.read(studio, project, full=full))[-1], (
+            "wiped, or on demand"
+        )
 
 
 @pytest.mark.parametrize("gone", [1, 5])
@@ -610,10 +614,10 @@ def test_what_went_away_unseen_is_found_out_by_the_numbers(studio, gone, whole):
     studio.put(task(answer(), number=gone), minutes=10)
     studio.put(task(answer(), number=4), minutes=30)
     reader.read(studio, PROJECT)
-    one = studio.found.pop(gone)
+    record = studio.tasks.pop(gone)
     if not whole:
-        studio.found[gone] = one._replace(answers=[])
-    assert as_there(studio, reader.read(studio, PROJECT))[-1]
+        studio.tasks[gone] = record._replace(answers=[])
+    assert check_read(studio, reader.read(studio, PROJECT))[-1]
 
 
 @pytest.mark.parametrize(
@@ -628,7 +632,7 @@ def test_a_broken_memory_is_no_memory(studio, broken):
     reader.read(studio, PROJECT)
     [file] = reader.CACHE.iterdir()
     file.write_text(broken)
-    assert as_there(studio, reader.read(studio, PROJECT)) == [True, True]
+    assert check_read(studio, reader.read(studio, PROJECT)) == [True, True]
 
 
 def test_a_failure_in_the_middle_leaves_what_was_remembered(studio):
@@ -641,7 +645,7 @@ def test_a_failure_in_the_middle_leaves_what_was_remembered(studio):
         reader.read(studio, PROJECT)
     assert file.read_bytes() == before
     studio.fails = False
-    as_there(studio, reader.read(studio, PROJECT))
+    check_read(studio, reader.read(studio, PROJECT))
 
 
 @settings(max_examples=40)
@@ -655,26 +659,26 @@ def test_read_piece_by_piece_it_is_what_is_there(tmp_path_factory, pulls):
         for happens in pulls:
             for number, what in happens:
                 now += 1
-                if what == "a" and number in studio.found:
+                if what == "a" and number in studio.tasks:
                     studio.put(task(answer(now, now), number=number), now)
-                elif what == "t" and number not in studio.found:
+                elif what == "t" and number not in studio.tasks:
                     studio.put(task(number=number), now)
                 elif what == "d":
-                    studio.found.pop(number, None)
-            as_there(studio, reader.read(studio, PROJECT))
+                    studio.tasks.pop(number, None)
+            check_read(studio, reader.read(studio, PROJECT))
 
 
 # What somebody can put into Label Studio without our page
 
 
-def nested(depth):
-    return [nested(depth - 1)] if depth else []
+def nest(depth):
+    return [nest(depth - 1)] if depth else []
 
 
 HOSTILE = {
     "half a character": [level("\ud800")],
     "a large number": [level(3) | {"value": {"choices": [10**40]}}],
-    "a deep list": [level(3) | {"value": {"choices": nested(400)}}],
+    "a deep list": [level(3) | {"value": {"choices": nest(400)}}],
     "a key that is half a character": [level(3) | {"\udfff": 1}],
     "HTML": [level("<script>alert(1)</script>")],
     "a formula": [level("=1+1")],
@@ -687,16 +691,16 @@ HOSTILE = {
 def test_a_hostile_answer_is_read_and_refused_and_the_next_pull_reads_it_again(folder, name):
     studio = Studio(task(answer(result=HOSTILE[name])))
     for _ in range(2):
-        found = sorted_out(*reader.read(studio, PROJECT).values())
+        result = sort_tasks(*reader.read(studio, PROJECT).values())
         if name == "a key that is half a character":  # beside a level that is one
-            assert [row["level"] for row in found.judgments] == [3]
+            assert [row["level"] for row in result.judgments] == [3]
         else:
-            assert (found.judgments, len(found.rejected)) == ([], 1)
+            assert (result.judgments, len(result.rejected)) == ([], 1)
     if "half a character" in name:
         assert studio.asked == [None, None], "what can't be remembered makes all be read again"
         studio.put(task(answer()), minutes=1)
         reader.read(studio, PROJECT)
-        assert as_there(studio, reader.read(studio, PROJECT))[2:] == [True, False]
+        assert check_read(studio, reader.read(studio, PROJECT))[2:] == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -704,5 +708,5 @@ def test_a_hostile_answer_is_read_and_refused_and_the_next_pull_reads_it_again(f
     ["../../etc/passwd", "a.b.c", "=1+1", "\ud800", "x" * 10**6, 10**400, [1], {"pair": 1}],
 )
 def test_a_forged_key_is_nobodys(pair):
-    found = sorted_out(task(answer(), pair=pair))
-    assert (found.judgments, [row["reason"] for row in found.rejected]) == ([], ["bad-key"])
+    result = sort_tasks(task(answer(), pair=pair))
+    assert (result.judgments, [row["reason"] for row in result.rejected]) == ([], ["bad-key"])

@@ -32,12 +32,12 @@ def unbroken(shares, seed=1):
         simulate.truth(),
     )
     version = guideline.current(STANDARD).version
-    told = read_inputs(people, params, Answers(*(table.empty() for table in EMPTY)))
+    inputs = read_inputs(people, params, Answers(*(table.empty() for table in EMPTY)))
     waiting, rows, ledger = defaultdict(list), [], tables.PAIRS.empty()
     shares = list(shares)
     while True:
-        told = replace(told, judgments=judgments(rows), open_tasks=opens(waiting))
-        assignments = plan(told).assignments
+        inputs = replace(inputs, judgments=judgments(rows), open_tasks=opens(waiting))
+        assignments = plan(inputs).assignments
         if assignments.empty:
             return judgments(rows), ledger
         wanted = describe_pairs(assignments, params)
@@ -45,7 +45,7 @@ def unbroken(shares, seed=1):
         share = shares.pop(0) if len(shares) > 1 else shares[0]
         for annotator, keys in keys_by_annotator(wanted, version).items():
             there = waiting[annotator]
-            new = [key for key in keys if key.place not in {one.place for one in there}]
+            new = [key for key in keys if key.place not in {old.place for old in there}]
             there += shuffle(new, campaign.id)
             number = round(share * len(there))
             rows += [answer(key, truth, seed, len(rows)) for key in there[:number]]
@@ -57,13 +57,13 @@ EMPTY = (tables.JUDGMENTS, tables.OPEN_TASKS, tables.REJECTED_JUDGMENTS)
 
 def answer(key, truth, seed, before):
     pair = (key.query_id, key.moment_id)
-    found = answer_pair(truth(*pair), seed, key.annotator, *pair)
+    result = answer_pair(truth(*pair), seed, key.annotator, *pair)
     return {
         **key._asdict(),
-        "level": found.level,
-        "reason": "broken-clip" if found.level is None else None,
+        "level": result.level,
+        "reason": "broken-clip" if result.level is None else None,
         "submitted_at": START,
-        "seconds": found.seconds,
+        "seconds": result.seconds,
         "origin": f"{before}@a",
     }
 
