@@ -37,4 +37,4 @@ def test_words_for_people_in_a_phrase(phrase, words):
     ],
 )
 def test_replacements_from_the_difference(description, caption, replaced):
-    assert extract(description, caption) == [Replacement(*one) for one in replaced]
+    assert extract(description, caption) == [Replacement(*fields) for fields in replaced]

@@ -16,7 +16,7 @@ from pipeline.names.base import Span
 NAMES = ("Anneli", "Bertrand", "Dmitri", "Okonkwo", "Zelda", "Vasquez", "Robin", "Lorenz")
 
 
-def finder_of(*names):
+def make_finder(*names):
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(names)})(?!\w)")
 
     def find(texts):
@@ -63,7 +63,7 @@ def test_a_first_name_tells_a_gender_where_nearly_all_its_bearers_share_one(name
     ids=["a-surname", "pronouns-of-others", "few-against-the-census", "misspelt"],
 )
 def test_the_pronouns_of_a_corpus_tell_what_a_name_does_not(texts, gender):
-    rules = RulesRewriter.for_corpus(texts, finder_of("Okonkwo", "Okonkow", "Mary"))
+    rules = RulesRewriter.for_corpus(texts, make_finder("Okonkwo", "Okonkow", "Mary"))
     assert tells(gender, captions(rules, *texts)[0])
 
 
@@ -82,7 +82,7 @@ def test_the_cast_overrules_everything_and_finds_its_names_itself():
 
 def test_wording_varies_with_the_text_and_never_for_one_text():
     texts = [f"Zelda lifts {number} cups." for number in range(200)]
-    rules = RulesRewriter(finder_of("Zelda"))
+    rules = RulesRewriter(make_finder("Zelda"))
     first = captions(rules, *texts)
     words = Counter(caption.split()[1] for caption in first)
     assert words["woman"] > words["lady"] > 0
@@ -94,13 +94,13 @@ def test_wording_varies_with_the_text_and_never_for_one_text():
     ["Zelda waves.", "Okonkwo waves.", "Zelda and James wave.", "Zelda, James and Mary wave."],
 )
 def test_a_repair_answers_differently(text):
-    rules = RulesRewriter(finder_of("Zelda", "Okonkwo", "James", "Mary"))
+    rules = RulesRewriter(make_finder("Zelda", "Okonkwo", "James", "Mary"))
     assert captions(rules, text) != captions(rules, text, attempt=1)
     assert captions(rules, text, attempt=1) != captions(rules, text, attempt=2)
 
 
 def test_a_repair_looks_for_names_in_the_caption_too():
-    find = finder_of("Quill", "Zorn")  # it misses what is beside a name, until that is gone
+    find = make_finder("Quill", "Zorn")  # it misses what is beside a name, until that is gone
     rules = RulesRewriter(lambda texts: [spans[:1] for spans in find(texts)])
     text = "Quill waves as Zorn leaves."
     assert "Zorn" in captions(rules, text)[0]
@@ -113,7 +113,7 @@ def test_no_repair_takes_a_capital_for_a_name_without_evidence():
 
 
 def test_it_is_a_rewriter_and_answers_in_order():
-    rules: Rewriter = RulesRewriter(finder_of("Zelda"))
+    rules: Rewriter = RulesRewriter(make_finder("Zelda"))
     items = [Moment("m1", "Zelda waves."), Moment("m2", "A dog barks.")]
     first, second = rules.rewrite(items, 0)
     assert (first.moment_id, first.outcome) == ("m1", "ok")
@@ -128,7 +128,7 @@ SENTENCE = len(LONG_TEXT) // 500
 
 
 def test_a_long_text_is_cut_after_sentences_and_each_part_keeps_its_names():
-    [spans] = finder_of(*NAMES)([LONG_TEXT])
+    [spans] = make_finder(*NAMES)([LONG_TEXT])
     cut = list(split_text(LONG_TEXT, spans))
     assert "".join(part.text for part in cut) == LONG_TEXT
     assert len(cut) > 20
@@ -144,14 +144,14 @@ def test_any_long_text_is_cut_at_spaces_alone(text, times):
     text = (text * times)[: 3 * LONG]
     cut = [part.text for part in split_text(text, [])]
     assert "".join(cut) == text
-    assert all(one[-1].isspace() for one in cut[:-1])
-    assert all(len(one) <= LONG or len(one.split()) == 1 for one in cut)
+    assert all(piece[-1].isspace() for piece in cut[:-1])
+    assert all(len(piece) <= LONG or len(piece.split()) == 1 for piece in cut)
 
 
 def test_a_long_text_takes_a_time_in_proportion():
     def seconds(sentences):
         text, start = LONG_TEXT[: SENTENCE * sentences], time.process_time()
-        rules = RulesRewriter.for_corpus([text], finder_of(*NAMES))
+        rules = RulesRewriter.for_corpus([text], make_finder(*NAMES))
         for attempt in (0, 2):
             [caption] = rules.rewrite_texts([text], attempt)
             assert len(caption.split()) > sentences * 5
@@ -178,7 +178,7 @@ sentences = st.lists(words, min_size=1, max_size=14).map(" ".join)
 
 @given(sentences, st.integers(0, 2))
 def test_no_marked_name_survives(text, attempt):
-    rules = RulesRewriter(finder_of(*NAMES))
+    rules = RulesRewriter(make_finder(*NAMES))
     (caption,) = captions(rules, text, attempt=attempt)
     assert not re.search(rf"(?<!\w)(?:{'|'.join(NAMES)})(?!\w)", caption)
 
@@ -189,7 +189,7 @@ LONE = re.compile(rf'"|(?:Dr|Mrs)\. (?!{"|".join(NAMES)})|(?:Dr|Mrs)\.$')
 
 @given(sentences.filter(lambda text: not LONE.search(text)))
 def test_a_caption_is_rewritten_to_itself(text):
-    rules = RulesRewriter(finder_of(*NAMES))
+    rules = RulesRewriter(make_finder(*NAMES))
     once = captions(rules, text)
     assert captions(rules, *once) == once
 
@@ -208,7 +208,7 @@ def test_any_text_with_any_spans_gives_a_caption(text, data):
 
 @given(st.lists(sentences, max_size=5))
 def test_a_corpus_gives_the_same_captions_in_any_order(texts):
-    find = finder_of(*NAMES)
+    find = make_finder(*NAMES)
     ahead = RulesRewriter.for_corpus(texts, find)
     back = RulesRewriter.for_corpus(texts[::-1], find)
     assert captions(ahead, *texts) == captions(back, *texts)

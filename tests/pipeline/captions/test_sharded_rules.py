@@ -45,7 +45,9 @@ class Lengths:
 
 
 def texts():
-    every = [f"{one} {deed.format(two)}" for one in PEOPLE for deed in DEEDS for two in PEOPLE]
+    every = [
+        f"{actor} {deed.format(target)}" for actor in PEOPLE for deed in DEEDS for target in PEOPLE
+    ]
     return [*every, "A long way. " * 100 + "Okonkwo waves.", "the will of a man"]
 
 
@@ -98,10 +100,10 @@ def test_shards_rewrite_and_check_the_same(whole, rows, tmp_path, shards):
 
 
 def test_other_processes_do_the_same(rows, forked_workers):
-    known = Rules(Genders(names=frozenset({"rook"})), CAST)
-    given = [(text, []) for text in texts()]
-    found = rows(2, workers=2)(find_rows, known, given)
-    assert found == find_rows(known, given)
+    rules = Rules(Genders(names=frozenset({"rook"})), CAST)
+    inputs = [(text, []) for text in texts()]
+    results = rows(2, workers=2)(find_rows, rules, inputs)
+    assert results == find_rows(rules, inputs)
 
 
 def test_an_empty_corpus_has_nothing_to_share():

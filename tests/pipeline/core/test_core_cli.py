@@ -63,17 +63,17 @@ def test_a_missing_table_says_what_makes_it(repository, tmp_path, run):
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
         (["--queries", "-1"], 2, "argument --queries: -1: must be 1 or more\n"),
         (["--top", "0"], 2, "argument --top: 0: must be 1 or more\n"),
         ([], 1, MISSING),
     ],
 )
-def test_show_fails_like_a_stage(run, words, code, said):
+def test_show_fails_like_a_stage(run, words, code, message):
     ended, out, err = run("show", *words)
     assert (ended, out) == (code, "")
-    assert err.endswith(said)
+    assert err.endswith(message)
 
 
 @pytest.mark.parametrize(

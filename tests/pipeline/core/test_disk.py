@@ -70,12 +70,12 @@ def as_parquet(path, rows):
 WRITERS = [as_json, as_csv, as_parquet]
 
 
-def assert_nothing_is_lost(folder, write, limit, said):
+def assert_nothing_is_lost(folder, write, limit, reason):
     """Write a table, then a larger one that fails: the former stays, and nothing else."""
     path = folder / "table"
     write(path, 10)
     before = path.read_bytes()
-    with limit, pytest.raises(FileError, match=rf"/table: can't be written \({said}"):
+    with limit, pytest.raises(FileError, match=rf"/table: can't be written \({reason}"):
         write(path, 10_000)
     assert [(entry.name, entry.read_bytes()) for entry in folder.iterdir()] == [("table", before)]
 
@@ -131,7 +131,7 @@ def test_an_error_of_another_file_keeps_its_name(tmp_path):
         (tmp_path / "other").read_text()
 
 
-def stored(folder, texts):
+def store_texts(folder, texts):
     store = embeddings.Store(folder / "embeddings", "fingerprint")
     ids, _ = embeddings.distinct(texts)
     store.finish(ids, [(ids, np.ones((len(ids), 64), dtype=np.float32))])
@@ -140,10 +140,10 @@ def stored(folder, texts):
 
 def test_embeddings_on_a_full_disk_are_the_former_ones_and_nobody_is_killed(small_disk):
     # Who writes to the map of a file for which there is no room dies of SIGBUS.
-    former = stored(small_disk, ["a", "b"])
+    former = store_texts(small_disk, ["a", "b"])
     more = [f"text {number}" for number in range(3000)]
     with pytest.raises(files.FileError, match="no space left on device"):
-        stored(small_disk, more)
+        store_texts(small_disk, more)
     assert embeddings.Embeddings.open(small_disk / "embeddings").ids.tolist() == former.tolist()
 
 

@@ -35,7 +35,7 @@ def write(tmp_path):
     return _write
 
 
-def numbered(path):
+def read_numbered(path):
     return [(line.number, line.text) for line in files.read_lines(path)]
 
 
@@ -143,7 +143,7 @@ def test_json_is_written_in_order_and_nan_is_refused(tmp_path):
     ids=["empty", "two", "no-end", "bom-crlf", "blank", "unicode-line-ends", "bom-inside"],
 )
 def test_lines(write, content, lines):
-    assert numbered(write(content)) == lines
+    assert read_numbered(write(content)) == lines
 
 
 def test_a_line_that_is_no_utf8_is_marked_and_the_others_are_read(write):
@@ -175,13 +175,13 @@ from pipeline.core import csv_files, files
 used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + 2**28, used + 2**28))
 try:
-    found = {reader}(Path("long.csv"))
-    for line in found.rows if isinstance(found, tuple) else found:
+    sheet = {reader}(Path("long.csv"))
+    for line in sheet.rows if isinstance(sheet, tuple) else sheet:
         pass
 except files.FileError as exc:
     print(exc)
 """
-    told = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", code],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(repository), "OPENBLAS_NUM_THREADS": "1"},
@@ -189,14 +189,14 @@ except files.FileError as exc:
         text=True,
         check=True,
     ).stdout
-    assert told == "long.csv, line 2: longer than 16 MiB\n"
+    assert output == "long.csv, line 2: longer than 16 MiB\n"
 
 
 def test_a_missing_file_and_a_folder_say_so(tmp_path):
     with pytest.raises(FileError, match=r"nothing\.txt: no such file or directory$"):
-        numbered(tmp_path / "nothing.txt")
+        read_numbered(tmp_path / "nothing.txt")
     with pytest.raises(FileError, match=r": is a directory$"):
-        numbered(tmp_path)
+        read_numbered(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -215,8 +215,8 @@ def test_what_a_stage_makes_names_the_command_that_makes_it(
     assert files.command_for(Path(path)) is None
     shutil.copy(repository / "dvc.yaml", tmp_path)
     assert files.command_for(Path(path)) == files.command_for(tmp_path / path) == command
-    told = f"; `{command}` makes it" if command else ""
-    with pytest.raises(FileError, match=rf"no such file or directory{told}$"):
+    hint = f"; `{command}` makes it" if command else ""
+    with pytest.raises(FileError, match=rf"no such file or directory{hint}$"):
         files.read_json(Path(path))
 
 
@@ -283,8 +283,8 @@ def test_csv_with_a_header_alone_has_no_rows(write):
 
 
 def test_csv_cells_may_hold_nul_bytes_and_bytes_that_are_no_utf8(write):
-    [(line, one, two)] = read(write(b"a,b\nx\0y,caf\xe9\n"))
-    assert (line, one, is_utf8(two)) == (2, "x\0y", False)
+    [(line, first, second)] = read(write(b"a,b\nx\0y,caf\xe9\n"))
+    assert (line, first, is_utf8(second)) == (2, "x\0y", False)
 
 
 def test_csv_takes_a_cell_longer_than_pythons_own_limit(tmp_path):

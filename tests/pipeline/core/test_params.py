@@ -13,10 +13,10 @@ EVERY_COLUMN = {name: name for name in ("video_id", "start", "end", "duration", 
 
 
 @pytest.fixture
-def mistaken(repository, tmp_path):
+def load_errors(repository, tmp_path):
     """Return a function that changes one key of params.yaml and gives the error's lines."""
 
-    def _mistaken(key, value):
+    def _load_errors(key, value):
         content = files.read_yaml(repository / "params.yaml")
         *sections, last = key.split(".")
         section = content
@@ -34,7 +34,7 @@ def mistaken(repository, tmp_path):
             return str(exc).replace(str(path), "params.yaml").splitlines()
         return []
 
-    return _mistaken
+    return _load_errors
 
 
 def test_the_papers_settings_load(repository):
@@ -99,8 +99,8 @@ def test_params_cannot_be_changed_after_they_are_read(repository):
         ("rewrite.openai.input_price", 0),
     ],
 )
-def test_values_at_the_edge_are_possible(mistaken, key, value):
-    assert mistaken(key, value) == []
+def test_values_at_the_edge_are_possible(load_errors, key, value):
+    assert load_errors(key, value) == []
 
 
 LOW, HIGH = "input should be greater than or equal to", "input should be less than or equal to"
@@ -163,8 +163,8 @@ NAN, INF = float("nan"), float("inf")
         ("names.model", "", NO_TEXT),
     ],
 )
-def test_a_mistake_is_one_line_with_the_keys_path(mistaken, key, value, complaint):
-    assert mistaken(key, value) == [f"params.yaml: {key}: {complaint}"]
+def test_a_mistake_is_one_line_with_the_keys_path(load_errors, key, value, complaint):
+    assert load_errors(key, value) == [f"params.yaml: {key}: {complaint}"]
 
 
 COLUMNS = "'moment_id', 'video_id', 'start', 'end', 'duration', 'description' or 'modality'"
@@ -179,18 +179,18 @@ COLUMNS = "'moment_id', 'video_id', 'start', 'end', 'duration', 'description' or
         ("ingest.columns", {"video": "v"}, f".video: unknown key; must be {COLUMNS}"),
     ],
 )
-def test_a_mistake_inside_a_value_is_told_by_its_own_path(mistaken, key, value, line):
-    assert mistaken(key, value) == [f"params.yaml: {key}{line}"]
+def test_a_mistake_inside_a_value_is_told_by_its_own_path(load_errors, key, value, line):
+    assert load_errors(key, value) == [f"params.yaml: {key}{line}"]
 
 
-def test_a_limit_that_another_key_sets_is_told_by_the_key_that_passes_it(mistaken):
+def test_a_limit_that_another_key_sets_is_told_by_the_key_that_passes_it(load_errors):
     line = "candidates.top: must be at most two batches of 19 (it is 40)"
-    assert mistaken("candidates.batch", 19) == [f"params.yaml: {line}"]
+    assert load_errors("candidates.batch", 19) == [f"params.yaml: {line}"]
 
 
 @pytest.mark.parametrize(("key", "value"), [("ingest.corpus", "msrvtt"), ("embed.device", "gpu")])
-def test_an_unknown_choice_is_refused(mistaken, key, value):
-    [line] = mistaken(key, value)
+def test_an_unknown_choice_is_refused(load_errors, key, value):
+    [line] = load_errors(key, value)
     assert line.startswith(f"params.yaml: {key}: ")
     assert line.endswith(f"(it is {value!r})")
 

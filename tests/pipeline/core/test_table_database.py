@@ -46,11 +46,11 @@ def test_an_answer_comes_in_batches_while_the_database_goes_on(small, monkeypatc
     small.load("numbers", [pd.DataFrame({"n": [3, 1, 2]}), pd.DataFrame({"n": [5, 4]})])
     answer = small.frames("select n from numbers order by n")
     small.run("create table more as from numbers")
-    seen = []
+    numbers = []
     for frame in answer:
-        seen += frame["n"].tolist()
+        numbers += frame["n"].tolist()
         assert small.value("select count(*) from more where n > $n", n=3) == 2
-    assert seen == [1, 2, 3, 4, 5]
+    assert numbers == [1, 2, 3, 4, 5]
 
 
 def test_what_is_larger_than_the_memory_is_sorted_on_the_disk(small, folder):

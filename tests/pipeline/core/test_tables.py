@@ -174,15 +174,15 @@ SCHEMAS = {
 every_table = pytest.mark.parametrize("name", ROWS)
 
 
-def table_of(name: str) -> Table:
+def get_table(name: str) -> Table:
     return getattr(tables, name)
 
 
-def frame_of(name: str) -> pd.DataFrame:
-    return pd.DataFrame(ROWS[name], columns=table_of(name).columns)
+def make_frame(name: str) -> pd.DataFrame:
+    return pd.DataFrame(ROWS[name], columns=get_table(name).columns)
 
 
-def dtypes_of(frame: pd.DataFrame) -> str:
+def list_dtypes(frame: pd.DataFrame) -> str:
     return " ".join(str(dtype) for dtype in frame.dtypes)
 
 
@@ -214,11 +214,14 @@ def test_every_table_of_the_module_is_tested():
 
 @every_table
 def test_an_empty_table_has_its_dtypes_and_round_trips(name, tmp_path):
-    table = table_of(name)
+    table = get_table(name)
     empty = table.empty()
     assert len(empty) == 0
     assert list(empty.columns) == table.columns
-    assert (str(table.path), dtypes_of(empty)) == (f"datasets/{SCHEMAS[name][0]}", SCHEMAS[name][2])
+    assert (str(table.path), list_dtypes(empty)) == (
+        f"datasets/{SCHEMAS[name][0]}",
+        SCHEMAS[name][2],
+    )
     for path in [tmp_path / "t.parquet", tmp_path / "t.csv"]:
         table.write(empty, path)
         pd.testing.assert_frame_equal(table.read(path), empty)
@@ -229,15 +232,15 @@ def test_an_empty_table_has_its_dtypes_and_round_trips(name, tmp_path):
     [(name, f"t.{kind}") for name in ROWS for kind in ("parquet", "csv")][:-1],  # a list is no cell
 )
 def test_a_table_round_trips(name, file, tmp_path):
-    table, frame = table_of(name), frame_of(name)
+    table, frame = get_table(name), make_frame(name)
     table.write(frame, tmp_path / file)
     read = table.read(tmp_path / file)
-    assert dtypes_of(read) == SCHEMAS[name][2]
+    assert list_dtypes(read) == SCHEMAS[name][2]
     assert plain(read) == plain(frame)
 
 
 def test_judgments_are_committed_as_this_text(tmp_path):
-    tables.JUDGMENTS.write(frame_of("JUDGMENTS"), tmp_path / "j.csv")
+    tables.JUDGMENTS.write(make_frame("JUDGMENTS"), tmp_path / "j.csv")
     assert (tmp_path / "j.csv").read_text() == (
         "query_id,moment_id,annotator,level,reason,submitted_at,seconds,origin,guideline,kind,"
         "query_sha,clip_sha\n"
@@ -263,7 +266,7 @@ def test_any_text_and_any_time_survives_a_committed_table(tmp_path, rows):
 
 
 def test_the_index_is_not_kept_and_what_is_handed_over_is_not_changed(tmp_path):
-    frame = frame_of("QUERIES").set_axis([7, 3])
+    frame = make_frame("QUERIES").set_axis([7, 3])
     tables.QUERIES.write(frame, tmp_path / "q.parquet")
     assert list(tables.QUERIES.read(tmp_path / "q.parquet").index) == [0, 1]
     assert list(frame.index) == [7, 3]
@@ -328,8 +331,8 @@ MISTAKES = [
 def test_a_broken_cell_is_one_line_with_row_or_line_and_column(
     name, column, value, complaint, tmp_path
 ):
-    table, path = table_of(name), tmp_path / "t.parquet"
-    frame = table.check(frame_of(name)).astype(object)
+    table, path = get_table(name), tmp_path / "t.parquet"
+    frame = table.check(make_frame(name)).astype(object)
     frame.loc[1, column] = value
     assert problems(lambda: table.write(frame, path)) == [f"{path}: row 1, {column}: {complaint}"]
     assert not path.exists()
@@ -342,18 +345,18 @@ def test_a_broken_cell_is_one_line_with_row_or_line_and_column(
 CELLS = (None, "", " ", "q1", "first", "2", "\ud800", 2, -1, 0.5, 2**70, True, NOON, np.inf)
 
 
-def kinds_of_columns():
+def list_column_kinds():
     """Return a column of every kind that the tables have: of a dtype, a check, nullable or not."""
-    found = {}
+    columns = {}
     for name in ROWS:
-        for column in table_of(name).schema.columns.values():
+        for column in get_table(name).schema.columns.values():
             checks = [check.error for check in column.checks]
-            found.setdefault((str(column.dtype), str(checks), column.nullable), column)
-    return found.values()
+            columns.setdefault((str(column.dtype), str(checks), column.nullable), column)
+    return columns.values()
 
 
 def test_a_column_passes_where_pandera_passes_it_and_comes_out_the_same():
-    cases = product(kinds_of_columns(), CELLS)
+    cases = product(list_column_kinds(), CELLS)
     for column, cell in islice(cases, 0, None, 3):  # to refuse a cell takes pandera 10 ms
         schema = pa.DataFrameSchema({column.name: column})
         frame = pd.DataFrame({column.name: pd.Series([cell], [7], dtype=object)})
@@ -361,22 +364,22 @@ def test_a_column_passes_where_pandera_passes_it_and_comes_out_the_same():
             expected = schema.validate(frame, lazy=True)
         except SchemaErrors:
             expected = None
-        found = coerce_valid(schema, frame)
-        assert (found is None) == (expected is None), (column, cell)
+        actual = coerce_valid(schema, frame)
+        assert (actual is None) == (expected is None), (column, cell)
         if expected is not None:
-            pd.testing.assert_frame_equal(found, expected)
+            pd.testing.assert_frame_equal(actual, expected)
 
 
 @every_table
 def test_a_frame_comes_out_as_of_pandera_whatever_its_index(name):
-    schema, frame = table_of(name).schema, frame_of(name)
+    schema, frame = get_table(name).schema, make_frame(name)
     twice = pd.concat([frame, frame]).rename_axis("moment")
     for rows in (frame.head(0), frame, twice):
         pd.testing.assert_frame_equal(coerce_valid(schema, rows), schema.validate(rows, lazy=True))
 
 
 def test_a_column_that_has_its_dtype_already_is_checked_all_the_same():
-    schema, frame = tables.JUDGMENTS.schema, tables.JUDGMENTS.check(frame_of("JUDGMENTS"))
+    schema, frame = tables.JUDGMENTS.schema, tables.JUDGMENTS.check(make_frame("JUDGMENTS"))
     assert coerce_valid(schema, frame) is not None
     for name, cell in {"seconds": -1.0, "annotator": -1, "level": 9, "kind": "second"}.items():
         cells = pd.Series(cell, frame.index, dtype=frame[name].dtype)
@@ -387,7 +390,7 @@ def test_a_column_that_has_its_dtype_already_is_checked_all_the_same():
 
 def test_a_broken_cell_in_a_parquet_file_is_told_by_its_row(tmp_path):
     path = tmp_path / "q.parquet"
-    frame_of("QUERIES").assign(split=["val", "dev"]).to_parquet(path)
+    make_frame("QUERIES").assign(split=["val", "dev"]).to_parquet(path)
     assert problems(lambda: tables.QUERIES.read(path)) == [
         f"{path}: row 1, split: 'dev' is not one of val, test, train"
     ]
@@ -415,7 +418,7 @@ def test_text_that_is_no_utf8_is_refused(tmp_path):
     path = tmp_path / "q.csv"
     path.write_bytes(b"query_id,query,split\nq1,fine,val\nq2,caf\xe9,val\n")
     assert problems(lambda: tables.QUERIES.read(path)) == [f"{path}: line 3, query: not UTF-8"]
-    lone = frame_of("QUERIES").astype(object).replace("=1+1", "\ud800")
+    lone = make_frame("QUERIES").astype(object).replace("=1+1", "\ud800")
     [line] = problems(lambda: tables.QUERIES.check(lone))
     assert line.endswith("query: a cell is not UTF-8 text")
 
@@ -434,7 +437,7 @@ def test_text_that_is_no_utf8_is_refused(tmp_path):
     ],
 )
 def test_a_time_is_any_iso_8601_and_utc_where_it_does_not_say(text, tmp_path):
-    frame = tables.JUDGMENTS.check(frame_of("JUDGMENTS")).astype({"submitted_at": object})
+    frame = tables.JUDGMENTS.check(make_frame("JUDGMENTS")).astype({"submitted_at": object})
     frame.loc[1, "submitted_at"] = text
     assert list(tables.JUDGMENTS.check(frame)["submitted_at"]) == [NOON, NOON]
     csv_files.write_csv(tmp_path / "j.csv", frame)
@@ -443,7 +446,7 @@ def test_a_time_is_any_iso_8601_and_utc_where_it_does_not_say(text, tmp_path):
 
 def test_times_of_a_column_may_differ_in_form(tmp_path):
     forms = ["2024-05-01 12:00:00+00:00", "2024-05-01T12:00:00.5Z", "2024-05-01T12:00:01.123456Z"]
-    frame = pd.concat([frame_of("JUDGMENTS")] * 2).head(3).astype({"level": "Int64"})
+    frame = pd.concat([make_frame("JUDGMENTS")] * 2).head(3).astype({"level": "Int64"})
     csv_files.write_csv(tmp_path / "j.csv", frame.assign(annotator=range(3), submitted_at=forms))
     instants = tables.JUDGMENTS.read(tmp_path / "j.csv")["submitted_at"]
     assert list((instants - NOON).dt.total_seconds()) == [0.0, 0.5, 1.123456]
@@ -453,27 +456,29 @@ def test_times_of_a_column_may_differ_in_form(tmp_path):
 
 
 def test_a_missing_and_an_unknown_column_are_told(tmp_path):
-    path, frame = tmp_path / "q.csv", frame_of("QUERIES").rename(columns={"split": "spilt"})
-    said = [f"{path}: column 'split' is missing", f"{path}: unknown column 'spilt'"]
-    assert problems(lambda: tables.QUERIES.write(frame, path)) == said
+    path, frame = tmp_path / "q.csv", make_frame("QUERIES").rename(columns={"split": "spilt"})
+    errors = [f"{path}: column 'split' is missing", f"{path}: unknown column 'spilt'"]
+    assert problems(lambda: tables.QUERIES.write(frame, path)) == errors
     csv_files.write_csv(path, frame)
-    assert problems(lambda: tables.QUERIES.read(path)) == said
+    assert problems(lambda: tables.QUERIES.read(path)) == errors
 
 
 @pytest.mark.parametrize("name", [name for name, (_, key, _) in SCHEMAS.items() if key])
 def test_a_key_twice_names_both_rows(name):
     key = SCHEMAS[name][1].split()
-    table, frame = table_of(name), frame_of(name).astype(object)
+    table, frame = get_table(name), make_frame(name).astype(object)
     frame.loc[1, key] = frame.loc[0, key]
-    said = f"{', '.join(key)}: {', '.join(str(frame.loc[0, part]) for part in key)} appears twice"
+    message = (
+        f"{', '.join(key)}: {', '.join(str(frame.loc[0, part]) for part in key)} appears twice"
+    )
     assert problems(lambda: table.check(frame)) == [
-        f"{table.path}: row 0, {said}",
-        f"{table.path}: row 1, {said}",
+        f"{table.path}: row 0, {message}",
+        f"{table.path}: row 1, {message}",
     ]
 
 
 def test_a_key_differs_where_one_part_does():
-    frame = pd.concat([frame_of("JUDGMENTS").head(1)] * 2, ignore_index=True)
+    frame = pd.concat([make_frame("JUDGMENTS").head(1)] * 2, ignore_index=True)
     tables.JUDGMENTS.check(frame.assign(annotator=[3, 4]))
     tables.JUDGMENTS.check(frame.assign(kind=["first", "repeat"]))
 
@@ -509,10 +514,10 @@ def test_what_is_no_parquet_is_told(tmp_path, content):
 
 def test_a_refused_table_leaves_the_old_one(tmp_path):
     path = tmp_path / "q.parquet"
-    tables.QUERIES.write(frame_of("QUERIES"), path)
+    tables.QUERIES.write(make_frame("QUERIES"), path)
     before = path.read_bytes()
     with pytest.raises(TableError):
-        tables.QUERIES.write(frame_of("QUERIES").assign(split="dev"), path)
+        tables.QUERIES.write(make_frame("QUERIES").assign(split="dev"), path)
     assert path.read_bytes() == before
 
 

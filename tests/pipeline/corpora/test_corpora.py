@@ -40,12 +40,12 @@ def write(path, content):
     return path
 
 
-def said_of(result) -> list[tuple]:
+def drop_ids(result) -> list[tuple]:
     """Return moments without their ids, for the formats that have none."""
     return [row[1:] for row in moment_rows(result)]
 
 
-def rejected_of(result) -> list[str]:
+def list_rejections(result) -> list[str]:
     """Return `place:reason` of each rejected row; the place is a line or an item."""
     rows = result.rejected
     places = rows["line"].astype(object).where(rows["line"].notna(), rows["item"])
@@ -100,7 +100,7 @@ def test_tvr_lines_that_are_none_are_rejected_with_their_number(tmp_path):
     assert set(result.rejected["file"]) == {"tvr.jsonl"}
     expected = """3:not-json 4:not-an-object 5:not-utf8 6:not-utf8 7:not-a-number 8:not-a-number
         9:no-id 10:no-video"""
-    assert rejected_of(result) == expected.split()
+    assert list_rejections(result) == expected.split()
 
 
 # Charades-STA
@@ -127,7 +127,7 @@ def charades(tmp_path):
 
 def test_charades_sta(charades):
     result = ingest_corpus("charades-sta", charades)
-    assert said_of(result) == [
+    assert drop_ids(result) == [
         ("AO8RW", 0.0, 6.9, "a person is putting a book on a shelf.", "v"),
         ("AO8RW", 12.3, 18.9, "person begins to play with their phone ## twice.", "v"),
     ]
@@ -151,8 +151,8 @@ def test_charades_lines_that_are_none_are_rejected(charades):
     result = ingest_corpus("charades-sta", charades)
     expected = """1:not-a-charades-line 3:not-a-charades-line 4:not-a-number 5:not-utf8
         6:no-duration 7:empty-text 8:ends-after-video"""
-    assert rejected_of(result) == expected.split()
-    assert said_of(result) == [("AO8RW", 24.0, 33.67, "a person stays to the end.", "v")]
+    assert list_rejections(result) == expected.split()
+    assert drop_ids(result) == [("AO8RW", 24.0, 33.67, "a person stays to the end.", "v")]
 
 
 # ActivityNet Captions
@@ -169,7 +169,7 @@ ACTIVITYNET = {
 def test_activitynet_captions(tmp_path):
     path = write(tmp_path / "train.json", ACTIVITYNET)
     result = ingest_corpus("activitynet-captions", path)
-    assert said_of(result) == [
+    assert drop_ids(result) == [
         ("v_QOlSCBRmfWY", 0.83, 19.86, "A young woman stands in a room.", "v"),
         ("v_QOlSCBRmfWY", 17.37, 60.81, "The girl dances around the room.", "v"),
     ]
@@ -188,10 +188,10 @@ def test_activitynet_entries_that_are_none_are_rejected(tmp_path):
         "v_g": {"duration": 10, "timestamps": [[0, 1]], "sentences": ["Lone \ud800."]},
     }
     result = ingest_corpus("activitynet-captions", write(tmp_path / "train.json", videos))
-    assert [row[0] for row in said_of(result)] == ["v_a", "v_f"]
+    assert [row[0] for row in drop_ids(result)] == ["v_a", "v_f"]
     expected = """v_a[1]:empty-text v_b:no-timestamps-or-sentences v_c:no-timestamps-or-sentences
         v_d[0]:no-duration v_e[0]:not-a-number v_f[1]:empty-text v_g[0]:not-utf8"""
-    assert rejected_of(result) == expected.split()
+    assert list_rejections(result) == expected.split()
 
 
 # QVHighlights
@@ -228,7 +228,7 @@ def test_qvhighlights_lines_without_windows_are_rejected(tmp_path):
     assert [row[0] for row in moment_rows(result)] == ["8737_0"]
     expected = """1:no-windows 2:no-windows 3:no-windows 4:not-a-number 4:ends-after-video 5:no-id
         6:not-json 7:not-utf8"""
-    assert rejected_of(result) == expected.split()
+    assert list_rejections(result) == expected.split()
     assert list(result.rejected["item"])[3:5] == ["relevant_windows[1]", "relevant_windows[2]"]
 
 
@@ -274,7 +274,7 @@ def test_didemo_entries_that_are_none_are_rejected(tmp_path):
     result = ingest_corpus("didemo", write(tmp_path / "train.json", entries))
     expected = """[0]:not-an-object [1]:not-a-number [2]:not-a-number [3]:end-not-after-start
         [4]:ends-after-video [5]:negative-time"""
-    assert rejected_of(result) == expected.split()
+    assert list_rejections(result) == expected.split()
 
 
 # Splits in a folder
@@ -348,7 +348,7 @@ def test_a_table_with_and_without_ids_and_modality(tmp_path, suffix):
     assert moment_rows(result) == [("9007199254740993", "a b", 0.5, 1.5, "She waves.", "v")]
     assert result.metrics["other_modality"] == 1
     result = ingest_corpus("table", path, COLUMNS)
-    assert said_of(result) == [
+    assert drop_ids(result) == [
         ("a b", 0.5, 1.5, "She waves.", "v"),
         ("c", 2.0, 3.0, "He sits.", "v"),
     ]
@@ -379,7 +379,9 @@ def test_cells_without_a_value_are_rejected_with_their_place(tmp_path, suffix):
     places = [first + row for row in (1, 2, 3, 5)]
     if suffix == "parquet":
         places = [f"row {row}" for row in places]
-    assert rejected_of(result) == [f"{at}:{why}" for at, why in zip(places, reasons, strict=True)]
+    assert list_rejections(result) == [
+        f"{at}:{why}" for at, why in zip(places, reasons, strict=True)
+    ]
 
 
 def test_a_null_beside_large_integer_ids_does_not_change_them(tmp_path):
@@ -387,13 +389,13 @@ def test_a_null_beside_large_integer_ids_does_not_change_them(tmp_path):
     path = table(tmp_path, frame, "parquet")
     result = ingest_corpus("table", path, COLUMNS | {"moment_id": "no"})
     assert [row[0] for row in moment_rows(result)] == ["9007199254740993"]
-    assert rejected_of(result) == ["row 1:no-id"]
+    assert list_rejections(result) == ["row 1:no-id"]
 
 
 def test_a_parquet_index_and_decimals_are_read_like_columns(tmp_path):
     frame = TABLE.assign(**{"from": [Decimal("0.50"), Decimal("2.00")]}).set_index("clip")
     result = ingest_corpus("table", table(tmp_path, frame, "parquet"), COLUMNS)
-    assert [row[:3] for row in said_of(result)] == [("a b", 0.5, 1.5), ("c", 2.0, 3.0)]
+    assert [row[:3] for row in drop_ids(result)] == [("a b", 0.5, 1.5), ("c", 2.0, 3.0)]
 
 
 BROKEN_CSV = b"v,0,1,9,caf\xe9\nv\xff,0,1,9,x\nv,0,1,9,fine\nv,\xff,1,9,x\n"
@@ -413,7 +415,7 @@ BROKEN_JSON = b'{"video_id": "v"\n[]\n{"video_id": "caf\xe9"}\n{}\n'
 )
 def test_a_line_that_cannot_be_read_is_rejected_alone(tmp_path, name, content, expected):
     result = ingest_corpus("table", write(tmp_path / name, content), AS_NAMED)
-    assert rejected_of(result) == expected.split()
+    assert list_rejections(result) == expected.split()
     assert len(result.moments) == content.count(b"fine")
 
 
@@ -493,7 +495,7 @@ def test_the_same_moment_twice_is_a_duplicate(charades):
     result = ingest_corpus("charades-sta", charades)
     assert len(result.moments) == 2
     assert set(result.rejected["file"]) == {"charades_sta_train.txt"}
-    assert rejected_of(result) == ["1:duplicate-id", "2:duplicate-id"]
+    assert list_rejections(result) == ["1:duplicate-id", "2:duplicate-id"]
 
 
 def test_a_stable_id_is_this_one():

@@ -19,12 +19,12 @@ def rows(tmp_path, content, columns=None, name="moments.csv"):
     return list(corpora.read("table", path, columns or {}))
 
 
-def said(found):
-    return [(r.video_id, r.start, r.end, r.duration, r.description) for r in found]
+def list_moments(moments):
+    return [(r.video_id, r.start, r.end, r.duration, r.description) for r in moments]
 
 
 @pytest.mark.parametrize(
-    ("value", "found"),
+    ("value", "expected"),
     [
         ("00:01:23.5", 83.5),
         ("1:23", 83.0),
@@ -48,8 +48,8 @@ def said(found):
         ("1,234,567", "1,234,567"),
     ],
 )
-def test_a_time_becomes_seconds_and_what_is_none_stays(value, found):
-    assert seconds(value) == found
+def test_a_time_becomes_seconds_and_what_is_none_stays(value, expected):
+    assert seconds(value) == expected
 
 
 def test_three_digits_after_a_comma_are_a_fraction_only_where_commas_are_decimal():
@@ -69,7 +69,7 @@ def test_any_usual_separator_is_found(tmp_path, mark, start):
     lines = ["Video", "Start Time", "End-Time", "Caption"], ["v", "0:01", "0:02.5", "Hi, you; all"]
     quoted = [[f'"{cell}"' for cell in line] for line in lines]
     text = start + "\r\n".join(mark.join(line) for line in quoted)
-    assert said(rows(tmp_path, text)) == [("v", 1.0, 2.5, None, "Hi, you; all")]
+    assert list_moments(rows(tmp_path, text)) == [("v", 1.0, 2.5, None, "Hi, you; all")]
 
 
 def test_a_german_spreadsheet(tmp_path):
@@ -79,17 +79,17 @@ def test_a_german_spreadsheet(tmp_path):
         ";;;;;;\r\n"
         "w;1:02;1:03;;Ein Hund;;\r\n;;;;;;\r\n"
     )  # fmt: skip
-    found = rows(tmp_path, text)
-    assert said(found) == [
+    moments = rows(tmp_path, text)
+    assert list_moments(moments) == [
         ("v", 0.5, 1.25, 12.5, "Zwei Zeilen\r\nin einer Zelle"),
         ("w", 62.0, 63.0, None, "Ein Hund"),
     ]
-    assert [row.line for row in found] == [3, 6]
+    assert [row.line for row in moments] == [3, 6]
 
 
 def test_tabs_in_a_tsv(tmp_path):
     text = "clip_id\tfile\tbegin\tstop\tsentence\n7\tv\t1\t2\tA, b; c\n"
-    assert said(rows(tmp_path, text, name="m.tsv")) == [("v", "1", "2", None, "A, b; c")]
+    assert list_moments(rows(tmp_path, text, name="m.tsv")) == [("v", "1", "2", None, "A, b; c")]
 
 
 @pytest.mark.parametrize("name", ["m.csv", "m.tsv"])
@@ -107,7 +107,7 @@ def test_a_windows_header_names_its_encoding(tmp_path):
 def test_every_usual_name_is_found_in_any_spelling(tmp_path, field):
     for name in USUAL[field]:
         spelt = name.replace("_", " ").title()
-        header = [spelt, *(f"{USUAL[other][0]}" for other in NEEDED if other != field)]
+        header = [spelt, *(f"{USUAL[needed][0]}" for needed in NEEDED if needed != field)]
         assert locate(tmp_path, header, {})[field] == spelt
 
 
@@ -120,7 +120,7 @@ def test_several_columns_for_one_field_are_an_error_naming_both(tmp_path):
     with pytest.raises(FileError, match=r"'start', 'begin' may each be the start.*ingest\.columns"):
         rows(tmp_path, "video,start,begin,end,text\n")
     named = rows(tmp_path, "video,start,begin,end,text\nv,1,2,3,Hi\n", {"start": "begin"})
-    assert said(named) == [("v", "2", "3", None, "Hi")]
+    assert list_moments(named) == [("v", "2", "3", None, "Hi")]
 
 
 def test_a_missing_column_names_what_was_looked_for_and_found(tmp_path):
@@ -131,7 +131,7 @@ def test_a_missing_column_names_what_was_looked_for_and_found(tmp_path):
 def test_a_column_of_a_usual_name_may_be_another_thing(tmp_path):
     text = "id,video,start,end,duration,text\nann,v,1,3,2,Hi\n"
     [row] = rows(tmp_path, text, {"moment_id": None, "duration": None})
-    assert said([row]) == [("v", "1", "3", None, "Hi")]
+    assert list_moments([row]) == [("v", "1", "3", None, "Hi")]
     assert len(row.moment_id) == 16, "made, as without such a column"
     with pytest.raises(FileError, match=r"ingest\.columns: \{start: ITS COLUMN\}"):
         rows(tmp_path, text, {"start": None})
@@ -141,19 +141,19 @@ def test_a_suffix_in_capitals_is_read_alone_and_in_a_folder(tmp_path):
     text = "video,start,end,text\n{},1,2,Hi\n"
     assert len(rows(tmp_path, text.format("a"), name="A.CSV")) == 1
     rows(tmp_path, text.format("b"), name="b.csv")
-    found = corpora.read("table", tmp_path, {})
-    assert sorted(row.video_id for row in found) == ["a", "b"]
+    moments = corpora.read("table", tmp_path, {})
+    assert sorted(row.video_id for row in moments) == ["a", "b"]
 
 
 def test_json_lines_need_not_all_have_every_field(tmp_path):
     text = '{"video": "v", "start": 1}\n{"video": "w", "start": 1, "end": 2, "text": "Hi"}\n'
-    assert said(rows(tmp_path, text, name="m.jsonl"))[1] == ("w", 1, 2, None, "Hi")
+    assert list_moments(rows(tmp_path, text, name="m.jsonl"))[1] == ("w", 1, 2, None, "Hi")
 
 
 def test_an_id_does_not_depend_on_how_a_time_is_read(tmp_path):
-    [one] = rows(tmp_path, "video;start;end;text\nv;0,5;1;Hi\n")
-    [two] = rows(tmp_path, 'video,start,end,text\nv,"0,5",1,Hi\n')
-    assert one.moment_id == two.moment_id
+    [first] = rows(tmp_path, "video;start;end;text\nv;0,5;1;Hi\n")
+    [second] = rows(tmp_path, 'video,start,end,text\nv,"0,5",1,Hi\n')
+    assert first.moment_id == second.moment_id
 
 
 def test_the_sheet_says_its_separator(tmp_path):

@@ -51,8 +51,8 @@ def serve(tmp_path, world):
     numbers = count()
     with serving() as serve:
 
-        def _serve(*, known=world, **script):
-            truth = known.write_truth(tmp_path / f"truth{next(numbers)}.json")
+        def _serve(*, world=world, **script):
+            truth = world.write_truth(tmp_path / f"truth{next(numbers)}.json")
             return serve(truth=str(truth), **script)
 
         yield _serve

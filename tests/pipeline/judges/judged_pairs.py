@@ -28,19 +28,19 @@ def _similarity(query, number):
     return round(0.9 - 0.05 * number - 0.01 * list(QUERIES).index(query), 6)
 
 
-def ranked(query, numbers, *more):
+def rank_moments(query, numbers, *more):
     """Return rows of pairs with rank and similarity."""
     return [(query, MOMENTS[n], n + 1, _similarity(query, n), *more) for n in numbers]
 
 
-def levels_of_people():
+def make_people_levels():
     """Return the level of each candidate, by query and number."""
     return {(query, n): max(0, 4 - n // 2) for query in QUERIES for n in range(8)}
 
 
-def write_levels(levels, **shown):
+def write_levels(levels, **changed_shas):
     """Write what people came to, and the ledger of what they were shown."""
-    sha = {query: query_sha(f"Text of {query}.") for query in QUERIES} | shown
+    sha = {query: query_sha(f"Text of {query}.") for query in QUERIES} | changed_shas
     write(tables.PAIRS, [
         (at, q, MOMENTS[n], f"v-{MOMENTS[n]}", 1.0, 3.5, 60.0, "A man waves.", 0.5, n + 1, sha[q],
          f"c-{MOMENTS[n]}")
@@ -64,17 +64,17 @@ def write_checkout(folder):
         (m, f"Caption {m}.", "rules", None, None, 0, 0.9, 0.0, "passed") for m in MOMENTS
     ])  # fmt: skip
     write(tables.CLIPS, [(m, f"c-{m}.mp4", f"c-{m}", 2.5) for m in MOMENTS if m != "m11"])
-    write(tables.CANDIDATES, [row for q in QUERIES for row in ranked(q, range(8), 1)])
-    write(tables.MACHINE_POOL, [row for q in QUERIES for row in ranked(q, POOL)])
-    write(tables.AUDIT, ranked("v1", (0, 8), "top"))
-    write(tables.TOPUP, ranked("t1", (9,), "run"))
+    write(tables.CANDIDATES, [row for q in QUERIES for row in rank_moments(q, range(8), 1)])
+    write(tables.MACHINE_POOL, [row for q in QUERIES for row in rank_moments(q, POOL)])
+    write(tables.AUDIT, rank_moments("v1", (0, 8), "top"))
+    write(tables.TOPUP, rank_moments("t1", (9,), "run"))
     open_campaign()
-    write_levels(levels_of_people())
+    write_levels(make_people_levels())
 
 
-def open_campaign(**said):
+def open_campaign(**changes):
     """Write a campaign.yaml."""
-    campaign = OPEN | said
+    campaign = OPEN | changes
     lines = (f"{name}: {json.dumps(value)}\n" for name, value in campaign.items())
     (tables.CAMPAIGN / "campaign.yaml").write_text("".join(lines))
 

@@ -18,7 +18,7 @@ NUMBER, FINER = 4, 2
 @pytest.fixture(scope="module")
 def long(world):
     """Return the two longest moments."""
-    return sorted(world.moments, key=lambda one: one.start - one.end)[:2]
+    return sorted(world.moments, key=lambda moment: moment.start - moment.end)[:2]
 
 
 def take(world, moment, number=NUMBER):
@@ -27,7 +27,7 @@ def take(world, moment, number=NUMBER):
     return take_pictures(world.clips[moment.moment_id], seconds, number, 180)
 
 
-def times_of(moment, number=NUMBER):
+def list_times(moment, number=NUMBER):
     return picture_times(moment.end - moment.start, number)
 
 
@@ -57,14 +57,14 @@ def encode(picture, kind="JPEG"):
 
 def test_the_moment_is_known_by_its_pictures(world, long):
     for moment in long:
-        parts = message(take(world, moment), times_of(moment))
+        parts = message(take(world, moment), list_times(moment))
         assert see(world, parts) == [moment.moment_id]
 
 
 def test_pictures_from_other_instants_than_told_are_of_no_moment(world, long):
     moment, other = long
     fine = take(world, moment, FINER * NUMBER)
-    told = times_of(moment)
+    times = list_times(moment)
     wrong = {
         "first half": fine[:NUMBER],
         "last half": fine[-NUMBER:],
@@ -74,12 +74,12 @@ def test_pictures_from_other_instants_than_told_are_of_no_moment(world, long):
     }
     for pictures in wrong.values():
         with pytest.raises(UnseenError, match="of no moment"):
-            see(world, message(pictures, told))
+            see(world, message(pictures, times))
 
 
 def test_pictures_at_uneven_times_are_of_no_moment_though_they_are_told_rightly(world, long):
     [moment, _] = long
-    fine, times = take(world, moment, FINER * NUMBER), times_of(moment, FINER * NUMBER)
+    fine, times = take(world, moment, FINER * NUMBER), list_times(moment, FINER * NUMBER)
     chosen = [0, 1, 3, 7]
     with pytest.raises(UnseenError, match="no middles of equal parts"):
         see(world, message([fine[n] for n in chosen], [times[n] for n in chosen]))
@@ -87,9 +87,9 @@ def test_pictures_at_uneven_times_are_of_no_moment_though_they_are_told_rightly(
 
 def test_what_is_no_picture_with_its_time_is_not_seen(world, long):
     [moment, _] = long
-    pictures, times = take(world, moment), times_of(moment)
+    pictures, times = take(world, moment), list_times(moment)
     grey = encode(Image.fromarray(np.full((180, 320, 3), 128, np.uint8)))
-    png = [encode(Image.open(io.BytesIO(one)), "PNG") for one in pictures]
+    png = [encode(Image.open(io.BytesIO(picture)), "PNG") for picture in pictures]
     with pytest.raises(UnseenError, match="without a number"):
         see(world, message([grey, *pictures[1:]], times))
     with pytest.raises(UnseenError, match="no JPEG in the request"):
@@ -106,7 +106,7 @@ def test_what_is_no_picture_with_its_time_is_not_seen(world, long):
 
 def test_moments_that_give_the_same_pictures_are_not_guessed_at(world, long):
     [moment, _] = long
-    parts = message(take(world, moment), times_of(moment))
+    parts = message(take(world, moment), list_times(moment))
     near = Moment("near", moment.video, moment.start + 0.01, moment.end + 0.01)
     twin = Moment("twin", *moment[1:])
     assert see(world, parts, [moment, twin]) == [moment.moment_id, "twin"]
@@ -118,7 +118,8 @@ def test_nor_are_those_of_one_video_that_is_looked_at(tmp_path):
     plan = Plan(1, 4, 1, 1, (320, 180), 12, 2, 3)
     world = make_world(tmp_path, plan)
     [moment] = world.moments
-    parts, paths = message(take(world, moment), times_of(moment)), {"v0": str(tmp_path / "v0.mp4")}
+    parts = message(take(world, moment), list_times(moment))
+    paths = {"v0": str(tmp_path / "v0.mp4")}
     assert see(world, parts, paths=paths) == [moment.moment_id]
     near = Moment("near", moment.video, moment.start + 0.01, moment.end + 0.01)
     with pytest.raises(UnseenError, match="that several moments have"):
@@ -130,7 +131,7 @@ def test_what_was_not_seen_is_counted_with_its_whole_reason(serve, judge, world,
     pairs = [pair._replace(seconds=pair.seconds * 0.6) for pair in world.pairs()]
     server = serve()
     answers = list(judge(server, mode=mode).judge(pairs))
-    assert {one.level for one in answers} == {None}
+    assert {answer.level for answer in answers} == {None}
     assert server.stats.unseen.total() == len(pairs)
     assert all(reason.endswith("are those of no moment") for reason in server.stats.unseen)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from judged_pairs import QUERIES, levels_of_people, write_checkout, write_levels
+from judged_pairs import QUERIES, make_people_levels, write_checkout, write_levels
 
 from pipeline import judge as stage
 from pipeline.campaign.pairs import query_sha
@@ -25,7 +25,7 @@ def folder(tmp_path):
         yield tmp_path
 
 
-def judged():
+def run_judge():
     stage.main()
     return tables.MACHINE_JUDGMENTS.read()
 
@@ -35,7 +35,7 @@ def metrics():
 
 
 def test_candidates_extra_pairs_and_the_pool_are_judged_once_but_without_a_clip(folder):
-    table = judged()
+    table = run_judge()
     pairs = [f"{row.query_id} {row.moment_id}" for row in table.itertuples()]
     own = [f"{query} m{n}" for query in QUERIES for n in (*range(8), 10)]
     assert sorted(pairs) == sorted([*own, "v1 m8", "t1 m9"])
@@ -43,30 +43,30 @@ def test_candidates_extra_pairs_and_the_pool_are_judged_once_but_without_a_clip(
     assert (table["level"].notna() & table["reason"].isna()).all()
     assert set(table["query_sha"]) == {query_sha(f"Text of {query}.") for query in QUERIES}
     assert (table["clip_sha"] == "c-" + table["moment_id"]).all()
-    told = metrics()
-    assert (told["pairs"], told["with_level"], told["pairs_without_clip"]) == (38, 38, 4)
-    assert told["judge"]["fitted_on_queries"] == 3
+    figures = metrics()
+    assert (figures["pairs"], figures["with_level"], figures["pairs_without_clip"]) == (38, 38, 4)
+    assert figures["judge"]["fitted_on_queries"] == 3
 
 
 def test_the_same_inputs_give_the_same_bytes(folder):
-    judged()
+    run_judge()
     before = tables.MACHINE_JUDGMENTS.path.read_bytes()
-    judged()
+    run_judge()
     assert tables.MACHINE_JUDGMENTS.path.read_bytes() == before
 
 
 def test_a_level_of_another_text_or_clip_teaches_nothing(folder):
-    levels = levels_of_people()
+    levels = make_people_levels()
     write_levels(levels, v2="an older text")
-    table = judged()
+    table = run_judge()
     assert metrics()["judge"]["fitted_on_queries"] == 2
     write_levels({key: level for key, level in levels.items() if key[0] != "v2"})
-    pd.testing.assert_frame_equal(judged(), table)
+    pd.testing.assert_frame_equal(run_judge(), table)
 
 
 def test_before_people_judge_rows_have_a_reason_and_it_is_said(folder, capsys):
     write_levels({})
-    table = judged()
+    table = run_judge()
     assert set(table["reason"]) == {"no-judgments"}
     assert "too few validation queries" in capsys.readouterr().err
 
@@ -74,7 +74,7 @@ def test_before_people_judge_rows_have_a_reason_and_it_is_said(folder, capsys):
 def test_no_backend_no_rows(folder, capsys):
     text = Path("params.yaml").read_text()
     Path("params.yaml").write_text(text.replace("backend: similarity", "backend: none"))
-    assert judged().empty
+    assert run_judge().empty
     assert "judge.backend is none" in capsys.readouterr().err
 
 
@@ -95,13 +95,13 @@ class Odd:
         return {}
 
 
-def shown_now():
+def read_shown():
     source = stage.read_tables()
     return stage.join_shown(stage.select_pairs(source), source)
 
 
 def test_every_repeat_is_a_row_that_names_model_prompt_and_guideline(folder):
-    table = stage.judge(shown_now(), Odd((3, None), (None, "refused"), (0, None)))
+    table = stage.judge(read_shown(), Odd((3, None), (None, "refused"), (0, None)))
     assert table["repeat"].tolist() == [0, 1, 2] * 38
     assert table["level"].tolist() == [3, pd.NA, 0] * 38
     assert set(table["reason"].dropna()) == {"refused"}
@@ -120,20 +120,20 @@ def test_every_repeat_is_a_row_that_names_model_prompt_and_guideline(folder):
 )
 def test_an_answer_has_either_a_level_or_a_known_reason(folder, answer, complaint):
     with pytest.raises(TableError, match=complaint):
-        stage.judge(shown_now(), Odd(answer))
+        stage.judge(read_shown(), Odd(answer))
 
 
 def test_an_answer_that_is_missing_or_about_another_pair_stops_the_stage(folder):
-    shown = shown_now()
+    pairs = read_shown()
 
     class Silent(Odd):
         def judge(self, pairs):
             return super().judge(pairs[1:])
 
     with pytest.raises(stage.JudgeError, match="for t1 m0"):
-        stage.judge(shown, Silent((3, None)))
+        stage.judge(pairs, Silent((3, None)))
     with pytest.raises(stage.JudgeError, match="was not asked about"):
-        stage.judge(shown[1:], Fixed(Odd((3, None)).judge(stage.list_pairs(shown))))
+        stage.judge(pairs[1:], Fixed(Odd((3, None)).judge(stage.list_pairs(pairs))))
 
 
 class Fixed(Odd):
@@ -144,9 +144,11 @@ class Fixed(Odd):
 
 
 def test_levels_of_people_are_those_of_what_is_shown_now(folder):
-    shown = shown_now()
-    known = select_levels_of_people(tables.CONSENSUS.read(), tables.PAIRS.read(), shown)
-    assert len(known) == 32
-    other = shown.assign(clip_sha=np.where(shown["moment_id"] == "m3", "new", shown["clip_sha"]))
-    fresh = select_levels_of_people(tables.CONSENSUS.read(), tables.PAIRS.read(), other)
-    assert set(fresh["moment_id"]) == set(known["moment_id"]) - {"m3"}
+    pairs = read_shown()
+    levels = select_levels_of_people(tables.CONSENSUS.read(), tables.PAIRS.read(), pairs)
+    assert len(levels) == 32
+    other_pairs = pairs.assign(
+        clip_sha=np.where(pairs["moment_id"] == "m3", "new", pairs["clip_sha"])
+    )
+    fresh = select_levels_of_people(tables.CONSENSUS.read(), tables.PAIRS.read(), other_pairs)
+    assert set(fresh["moment_id"]) == set(levels["moment_id"]) - {"m3"}

@@ -16,7 +16,7 @@ from pipeline.llm.outcomes import Outcome
 from pipeline.llm.prompt import PromptError, load_prompt
 
 
-def said(content, finish="stop", refusal=None):
+def make_answer(content, finish="stop", refusal=None):
     return Answer(content, refusal, finish, 1, 1)
 
 
@@ -39,7 +39,7 @@ contents = (
 )
 
 
-def claimed(content):
+def parse_plain_level(content):
     """Return the level that an answer states plainly; by another way than the code."""
     try:
         value = json.loads(content)
@@ -55,24 +55,24 @@ def claimed(content):
     st.none() | st.text(max_size=3),
 )
 def test_no_answer_becomes_a_level_that_it_does_not_state(content, finish, refusal):
-    found = read_level(said(content, finish, refusal))
-    if isinstance(found, Judged):
-        if found.level != claimed(content):  # there is more than one object in it
+    result = read_level(make_answer(content, finish, refusal))
+    if isinstance(result, Judged):
+        if result.level != parse_plain_level(content):  # there is more than one object in it
             assert "{" in content[1:]
-            assert ("null" if found.level is None else str(found.level)) in content
-        assert not isinstance(found.level, bool)
+            assert ("null" if result.level is None else str(result.level)) in content
+        assert not isinstance(result.level, bool)
         assert finish not in {"length", "content_filter"}
         assert not refusal
-        assert found.expected is None
+        assert result.expected is None
     else:
-        assert isinstance(found, Outcome)
+        assert isinstance(result, Outcome)
 
 
 @given(contents)
 def test_what_holds_no_digit_never_becomes_a_level(content):
     assume(not content or not any(digit in content for digit in "01234"))
-    found = read_level(said(content))
-    assert isinstance(found, Outcome) or found.level is None
+    result = read_level(make_answer(content))
+    assert isinstance(result, Outcome) or result.level is None
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_what_holds_no_digit_never_becomes_a_level(content):
     ],
 )  # fmt: skip
 def test_what_is_no_level_has_its_outcome(content, outcome):
-    assert read_level(said(content)) == outcome
+    assert read_level(make_answer(content)) == outcome
 
 
 @pytest.mark.parametrize(
@@ -101,14 +101,14 @@ def test_what_is_no_level_has_its_outcome(content, outcome):
     ],
 )
 def test_a_level_is_taken_out_of_what_is_around_it(content, level):
-    found = read_level(said(content))
-    assert isinstance(found, Judged)
-    assert found.level == level
+    result = read_level(make_answer(content))
+    assert isinstance(result, Judged)
+    assert result.level == level
 
 
 def test_a_reason_is_one_line_that_any_table_can_hold():
     content = json.dumps({"level": 1, "reason": " a\n\tb\x00\ud800\u2028" + "c" * 999})
-    remark = read_level(said(content)).remark
+    remark = read_level(make_answer(content)).remark
     assert remark.startswith("a b")
     assert len(remark) == 500
     assert remark.encode().decode().isprintable()
@@ -120,11 +120,11 @@ def test_a_reason_is_one_line_that_any_table_can_hold():
 def completion(content, tokens):
     """Return a chat completion: tokens are texts, or texts with their alternatives."""
     listed = [
-        {"token": one, "logprob": -0.1, "top_logprobs": [
+        {"token": token, "logprob": -0.1, "top_logprobs": [
             {"token": text, "logprob": value} for text, value in alternatives.items()]}
-        for one, alternatives in ((t, {}) if isinstance(t, str) else t for t in tokens)
+        for token, alternatives in ((t, {}) if isinstance(t, str) else t for t in tokens)
     ]  # fmt: skip
-    assert "".join(one["token"] for one in listed) == content
+    assert "".join(entry["token"] for entry in listed) == content
     choice = {"message": {"content": content}, "logprobs": {"content": listed}}
     return answers.parse({"choices": [choice]}, "level")
 
@@ -185,8 +185,10 @@ def test_an_expected_level_is_between_0_and_4_and_never_without_a_level(alternat
 
 
 def test_an_answer_without_alternatives_is_kept_as_it_was_before_there_were_any():
-    assert set(said("x").record()) == {*Answer._fields} - {"alternatives"}
-    assert said("x")._replace(alternatives={"3": -0.1}).record()["alternatives"] == {"3": -0.1}
+    assert set(make_answer("x").record()) == {*Answer._fields} - {"alternatives"}
+    assert make_answer("x")._replace(alternatives={"3": -0.1}).record()["alternatives"] == {
+        "3": -0.1
+    }
 
 
 # --- the prompt

@@ -13,7 +13,7 @@ from checkouts import PRIVATE, Checkout
 from judged_pairs import (
     MOMENTS,
     QUERIES,
-    levels_of_people,
+    make_people_levels,
     open_campaign,
     write,
     write_checkout,
@@ -61,11 +61,11 @@ def test_every_judgment_is_released_and_qrels_of_each_split(folder):
     }
     for split, qrels in read.items():
         own = table[table["query_id"].map(QUERIES) == split]
-        found = zip(
+        actual = zip(
             (qrels.queries[row] for row in qrels.query), qrels.video, qrels.value, strict=True
         )
         expected = zip(own["query_id"], "v-" + own["moment_id"], own["level"], strict=True)
-        assert sorted(found) == sorted(expected)
+        assert sorted(actual) == sorted(expected)
         by_moment = (RELEASE / f"qrels/{split}.machine.moments.qrels").read_text().splitlines()
         cells = zip(own["query_id"], own["moment_id"], own["level"], strict=True)
         assert sorted(by_moment) == sorted(f"{query} 0 {m} {level}" for query, m, level in cells)
@@ -132,23 +132,23 @@ def test_a_judgment_of_an_older_text_or_clip_is_dropped_and_of_a_pair_nobody_saw
     assert len(drop_stale(table, ledger)) == len(table)
     ledger.loc[ledger["query_id"] == "v1", "query_sha"] = query_sha("Another text.")
     ledger.loc[ledger["moment_id"] == "m2", "clip_sha"] = "another"
-    kept = {
+    fresh = {
         *drop_stale(table, ledger)[["query_id", "moment_id"]].itertuples(index=False, name=None)
     }
-    shown = {*ledger[["query_id", "moment_id"]].itertuples(index=False, name=None)}
+    ledger_pairs = {*ledger[["query_id", "moment_id"]].itertuples(index=False, name=None)}
     every = {*table[["query_id", "moment_id"]].itertuples(index=False, name=None)}
-    assert kept == {
-        pair for pair in every if pair not in shown or (pair[0] != "v1" and pair[1] != "m2")
+    assert fresh == {
+        pair for pair in every if pair not in ledger_pairs or (pair[0] != "v1" and pair[1] != "m2")
     }
-    assert ("v1", "m8") in kept
+    assert ("v1", "m8") in fresh
 
 
 @pytest.mark.parametrize(
     ("levels", "level"), [([2], 2), ([1, 4], 3), ([0, 4, 4], 4), ([0, 1, 1, 2], 1), ([None], None)]
 )
 def test_repeats_come_to_their_median_and_between_levels_to_the_higher(levels, level):
-    given = {"level": pd.array(levels, "Int64"), "repeat": range(len(levels))}
-    rows = pd.DataFrame(given).assign(query_id="q", moment_id="m", expected=None, remark=None)
+    columns = {"level": pd.array(levels, "Int64"), "repeat": range(len(levels))}
+    rows = pd.DataFrame(columns).assign(query_id="q", moment_id="m", expected=None, remark=None)
     assert settle_machine(rows)["level"].tolist() == ([] if level is None else [level])
 
 
@@ -161,7 +161,7 @@ def test_a_release_is_loaded_and_published_with_its_machines_levels(folder):
     collection = momentrank.load(RELEASE)
     assert collection.path("qrels/test.machine.qrels").stat().st_size
     package = collect_package(RELEASE)
-    assert "machine_manifest.json" in {one.path for one in package.files}
+    assert "machine_manifest.json" in {file.path for file in package.files}
     assert "qrels/val.machine.qrels" in package.further
     assert list_others(package) == []
     write_levels({})
@@ -206,8 +206,8 @@ def run_twice(*changes) -> dict[str, bytes]:
         assert text.count(before) == 1
         text = text.replace(before, after)
     Path("params.yaml").write_text(text)
-    for made in ("candidates.parquet", "consensus.parquet", "metrics"):
-        path = tables.WORK / made
+    for name in ("candidates.parquet", "consensus.parquet", "metrics"):
+        path = tables.WORK / name
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     shutil.rmtree(RELEASE, ignore_errors=True)
     for module in (candidates, consensus, stage, people_release) * 2:
@@ -223,7 +223,7 @@ def test_candidates_consensus_and_release_are_byte_equal_with_the_judge_on_and_o
     shutil.copytree(REPOSITORY / "annotation/guideline", "annotation/guideline")
     (tables.CAMPAIGN / "annotators.private.yaml").write_text(PRIVATE)
     write_embeddings()
-    write_votes(levels_of_people() | {("t1", number): number % 5 for number in range(8)})
+    write_votes(make_people_levels() | {("t1", number): number % 5 for number in range(8)})
     off = run_twice(("backend: similarity ", "backend: none "))
     assert tables.MACHINE_JUDGMENTS.read().empty
     assert tables.MACHINE_POOL.read().empty
@@ -232,10 +232,10 @@ def test_candidates_consensus_and_release_are_byte_equal_with_the_judge_on_and_o
                      "consensus.json", "release.json", "test.json", "test.qrels", "manifest.json",
                      "README.md"}  # fmt: skip
     on = run_twice(("pool_top: 0 ", "pool_top: 3 "))
-    said = tables.MACHINE_JUDGMENTS.read()
-    assert said["level"].notna().all()
+    judgments = tables.MACHINE_JUDGMENTS.read()
+    assert judgments["level"].notna().all()
     assert len(tables.MACHINE_POOL.read()) == 3 * len(QUERIES)
-    levels = tables.CONSENSUS.read().merge(said, on=["query_id", "moment_id"])
+    levels = tables.CONSENSUS.read().merge(judgments, on=["query_id", "moment_id"])
     assert (levels["level_x"] != levels["level_y"]).sum() > 4
     assert on == off
 
@@ -257,7 +257,7 @@ def dag():
     return files.read_yaml(REPOSITORY / "dvc.yaml")["stages"]
 
 
-def outs_of(entry) -> set[str]:
+def list_outs(entry) -> set[str]:
     return {path for out in entry["outs"] for path in (out if isinstance(out, dict) else [out])}
 
 
@@ -265,21 +265,25 @@ def outs_of(entry) -> set[str]:
 def test_no_stage_of_people_can_reach_what_only_a_machine_judges(name, imports, dag):
     module = dag[name]["cmd"].split()[-1]
     reached = imports.find_upstream_modules(module) | {module}
-    assert not {one for one in reached if one.startswith(("pipeline.judge", "annotation.machine"))}
-    for one in reached - NAMED:
-        path = REPOSITORY / one.replace(".", "/")
+    assert not {
+        dependency
+        for dependency in reached
+        if dependency.startswith(("pipeline.judge", "annotation.machine"))
+    }
+    for dependency in reached - NAMED:
+        path = REPOSITORY / dependency.replace(".", "/")
         path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-        assert not [word for word in FORBIDDEN if word in path.read_text()], one
+        assert not [word for word in FORBIDDEN if word in path.read_text()], dependency
 
 
 @pytest.mark.parametrize("name", OF_PEOPLE)
 def test_no_stage_of_people_is_made_from_what_a_machine_said(name, dag):
-    makers = {path: stage for stage, entry in dag.items() for path in outs_of(entry)}
-    left, before = [name], set()
-    while left:
-        deps = set(dag[left.pop()].get("deps", []))
-        found = {makers[dep] for dep in deps if dep in makers} - before
-        left, before = [*left, *found], before | found
+    makers = {path: stage for stage, entry in dag.items() for path in list_outs(entry)}
+    queue, before = [name], set()
+    while queue:
+        deps = set(dag[queue.pop()].get("deps", []))
+        sources = {makers[dep] for dep in deps if dep in makers} - before
+        queue, before = [*queue, *sources], before | sources
     assert "judge" not in before
     assert not any("machine" in dep for dep in dag[name]["deps"] if "/machine/" not in dep)
 
@@ -288,7 +292,7 @@ def test_the_machines_own_pairs_reach_no_plan_whatever_the_pool(folder):
     from annotation.tasks.shown import join_shown, read_pairs_to_judge
 
     candidates, extra = read_pairs_to_judge(20)
-    shown = join_shown(candidates, extra, tables.QUERIES.read(), tables.CLIPS.read())
-    assert not {MOMENTS[number] for number in (10, 11)} & set(shown["moment_id"])
+    pairs = join_shown(candidates, extra, tables.QUERIES.read(), tables.CLIPS.read())
+    assert not {MOMENTS[number] for number in (10, 11)} & set(pairs["moment_id"])
     stage.main()
     assert "m10" in set(tables.MACHINE_JUDGMENTS.read()["moment_id"])

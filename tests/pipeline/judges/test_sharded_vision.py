@@ -23,7 +23,7 @@ from pipeline.llm.outcomes import LLMError
 
 
 @pytest.fixture
-def sharded(judge, prompt, guideline, tmp_path, monkeypatch):
+def make_sharded(judge, prompt, guideline, tmp_path, monkeypatch):
     """Return a function that makes a judge whose shards run here, one after the other."""
     monkeypatch.setattr(sharded_vision, "count_at_once", lambda engine: engine.shards)
 
@@ -42,23 +42,25 @@ def sharded(judge, prompt, guideline, tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def handed(monkeypatch):
+def handed_shards(monkeypatch):
     """Return the shards that are handed out."""
     shards = []
 
-    def note(stage, work, given, engine):
-        shards.extend(given.values())
-        return map_shards(stage, work, given, engine)
+    def note(stage, work, inputs, engine):
+        shards.extend(inputs.values())
+        return map_shards(stage, work, inputs, engine)
 
     monkeypatch.setattr(sharded_vision, "map_shards", note)
     return shards
 
 
-def bought_once(server):
+def is_bought_once(server):
     return set(server.stats.answered.values()) == {1}
 
 
-def test_shards_get_and_spend_what_one_process_would(serve, judge, sharded, world, handed):
+def test_shards_get_and_spend_what_one_process_would(
+    serve, judge, make_sharded, world, handed_shards
+):
     kinds = ("refused", "broken-json", "truncated", "missing")
     server = serve(faults=0.4, kinds=kinds, seed=3, logprobs=True)
     alone = judge(server, blind=True, repeats=2)
@@ -68,57 +70,63 @@ def test_shards_get_and_spend_what_one_process_would(serve, judge, sharded, worl
     for shards in (3, 6):
         server.stats.answered.clear()
         server.server._asked.clear()
-        vision = sharded(server, shards, repeats=2, cache=f"cache-{shards}")
+        vision = make_sharded(server, shards, repeats=2, cache=f"cache-{shards}")
         assert sorted(vision.judge(world.pairs()), key=repr) == answers
         assert vision.figures() == figures
         assert server.stats.answered == bought
-    assert len(handed) == 3 + 6
-    later = sharded(server, repeats=2, cache="cache-6")
+    assert len(handed_shards) == 3 + 6
+    later = make_sharded(server, repeats=2, cache="cache-6")
     assert sorted(later.judge(world.pairs()), key=repr) == answers
     assert later.figures()["llm"]["requests"] == 0
     assert later.figures()["llm"]["cache_hits"] == 2 * len(world.pairs())
-    assert bought_once(server)
-    assert len(handed) == 9
+    assert is_bought_once(server)
+    assert len(handed_shards) == 9
 
 
-def test_what_a_shard_gave_up_is_not_asked_again_and_has_its_reason(serve, sharded, world, handed):
+def test_what_a_shard_gave_up_is_not_asked_again_and_has_its_reason(
+    serve, make_sharded, world, handed_shards
+):
     server = serve(poison='thing "0"', spoilt="rejected")
-    vision = sharded(server)
-    failed = {one.query_id for one in vision.judge(world.pairs()) if one.reason == "failed"}
+    vision = make_sharded(server)
+    failed = {
+        answer.query_id for answer in vision.judge(world.pairs()) if answer.reason == "failed"
+    }
     assert failed == {"q0"}
     spent = vision.figures()["llm"]
     assert spent["outcomes"] == {"ok": 16, "rejected": 8}
     assert server.stats.requests == spent["requests"] == len(world.pairs())
-    assert len(handed) == 3
+    assert len(handed_shards) == 3
 
 
-def test_a_shard_of_broken_clips_alone_fails_no_other(serve, sharded, world, tmp_path, handed):
+def test_a_shard_of_broken_clips_alone_fails_no_other(
+    serve, make_sharded, world, tmp_path, handed_shards
+):
     pair, broken = world.pairs()[0], []
     for number in range(8):
         path = tmp_path / f"broken{number}.mp4"
         path.write_bytes(b"not a clip")
         broken.append(pair._replace(clip=path, moment_id=f"b{number}"))
-    answers = sharded(serve(), 4, blind=False).judge([pair, *broken])
-    assert Counter(one.reason for one in answers) == {None: 1, "broken-clip": 8}
-    assert len(handed) == 4
+    answers = make_sharded(serve(), 4, blind=False).judge([pair, *broken])
+    assert Counter(answer.reason for answer in answers) == {None: 1, "broken-clip": 8}
+    assert len(handed_shards) == 4
 
 
-def test_an_empty_account_is_one_line_and_the_next_run_goes_on(serve, sharded, world):
+def test_an_empty_account_is_one_line_and_the_next_run_goes_on(serve, make_sharded, world):
     server = serve(money=20_000)
     with pytest.raises(LLMError, match=r"^insufficient-quota: .*top it up") as caught:
-        list(sharded(server).judge(world.pairs()))
+        list(make_sharded(server).judge(world.pairs()))
     assert "\n" not in str(caught.value)
     bought = server.stats.answered.total()
     assert 0 < bought < len(world.pairs())
     server.change(money=-1)
-    vision = sharded(server, in_flight=2)
-    assert all(one.level is not None for one in vision.judge(world.pairs()))
-    assert bought_once(server)
+    vision = make_sharded(server, in_flight=2)
+    assert all(answer.level is not None for answer in vision.judge(world.pairs()))
+    assert is_bought_once(server)
     assert vision.figures()["llm"]["cache_hits"] == bought
 
 
 @pytest.fixture
-def killed(serve, sharded, world, monkeypatch, tmp_path):
+def killed_run(serve, make_sharded, world, monkeypatch, tmp_path):
     """Return the server, and the caches of shards that a run has left which was killed."""
     server = serve()
 
@@ -129,48 +137,50 @@ def killed(serve, sharded, world, monkeypatch, tmp_path):
     with monkeypatch.context() as patched:
         patched.setattr(sharded_vision, "map_shards", die)
         with pytest.raises(KeyboardInterrupt):
-            list(sharded(server).judge(world.pairs()))
+            list(make_sharded(server).judge(world.pairs()))
     return server, sorted(tmp_path.glob("cache/shards/*/*.jsonl"))
 
 
-def test_any_run_takes_in_what_killed_shards_have_bought(killed, judge, world, tmp_path):
-    server, (first, *others) = killed
+def test_any_run_takes_in_what_killed_shards_have_bought(killed_run, judge, world, tmp_path):
+    server, (first, *others) = killed_run
     assert len(others) == 2
     first.write_bytes(first.read_bytes()[:-9])  # the last line is cut
     assert judge(server, blind=True).estimate(world.pairs()).left == 0
     assert server.stats.requests == len(world.pairs()) + 1
     assert list(tmp_path.glob("cache/shards/*")) == []
     vision = judge(server, blind=True)
-    assert all(one.level is not None for one in vision.judge(world.pairs()))
+    assert all(answer.level is not None for answer in vision.judge(world.pairs()))
     assert server.stats.requests == len(world.pairs()) + 1
 
 
 def test_a_shard_whose_machine_died_is_tried_again_and_all_it_bought_is_counted(
-    serve, sharded, world, monkeypatch, tmp_path
+    serve, make_sharded, world, monkeypatch, tmp_path
 ):
-    def ask_twice(stage, work, given, engine):
-        for shard in given.values():
+    def ask_twice(stage, work, inputs, engine):
+        for shard in inputs.values():
             work(shard, tmp_path / "lost.json")
-        return map_shards(stage, work, given, engine)
+        return map_shards(stage, work, inputs, engine)
 
     monkeypatch.setattr(sharded_vision, "map_shards", ask_twice)
     server = serve()
-    vision = sharded(server)
-    assert all(one.level is not None for one in vision.judge(world.pairs()))
+    vision = make_sharded(server)
+    assert all(answer.level is not None for answer in vision.judge(world.pairs()))
     spent = vision.figures()["llm"]
     assert server.stats.requests == spent["requests"] == len(world.pairs())
     assert spent["cost_usd"] == spent["result_cost_usd"] > 0
 
 
-def test_nothing_is_asked_while_a_shard_of_a_killed_run_goes_on(killed, judge, world, monkeypatch):
-    server, (first, *_) = killed
+def test_nothing_is_asked_while_a_shard_of_a_killed_run_goes_on(
+    killed_run, judge, world, monkeypatch
+):
+    server, (first, *_) = killed_run
     monkeypatch.setattr(cache, "PATIENCE", 0.1)
     with FileLock(first.with_name("lock")), pytest.raises(CacheError, match="another run is ask"):
         list(judge(server, blind=True).judge(world.pairs()))
     assert server.stats.requests == len(world.pairs())
 
 
-def test_a_second_run_is_refused_while_shards_ask(serve, judge, sharded, world, monkeypatch):
+def test_a_second_run_is_refused_while_shards_ask(serve, judge, make_sharded, world, monkeypatch):
     server, refused = serve(), []
 
     def begin_another(*args):
@@ -180,49 +190,53 @@ def test_a_second_run_is_refused_while_shards_ask(serve, judge, sharded, world, 
         return map_shards(*args)
 
     monkeypatch.setattr(sharded_vision, "map_shards", begin_another)
-    assert all(one.level is not None for one in sharded(server).judge(world.pairs()))
+    assert all(answer.level is not None for answer in make_sharded(server).judge(world.pairs()))
     assert refused == [0]
-    assert bought_once(server)
+    assert is_bought_once(server)
 
 
-def test_few_questions_and_a_batch_are_asked_by_this_process(serve, sharded, world, handed):
-    few = sharded(serve(), in_flight=24)
-    assert all(one.level is not None for one in few.judge(world.pairs()))
-    batch = sharded(serve(), mode="batch", cache="batches")
+def test_few_questions_and_a_batch_are_asked_by_this_process(
+    serve, make_sharded, world, handed_shards
+):
+    few = make_sharded(serve(), in_flight=24)
+    assert all(answer.level is not None for answer in few.judge(world.pairs()))
+    batch = make_sharded(serve(), mode="batch", cache="batches")
     assert batch._settings.mode == "batch"
     batch._asker._poll = 0.02
-    assert all(one.level is not None for one in batch.judge(world.pairs()))
-    assert handed == []
+    assert all(answer.level is not None for answer in batch.judge(world.pairs()))
+    assert handed_shards == []
 
 
-def test_no_key_is_told_before_a_process_starts(serve, sharded, world, monkeypatch, handed):
-    vision = sharded(serve())
+def test_no_key_is_told_before_a_process_starts(
+    serve, make_sharded, world, monkeypatch, handed_shards
+):
+    vision = make_sharded(serve())
     monkeypatch.delenv("OPENAI_API_KEY")
     vision = ShardedVisionJudge(vision._setup, vision._engine)
     with pytest.raises(UsageError, match="OPENAI_API_KEY is not set: export"):
         list(vision.judge(world.pairs()))
-    assert handed == []
+    assert handed_shards == []
 
 
 @pytest.mark.parametrize("name", ["OPENAI_API_KEY", "OPENAI_BASE_URL"])
 def test_a_machine_with_another_environment_asks_nothing(
-    serve, sharded, world, monkeypatch, handed, tmp_path, name
+    serve, make_sharded, world, monkeypatch, handed_shards, tmp_path, name
 ):
     server = serve()
-    list(sharded(server).judge(world.pairs()))
+    list(make_sharded(server).judge(world.pairs()))
     asked = server.stats.requests
     monkeypatch.delenv(name)
     with pytest.raises(UsageError, match=r"OPENAI_API_KEY.*OPENAI_BASE_URL.*on every machine"):
-        ask_shard(handed[0], tmp_path / "part.json")
+        ask_shard(handed_shards[0], tmp_path / "part.json")
     assert server.stats.requests == asked
 
 
 def test_what_is_sent_to_other_machines_holds_neither_key_nor_address(
-    serve, sharded, world, handed
+    serve, make_sharded, world, handed_shards
 ):
     server = serve()
-    list(sharded(server).judge(world.pairs()))
-    for shard in handed:
+    list(make_sharded(server).judge(world.pairs()))
+    for shard in handed_shards:
         sent = pickle.dumps(shard)
         assert KEY.encode() not in sent
         assert server.url.encode() not in sent
@@ -256,12 +270,14 @@ def test_questions_are_dealt_out_once_evenly_and_by_the_clip(pairs, number):
     turns = [Turn(0, "first", questions), Turn(1, "second", questions[::2])]
     shares = divide(turns, number)
     for at, turn in enumerate(turns):
-        dealt = [one for share in shares for one in share[at].questions]
+        dealt = [question for share in shares for question in share[at].questions]
         assert sorted(dealt, key=repr) == sorted(turn.questions, key=repr)
         assert {share[at].recipe for share in shares} == {turn.recipe}
-    clips = [{one.clip.sha for turn in share for one in turn.questions} for share in shares]
+    clips = [
+        {question.clip.sha for turn in share for question in turn.questions} for share in shares
+    ]
     assert sum(map(len, clips)) == len({clip for clip, _ in pairs})
     sizes = [sum(len(turn.questions) for turn in share) for share in shares]
-    of_clips = Counter(one.clip.sha for turn in turns for one in turn.questions)
-    assert max(sizes) - min(sizes) <= max(of_clips.values(), default=0)
-    assert len(shares) == max(1, min(number, len(of_clips)))
+    clip_counts = Counter(question.clip.sha for turn in turns for question in turn.questions)
+    assert max(sizes) - min(sizes) <= max(clip_counts.values(), default=0)
+    assert len(shares) == max(1, min(number, len(clip_counts)))

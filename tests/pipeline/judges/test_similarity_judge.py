@@ -14,14 +14,14 @@ from pipeline.judges.proportional_odds import RIDGE, fit
 from pipeline.judges.similarity import SimilarityJudge
 
 
-def negative_log_likelihood(packed, z, levels, seen):
+def negative_log_likelihood(packed, z, levels, levels_present):
     """Return the definition, term by term: McCullagh's model, with the ridge."""
     slope, *bounds = packed
     bounds = [-np.inf, *bounds, np.inf]
     total = RIDGE * slope**2 / 2
     for value, level in zip(z, levels, strict=True):
-        at = seen.index(level)
-        above, below = (1 / (1 + np.exp(slope * value - bounds[at + one])) for one in (1, 0))
+        at = levels_present.index(level)
+        above, below = (1 / (1 + np.exp(slope * value - bounds[at + offset])) for offset in (1, 0))
         total -= np.log(max(above - below, 1e-300))
     return total
 
@@ -35,15 +35,15 @@ def draw(number, seed=7):
 def test_the_fit_is_the_most_likely_one():
     x, levels = draw(60)
     fitted = fit(x, levels)
-    z, seen = (x - x.mean()) / x.std(), sorted(set(levels.tolist()))
+    z, levels_present = (x - x.mean()) / x.std(), sorted(set(levels.tolist()))
     packed = np.array([fitted.slope, *fitted.thresholds])
-    best = negative_log_likelihood(packed, z, levels, seen)
-    found = minimize(
-        negative_log_likelihood, packed * 0.8, (z, levels, seen), method="Nelder-Mead",
+    best = negative_log_likelihood(packed, z, levels, levels_present)
+    optimum = minimize(
+        negative_log_likelihood, packed * 0.8, (z, levels, levels_present), method="Nelder-Mead",
         options={"xatol": 1e-7, "fatol": 1e-9, "maxiter": 4000, "maxfev": 4000},
     )  # fmt: skip
-    assert best == pytest.approx(found.fun, abs=1e-5)
-    assert packed == pytest.approx(found.x, abs=1e-3)
+    assert best == pytest.approx(optimum.fun, abs=1e-5)
+    assert packed == pytest.approx(optimum.x, abs=1e-3)
 
 
 def test_levels_drawn_from_the_model_give_its_parameters_back():
@@ -70,7 +70,7 @@ def test_any_levels_have_a_finite_fit_within_those_seen(rows):
     assert (np.diff(expected) * np.sign(fitted.slope) >= -1e-9).all()
 
 
-def pairs_of(queries, split="val", moments=10, seed=7):
+def make_pairs(queries, split="val", moments=10, seed=7):
     x, levels = draw(len(queries) * moments, seed)
     rows = [
         Pair(query, f"m{n}", split, "She waves.", "A woman waves.", x[i * moments + n], 0, 2,
@@ -87,50 +87,57 @@ def pairs_of(queries, split="val", moments=10, seed=7):
     return rows, people
 
 
-def answers_of(people, pairs):
-    return {(one.query_id, one.moment_id): one for one in SimilarityJudge(people).judge(pairs)}
+def judge_pairs(people, pairs):
+    return {
+        (answer.query_id, answer.moment_id): answer
+        for answer in SimilarityJudge(people).judge(pairs)
+    }
 
 
 def test_a_query_of_validation_is_judged_without_its_own_levels():
-    pairs, people = pairs_of(["a", "b", "c", "d"])
-    before = answers_of(people, pairs)
+    pairs, people = make_pairs(["a", "b", "c", "d"])
+    before = judge_pairs(people, pairs)
     people.loc[people["query_id"] == "b", "level"] = 4 - people["level"]
-    after = answers_of(people, pairs)
-    changed = {query for (query, _), one in before.items() if one != after[query, _]}
+    after = judge_pairs(people, pairs)
+    changed = {query for (query, _), answer in before.items() if answer != after[query, _]}
     assert changed == {"a", "c", "d"}
 
 
 def test_the_levels_of_test_queries_teach_nothing():
-    pairs, people = pairs_of(["a", "b", "c"])
-    others, _ = pairs_of(["t", "u"], "test", seed=9)
+    pairs, people = make_pairs(["a", "b", "c"])
+    others, _ = make_pairs(["t", "u"], "test", seed=9)
     of_test = pd.DataFrame(
-        [(one.query_id, one.moment_id, 4) for one in others], columns=people.columns
+        [(pair.query_id, pair.moment_id, 4) for pair in others], columns=people.columns
     )
-    told = answers_of(people, pairs + others)
-    assert answers_of(pd.concat([people, of_test]), pairs + others) == told
-    fitted = fit(np.array([one.similarity for one in pairs]), people["level"].to_numpy())
-    expected = fitted.expect(np.array([one.similarity for one in others]))
-    assert [told["t", f"m{n}"].expected for n in range(10)] == pytest.approx(
+    answers = judge_pairs(people, pairs + others)
+    assert judge_pairs(pd.concat([people, of_test]), pairs + others) == answers
+    fitted = fit(np.array([pair.similarity for pair in pairs]), people["level"].to_numpy())
+    expected = fitted.expect(np.array([pair.similarity for pair in others]))
+    assert [answers["t", f"m{n}"].expected for n in range(10)] == pytest.approx(
         expected[:10], abs=1e-3
     )
-    assert all(one.level == round(one.expected) for one in told.values())
+    assert all(answer.level == round(answer.expected) for answer in answers.values())
 
 
 def test_the_order_of_rows_plays_no_role():
-    pairs, people = pairs_of(["a", "b", "c"])
-    assert answers_of(people[::-1], pairs[::-1]) == answers_of(people, pairs)
+    pairs, people = make_pairs(["a", "b", "c"])
+    assert judge_pairs(people[::-1], pairs[::-1]) == judge_pairs(people, pairs)
 
 
 def test_before_people_have_judged_there_is_no_level_but_a_reason():
-    pairs, people = pairs_of(["a", "b"])
-    for known in (people[:0], people[people["query_id"] == "a"]):
-        told = answers_of(known, pairs)
-        without = {query for (query, _), one in told.items() if one.reason == "no-judgments"}
-        assert without == ({"a"} if len(known) else {"a", "b"})
-        assert all((one.level is None) == (one.reason is not None) for one in told.values())
+    pairs, people = make_pairs(["a", "b"])
+    for judgments in (people[:0], people[people["query_id"] == "a"]):
+        answers = judge_pairs(judgments, pairs)
+        without = {
+            query for (query, _), answer in answers.items() if answer.reason == "no-judgments"
+        }
+        assert without == ({"a"} if len(judgments) else {"a", "b"})
+        assert all(
+            (answer.level is None) == (answer.reason is not None) for answer in answers.values()
+        )
 
 
 def test_one_level_seen_is_all_that_is_expected():
-    pairs, people = pairs_of(["a", "b"])
-    told = answers_of(people.assign(level=3), pairs)
-    assert {(one.level, one.expected) for one in told.values()} == {(3, 3.0)}
+    pairs, people = make_pairs(["a", "b"])
+    answers = judge_pairs(people.assign(level=3), pairs)
+    assert {(answer.level, answer.expected) for answer in answers.values()} == {(3, 3.0)}

@@ -21,7 +21,7 @@ from pipeline.video.pictures import picture_times, take_pictures
 
 
 def levels(answers):
-    return {(one.query_id, one.moment_id, one.repeat): one.level for one in answers}
+    return {(answer.query_id, answer.moment_id, answer.repeat): answer.level for answer in answers}
 
 
 def truth(world, repeats=1):
@@ -53,48 +53,51 @@ def test_a_judge_that_sees_the_right_pictures_has_the_right_levels(serve, judge,
 def test_a_gif_is_judged_as_well(serve, judge, tmp_path):
     plan = Plan(1, 8, 3, 2, (320, 180), 12, 1, 4, format="gif")
     world = make_world(tmp_path, plan)
-    server = serve(known=world)
+    server = serve(world=world)
     assert levels(judge(server).judge(world.pairs())) == truth(world)
     assert not server.stats.unseen
 
 
 def test_swapped_clips_are_found_out(serve, judge, world):
     pairs = world.pairs()
-    other = {"m0": "m1", "m1": "m0"}
+    swaps = {"m0": "m1", "m1": "m0"}
     swapped = [
         pair._replace(clip=world.clips[name], seconds=next(
-            one.seconds for one in pairs if one.moment_id == name))
+            partner.seconds for partner in pairs if partner.moment_id == name))
         for pair in pairs
-        for name in [other.get(pair.moment_id, pair.moment_id)]
+        for name in [swaps.get(pair.moment_id, pair.moment_id)]
     ]  # fmt: skip
-    found, expected = levels(judge(serve()).judge(swapped)), truth(world)
+    actual, expected = levels(judge(serve()).judge(swapped)), truth(world)
     for pair in pairs:
-        shown = other.get(pair.moment_id, pair.moment_id)
+        shown_id = swaps.get(pair.moment_id, pair.moment_id)
         key = (pair.query_id, pair.moment_id, 0)
-        assert found[key] == expected[(pair.query_id, shown, 0)]
-    assert found != expected
+        assert actual[key] == expected[(pair.query_id, shown_id, 0)]
+    assert actual != expected
 
 
 def test_frames_of_another_length_are_of_no_moment(serve, judge, world):
     pairs = [pair._replace(seconds=pair.seconds * 0.6) for pair in world.pairs()]
     server = serve()
     answers = list(judge(server).judge(pairs))
-    assert {(one.level, one.reason) for one in answers} == {(None, "cant-judge")}
+    assert {(answer.level, answer.reason) for answer in answers} == {(None, "cant-judge")}
     assert server.stats.unseen.total() == len(pairs)
 
 
 def test_a_query_that_is_nobodys_has_no_level(serve, judge, world):
     pairs = [pair._replace(query=pair.query + "!") for pair in world.pairs()[:3]]
     answers = list(judge(serve()).judge(pairs))
-    assert {(one.level, one.reason) for one in answers} == {(None, "cant-judge")}
+    assert {(answer.level, answer.reason) for answer in answers} == {(None, "cant-judge")}
 
 
 def test_a_blind_judge_gets_the_caption_and_no_picture(serve, judge, world, httpserver):
     server = serve()
     answers = list(judge(server, blind=True).judge(world.pairs()))
     by_query = {pair.query_id: pair.query for pair in world.pairs()}
-    assert {one.frames for one in answers} == {0}
-    assert all(one.level == world.similar[by_query[one.query_id]][one.moment_id] for one in answers)
+    assert {answer.frames for answer in answers} == {0}
+    assert all(
+        answer.level == world.similar[by_query[answer.query_id]][answer.moment_id]
+        for answer in answers
+    )
 
 
 @pytest.mark.parametrize(("blind", "pictures"), [(False, 6), (True, 0)])
@@ -104,7 +107,7 @@ def test_the_caption_is_shown_only_in_place_of_pictures(httpserver, judge, world
     )
     long = [pair for pair in world.pairs() if pair.seconds > 3][:1]
     vision = judge(httpserver.url_for("/v1"), blind=blind, frames=6)
-    assert [one.level for one in vision.judge(long)] == [2]
+    assert [answer.level for answer in vision.judge(long)] == [2]
     [(request, _)] = httpserver.log
     body = json.loads(request.data)
     parts = body["messages"][1]["content"]
@@ -201,7 +204,7 @@ def test_more_broken_clips_than_a_row_of_refusals_stop_nothing(serve, judge, wor
         path.write_bytes(b"not a clip")
         broken.append(pair._replace(clip=path, moment_id=f"b{number}"))
     answers = list(judge(serve()).judge([*broken, pair]))
-    assert [one.reason for one in answers] == ["broken-clip"] * 60 + [None]
+    assert [answer.reason for answer in answers] == ["broken-clip"] * 60 + [None]
 
 
 def test_repeats_are_asked_with_another_seed_and_warmer(httpserver, judge, world):
@@ -210,7 +213,7 @@ def test_repeats_are_asked_with_another_seed_and_warmer(httpserver, judge, world
     )
     vision = judge(httpserver.url_for("/v1"), repeats=3)
     answers = list(vision.judge(world.pairs()[:1]))
-    assert [one.repeat for one in answers] == [0, 1, 2]
+    assert [answer.repeat for answer in answers] == [0, 1, 2]
     bodies = [json.loads(request.data) for request, _ in httpserver.log]
     assert [body["temperature"] for body in bodies] == [0, 0.2, 0.2]
     assert len({body["seed"] for body in bodies}) == 3
@@ -226,9 +229,9 @@ def test_a_batch_brings_levels_at_half_the_price(serve, judge, world):
         (spent["tokens_in"] + 10 * spent["tokens_out"]) / 2e6, rel=1e-3
     )
     online = judge(server)
-    found = list(online.judge(world.pairs()))
-    assert levels(found) == truth(world)
-    assert all(one.expected is not None for one in found)
+    answers = list(online.judge(world.pairs()))
+    assert levels(answers) == truth(world)
+    assert all(answer.expected is not None for answer in answers)
     assert server.stats.requests == 0
 
 
@@ -246,8 +249,8 @@ def test_the_same_pair_under_two_names_is_asked_once(serve, judge, world):
     server = serve()
     answers = list(judge(server).judge(twins))
     assert server.stats.requests == 1
-    assert len({(one.query_id, one.moment_id) for one in answers}) == 3
-    assert {one.level for one in answers} == {world.level(pair)}
+    assert len({(answer.query_id, answer.moment_id) for answer in answers}) == 3
+    assert {answer.level for answer in answers} == {world.level(pair)}
 
 
 def test_answers_are_found_again_without_a_look_at_the_clip(serve, judge, world, tmp_path):
@@ -274,14 +277,14 @@ def test_no_picture_and_no_key_is_in_a_log_a_repr_or_a_file(serve, judge, world,
     question = vision._question(pairs[0])
     recipe = vision._recipe([question], 0)
     request = recipe.request([question.text])
-    shown = "".join(str(record.__dict__) for record in caplog.records)
-    shown += repr(vision) + repr(recipe) + repr(request) + repr(vars(vision))
+    output = "".join(str(record.__dict__) for record in caplog.records)
+    output += repr(vision) + repr(recipe) + repr(request) + repr(vars(vision))
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    shown += "".join(path.read_text(errors="replace") for path in files)
-    assert KEY not in shown
-    assert "base64" not in shown
-    assert "/9j/" not in shown
-    assert not re.search(r"ffd8ff|\\xff\\xd8", shown)
+    output += "".join(path.read_text(errors="replace") for path in files)
+    assert KEY not in output
+    assert "base64" not in output
+    assert "/9j/" not in output
+    assert not re.search(r"ffd8ff|\\xff\\xd8", output)
 
 
 def test_a_server_that_repeats_the_request_leaves_no_picture_in_the_error(
@@ -289,8 +292,8 @@ def test_a_server_that_repeats_the_request_leaves_no_picture_in_the_error(
 ):
     caplog.set_level(logging.WARNING)
     picture = "data:image/jpeg;base64," + "/9j/4AAQ" * 20
-    said = {"error": {"message": f"Invalid image {picture}", "code": "x"}}
-    httpserver.expect_request("/v1/chat/completions").respond_with_json(said, status=404)
+    reply = {"error": {"message": f"Invalid image {picture}", "code": "x"}}
+    httpserver.expect_request("/v1/chat/completions").respond_with_json(reply, status=404)
     with pytest.raises(LLMError) as caught:
         list(judge(httpserver.url_for("/v1")).judge(world.pairs()))
     assert "/9j/" not in str(caught.value)
@@ -320,14 +323,14 @@ def test_an_estimate_asks_a_few_and_multiplies_what_the_server_counted(serve, ju
 
 @pytest.mark.parametrize("kind", ["good", "lenient", "similarity", "three"])
 def test_the_kinds_of_judges_are_what_they_are_called(serve, judge, world, kind):
-    found = levels(judge(serve(judge=kind)).judge(world.pairs()))
-    differences = [found[key] - level for key, level in truth(world).items()]
+    actual = levels(judge(serve(judge=kind)).judge(world.pairs()))
+    differences = [actual[key] - level for key, level in truth(world).items()]
     similar = {
         (pair.query_id, pair.moment_id, 0): world.similar[pair.query][pair.moment_id]
         for pair in world.pairs()
     }
-    assert (found == similar) is (kind == "similarity")
-    assert (set(found.values()) == {3}) is (kind == "three")
+    assert (actual == similar) is (kind == "similarity")
+    assert (set(actual.values()) == {3}) is (kind == "three")
     if kind == "good":
         assert max(map(abs, differences)) == 1
         assert differences.count(0) > 15
@@ -352,7 +355,7 @@ def test_videos_with_the_same_numbers_are_told_apart_by_what_they_show(tmp_path)
     eyes = Eyes(moments, 12, paths=paths)
     for name, clip in clips.items():
         times = picture_times(2.0, 4)
-        urls = [base64.b64encode(one).decode() for one in take_pictures(clip, 2.0, 4, 180)]
+        urls = [base64.b64encode(picture).decode() for picture in take_pictures(clip, 2.0, 4, 180)]
         parts = [
             part
             for time, url in zip(times, urls, strict=True)
@@ -371,8 +374,8 @@ def test_videos_with_the_same_numbers_are_told_apart_by_what_they_show(tmp_path)
     only_other = Eyes(moments[1:], 12, paths=paths)
     parts[1::2] = [
         {"type": "image_url", "image_url": {
-            "url": "data:image/jpeg;base64," + base64.b64encode(one).decode()}}
-        for one in take_pictures(clips["a"], 2.0, 4, 180)
+            "url": "data:image/jpeg;base64," + base64.b64encode(picture).decode()}}
+        for picture in take_pictures(clips["a"], 2.0, 4, 180)
     ]  # fmt: skip
     with pytest.raises(UnseenError, match="no moment"):
         only_other.find_moments(read_shots(parts))
@@ -388,11 +391,11 @@ def test_one_clip_that_is_refused_for_every_query_stops_no_run(serve, judge, wor
         for number in range(60)
         for pair in pairs[:1]
     ]
-    other = [pair for pair in world.pairs() if pair.moment_id != name]
+    rest = [pair for pair in world.pairs() if pair.moment_id != name]
     server = serve(poison="Query ", spoilt=fault)
-    answers = list(judge(server, in_flight=2).judge([*many, *other]))
-    reasons = Counter(one.reason for one in answers)
-    assert reasons == {("cut" if fault == "truncated" else "refused"): 60, None: len(other)}
+    answers = list(judge(server, in_flight=2).judge([*many, *rest]))
+    reasons = Counter(answer.reason for answer in answers)
+    assert reasons == {("cut" if fault == "truncated" else "refused"): 60, None: len(rest)}
 
 
 def test_a_model_that_never_answers_in_the_form_stops_the_run(httpserver, judge, world):

@@ -21,18 +21,18 @@ from pipeline.judges import sharded_vision
 
 
 @pytest.fixture
-def known(world):
+def labelled_world(world):
     """Return the numbered clips, with levels for the queries of the checkout."""
     chance = random.Random(1)
     levels = {
-        f"Text of {query}.": {one.moment_id: chance.randrange(5) for one in world.moments}
+        f"Text of {query}.": {moment.moment_id: chance.randrange(5) for moment in world.moments}
         for query in QUERIES
     }
     return replace(world, levels=levels)
 
 
 @pytest.fixture
-def folder(tmp_path, repository, known):
+def folder(tmp_path, repository, labelled_world):
     """Return a checkout with real clips of the candidates."""
     with contextlib.chdir(tmp_path):
         write_checkout(tmp_path)
@@ -43,8 +43,8 @@ def folder(tmp_path, repository, known):
         clips = tables.WORK / "clips"
         clips.mkdir(exist_ok=True)
         rows = []
-        for moment in known.moments:
-            path = known.clips[moment.moment_id]
+        for moment in labelled_world.moments:
+            path = labelled_world.clips[moment.moment_id]
             shutil.copy(path, clips)
             seconds = round(moment.end - moment.start, 3)
             rows.append((moment.moment_id, path.name, path.stem, seconds))
@@ -53,20 +53,20 @@ def folder(tmp_path, repository, known):
 
 
 @pytest.fixture
-def server(folder, serve, known, monkeypatch):
-    running = serve(known=known, logprobs=True)
+def server(folder, serve, labelled_world, monkeypatch):
+    running = serve(world=labelled_world, logprobs=True)
     monkeypatch.setenv("OPENAI_BASE_URL", running.url)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     return running
 
 
-def test_rows_have_the_true_levels_and_say_where_they_are_from(server, known):
+def test_rows_have_the_true_levels_and_say_where_they_are_from(server, labelled_world):
     stage.main()
     table = tables.MACHINE_JUDGMENTS.read()
     queries = tables.QUERIES.read().set_index("query_id")["query"]
     for row in table.itertuples():
-        assert row.level == known.levels[queries[row.query_id]][row.moment_id]
-    assert len(table) == len(QUERIES) * len(known.moments)
+        assert row.level == labelled_world.levels[queries[row.query_id]][row.moment_id]
+    assert len(table) == len(QUERIES) * len(labelled_world.moments)
     assert not server.stats.unseen
     assert set(table["model"]) == {"gpt-4.1-mini-2025-04-14"}
     assert table["prompt"].str.match(r"judge-v1@[0-9a-f]{12}$").all()
@@ -74,8 +74,8 @@ def test_rows_have_the_true_levels_and_say_where_they_are_from(server, known):
     assert table["expected"].between(0, 4).all()
     assert (table["frames"] >= 1).all()
     assert (table["clip_sha"] == "clip" + table["moment_id"].str[1:]).all()
-    told = json.loads((tables.WORK / "metrics/judge.json").read_text())
-    assert told["judge"]["llm"]["requests"] == len(table)
+    metrics = json.loads((tables.WORK / "metrics/judge.json").read_text())
+    assert metrics["judge"]["llm"]["requests"] == len(table)
     before = tables.MACHINE_JUDGMENTS.path.read_bytes()
     stage.main()
     assert tables.MACHINE_JUDGMENTS.path.read_bytes() == before
@@ -83,11 +83,11 @@ def test_rows_have_the_true_levels_and_say_where_they_are_from(server, known):
 
 
 def test_one_three_and_eight_shards_write_the_same_bytes(server, monkeypatch):
-    handed = []
+    shard_counts = []
 
-    def note(stage, work, given, engine):
-        handed.append(len(given))
-        return map_shards(stage, work, given, engine)
+    def note(stage, work, inputs, engine):
+        shard_counts.append(len(inputs))
+        return map_shards(stage, work, inputs, engine)
 
     monkeypatch.setattr(sharded_vision, "map_shards", note)
     monkeypatch.setattr(sharded_vision, "count_at_once", lambda engine: engine.shards)
@@ -105,9 +105,9 @@ def test_one_three_and_eight_shards_write_the_same_bytes(server, monkeypatch):
         stage.main()
         assert read_all("datasets") == whole  # the metrics, too: what was spent
         assert server.stats.answered == bought
-        kept = {path.parent for path in Path(".cache").rglob("*") if path.is_file()}
-        assert kept == {Path(".cache/judge")}, "parts and caches of shards go"
-    assert handed == [3, 8]
+        cache_folders = {path.parent for path in Path(".cache").rglob("*") if path.is_file()}
+        assert cache_folders == {Path(".cache/judge")}, "parts and caches of shards go"
+    assert shard_counts == [3, 8]
 
 
 def test_the_estimate_is_printed_before_all_is_paid(server, capsys):
@@ -128,9 +128,9 @@ def test_rows_of_failures_have_a_reason_and_are_counted(server):
     table = tables.MACHINE_JUDGMENTS.read()
     counts = table["reason"].value_counts()
     assert {*counts.index} >= {"refused", "cut"}
-    told = json.loads((tables.WORK / "metrics/judge.json").read_text())
-    assert told["without_level"] == counts.sort_index().to_dict()
-    assert told["with_level"] == int(table["level"].notna().sum())
+    metrics = json.loads((tables.WORK / "metrics/judge.json").read_text())
+    assert metrics["without_level"] == counts.sort_index().to_dict()
+    assert metrics["with_level"] == int(table["level"].notna().sum())
     assert pd.isna(table.loc[table["reason"].notna(), "level"]).all()
 
 

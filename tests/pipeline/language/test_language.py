@@ -61,29 +61,29 @@ def test_a_sentence_is_enough_to_name_a_language():
 
 def test_a_mixed_corpus_says_its_shares_and_a_text_counts_once_in_any_order():
     texts = [*ENGLISH, *GERMAN[:4]]
-    found = detect(texts)
-    assert found.shares == {"en": 0.75, "de": 0.25}
-    assert str(found) == "English (en) 75.0%, German (de) 25.0% of 16 texts"
-    assert found.share_outside(["en"]) == 0.25
-    assert detect(texts[::-1] + GERMAN[:4] * 3) == found
+    language = detect(texts)
+    assert language.shares == {"en": 0.75, "de": 0.25}
+    assert str(language) == "English (en) 75.0%, German (de) 25.0% of 16 texts"
+    assert language.share_outside(["en"]) == 0.25
+    assert detect(texts[::-1] + GERMAN[:4] * 3) == language
 
 
 def test_of_many_texts_a_sample_is_looked_at(monkeypatch):
     monkeypatch.setattr(detection, "SAMPLE", 20)
     numbered = [f"{text} {number}" for number in range(20) for text in ENGLISH]
-    found = detect(numbered)
-    assert (found.code, found.texts <= 20) == ("en", True)
-    assert detect(numbered[::-1]) == found
+    language = detect(numbered)
+    assert (language.code, language.texts <= 20) == ("en", True)
+    assert detect(numbered[::-1]) == language
     monkeypatch.setattr(detection, "SAMPLE", 240)
     assert detect(numbered).texts > 100
 
 
 @pytest.mark.parametrize("texts", [GERMAN[:2], GERMAN[:5], [*ENGLISH, *GERMAN[:4]]])
 def test_a_few_texts_or_a_large_share_in_one_language_are_enough_to_refuse(defaults, texts):
-    found = detect(texts)
-    assert found.is_certain
+    language = detect(texts)
+    assert language.is_certain
     with pytest.raises(LanguageError, match="names in German"):
-        support.refuse(found, support.find_english_only(defaults))
+        support.refuse(language, support.find_english_only(defaults))
 
 
 @pytest.mark.parametrize(
@@ -96,25 +96,25 @@ def test_a_few_texts_or_a_large_share_in_one_language_are_enough_to_refuse(defau
     ids=["one text", "one of three", "mistakes that differ"],
 )
 def test_one_text_in_a_language_is_weak_evidence_and_nothing_is_refused(defaults, texts):
-    found = detect(texts)
-    assert found.share_outside(["en"]) > support.MAX_OTHER
-    assert ("too few to be certain" in str(found)) == (found.code != "en")
-    support.refuse(found, support.find_english_only(defaults))
+    language = detect(texts)
+    assert language.share_outside(["en"]) > support.MAX_OTHER
+    assert ("too few to be certain" in str(language)) == (language.code != "en")
+    support.refuse(language, support.find_english_only(defaults))
 
 
 @pytest.mark.parametrize("texts", [[], ["123", "?!"]])
 def test_without_a_word_the_language_is_unknown(texts, defaults):
-    found = detect(texts)
-    assert found.name_for_prompt in {"English", found.name}
-    assert not found.is_certain
-    support.refuse(found, support.find_english_only(defaults))
+    language = detect(texts)
+    assert language.name_for_prompt in {"English", language.name}
+    assert not language.is_certain
+    support.refuse(language, support.find_english_only(defaults))
 
 
 def test_english_is_refused_by_nobody(defaults):
     for texts in (ENGLISH, [*ENGLISH, GERMAN[0]]):
-        found = detect(texts)
-        assert found.is_certain
-        support.refuse(found, support.find_english_only(defaults))
+        language = detect(texts)
+        assert language.is_certain
+        support.refuse(language, support.find_english_only(defaults))
     assert len(support.list_remarks(detect(ENGLISH))) == 1
 
 

@@ -7,7 +7,7 @@ from pipeline.llm.retry import Policy
 IMPATIENT = Policy(tries=2, first=0.01, longest=0.01)
 
 
-def right(items, failed=None):
+def expect_rewrites(items, failed=None):
     """Return what rewriting items must give; `failed` has outcomes by the ids of moments."""
     return [
         Rewrite(item.moment_id, None, failed[item.moment_id])
@@ -17,5 +17,5 @@ def right(items, failed=None):
     ]
 
 
-def rewritten(rewriter, items, attempt=0):
+def rewrite(rewriter, items, attempt=0):
     return list(rewriter.rewrite(items, attempt))

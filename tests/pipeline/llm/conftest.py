@@ -105,17 +105,17 @@ from pipeline.core.sections import OpenAI
 from pipeline.captions.llm_rewriter import LlmRewriter
 from pipeline.captions.rewriter import Moment
 
-told = json.loads(sys.argv[1])
+payload = json.loads(sys.argv[1])
 rewriter = LlmRewriter(
-    OpenAI(**told["settings"]),
-    prompts.load(Path(told["prompt"])),
+    OpenAI(**payload["settings"]),
+    prompts.load(Path(payload["prompt"])),
     Access(
-        Endpoint(told["url"], "sk-secret-0123456789"),
+        Endpoint(payload["url"], "sk-secret-0123456789"),
         Policy(tries=8, first=0.02, longest=0.2),
         poll=0.05,
     ),
 )
-items = [Moment(*item) for item in told["items"]]
+items = [Moment(*item) for item in payload["items"]]
 print(json.dumps([list(rewriter.rewrite(items, 0)), rewriter.spent.metrics()]))
 """
 
@@ -126,13 +126,13 @@ def start(repository, tmp_path):
 
     @contextmanager
     def _start(server, items, **settings):
-        told = {
+        payload = {
             "settings": {**SETTINGS.model_dump(), "cache": str(tmp_path / "cache"), **settings},
             "prompt": str(repository / "prompts" / "rewrite-v1.yaml"),
             "url": server.url,
             "items": items,
         }
-        command = [sys.executable, "-c", PROGRAM, json.dumps(told)]
+        command = [sys.executable, "-c", PROGRAM, json.dumps(payload)]
         process = subprocess.Popen(
             command, cwd=repository, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )

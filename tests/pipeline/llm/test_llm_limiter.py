@@ -84,12 +84,12 @@ REQUEST = st.tuples(st.floats(0, 3), st.integers(1, 60), st.floats(0, 1), st.flo
 
 
 @given(st.lists(REQUEST, max_size=40), st.integers(1, 8), st.integers(60, 200))
-def test_no_window_of_any_server_ever_passes_a_limit(told, requests, tokens):
+def test_no_window_of_any_server_ever_passes_a_limit(schedule, requests, tokens):
     """Drive the budget by hand; the server counts each request at any instant it was under way."""
     clock, window = Clock(), 10.0
     budget = RateBudget(requests, tokens, window=window, clock=clock)
     counted, ends = [], []
-    for arrival, size, when, duration in told:
+    for arrival, size, when, duration in schedule:
         clock.now += arrival
         while True:
             for end in sorted(end for end in ends if end[0] <= clock.now):

@@ -25,9 +25,9 @@ ASKED = {"a": "Omar sits.", "b": "Tessa sings."}
 EVERY = [value for value in vars(outcomes).values() if isinstance(value, Outcome)]
 
 
-def answered(*captions, finish="stop", refusal=None):
-    told = [{"id": id_, "caption": caption} for id_, caption in captions]
-    return Answer(json.dumps({"captions": told}), refusal, finish, 1, 1)
+def make_answer(*captions, finish="stop", refusal=None):
+    entries = [{"id": id_, "caption": caption} for id_, caption in captions]
+    return Answer(json.dumps({"captions": entries}), refusal, finish, 1, 1)
 
 
 # --- outcomes
@@ -88,7 +88,7 @@ def test_an_answer_is_good_whatever_its_usage_says(usage, counted):
 
 
 def test_captions_are_joined_by_id_in_any_order():
-    reading = read(answered(("b", " A woman sings. "), ("a", "A man sits.")), ASKED)
+    reading = read(make_answer(("b", " A woman sings. "), ("a", "A man sits.")), ASKED)
     assert reading == ({"Omar sits.": "A man sits.", "Tessa sings.": "A woman sings."}, None)
 
 
@@ -105,7 +105,7 @@ def test_captions_are_joined_by_id_in_any_order():
     ],
 )
 def test_an_answer_with_wrong_ids_is_not_used_at_all(captions):
-    assert read(answered(*captions), ASKED) == ({}, outcomes.WRONG_IDS)
+    assert read(make_answer(*captions), ASKED) == ({}, outcomes.WRONG_IDS)
 
 
 @pytest.mark.parametrize(
@@ -131,9 +131,9 @@ def test_an_answer_of_another_form_is_broken_json(content):
 @pytest.mark.parametrize(
     ("answer", "outcome"),
     [
-        (answered(("a", "x"), ("b", "y"), finish="content_filter"), outcomes.FILTERED),
-        (answered(("a", "x"), ("b", "y"), finish="length"), outcomes.TRUNCATED),
-        (answered(("a", "x"), ("b", "y"), refusal="No."), outcomes.REFUSED),
+        (make_answer(("a", "x"), ("b", "y"), finish="content_filter"), outcomes.FILTERED),
+        (make_answer(("a", "x"), ("b", "y"), finish="length"), outcomes.TRUNCATED),
+        (make_answer(("a", "x"), ("b", "y"), refusal="No."), outcomes.REFUSED),
         (Answer(None, "No.", "stop", 1, 1), outcomes.REFUSED),
     ],
 )
@@ -146,13 +146,13 @@ def test_a_refused_filtered_or_truncated_answer_is_not_used(answer, outcome):
     ["", "  ", "\n", "two\nlines", "tab\there", "a\x00b", "a\u2028b", "\ud800", "\x85b\x85c"],
 )
 def test_a_caption_that_is_no_line_is_missing_alone(caption):
-    reading = read(answered(("a", caption), ("b", "A woman sings.")), ASKED)
+    reading = read(make_answer(("a", caption), ("b", "A woman sings.")), ASKED)
     assert reading == ({"Tessa sings.": "A woman sings."}, outcomes.BAD_CAPTION)
 
 
 @pytest.mark.parametrize("caption", ["Émile s'assoit.", "a\u202fb", "一个人坐着。", "👩‍⚕️ sits"])
 def test_a_caption_may_be_in_any_script(caption):
-    assert read(answered(("a", caption), ("b", "y")), ASKED).outcome is None
+    assert read(make_answer(("a", caption), ("b", "y")), ASKED).outcome is None
 
 
 # --- what follows on what
@@ -227,11 +227,11 @@ def test_the_cache_gives_back_what_it_got(tmp_path, recipe):
     cache, request = Cache(tmp_path, REWRITING), recipe.request(["Omar sits.", "Tessa sings."])
     assert cache.get(request) is None
     ids = list(request.asked)
-    answer = answered((ids[0], "Il s'assoit à l'aise 👍"), (ids[1], "\ud800"))
+    answer = make_answer((ids[0], "Il s'assoit à l'aise 👍"), (ids[1], "\ud800"))
     cache.put(request, answer)
     assert cache.get(request) == answer
     assert cache.list_results(recipe) == {"Omar sits.": ("Il s'assoit à l'aise 👍", request.key)}
-    assert not cache.put_new(request.recipe, request.key, Entry(request.asked, answered()))
+    assert not cache.put_new(request.recipe, request.key, Entry(request.asked, make_answer()))
     assert cache.get(request) == answer
     again = Cache(tmp_path, REWRITING)
     assert again.get(request) == answer
@@ -242,15 +242,15 @@ def test_an_entry_knows_its_share_of_the_price_and_an_older_one_is_taken_for_who
     tmp_path, recipe
 ):
     cache, halved, older = Cache(tmp_path, REWRITING), recipe.request(["b"]), recipe.request(["c"])
-    cache.put_new(recipe.name, halved.key, Entry(halved.asked, answered(), 0.5))
-    told = {"key": older.key, "asked": older.asked, "answer": answered()._asdict()}
-    text = json.dumps(told, sort_keys=True)
+    cache.put_new(recipe.name, halved.key, Entry(halved.asked, make_answer(), 0.5))
+    record = {"key": older.key, "asked": older.asked, "answer": make_answer()._asdict()}
+    text = json.dumps(record, sort_keys=True)
     check = hashlib.sha256(text.encode()).hexdigest()
     with (tmp_path / f"{recipe.name}.jsonl").open("a") as stream:
         stream.write(f'\n{text[:-1]}, "check": "{check}"}}')
-    found = dict(Cache(tmp_path, REWRITING).entries(recipe.name, [halved.key, older.key]))
-    assert found[halved.key] == Entry(halved.asked, answered(), 0.5)
-    assert found[older.key] == Entry(older.asked, answered(), 1.0)
+    entries = dict(Cache(tmp_path, REWRITING).entries(recipe.name, [halved.key, older.key]))
+    assert entries[halved.key] == Entry(halved.asked, make_answer(), 0.5)
+    assert entries[older.key] == Entry(older.asked, make_answer(), 1.0)
 
 
 @given(data=st.data())
@@ -258,11 +258,13 @@ def test_a_spoilt_entry_counts_as_absent_and_spoils_no_other(tmp_path, recipe, d
     path = tmp_path / f"{recipe.name}.jsonl"
     path.unlink(missing_ok=True)
     before, spoilt, after = (recipe.request([text]) for text in ("Omar sits.", "b", "c"))
-    said = {r.key: answered((next(iter(r.asked)), "A man sits.")) for r in (before, spoilt, after)}
+    replies = {
+        r.key: make_answer((next(iter(r.asked)), "A man sits.")) for r in (before, spoilt, after)
+    }
     cache = Cache(tmp_path, REWRITING)
-    cache.put(before, said[before.key])
+    cache.put(before, replies[before.key])
     start = path.stat().st_size
-    cache.put(spoilt, said[spoilt.key])
+    cache.put(spoilt, replies[spoilt.key])
     raw = bytearray(path.read_bytes())
     place = data.draw(st.integers(start + 1, len(raw) - 1))
     if data.draw(st.booleans()):
@@ -270,26 +272,26 @@ def test_a_spoilt_entry_counts_as_absent_and_spoils_no_other(tmp_path, recipe, d
     else:
         del raw[place:]
     path.write_bytes(raw)
-    Cache(tmp_path, REWRITING).put(after, said[after.key])
+    Cache(tmp_path, REWRITING).put(after, replies[after.key])
     cache = Cache(tmp_path, REWRITING)
-    assert cache.get(before) == said[before.key]
-    assert cache.get(after) == said[after.key]
-    assert cache.get(spoilt) in (None, said[spoilt.key])  # a change that means the same may pass
-    cache.put(spoilt, answered())
-    assert Cache(tmp_path, REWRITING).get(spoilt) == answered()
+    assert cache.get(before) == replies[before.key]
+    assert cache.get(after) == replies[after.key]
+    assert cache.get(spoilt) in (None, replies[spoilt.key])  # a change that means the same may pass
+    cache.put(spoilt, make_answer())
+    assert Cache(tmp_path, REWRITING).get(spoilt) == make_answer()
 
 
 # --- retries
 
 
-def failing(*failures):
+def make_failing_call(*failures):
     """Return a call that fails so, then succeeds; and the times it was made."""
-    left, times = list(failures), []
+    remaining, times = list(failures), []
 
     async def call():
         times.append(asyncio.get_running_loop().time())
-        if left:
-            raise left.pop(0)
+        if remaining:
+            raise remaining.pop(0)
         return "done"
 
     return call, times
@@ -300,10 +302,10 @@ QUICK = Policy(tries=4, first=0.01, longest=0.02)
 
 @pytest.mark.parametrize("outcome", [outcome for outcome in EVERY if outcome.next is Next.WAIT])
 def test_what_waiting_helps_is_called_again_up_to_so_often(outcome):
-    call, times = failing(*[CallFailed(outcome, "")] * 3)
+    call, times = make_failing_call(*[CallFailed(outcome, "")] * 3)
     assert asyncio.run(QUICK.call(call)) == "done"
     assert len(times) == 4
-    call, times = failing(*[CallFailed(outcome, "")] * 9)
+    call, times = make_failing_call(*[CallFailed(outcome, "")] * 9)
     with pytest.raises(CallFailed):
         asyncio.run(QUICK.call(call))
     assert len(times) == 4
@@ -319,14 +321,14 @@ def test_what_waiting_helps_is_called_again_up_to_so_often(outcome):
     ],
 )
 def test_what_waiting_does_not_help_is_not_called_again(failure):
-    call, times = failing(failure)
+    call, times = make_failing_call(failure)
     with pytest.raises(type(failure)):
         asyncio.run(QUICK.call(call))
     assert len(times) == 1
 
 
 def test_the_server_is_given_the_time_it_asks_for():
-    call, times = failing(CallFailed(outcomes.RATE_LIMITED, "", wait=0.15))
+    call, times = make_failing_call(CallFailed(outcomes.RATE_LIMITED, "", wait=0.15))
     asyncio.run(QUICK.call(call))
     assert 0.15 <= times[1] - times[0] < 1
 
@@ -338,7 +340,7 @@ def test_waits_double_up_to_the_longest_and_outlast_a_minute(monkeypatch):
         waits.append(seconds)
 
     monkeypatch.setattr(asyncio, "sleep", sleep)
-    call, _ = failing(*[CallFailed(outcomes.SERVER_ERROR, "")] * 7)
+    call, _ = make_failing_call(*[CallFailed(outcomes.SERVER_ERROR, "")] * 7)
     asyncio.run(Policy().call(call))
     assert len(waits) == 7
     for wait, most in zip(waits, [1, 2, 4, 8, 16, 30, 30], strict=True):

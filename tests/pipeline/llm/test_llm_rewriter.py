@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from asking import IMPATIENT, rewritten, right
+from asking import IMPATIENT, expect_rewrites, rewrite
 from model_server import KEY
 from werkzeug import Response
 
@@ -24,7 +24,7 @@ def test_every_item_gets_the_caption_of_its_own_description(serve, rewriter, ite
     server = serve()
     asked = items(50)
     llm = rewriter(server)
-    assert rewritten(llm, asked) == right(asked)
+    assert rewrite(llm, asked) == expect_rewrites(asked)
     assert (llm.spent.requests, server.stats.requests) == (3, 3)
     assert llm.spent.outcomes == {OK: 3}
     assert (llm.source, llm.model) == ("llm", "stand-in")
@@ -34,12 +34,12 @@ def test_every_item_gets_the_caption_of_its_own_description(serve, rewriter, ite
 def test_equal_descriptions_are_asked_for_once(serve, rewriter):
     server = serve()
     asked = [Moment(f"m{n}", f"Omar sits on chair {n % 3}.") for n in range(60)]
-    assert rewritten(rewriter(server), asked) == right(asked)
+    assert rewrite(rewriter(server), asked) == expect_rewrites(asked)
     assert server.stats.requests == 1
 
 
 def test_nothing_to_rewrite_asks_nothing(rewriter):
-    assert rewritten(rewriter(None, key=None), []) == []
+    assert rewrite(rewriter(None, key=None), []) == []
 
 
 @pytest.mark.parametrize(("seed", "faults", "per_request"), [(2, 0.1, 20), (3, 0.4, 8)])
@@ -49,7 +49,7 @@ def test_2000_descriptions_all_end_right_on_a_bad_day(
     server = serve(seed=seed, faults=faults, latency=0.02, hang=4.0)
     asked = items(2000)
     llm = rewriter(server, per_request=per_request, timeout=2.0)
-    assert rewritten(llm, asked) == right(asked)
+    assert rewrite(llm, asked) == expect_rewrites(asked)
     assert len(set(FAULTS) & set(server.stats.faults)) >= 5
     # On a busy machine an answer may come too late, though no fault had it so.
     late = llm.spent.outcomes["timeout"] - server.stats.faults["timeout"]
@@ -63,7 +63,7 @@ def test_each_fault_alone_is_overcome(serve, rewriter, items, fault):
     server = serve(seed=4, faults=0.5, kinds=(fault,), hang=0.8)
     asked = items(60)
     llm = rewriter(server, per_request=5, timeout=0.4)
-    assert rewritten(llm, asked) == right(asked)
+    assert rewrite(llm, asked) == expect_rewrites(asked)
     name = {"429": "rate-limited", "500": "server-error", "cut": "connection"}.get(fault, fault)
     name = "wrong-ids" if fault in {"missing", "extra", "twice"} else name
     assert (name in llm.spent.outcomes) == (fault != "reordered")
@@ -80,36 +80,36 @@ def test_each_fault_alone_is_overcome(serve, rewriter, items, fault):
 )
 def test_a_poisonous_description_fails_alone_and_by_name(serve, rewriter, items, spoilt, outcome):
     server = serve(poison="Nora7 ", spoilt=spoilt)
-    assert rewritten(rewriter(server), items(40)) == right(items(40), {"m7": outcome})
+    assert rewrite(rewriter(server), items(40)) == expect_rewrites(items(40), {"m7": outcome})
 
 
 @pytest.mark.parametrize("number", [1, 3, 20])
 def test_poison_alone_in_a_small_run_is_no_reason_to_stop(serve, rewriter, items, number, caplog):
     server = serve(poison="Nora0 ", spoilt="rejected")
-    expected = right(items(number), {"m0": "rejected"})
-    assert rewritten(rewriter(server), items(number)) == expected
+    expected = expect_rewrites(items(number), {"m0": "rejected"})
+    assert rewrite(rewriter(server), items(number)) == expected
     assert "no captions: rejected: Error code: 400 - This can't be asked" in caplog.text
 
 
 @pytest.mark.parametrize("where", [0, 9, 10, 19])
 def test_what_a_server_always_fails_on_is_no_outage(serve, rewriter, items, where):
     server = serve(poison=f"Nora{where} ", spoilt="500")
-    expected = right(items(20), {f"m{where}": "server-error"})
-    assert rewritten(rewriter(server, policy=IMPATIENT), items(20)) == expected
+    expected = expect_rewrites(items(20), {f"m{where}": "server-error"})
+    assert rewrite(rewriter(server, policy=IMPATIENT), items(20)) == expected
 
 
 @pytest.mark.parametrize(("number", "most"), [(20, 2 * 5), (2000, 2 * 4 * 8)])
 def test_an_outage_is_given_up_quickly(serve, rewriter, items, number, most):
     server = serve(faults=1.0, kinds=("500",))
     with pytest.raises(LLMError, match=r"^server-error: "):
-        rewritten(rewriter(server, policy=IMPATIENT), items(number))
+        rewrite(rewriter(server, policy=IMPATIENT), items(number))
     assert server.stats.requests <= most
 
 
 def test_a_server_that_takes_no_request_is_given_up(serve, rewriter, items):
     server = serve(poison="Nora", spoilt="rejected")
     with pytest.raises(LLMError, match=r"^rejected: Error code: 400 - This can't be asked \(the"):
-        rewritten(rewriter(server), items(2000))
+        rewrite(rewriter(server), items(2000))
     assert server.stats.requests <= 50 + 8
 
 
@@ -117,16 +117,16 @@ def test_a_run_in_which_nothing_was_answered_ends_with_the_commonest_reason(
     serve, rewriter, items, monkeypatch
 ):
     server = serve(poison="Nora", spoilt="rejected")
-    said = r"^rejected: Error code: 400 - This can't be asked \(the .*no request was answered$"
-    with pytest.raises(LLMError, match=said):
-        rewritten(rewriter(server), items(5))
+    message = r"^rejected: Error code: 400 - This can't be asked \(the .*no request was answered$"
+    with pytest.raises(LLMError, match=message):
+        rewrite(rewriter(server), items(5))
     # Where something was answered, now or long ago, the rest fails alone.
     sung = [Moment("new", "Tessa sings."), Moment("new2", "Tessa sits.")]
-    assert rewritten(rewriter(server), sung) == right(sung)
+    assert rewrite(rewriter(server), sung) == expect_rewrites(sung)
     for asked in (sung[:1], []):
         llm = rewriter(server)
-        rewritten(llm, sung[:1])
-        drafts = rewritten(llm, [*asked, *items(5)])
+        rewrite(llm, sung[:1])
+        drafts = rewrite(llm, [*asked, *items(5)])
         assert {draft.outcome for draft in drafts[len(asked) :]} == {"rejected"}
 
 
@@ -134,36 +134,36 @@ def test_why_there_are_no_captions_is_told_once_per_reason(serve, rewriter, item
     server = serve(poison="Omar3 ", spoilt="truncated")
     llm = rewriter(server)
     for attempt in (0, 1):
-        drafts = rewritten(llm, items(40), attempt)
+        drafts = rewrite(llm, items(40), attempt)
     assert [draft.outcome for draft in drafts].count("truncated") == 6
-    [told] = [record.message for record in caplog.records if "truncated" in record.message]
-    assert told.startswith("no captions: truncated (")
-    assert "lower rewrite.openai.per_request" in told
+    [message] = [record.message for record in caplog.records if "truncated" in record.message]
+    assert message.startswith("no captions: truncated (")
+    assert "lower rewrite.openai.per_request" in message
 
 
 def test_an_empty_caption_is_asked_for_again_without_its_neighbours(serve, rewriter, items):
     server = serve(poison="Nora0 ", spoilt="empty")
-    assert rewritten(rewriter(server), items(20)) == right(items(20), {"m0": "bad-caption"})
+    assert rewrite(rewriter(server), items(20)) == expect_rewrites(items(20), {"m0": "bad-caption"})
     assert server.stats.requests == 3
 
 
 def test_a_rerun_pays_for_nothing(serve, rewriter, items):
     server = serve(poison="Nora7 ", spoilt="broken-json")
     asked = items(100)
-    first = rewritten(rewriter(server), asked)
+    first = rewrite(rewriter(server), asked)
     before = server.stats.requests
     again = rewriter(server, key=None)  # nor does it need the key
-    assert rewritten(again, asked) == first
+    assert rewrite(again, asked) == first
     assert server.stats.requests == before
     assert (again.spent.requests, again.spent.cost, again.spent.cache_hits) == (0, 0, 5)
 
 
 def test_a_description_in_other_company_is_not_paid_for_again(serve, rewriter, items):
     server = serve()
-    rewritten(rewriter(server), items(40))
+    rewrite(rewriter(server), items(40))
     more = [Moment("new", "Tessa sings."), *items(40, start=3), items(1)[0]]
     llm = rewriter(server)
-    assert rewritten(llm, more) == right(more)
+    assert rewrite(llm, more) == expect_rewrites(more)
     assert (llm.spent.requests, llm.spent.reused) == (1, 38)
     assert server.stats.requests == 3
 
@@ -173,13 +173,13 @@ def test_an_answer_without_a_caption_is_not_paid_for_again_in_other_company(
     serve, rewriter, items, spoilt
 ):
     server = serve(poison="Nora8 ", spoilt=spoilt)
-    first = rewritten(rewriter(server, per_request=4), items(20))
+    first = rewrite(rewriter(server, per_request=4), items(20))
     assert [draft.moment_id for draft in first if draft.caption is None] == ["m8"]
     asked = server.stats.answered.copy()
     more = [Moment("new", "Tessa sings."), *items(20)]
     llm = rewriter(server, per_request=4)
     assert llm.estimate(more).stored == 20
-    assert rewritten(llm, more) == [*right(more[:1]), *first]
+    assert rewrite(llm, more) == [*expect_rewrites(more[:1]), *first]
     assert (server.stats.answered - asked).total() == llm.spent.requests == 1
 
 
@@ -187,18 +187,22 @@ def test_repairs_are_other_requests(serve, rewriter, items):
     server = serve()
     llm = rewriter(server)
     for attempt in (0, 1, 2, 0, 1, 2):
-        assert rewritten(llm, items(20), attempt) == right(items(20))
+        assert rewrite(llm, items(20), attempt) == expect_rewrites(items(20))
     assert server.stats.requests == 3
 
 
 def test_another_question_or_server_is_asked_anew(serve, rewriter, items, prompt):
-    server, other = serve(), serve()
+    server, other_server = serve(), serve()
     changed = rewriter(server)
     changed._prompt = prompt.model_copy(update={"system": "Rewrite."})
     settings = [{}, {"model": "other"}, {"max_output_tokens": 999}]
-    for llm in [*(rewriter(server, **setting) for setting in settings), changed, rewriter(other)]:
-        rewritten(llm, items(20))
-    assert (server.stats.requests, other.stats.requests) == (4, 1)
+    for llm in [
+        *(rewriter(server, **setting) for setting in settings),
+        changed,
+        rewriter(other_server),
+    ]:
+        rewrite(llm, items(20))
+    assert (server.stats.requests, other_server.stats.requests) == (4, 1)
 
 
 def test_an_empty_account_stops_at_once_and_keeps_what_was_bought(serve, rewriter, items):
@@ -206,12 +210,12 @@ def test_an_empty_account_stops_at_once_and_keeps_what_was_bought(serve, rewrite
     asked = items(2000)
     llm = rewriter(server)
     with pytest.raises(LLMError, match=r"^insufficient-quota: .*top it up.*are kept") as caught:
-        rewritten(llm, asked)
+        rewrite(llm, asked)
     assert "\n" not in str(caught.value)
     bought, asked_for = server.stats.answered.total(), server.stats.requests
     assert 0 < bought < asked_for <= bought + 8
     server.change(money=-1)
-    assert rewritten(rewriter(server), asked) == right(asked)
+    assert rewrite(rewriter(server), asked) == expect_rewrites(asked)
     assert server.stats.answered.total() == 100
     assert server.stats.requests == asked_for + 100 - bought
 
@@ -221,18 +225,18 @@ def test_what_is_in_flight_when_the_run_stops_is_kept(serve, rewriter, items, un
     empty = error(429, "insufficient_quota", "You exceeded your current quota")
     server.server._refuse = lambda body: empty if "Nora3 " in json.dumps(body) else None
     with pytest.raises(LLMError):
-        rewritten(rewriter(server, per_request=1), items(8))
-    kept = rewriter(server, per_request=1).estimate(items(8)).stored
-    assert kept == server.stats.answered.total() == 7
+        rewrite(rewriter(server, per_request=1), items(8))
+    stored = rewriter(server, per_request=1).estimate(items(8)).stored
+    assert stored == server.stats.answered.total() == 7
 
 
 def test_a_server_that_asks_for_too_much_patience_is_not_waited_for(serve, rewriter, items):
     server = serve(faults=1.0, kinds=("429",), retry_after=121)
     with pytest.raises(LLMError, match=r"^rate-limited: "):
-        rewritten(rewriter(server, per_request=1), items(20))
+        rewrite(rewriter(server, per_request=1), items(20))
     assert server.stats.requests <= 5 + 8
     server.change(faults=0.0, poison="Nora7 ", spoilt="429")
-    drafts = rewritten(rewriter(server, per_request=1), items(20))
+    drafts = rewrite(rewriter(server, per_request=1), items(20))
     assert [draft.outcome for draft in drafts].count("rate-limited") == 1
 
 
@@ -240,21 +244,26 @@ def test_a_server_that_asks_for_too_much_patience_is_not_waited_for(serve, rewri
     ("status", "name"), [(401, "unauthorized"), (403, "unauthorized"), (404, "not-found")]
 )
 def test_a_wrong_key_or_model_stops_at_once(httpserver, replying, items, status, name, caplog):
-    said = f"Incorrect API key provided: {KEY}"
-    llm = replying({"error": {"message": said, "code": "x"}}, status)
+    message = f"Incorrect API key provided: {KEY}"
+    llm = replying({"error": {"message": message, "code": "x"}}, status)
     caplog.set_level(logging.DEBUG)
     with pytest.raises(LLMError, match=f"^{name}: Error code: {status}") as caught:
-        rewritten(llm, items(3))
+        rewrite(llm, items(3))
     assert len(httpserver.log) == 1
-    shown = "".join(str(record.__dict__) for record in caplog.records)
-    for text in (str(caught.value), repr(caught.value.__cause__), repr(llm._asker.endpoint), shown):
+    logged = "".join(str(record.__dict__) for record in caplog.records)
+    for text in (
+        str(caught.value),
+        repr(caught.value.__cause__),
+        repr(llm._asker.endpoint),
+        logged,
+    ):
         assert KEY not in text
     assert caught.value.__cause__.__context__ is None
 
 
 def test_half_a_character_without_a_count_of_tokens_is_an_answer(replying):
     llm = replying({"choices": [{"message": {"content": "Sorry \ud800"}}]})
-    assert rewritten(llm, [Moment("m0", "Omar sits.")]) == [Rewrite("m0", None, "broken-json")]
+    assert rewrite(llm, [Moment("m0", "Omar sits.")]) == [Rewrite("m0", None, "broken-json")]
     assert llm.spent.tokens_out == 3 * 3
 
 
@@ -263,27 +272,27 @@ def test_an_answer_is_kept_before_it_is_counted(serve, rewriter, items, monkeypa
     llm = rewriter(server)
     monkeypatch.setattr(llm.spent, "pay", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        rewritten(llm, items(20))
-    assert rewritten(rewriter(server), items(20)) == right(items(20))
+        rewrite(llm, items(20))
+    assert rewrite(rewriter(server), items(20)) == expect_rewrites(items(20))
     assert server.stats.requests == 1
 
 
 def test_a_key_that_stands_for_none_garbles_no_message(replying, items):
     llm = replying({"error": {"message": "No entrance"}}, 403, key="e")
     with pytest.raises(LLMError, match=r"^unauthorized: Error code: 403 - No entrance \("):
-        rewritten(llm, items(1))
+        rewrite(llm, items(1))
 
 
 def test_an_empty_account_may_be_told_by_the_errors_type(httpserver, replying, items):
     refusal = {"message": "No money", "type": "insufficient_quota", "code": None}
     with pytest.raises(LLMError, match=r"^insufficient-quota: "):
-        rewritten(replying({"error": refusal}, 429), items(1))
+        rewrite(replying({"error": refusal}, 429), items(1))
     assert len(httpserver.log) == 1
 
 
 def test_the_key_goes_to_the_server_and_nowhere_else(serve, rewriter, items, tmp_path):
     server = serve(faults=0.3, kinds=("429", "500", "broken-json"))
-    rewritten(rewriter(server, per_request=2), items(40))
+    rewrite(rewriter(server, per_request=2), items(40))
     assert server.stats.keys == [f"bearer {KEY}"]
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert {path.suffix for path in files} == {"", ".jsonl"}
@@ -293,7 +302,7 @@ def test_the_key_goes_to_the_server_and_nowhere_else(serve, rewriter, items, tmp
 def test_a_missing_key_is_one_clear_line(serve, rewriter, items):
     server = serve()
     with pytest.raises(UsageError, match=r"^OPENAI_API_KEY is not set: export OPENAI_API_KEY="):
-        rewritten(rewriter(server, key=None), items(3))
+        rewrite(rewriter(server, key=None), items(3))
     assert server.stats.requests == 0
 
 
@@ -308,13 +317,13 @@ def test_a_missing_key_is_one_clear_line(serve, rewriter, items):
 )
 def test_what_is_no_chat_completion_is_a_broken_response(replying, items, body):
     llm = replying(body, policy=IMPATIENT)
-    assert rewritten(llm, items(1)) == [Rewrite("m0", None, "broken-response")]
+    assert rewrite(llm, items(1)) == [Rewrite("m0", None, "broken-response")]
     assert llm.spent.outcomes == {"broken-response": 2}
 
 
 def test_tokens_and_cost_are_what_the_server_counted(serve, rewriter, items):
     llm = rewriter(serve())
-    rewritten(llm, items(20))
+    rewrite(llm, items(20))
     spent = llm.spent
     assert spent.tokens_in > 500
     assert spent.tokens_out > 20 * 8
@@ -339,48 +348,48 @@ def test_what_the_result_cost_in_all_is_the_same_in_every_rerun(
 ):
     server = serve(poison="Nora7 ", spoilt="broken-json")
     if not usage:
-        server.server._answer = partial(_uncounted, server.server._answer)
+        server.server._answer = partial(_drop_usage, server.server._answer)
     first = rewriter(server, mode="batch")
-    rewritten(first, items(60))
-    rewritten(first, items(5), 1)
+    rewrite(first, items(60))
+    rewrite(first, items(5), 1)
     paid = first.spent.metrics()
     assert paid["outcomes"]["broken-json"] > 3  # half of it by batch, these one by one
     again = rewriter(server)
-    rewritten(again, items(60))
-    rewritten(again, items(5), 1)
-    told = again.spent.metrics()
-    assert (told["requests"], told["cost_usd"]) == (0, 0)
-    for one, in_all in (("tokens_in", 0), ("tokens_out", 0), ("cost_usd", 2e-6)):
-        assert told[f"result_{one}"] == paid[f"result_{one}"]
-        assert told[f"result_{one}"] == pytest.approx(paid[one], abs=in_all)
+    rewrite(again, items(60))
+    rewrite(again, items(5), 1)
+    metrics = again.spent.metrics()
+    assert (metrics["requests"], metrics["cost_usd"]) == (0, 0)
+    for figure, tolerance in (("tokens_in", 0), ("tokens_out", 0), ("cost_usd", 2e-6)):
+        assert metrics[f"result_{figure}"] == paid[f"result_{figure}"]
+        assert metrics[f"result_{figure}"] == pytest.approx(paid[figure], abs=tolerance)
     # A caption from another company brings the whole answer that it came in.
     reused = rewriter(server)
-    rewritten(reused, [Moment("new", "Tessa sings."), *items(1)])
+    rewrite(reused, [Moment("new", "Tessa sings."), *items(1)])
     spent = reused.spent.metrics()
     assert spent["result_tokens_in"] > spent["tokens_in"] > 0
 
 
-def _uncounted(answer, body, fault):
+def _drop_usage(answer, body, fault):
     reply = answer(body, fault)
-    told = json.loads(reply.body)
-    return reply._replace(body=json.dumps({**told, "usage": None}).encode())
+    payload = json.loads(reply.body)
+    return reply._replace(body=json.dumps({**payload, "usage": None}).encode())
 
 
 def test_an_estimate_costs_nothing_and_is_near_the_truth(serve, rewriter, items):
     server = serve()
     asked = items(2000)
     llm = rewriter(server)
-    told = rewriter(server, key=None).estimate(asked)
-    assert (told.descriptions, told.stored, told.requests) == (2000, 0, 100)
+    estimate = rewriter(server, key=None).estimate(asked)
+    assert (estimate.descriptions, estimate.stored, estimate.requests) == (2000, 0, 100)
     assert server.stats.requests == 0
-    rewritten(llm, asked)
-    assert told.tokens_in == pytest.approx(llm.spent.tokens_in, rel=0.2)
-    assert told.cost == pytest.approx(llm.spent.cost, rel=0.4)
+    rewrite(llm, asked)
+    assert estimate.tokens_in == pytest.approx(llm.spent.tokens_in, rel=0.2)
+    assert estimate.cost == pytest.approx(llm.spent.cost, rel=0.4)
     assert llm.estimate(items(2010)) == rewriter(server).estimate(items(2010))
-    left = llm.estimate(items(2010))
-    assert (left.descriptions, left.stored, left.requests) == (2010, 2000, 1)
+    rest = llm.estimate(items(2010))
+    assert (rest.descriptions, rest.stored, rest.requests) == (2010, 2000, 1)
     batch = rewriter(server, mode="batch", cache="nowhere").estimate(asked)
-    assert batch.cost == pytest.approx(told.cost / 2)
+    assert batch.cost == pytest.approx(estimate.cost / 2)
 
 
 @pytest.mark.parametrize(("number", "per_request", "repairs"), [(12, 20, 0), (7, 1, 1), (11, 4, 2)])
@@ -389,19 +398,19 @@ def test_the_worst_case_of_an_estimate_is_reached_and_never_passed(
 ):
     monkeypatch.setattr(breaker, "FIRST_ANSWERS", 10**9)
     server = serve(wrapping="prose")
-    told = rewriter(server, per_request=per_request).estimate(items(number), repairs)
+    estimate = rewriter(server, per_request=per_request).estimate(items(number), repairs)
     llm = rewriter(server, per_request=per_request)
     for attempt in range(repairs + 1):
-        assert {draft.caption for draft in rewritten(llm, items(number), attempt)} == {None}
-    assert llm.spent.requests == told.most_requests
-    assert told.cost < llm.spent.cost <= told.most_cost
+        assert {draft.caption for draft in rewrite(llm, items(number), attempt)} == {None}
+    assert llm.spent.requests == estimate.most_requests
+    assert estimate.cost < llm.spent.cost <= estimate.most_cost
 
 
 @pytest.mark.parametrize("wrapping", ["fenced", "talks", "thinks"])
 @pytest.mark.parametrize("mode", ["online", "batch"])
 def test_the_object_is_taken_out_of_what_stands_around_it(serve, rewriter, items, wrapping, mode):
     server = serve(wrapping=wrapping)
-    assert rewritten(rewriter(server, mode=mode), items(50)) == right(items(50))
+    assert rewrite(rewriter(server, mode=mode), items(50)) == expect_rewrites(items(50))
     assert sum((server.stats.answered + server.stats.batched).values()) == 3
 
 
@@ -412,13 +421,13 @@ def test_a_model_that_never_answers_in_the_asked_form_is_stopped(
 ):
     server = serve(wrapping=wrapping)
     begins = {"prose": "I am afraid", "drafts": "First a draft"}[wrapping]
-    said = rf"first \d+ answers are all unusable \(broken-json \d+\).*{begins}"
-    with pytest.raises(LLMError, match=said):
-        rewritten(rewriter(server, mode=mode), items(1000))
+    message = rf"first \d+ answers are all unusable \(broken-json \d+\).*{begins}"
+    with pytest.raises(LLMError, match=message):
+        rewrite(rewriter(server, mode=mode), items(1000))
     asked = server.stats.requests + server.stats.batched.total()
     assert asked <= (20 + 8 if mode == "online" else 50)
     with pytest.raises(LLMError, match="all unusable"):  # forty descriptions, as in a first try
-        rewritten(rewriter(serve(wrapping=wrapping), in_flight=1), items(40))
+        rewrite(rewriter(serve(wrapping=wrapping), in_flight=1), items(40))
 
 
 def test_a_model_that_has_answered_before_is_not_stopped_for_what_it_refuses(
@@ -427,28 +436,28 @@ def test_a_model_that_has_answered_before_is_not_stopped_for_what_it_refuses(
     server = serve(poison="Nora", spoilt="refused")
     llm = rewriter(server)
     sung = [Moment(f"s{n}", f"Tessa sings song {n}.") for n in range(20)]
-    assert rewritten(llm, sung) == right(sung)
+    assert rewrite(llm, sung) == expect_rewrites(sung)
     refused = {Rewrite(item.moment_id, None, "refused") for item in items(30)}
-    assert set(rewritten(llm, items(30), attempt=1)) == refused  # the repairs of the same run
+    assert set(rewrite(llm, items(30), attempt=1)) == refused  # the repairs of the same run
     later = rewriter(server)  # a run of another day
-    assert set(rewritten(later, [*items(30, start=30), *sung])) >= set(right(sung))
+    assert set(rewrite(later, [*items(30, start=30), *sung])) >= set(expect_rewrites(sung))
 
 
 def test_a_model_that_wants_max_completion_tokens_says_so_once(serve, rewriter, items):
     server = serve(only_completion_tokens=True)
     with pytest.raises(LLMError, match=r"^unsupported-parameter: .*output_limit"):
-        rewritten(rewriter(server, in_flight=1), items(200))
+        rewrite(rewriter(server, in_flight=1), items(200))
     assert server.stats.requests == 1
     llm = rewriter(server, output_limit="max_completion_tokens")
-    assert rewritten(llm, items(50)) == right(items(50))
+    assert rewrite(llm, items(50)) == expect_rewrites(items(50))
 
 
 def test_a_parameter_refused_without_a_code_leads_to_the_settings_too(replying, items):
-    said = "max_tokens: Extra inputs are not permitted"
-    refusal = {"object": "error", "message": said, "type": "BadRequestError", "code": 400}
+    message = "max_tokens: Extra inputs are not permitted"
+    refusal = {"object": "error", "message": message, "type": "BadRequestError", "code": 400}
     llm = replying(refusal, 400)
     with pytest.raises(LLMError, match=r"max_tokens: .*rewrite\.openai\.output_limit and extra"):
-        rewritten(llm, items(40))
+        rewrite(llm, items(40))
 
 
 def test_extra_parameters_are_sent_and_others_taken_out(httpserver, rewriter):
@@ -458,13 +467,13 @@ def test_extra_parameters_are_sent_and_others_taken_out(httpserver, rewriter):
         bodies.append(request.get_json())
         asked = json.loads(bodies[-1]["messages"][-1]["content"].strip().split("\n")[-1])
         content = {"captions": [{"id": asked["id"], "caption": f"Try {len(bodies)}."}]}
-        said = {"choices": [{"message": {"content": json.dumps(content)}}]}
-        return Response(json.dumps(said), content_type="application/json")
+        reply = {"choices": [{"message": {"content": json.dumps(content)}}]}
+        return Response(json.dumps(reply), content_type="application/json")
 
     httpserver.expect_request("/v1/chat/completions").respond_with_handler(answer)
     extra = {"reasoning_effort": "low", "temperature": None, "seed": None, "response_format": None}
     llm = rewriter(httpserver.url_for("/v1"), extra=extra)
-    captions = [rewritten(llm, [Moment("m", "Omar sits.")], turn)[0].caption for turn in (0, 1, 2)]
+    captions = [rewrite(llm, [Moment("m", "Omar sits.")], turn)[0].caption for turn in (0, 1, 2)]
     assert captions == ["Try 1.", "Try 2.", "Try 3."]  # a repair is no answer of another turn
     assert bodies[0].keys() == {"model", "messages", "max_tokens", "reasoning_effort"}
 
@@ -472,26 +481,28 @@ def test_extra_parameters_are_sent_and_others_taken_out(httpserver, rewriter):
 def test_a_refused_connection_is_told_at_once_with_its_address(rewriter, items, capfd):
     patient = Policy(tries=3, first=0.01, longest=0.01)
     with pytest.raises(LLMError, match=r"^connection: .*OPENAI_BASE_URL"):
-        rewritten(rewriter(None, policy=patient), items(3))
-    [said] = [line for line in capfd.readouterr().err.splitlines() if "http://127.0.0.1:9" in line]
-    assert "refused" in said
-    assert "3 times" in said
+        rewrite(rewriter(None, policy=patient), items(3))
+    [message] = [
+        line for line in capfd.readouterr().err.splitlines() if "http://127.0.0.1:9" in line
+    ]
+    assert "refused" in message
+    assert "3 times" in message
 
 
 def test_two_runs_at_once_are_refused(serve, rewriter, items):
     server = serve()
-    llm, other = rewriter(server), rewriter(server)
-    with other._asker.cache.lock(), pytest.raises(CacheError, match="another run is asking"):
-        rewritten(llm, items(3))
-    assert rewritten(llm, items(3)) == right(items(3))
+    llm, rival = rewriter(server), rewriter(server)
+    with rival._asker.cache.lock(), pytest.raises(CacheError, match="another run is asking"):
+        rewrite(llm, items(3))
+    assert rewrite(llm, items(3)) == expect_rewrites(items(3))
 
 
 @pytest.mark.parametrize("inside", [".", "folder"])
 def test_a_file_where_the_cache_should_be_is_one_clear_line(rewriter, items, tmp_path, inside):
     (tmp_path / "file").write_text("")
-    with pytest.raises(CacheError, match=r"file.*: rewrite.openai.cache can't be used: ") as told:
-        rewritten(rewriter(None, cache=str(tmp_path / "file" / inside)), items(3))
-    assert "\n" not in str(told.value)
+    with pytest.raises(CacheError, match=r"file.*: rewrite.openai.cache can't be used: ") as caught:
+        rewrite(rewriter(None, cache=str(tmp_path / "file" / inside)), items(3))
+    assert "\n" not in str(caught.value)
 
 
 def test_a_file_system_without_locks_is_one_clear_line(rewriter, items, monkeypatch):
@@ -500,7 +511,7 @@ def test_a_file_system_without_locks_is_one_clear_line(rewriter, items, monkeypa
 
     monkeypatch.setattr("fcntl.flock", flock)
     with pytest.raises(CacheError, match="can't be used: No locks available"):
-        rewritten(rewriter(None), items(3))
+        rewrite(rewriter(None), items(3))
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
@@ -511,7 +522,7 @@ def test_a_full_disk_is_one_clear_line(serve, rewriter, items, tmp_path, mode):
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache" / f"{recipe}.jsonl").symlink_to("/dev/full")
     with pytest.raises(CacheError, match="can't be used: No space left on device"):
-        rewritten(llm, items(100))
+        rewrite(llm, items(100))
 
 
 @pytest.mark.integration
@@ -528,7 +539,7 @@ def test_a_killed_run_buys_nothing_again(serve, start, items, until):
         out, err = process.communicate(timeout=120)
         assert process.returncode == 0, err
     drafts, spent = json.loads(out)
-    assert [Rewrite(*draft) for draft in drafts] == right(asked)
+    assert [Rewrite(*draft) for draft in drafts] == expect_rewrites(asked)
     assert server.stats.answered.total() - len(server.stats.answered) <= kills * 8
     assert max(server.stats.answered.values()) <= kills + 1
     assert server.stats.max_in_flight <= 2 * 8  # a killed client's requests go on in the server

@@ -54,10 +54,10 @@ def test_nothing_is_guessed(content):
 @given(st.text(alphabet='{}[]":,<think>/ab\\n', max_size=60), st.text(max_size=20))
 def test_any_text_brings_the_object_or_an_error(before, after):
     try:
-        found = unwrap(f"{before}{ANSWER}{after}", "captions")
+        result = unwrap(f"{before}{ANSWER}{after}", "captions")
     except ValueError:
         return
-    assert found == GOOD or found in ([], {}, "")
+    assert result == GOOD or result in ([], {}, "")
 
 
 def test_a_hostile_answer_takes_no_minutes():

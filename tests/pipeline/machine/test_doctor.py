@@ -14,29 +14,29 @@ def params(repository):
     return load(repository / "params.yaml")
 
 
-def changed(section, **values):
+def change(section, **values):
     return section.model_copy(update=values)
 
 
 def test_more_moments_take_more_and_more_cores_fewer_hours(params):
-    two = params.model_copy(update={"engine": changed(params.engine, workers=2)})
-    eight = params.model_copy(update={"engine": changed(params.engine, workers=8)})
+    two = params.model_copy(update={"engine": change(params.engine, workers=2)})
+    eight = params.model_copy(update={"engine": change(params.engine, workers=8)})
     small, large = demand.calc_demands(100_000, two), demand.calc_demands(1_000_000, two)
     assert all(a.hours <= b.hours and a.disk <= b.disk for a, b in zip(small, large, strict=True))
-    hours = {one.stage: one.hours for one in large}
-    faster = {one.stage: one.hours for one in demand.calc_demands(1_000_000, eight)}
+    hours = {need.stage: need.hours for need in large}
+    faster = {need.stage: need.hours for need in demand.calc_demands(1_000_000, eight)}
     assert faster["embed"] * 4 == pytest.approx(hours["embed"])
     assert hours["pseudo"] / 4 < faster["pseudo"] < hours["pseudo"] / 3  # the lead merges alone
 
 
 def test_training_sets_take_what_a_benchmark_of_their_shards_has_measured(params):
     """128 tasks of 62 s on 100 cores, then 3 minutes of the lead (docs/scaling.md)."""
-    engine = changed(params.engine, kind="ray", workers=100, shards=8)
+    engine = change(params.engine, kind="ray", workers=100, shards=8)
     cluster = params.model_copy(update={"engine": engine})
     pseudo = demand.calc_demands(1_000_000, cluster)[-1]
     assert pseudo.stage == "pseudo"
     assert pseudo.hours * 60 == pytest.approx(128 * 62 / 60 / 100 + 3, rel=0.15)
-    twice = cluster.model_copy(update={"engine": changed(engine, shards=16)})
+    twice = cluster.model_copy(update={"engine": change(engine, shards=16)})
     assert demand.count_parts(1_000_000, twice) == pytest.approx(2 * 2.6, rel=0.03)
 
 
@@ -44,21 +44,21 @@ def test_training_sets_take_what_a_benchmark_of_their_shards_has_measured(params
     ("moments", "shards", "hours"), [(10**7, 8, 130 / 8 + 100), (10**6, 8, 23)]
 )
 def test_shards_read_a_corpus_past_memory(params, moments, shards, hours):
-    engine = changed(params.engine, kind="ray", workers=100, shards=shards)
+    engine = change(params.engine, kind="ray", workers=100, shards=shards)
     ingest = demand.calc_demands(moments, params.model_copy(update={"engine": engine}))[0]
     assert ingest.hours * 3600 == pytest.approx(hours)
 
 
 def test_a_cluster_with_one_shard_is_one_core(params):
-    alone = changed(params.engine, kind="ray", workers=100)
+    alone = change(params.engine, kind="ray", workers=100)
     assert demand.count_workers(alone) == 1
-    assert demand.count_workers(changed(alone, shards=400)) == 100
+    assert demand.count_workers(change(alone, shards=400)) == 100
 
 
 def test_memory_of_ten_million_moments_is_near_what_was_measured(params):
     """By `benchmarks.large_tables` and `benchmarks.shards`, at their peaks, in GB."""
-    every = params.model_copy(update={"split": changed(params.split, train=None)})
-    peaks = {one.stage: one.memory for one in demand.calc_demands(10_000_000, every)}
+    every = params.model_copy(update={"split": change(params.split, train=None)})
+    peaks = {need.stage: need.memory for need in demand.calc_demands(10_000_000, every)}
     measured = {"ingest": 2.6, "split": 2.3, "candidates": 3.25, "pseudo": 5.3}
     assert all(peak <= peaks[stage] < peak + 2 for stage, peak in measured.items()), peaks
     assert peaks["rewrite"] > 10  # reads its tables whole
@@ -77,11 +77,11 @@ def test_too_little_memory_or_disk_is_missing(monkeypatch, free):
 
 
 def test_a_corpus_that_is_not_there_or_has_other_videos_is_missing(params, tmp_path):
-    lost = changed(params.ingest, source=str(tmp_path / "no.csv"), corpus="table")
+    lost = change(params.ingest, source=str(tmp_path / "no.csv"), corpus="table")
     assert findings.find_corpus(lost).state == "missing"
     table = tmp_path / "corpus.csv"
     table.write_text("video_id,start,end,duration,description\nv,0,1,9,A man waits.\n")
-    here = changed(lost, source=str(table), videos=str(tmp_path / "{video_id}.mp4"))
+    here = change(lost, source=str(table), videos=str(tmp_path / "{video_id}.mp4"))
     assert "v.mp4" in findings.find_corpus(here).text
     (tmp_path / "v.mp4").touch()
     assert findings.find_corpus(here).state == "ok"
@@ -90,26 +90,26 @@ def test_a_corpus_that_is_not_there_or_has_other_videos_is_missing(params, tmp_p
 
 def test_keys_and_extras_that_are_missing_say_the_next_step(params, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    asked = params.model_copy(update={"rewrite": changed(params.rewrite, backend="openai")})
+    asked = params.model_copy(update={"rewrite": change(params.rewrite, backend="openai")})
     assert "OPENAI_API_KEY" in findings.find_llm(asked).step
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
     assert findings.find_llm(asked).state == "ok"
     assert "secret" not in findings.find_llm(asked).text
     monkeypatch.setattr(findings.importlib.util, "find_spec", lambda _: None)
-    assert findings.find_engine(changed(params.engine, kind="ray")).step == "make engines"
+    assert findings.find_engine(change(params.engine, kind="ray")).step == "make engines"
     monkeypatch.setattr(findings.importlib.util, "find_spec", lambda _: object())
     monkeypatch.setenv("PATH", "")
-    assert "sbatch" in findings.find_engine(changed(params.engine, kind="slurm")).text
+    assert "sbatch" in findings.find_engine(change(params.engine, kind="slurm")).text
 
 
 def test_a_cluster_or_a_bucket_that_is_not_there_is_missing(params, monkeypatch, tmp_path):
     monkeypatch.setattr(findings.importlib.util, "find_spec", lambda _: object())
-    nobody = findings.find_engine(changed(params.engine, kind="ray", address="127.0.0.1:9"))
+    nobody = findings.find_engine(change(params.engine, kind="ray", address="127.0.0.1:9"))
     assert (nobody.state, "127.0.0.1:9" in nobody.text) == ("missing", True)
-    assert findings.find_engine(changed(params.engine, kind="ray")).state == "note"  # 1 shard
+    assert findings.find_engine(change(params.engine, kind="ray")).state == "note"  # 1 shard
     for folder, state in (("none://parts", "missing"), (tmp_path.as_uri(), "ok")):
-        assert findings.find_parts(changed(params.engine, folder=folder), 1.0).state == state
-    folder = changed(params.engine, folder=str(tmp_path / "not/yet"))
+        assert findings.find_parts(change(params.engine, folder=folder), 1.0).state == state
+    folder = change(params.engine, folder=str(tmp_path / "not/yet"))
     assert findings.find_parts(folder, 0.0).state == "ok"
     assert findings.find_parts(folder, 1e9).state == "missing"
 

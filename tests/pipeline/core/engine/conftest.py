@@ -15,29 +15,29 @@ def engine(repository, tmp_path):
 
 
 class Squares:
-    """A stage that squares numbers in shards; `begun` counts how often each part was begun."""
+    """A stage that squares numbers in shards; `starts` counts how often each part was begun."""
 
     def __init__(self, folder):
         self.log = folder / "log"
         self.log.touch()
 
-    def make(self, engine, shards, work=shard_work.write_squares, **given):
+    def make(self, engine, shards, work=shard_work.write_squares, **extra):
         """Return what the stage makes of its parts."""
         shard_of = assign_shards([str(number) for number in NUMBERS], shards)
         inputs = {
             parts.part_key("squares", shard, shards): {
                 "numbers": [n for n in NUMBERS if shard_of[n] == shard],
                 "log": str(self.log),
-                **given,
+                **extra,
             }
             for shard in range(shards)
         }
-        made = map_shards("squares", work, inputs, engine)
-        squares = [int(square) for path in made.values() for square in path.read_text().split()]
+        paths = map_shards("squares", work, inputs, engine)
+        squares = [int(square) for path in paths.values() for square in path.read_text().split()]
         return " ".join(map(str, sorted(squares)))
 
     @property
-    def begun(self):
+    def starts(self):
         lines = self.log.read_text().splitlines()
         keys = [line.split()[0] for line in lines]
         return {key: keys.count(key) for key in keys}

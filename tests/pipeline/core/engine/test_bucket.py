@@ -50,28 +50,28 @@ def test_a_part_is_found_by_another_machine_and_made_once(engine, squares, folde
     assert 0 < there < 8
     shutil.rmtree(folder / ".cache")  # what this machine has fetched
     assert squares.make(engine, 8) == EXPECTED
-    assert sum(squares.begun.values()) == 8 + 1  # and the one that failed
+    assert sum(squares.starts.values()) == 8 + 1  # and the one that failed
 
 
 @pytest.mark.parametrize("how", ["part", "seal"])
 def test_a_damaged_part_is_made_again(engine, squares, folder, how):
     assert squares.make(engine, 3) == EXPECTED
     shutil.rmtree(folder / ".cache")
-    one = next((folder / "store").glob("*.json"))
+    seal = next((folder / "store").glob("*.json"))
     if how == "part":
-        one.with_name(one.name.removesuffix(parts.SEAL)).write_text("damaged")
+        seal.with_name(seal.name.removesuffix(parts.SEAL)).write_text("damaged")
     else:
-        one.write_text('{"sha256": "of others"}')
+        seal.write_text('{"sha256": "of others"}')
     assert squares.make(engine, 3) == EXPECTED
-    assert sorted(squares.begun.values()) == [1, 1, 2]
+    assert sorted(squares.starts.values()) == [1, 1, 2]
 
 
 @pytest.mark.parametrize(
-    ("address", "said"),
+    ("address", "message"),
     [("gs://bucket", "install gcsfs"), ("none://bucket", "Protocol not known: none")],
 )
-def test_an_address_that_nobody_can_read_is_one_line(engine, squares, address, said):
-    with pytest.raises(MomentRankError, match=said) as caught:
+def test_an_address_that_nobody_can_read_is_one_line(engine, squares, address, message):
+    with pytest.raises(MomentRankError, match=message) as caught:
         squares.make(engine.model_copy(update={"folder": address}), 2)
     assert str(caught.value).startswith(f"engine.folder {address}: ")
     assert "\n" not in str(caught.value)
@@ -82,8 +82,10 @@ def test_who_has_a_folder_imports_no_fsspec():
         "import sys, pipeline.core.engine.shards, pipeline.core.engine.local\n"
         "print({'fsspec', 'asyncio'} & {*sys.modules})"
     )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout == "set()\n"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout == "set()\n"
 
 
 s3 = pytest.mark.skipif(find_spec("s3fs") is None, reason="s3fs is not installed: make engines")
@@ -105,39 +107,39 @@ def test_in_a_bucket_a_killed_run_goes_on_and_no_finished_part_is_made_twice(
 ):
     engine = engine.model_copy(update={"folder": "s3://parts/of/campaign"})
     with start_lead(folder, repository, engine, squares.log, parts=4) as lead:
-        while not (sealed := {key for key in list_keys(bucket) if key.endswith(parts.SEAL)}):
+        while not (seals := {key for key in list_keys(bucket) if key.endswith(parts.SEAL)}):
             assert lead.poll() is None
             time.sleep(0.02)
         os.kill(lead.pid, signal.SIGKILL)
     shutil.rmtree(folder / ".cache", ignore_errors=True)
     go_on(engine, squares.log, parts=4)
     assert "of 4 parts were already finished" in capsys.readouterr().err
-    kept = {key.removeprefix("of/campaign/").removesuffix(parts.SEAL) for key in sealed}
-    assert all(squares.begun[key] == 1 for key in kept)
+    finished = {key.removeprefix("of/campaign/").removesuffix(parts.SEAL) for key in seals}
+    assert all(squares.starts[key] == 1 for key in finished)
     fetched = (folder / ".cache/parts/squares").iterdir()
-    found = {path.read_text() for path in fetched if path.suffix != ".json"}
-    assert found == {"0", "1", "4", "9"}
+    contents = {path.read_text() for path in fetched if path.suffix != ".json"}
+    assert contents == {"0", "1", "4", "9"}
     clear_parts("squares", engine)
     assert list_keys(bucket) == set()
 
 
 @s3
 @pytest.mark.parametrize(
-    ("address", "gone", "said"),
+    ("address", "missing", "message"),
     [
         ("s3://elsewhere/x", [], "bucket does not exist; create the bucket"),
         ("s3://parts/x", ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"], "set AWS_PROFILE"),
     ],
 )
 def test_no_bucket_and_no_credentials_are_one_line(
-    engine, squares, bucket, monkeypatch, address, gone, said
+    engine, squares, bucket, monkeypatch, address, missing, message
 ):
-    for name in gone:
+    for name in missing:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", "/nowhere")
     fsspec.get_filesystem_class("s3").clear_instance_cache()  # its credentials with it
     connect.cache_clear()
-    with pytest.raises(MomentRankError, match=said) as caught:
+    with pytest.raises(MomentRankError, match=message) as caught:
         squares.make(engine.model_copy(update={"folder": address}), 2)
     assert "\n" not in str(caught.value)
     assert SECRET not in str(caught.value)

@@ -31,7 +31,7 @@ def write(given, path):
 
 
 @pytest.fixture
-def making(tmp_path, monkeypatch):
+def change_package(tmp_path, monkeypatch):
     """Return a function that changes files of a package, and returns the work of its version."""
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "making").mkdir()
@@ -49,30 +49,32 @@ def making(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("change", "made"),
+    ("change", "expected"),
     [
         ({"helper": "def double(number):\n    return number + number + 1\n"}, ["3", "5"]),
         ({"late": "def add(number):\n    return number + 10\n"}, ["22", "24"]),
         ({"other": "1 + 1"}, ["2", "4"]),
     ],
 )
-def test_a_part_that_older_code_has_made_is_not_used(engine, making, tmp_path, change, made):
+def test_a_part_that_older_code_has_made_is_not_used(
+    engine, change_package, tmp_path, change, expected
+):
     engine = engine.model_copy(update={"workers": 1})
-    given = {"one": 1, "two": 2}
+    inputs = {"one": 1, "two": 2}
     with pytest.raises(KeyboardInterrupt):
-        map_shards("sums", making(), given, engine)
+        map_shards("sums", change_package(), inputs, engine)
     (tmp_path / "parts" / "go on").touch()
-    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "parts/sums").iterdir()}
-    assert len(kept) == 2  # the part of 1, and its hash
-    paths = map_shards("sums", making(**change), given, engine)
-    assert [path.read_text() for path in paths.values()] == made
-    is_kept = paths["one"] in kept
+    times = {path: path.stat().st_mtime_ns for path in (tmp_path / "parts/sums").iterdir()}
+    assert len(times) == 2  # the part of 1, and its hash
+    paths = map_shards("sums", change_package(**change), inputs, engine)
+    assert [path.read_text() for path in paths.values()] == expected
+    is_kept = paths["one"] in times
     assert is_kept == ("other" in change)
-    assert all(path.stat().st_mtime_ns == time for path, time in kept.items())
+    assert all(path.stat().st_mtime_ns == time for path, time in times.items())
 
 
-def test_data_beside_the_code_and_packages_count(making, tmp_path, monkeypatch):
-    work = making()
+def test_data_beside_the_code_and_packages_count(change_package, tmp_path, monkeypatch):
+    work = change_package()
     before = code_digest(work)
     assert code_digest(partial(print, work)) == before
     assert code_digest(partial(json.dumps, np.dot, work, default=np.sum)) == before
@@ -82,8 +84,8 @@ def test_data_beside_the_code_and_packages_count(making, tmp_path, monkeypatch):
     assert len({before, after, code_digest(work)}) == 3
 
 
-def test_it_is_the_same_wherever_the_code_is(making, tmp_path, monkeypatch):
-    names, here = list_sources(making()), code_digest(making())
+def test_it_is_the_same_wherever_the_code_is(change_package, tmp_path, monkeypatch):
+    names, here = list_sources(change_package()), code_digest(change_package())
     assert names.keys() == MODULES.keys() - {"making/other.py"}
     monkeypatch.chdir(tmp_path)
     Path("elsewhere").mkdir()

@@ -37,7 +37,7 @@ def use(engine):
 @pytest.mark.parametrize(("workers", "shards"), [(1, 3), (2, 1), (2, 3), (2, 8)])
 def test_the_same_bytes_by_processes(use, squares, workers, shards):
     assert squares.make(use(workers=workers), shards) == EXPECTED
-    assert list(squares.begun.values()) == [1] * shards
+    assert list(squares.starts.values()) == [1] * shards
     assert len(squares.processes) <= workers
 
 
@@ -49,7 +49,7 @@ def test_maps_of_a_session_share_their_processes_and_these_end_with_it(use, squa
             squares.make(use(workers=2), 2, shard_work.refuse)
     assert len(squares.processes) <= 2
     assert os.getpid() not in squares.processes
-    wait_for(lambda: gone(squares.processes))
+    wait_for(lambda: have_ended(squares.processes))
 
 
 def test_an_error_in_another_process_is_the_stage_s_own(use, squares):
@@ -65,7 +65,7 @@ def test_a_killed_process_is_one_error_and_the_next_run_goes_on(use, squares):
     assert squares.make(use(workers=2), 8, shard_work.end_abruptly) == EXPECTED
 
 
-def gone(processes):
+def have_ended(processes):
     return not [number for number in processes if is_running(number)]
 
 
@@ -82,7 +82,7 @@ def wait_for(condition, seconds=20.0):
         time.sleep(0.02)
 
 
-def sealed(engine):
+def list_sealed(engine):
     return {path.name.split(".")[0] for path in Path(engine.folder).rglob("*.sha256.json")}
 
 
@@ -92,16 +92,16 @@ def test_workers_end_with_the_lead_and_the_next_run_makes_only_the_rest(
 ):
     engine = use(workers=2)
     lead = start_lead(tmp_path, repository, engine, squares.log)
-    wait_for(lambda: sealed(engine))
+    wait_for(lambda: list_sealed(engine))
     os.kill(lead.pid, signal_)
     lead.communicate(timeout=20)
-    wait_for(lambda: gone(squares.processes), 5)
-    kept = sealed(engine)
-    assert len(kept) == 1  # the others were waiting
+    wait_for(lambda: have_ended(squares.processes), 5)
+    finished = list_sealed(engine)
+    assert len(finished) == 1  # the others were waiting
     go_on(engine, squares.log)
     assert capsys.readouterr().err == "squares: 1 of 6 parts were already finished\n"
-    assert len(sealed(engine)) == 6
-    assert all(squares.begun[key] == 1 for key in kept)
+    assert len(list_sealed(engine)) == 6
+    assert all(squares.starts[key] == 1 for key in finished)
 
 
 @pytest.fixture
@@ -128,9 +128,9 @@ def test_the_same_bytes_by_slurm_which_kills_jobs(use, squares, slurm, tmp_path)
     assert "--array=0-4%2" in arrays[0]
     assert "--array=0-1%2" in arrays[1]  # those that were killed
     assert len(arrays) == 2
-    begun = squares.begun
+    starts = squares.starts
     assert squares.make(engine, 5) == EXPECTED
-    assert squares.begun == begun  # nothing is made twice
+    assert squares.starts == starts  # nothing is made twice
 
 
 @pytest.mark.parametrize(

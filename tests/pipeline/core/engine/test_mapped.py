@@ -18,12 +18,12 @@ def test_a_mapped_frame_has_the_rows_of_its_parts(frame, lengths, tmp_path, monk
     monkeypatch.setattr(mapped, "ROWS", 4)
     ends = pd.Series(lengths).cumsum()
     parts = [frame[end - length : end] for end, length in zip(ends, lengths, strict=True)]
-    made = mapped.map_frames(tmp_path, parts)
+    mapped_frame = mapped.map_frames(tmp_path, parts)
     for path in tmp_path.iterdir():
         path.unlink()  # as the folder of a database does when its stage goes on
-    pd.testing.assert_frame_equal(made, frame)
-    assert [len(block) for block in mapped.blocks(made)] == [4, 4, 2]
-    pd.testing.assert_frame_equal(pd.concat(mapped.blocks(made)), frame)
+    pd.testing.assert_frame_equal(mapped_frame, frame)
+    assert [len(block) for block in mapped.blocks(mapped_frame)] == [4, 4, 2]
+    pd.testing.assert_frame_equal(pd.concat(mapped.blocks(mapped_frame)), frame)
 
 
 @pytest.mark.parametrize("wanted", ["v w x y z", "a x z", "", "a"])

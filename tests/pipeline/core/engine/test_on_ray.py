@@ -100,80 +100,80 @@ def connection(cluster):
 
 
 @pytest.fixture
-def connected(on_ray, connection):
+def make_engine(on_ray, connection):
     return on_ray
 
 
-def test_the_same_bytes_by_a_cluster(connected, squares):
+def test_the_same_bytes_by_a_cluster(make_engine, squares):
     for shards in (1, 3, 8):
-        assert squares.make(connected(), shards) == EXPECTED
-    assert list(squares.begun.values()) == [1] * (1 + 3 + 8)
+        assert squares.make(make_engine(), shards) == EXPECTED
+    assert list(squares.starts.values()) == [1] * (1 + 3 + 8)
 
 
 def test_every_stage_writes_the_same_bytes_by_a_cluster(
-    connected, folder, repository, numbered, monkeypatch
+    make_engine, folder, repository, numbered, monkeypatch
 ):
     write_corpus(repository)
     engine = load().engine
     whole = run_stages(engine, numbered, monkeypatch)
-    changes = {"kind": "ray", "address": connected().address, "shards": 3}
+    changes = {"kind": "ray", "address": make_engine().address, "shards": 3}
     assert run_stages(engine.model_copy(update=changes), numbered, monkeypatch) == whole
 
 
 def test_a_cluster_asks_a_model_once_for_each_pair(
-    connected, model, repository, tmp_path, monkeypatch
+    make_engine, model, repository, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(repository)
     params = load()
     update = {"cache": str(tmp_path / "answers"), "requests_per_minute": 10**6}
     openai = params.judge.openai.model_copy(update=update)
     section = params.judge.model_copy(update={"blind": True, "openai": openai})
-    engine = connected(shards=3)
+    engine = make_engine(shards=3)
     vision = judge.make_vision_judge(params.model_copy(update={"judge": section, "engine": engine}))
     pairs = [
         Pair(f"q{number}", "m", "val", query, "A man waves.", 0.5, 0, 1, tmp_path / f"{number}", 1)
         for number, query in enumerate(TRUTH["levels"])
     ]
-    levels = {one.query_id: one.level for one in vision.judge(pairs)}
+    levels = {answer.query_id: answer.level for answer in vision.judge(pairs)}
     assert levels == {f"q{number}": number % 5 for number in range(24)}
     assert set(model.stats.answered.values()) == {1}
     assert model.stats.requests == vision.figures()["llm"]["requests"] == 24
     assert list((tmp_path / "answers" / "shards").iterdir()) == []
 
 
-def test_a_cluster_keeps_its_parts_at_an_address(connected, squares, tmp_path, monkeypatch):
+def test_a_cluster_keeps_its_parts_at_an_address(make_engine, squares, tmp_path, monkeypatch):
     monkeypatch.setattr(parts, "FOLDER", tmp_path / "fetched")
     (tmp_path / "store").mkdir()
-    assert squares.make(connected(folder=(tmp_path / "store").as_uri()), 3) == EXPECTED
+    assert squares.make(make_engine(folder=(tmp_path / "store").as_uri()), 3) == EXPECTED
     assert len(list((tmp_path / "store").iterdir())) == 6
-    assert list(squares.begun.values()) == [1] * 3
+    assert list(squares.starts.values()) == [1] * 3
 
 
-def test_an_error_is_the_stage_s_own_and_not_tried_again(connected, squares):
+def test_an_error_is_the_stage_s_own_and_not_tried_again(make_engine, squares):
     with pytest.raises(MomentRankError) as caught:
-        squares.make(connected(), 3, shard_work.refuse)
+        squares.make(make_engine(), 3, shard_work.refuse)
     assert str(caught.value) == "moments.parquet, line 2: wrong"
-    assert max(squares.begun.values()) == 1
+    assert max(squares.starts.values()) == 1
 
 
 def test_a_machine_that_dies_costs_only_what_it_was_doing(
-    connected, squares, cluster, tmp_path, capsys
+    make_engine, squares, cluster, tmp_path, capsys
 ):
     node = cluster.add_node(num_cpus=2, object_store_memory=80 * 2**20)
     (raylet,) = node.all_processes["raylet"]
-    gate, kept, lost = tmp_path / "gate", set(), set()
+    gate, finished, lost = tmp_path / "gate", set(), set()
 
     def find_lost(workers):
         lines = [line.split() for line in squares.log.read_text().splitlines()]
         its_own = {worker.pid for worker in workers}
-        return {key for key, pid in lines if int(pid) in its_own} - sealed(connected())
+        return {key for key, pid in lines if int(pid) in its_own} - list_sealed(make_engine())
 
     def die():
         workers = []
-        while not (sealed(connected()) and find_lost(workers)):
+        while not (list_sealed(make_engine()) and find_lost(workers)):
             time.sleep(0.05)
             workers = psutil.Process(raylet.process.pid).children()
-        kept.update(sealed(connected()))
+        finished.update(list_sealed(make_engine()))
         lost.update(find_lost(workers))
         cluster.remove_node(node, allow_graceful=False)
         for worker in workers:
@@ -183,42 +183,42 @@ def test_a_machine_that_dies_costs_only_what_it_was_doing(
 
     killer = threading.Thread(target=die, daemon=True)
     killer.start()
-    made = squares.make(connected(), 10, gate=str(gate))
+    result = squares.make(make_engine(), 10, gate=str(gate))
     killer.join(10)
-    assert made == EXPECTED
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert len(told.err.splitlines()) < 8  # not pages of Ray's own log
-    begun = squares.begun
-    assert 10 + len(lost) <= sum(begun.values()) <= 10 + 2  # what died there was begun again
-    assert kept
+    assert result == EXPECTED
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert len(output.err.splitlines()) < 8  # not pages of Ray's own log
+    starts = squares.starts
+    assert 10 + len(lost) <= sum(starts.values()) <= 10 + 2  # what died there was begun again
+    assert finished
     assert lost
-    assert all(begun[key] == 1 for key in kept)
-    assert all(begun[key] == 2 for key in lost)
+    assert all(starts[key] == 1 for key in finished)
+    assert all(starts[key] == 2 for key in lost)
 
 
 def test_the_run_after_a_killed_driver_makes_only_the_rest(
-    connected, squares, tmp_path, repository, capsys
+    make_engine, squares, tmp_path, repository, capsys
 ):
-    lead = start_lead(tmp_path, repository, connected(), squares.log)
-    while not (kept := sealed(connected())):
+    lead = start_lead(tmp_path, repository, make_engine(), squares.log)
+    while not (finished := list_sealed(make_engine())):
         assert lead.poll() is None
         time.sleep(0.05)
     lead.kill()
     lead.communicate(timeout=20)
-    go_on(connected(), squares.log)
+    go_on(make_engine(), squares.log)
     assert "of 6 parts were already finished" in capsys.readouterr().err
-    assert len(sealed(connected())) == 6
-    assert all(squares.begun[key] == 1 for key in kept)
+    assert len(list_sealed(make_engine())) == 6
+    assert all(squares.starts[key] == 1 for key in finished)
 
 
-def sealed(engine):
+def list_sealed(engine):
     return {path.name.split(".")[0] for path in Path(engine.folder).rglob("*.sha256.json")}
 
 
-def test_work_that_a_machine_can_t_import_is_one_error(connected, squares, monkeypatch, tmp_path):
+def test_work_that_a_machine_can_t_import_is_one_error(make_engine, squares, monkeypatch, tmp_path):
     (tmp_path / "only_here.py").write_text("def work(given, path):\n    pass\n")
     monkeypatch.syspath_prepend(tmp_path)
     only_here = importlib.import_module("only_here")
     with pytest.raises(EngineError, match=r"on Ray: .*No module named 'only_here'"):
-        squares.make(connected(), 1, only_here.work)
+        squares.make(make_engine(), 1, only_here.work)

@@ -5,46 +5,46 @@ from pipeline.core.engine import parts
 from pipeline.core.engine.shards import assign_shards, map_shards
 
 
-def double(given, path):
+def double(number, path):
     """Write twice the number."""
-    path.write_text(str(2 * given))
+    path.write_text(str(2 * number))
 
 
-def refuse(given, path):
+def refuse(number, path):
     """Fail on 2."""
-    if given == 2:
+    if number == 2:
         raise ValueError("two")
-    double(given, path)
+    double(number, path)
 
 
-def given(numbers):
+def key_numbers(numbers):
     return {parts.part_key("double", number): number for number in numbers}
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_every_input_makes_a_file(engine, workers, forked_workers):
     engine = engine.model_copy(update={"workers": workers})
-    made = map_shards("double", double, given(range(4)), engine)
-    assert [int(path.read_text()) for path in made.values()] == [0, 2, 4, 6]
-    assert list(made) == list(given(range(4)))
+    paths = map_shards("double", double, key_numbers(range(4)), engine)
+    assert [int(path.read_text()) for path in paths.values()] == [0, 2, 4, 6]
+    assert list(paths) == list(key_numbers(range(4)))
 
 
 def test_what_is_finished_is_not_done_again_and_a_damaged_part_is(engine):
     engine = engine.model_copy(update={"workers": 1})
     with pytest.raises(ValueError, match="two"):
-        map_shards("double", refuse, given([1, 2, 3]), engine)
-    times = {path: path.stat().st_mtime_ns for path in made_by(engine)}
+        map_shards("double", refuse, key_numbers([1, 2, 3]), engine)
+    times = {path: path.stat().st_mtime_ns for path in list_parts(engine)}
     assert len(times) == 1
-    made = map_shards("double", double, given([1, 2, 3]), engine)
+    paths = map_shards("double", double, key_numbers([1, 2, 3]), engine)
     assert all(path.stat().st_mtime_ns == time for path, time in times.items())
-    first = next(iter(made.values()))
+    first = next(iter(paths.values()))
     first.write_text("damaged")
-    assert [p.read_text() for p in map_shards("double", double, given([1]), engine).values()] == [
-        "2"
-    ]
+    assert [
+        p.read_text() for p in map_shards("double", double, key_numbers([1]), engine).values()
+    ] == ["2"]
 
 
-def made_by(engine):
+def list_parts(engine):
     from pathlib import Path
 
     return [path for path in Path(engine.folder).rglob("*") if path.suffix == "" and path.is_file()]
