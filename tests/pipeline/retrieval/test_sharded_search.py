@@ -24,19 +24,19 @@ def search_partition(folder, world, k, shard, steps=(2**16, 2**21)):
     np.save(folder / "vectors.npy", vectors)
     every = np.stack([np.arange(len(moments)), rows, places(moments)])
     blocks = [queries[at : at + steps[0]] for at in range(0, len(queries), steps[0])]
-    found = []
+    paths = []
     for number, block in enumerate(blocks):
         np.save(folder / "queries.npy", block)
-        found.append([])
-        for one in np.unique(shard):
-            np.save(folder / "moments.npy", every[:, shard == one])
+        paths.append([])
+        for shard_number in np.unique(shard):
+            np.save(folder / "moments.npy", every[:, shard == shard_number])
             inputs = [folder / f"{name}.npy" for name in ("vectors", "moments", "queries")]
-            path = folder / f"{number}-{one}.part"
+            path = folder / f"{number}-{shard_number}.part"
             find_part(ShardSearch(inputs[0], "", inputs[1], inputs[2], k, "cpu"), path)
-            found[-1].append(path)
+            paths[-1].append(path)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sharded_search, "MERGED", steps[1])
-        merged = list(sharded_search.merge(found, k))
+        merged = list(sharded_search.merge(paths, k))
     return [
         (int(q), int(m), int(r), float(s))
         for part in merged
@@ -109,8 +109,8 @@ def rows(neighbours):
 def test_shards_find_what_one_search_finds(engine, world, shards, monkeypatch):
     monkeypatch.setattr(sharded_search, "QUERIES", 40)
     engine = engine.model_copy(update={"shards": shards})
-    found = ShardedSearch("pseudo", engine).search(*world, 7)
-    assert np.array_equal(rows(found), rows(search.search(*world, 7)))
+    neighbours = ShardedSearch("pseudo", engine).search(*world, 7)
+    assert np.array_equal(rows(neighbours), rows(search.search(*world, 7)))
 
 
 def test_other_vectors_are_other_parts_and_finished_ones_are_found_again(engine, world):
