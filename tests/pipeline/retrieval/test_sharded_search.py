@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_search import by_definition, find_nearest, moments_of, worlds
+from test_search import find_nearest, make_moments, search_by_definition, worlds
 
 from pipeline.core.params import load
 from pipeline.retrieval import search, sharded_search
@@ -58,16 +58,16 @@ def test_any_partition_by_video_is_exact(tmp_path_factory, world, k, shard_of, b
     shard = np.array(shard_of)[video]
     result = search_partition(folder, world, k, shard, (block, merged))
     assert result == find_nearest(*world, k)
-    assert result == by_definition(*world, k)
+    assert result == search_by_definition(*world, k)
 
 
 def test_a_split_that_is_not_by_video_can_be_wrong(tmp_path):
     """Moments 0 and 1 are one place, described twice; apart, both are answers."""
     vectors = unit_on_grid(np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]))
-    moments = moments_of(3).assign(start=[1.0, 1.0, 5.0], end=[2.0, 2.0, 6.0])
+    moments = make_moments(3).assign(start=[1.0, 1.0, 5.0], end=[2.0, 2.0, 6.0])
     world = vectors, np.array([0]), moments, np.array([0, 1, 2])
     right = [(0, 0, 1, 1.0), (0, 2, 2, 0.0)]
-    assert by_definition(*world, 2) == right
+    assert search_by_definition(*world, 2) == right
     assert search_partition(tmp_path, world, 2, np.array([0, 0, 0])) == right
     assert search_partition(tmp_path, world, 2, np.array([0, 1, 0])) != right
 
