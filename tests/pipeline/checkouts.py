@@ -59,16 +59,16 @@ def write(table, rows) -> None:
     table.write(table.check(pd.DataFrame(rows, columns=table.columns)))
 
 
-def judgment(**said) -> pd.DataFrame:
-    return pd.DataFrame([JUDGMENT], columns=tables.JUDGMENTS.columns).assign(**said)
+def judgment(**fields) -> pd.DataFrame:
+    return pd.DataFrame([JUDGMENT], columns=tables.JUDGMENTS.columns).assign(**fields)
 
 
 def consensus_rows(pairs) -> list[tuple]:
     """Return the consensus of pairs; what has two scores or more has a level by skill: 1."""
     return [
-        (query, moment, *found, *((1, 1.4) if len(found[2]) > 1 else (None, None)),
-         found[0], found[3])
-        for _, query, moment, _, found in pairs if found
+        (query, moment, *decision, *((1, 1.4) if len(decision[2]) > 1 else (None, None)),
+         decision[0], decision[3])
+        for _, query, moment, _, decision in pairs if decision
     ]  # fmt: skip
 
 
@@ -93,14 +93,14 @@ class Checkout:
         (self.folder / "datasets/campaign/annotators.private.yaml").write_text(text)
 
     def write(self, queries=QUERIES, pairs=PAIRS, votes=VOTES, judgments=None, videos=()) -> None:
-        shown = [
+        pair_rows = [
             (number, query, moment, dict(videos).get(moment, f"v-{moment}"), 1.5, 3.0, 60.5,
              f"Caption {moment}.", 0.5, number + 1, "t", clip)
             for number, query, moment, clip, _ in pairs
         ]  # fmt: skip
         with contextlib.chdir(self.folder):
             write(tables.FROZEN_QUERIES, queries)
-            write(tables.PAIRS, shown)
+            write(tables.PAIRS, pair_rows)
             write(tables.AUDIT, [])
             write(tables.TOPUP, [])
             write(tables.VOIDED, [])
@@ -123,7 +123,7 @@ class Checkout:
         return self.folder / tables.RELEASE
 
     def manifest(self) -> dict:
-        return json_of(self.release(), "manifest.json")
+        return read_json(self.release(), "manifest.json")
 
     def card(self) -> str:
         return (self.release() / "README.md").read_text()
@@ -135,7 +135,7 @@ class Checkout:
         return str(caught.value)
 
 
-def json_of(folder, name):
+def read_json(folder, name):
     """Return what a JSON file of a folder holds."""
     return json.loads((folder / name).read_text())
 

@@ -32,7 +32,7 @@ def convert(source, target, *options, before=()):
     subprocess.run([*quiet, "-i", str(source), *before, *options, str(target)], check=True)
 
 
-def size_of(clip):
+def read_size(clip):
     return next(imageio_ffmpeg.read_frames(str(clip)))["size"]
 
 
@@ -60,28 +60,28 @@ def times(clip):
     """Return when each frame of a clip appears, in seconds."""
     command = [ffmpeg(), "-v", "error", "-i", str(clip), "-map", "0:v:0"]
     command += ["-fps_mode", "passthrough", "-enc_time_base", "demux", "-f", "framecrc", "-"]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    tick = Fraction(re.search(r"#tb 0: (\S+)", told)[1])
-    rows = [line.split(",") for line in told.splitlines() if not line.startswith("#")]
+    framecrc = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    tick = Fraction(re.search(r"#tb 0: (\S+)", framecrc)[1])
+    rows = [line.split(",") for line in framecrc.splitlines() if not line.startswith("#")]
     return [int(row[2]) * tick for row in rows]
 
 
 def streams(clip):
     """Return the kinds of a clip's streams, as ffmpeg tells them."""
-    told = subprocess.run([ffmpeg(), "-i", str(clip)], capture_output=True, text=True, check=False)
-    return re.findall(r"Stream #.*?: (\w+):", told.stderr)
+    probe = subprocess.run([ffmpeg(), "-i", str(clip)], capture_output=True, text=True, check=False)
+    return re.findall(r"Stream #.*?: (\w+):", probe.stderr)
 
 
-def shown(start, end, there):
+def select_frames(start, end, there):
     """Return those of the frames `there` that appear in [start, end), to half a microsecond."""
     half = Fraction(1, 2_000_000)
     low, high = Fraction(start), Fraction(end)
     return [number for number in there if low <= Fraction(number, FPS) + half < high]
 
 
-def thinned(start, end, there):
+def thin_frames(start, end, there):
     """Return what three pictures a second show: at each k/3 s the last frame until then."""
-    chosen = shown(start, end, there)
+    chosen = select_frames(start, end, there)
     pictures = -int(-(Fraction(end) - Fraction(start) - Fraction(1, 10**6)) * 3 // 1)
     half = Fraction(1, 10**6)
     until = (Fraction(start) + Fraction(k, 3) + half for k in range(max(pictures, 1)))

@@ -93,11 +93,11 @@ def ingest_corpus(monkeypatch):
 
 def set_engine(**values):
     """Change the engine of params.yaml."""
-    before, found, engine = Path("params.yaml").read_text().partition("\nengine:")
+    before, heading, engine = Path("params.yaml").read_text().partition("\nengine:")
     for name, value in values.items():
         engine, count = re.subn(rf"  {name}: \S+", f"  {name}: {value}", engine)
         assert count == 1
-    Path("params.yaml").write_text(before + found + engine)
+    Path("params.yaml").write_text(before + heading + engine)
 
 
 def read_all(folder):
@@ -131,8 +131,8 @@ def run_stages(engine, video, monkeypatch):
     lacking = cut_all(jobs, ClipFormat("mp4", 120, False), Path("clips").absolute(), 1, engine)
     assert lacking == {}
     rules = Rules(Genders(names=frozenset({"rook"})), Cast())
-    said = [(f"rook sits, and number {number} meets Mary Poe.", []) for number in range(40)]
-    names = RowMap("rewrite", engine, few=0)(find_rows, rules, said)
+    descriptions = [(f"rook sits, and number {number} meets Mary Poe.", []) for number in range(40)]
+    names = RowMap("rewrite", engine, few=0)(find_rows, rules, descriptions)
     clear_parts("rewrite", engine)
     assert read_all(".cache") == {}, "parts go when a stage has ended"
     return {place: read_all(place) for place in ("datasets", "store", "clips")} | {

@@ -62,8 +62,8 @@ def test_the_limits_themselves_pass():
 
 
 def test_similarity_is_the_cosine_and_each_distinct_text_is_encoded_once():
-    encoder, one, other = Angles(), ["0", "60", "90", "0"], ["60", "60", "0", "60"]
-    alike = similarities(one, other, encoder)
+    encoder, captions, descriptions = Angles(), ["0", "60", "90", "0"], ["60", "60", "0", "60"]
+    alike = similarities(captions, descriptions, encoder)
     np.testing.assert_allclose(alike, [0.5, 1.0, 0.0, 0.5], atol=1e-6)
     assert sorted(encoder.encoded) == ["0", "60", "90"]
 
@@ -99,7 +99,7 @@ class Named:
 
     def find(self, texts):
         return [
-            [Span(*found.span(), found[0], 1.0) for found in re.finditer("Nora|Omar", text)]
+            [Span(*match.span(), match[0], 1.0) for match in re.finditer("Nora|Omar", text)]
             for text in texts
         ]
 
@@ -107,22 +107,22 @@ class Named:
 MASKED = LIMITS._replace(masked=True, min_detail=0.6)
 
 
-def checks_of(caption, description, limits):
+def check_pair(caption, description, limits):
     checks = check([caption], [description], Named(), Bags(), limits).iloc[0]
     return checks["similarity_ok"], checks["detail_ok"]
 
 
 def test_how_many_names_a_sentence_holds_is_no_difference():
     caption, description = "Someone waves to someone.", "Nora waves to Omar."
-    assert checks_of(caption, description, LIMITS) == (False, pd.NA)
-    assert checks_of(caption, description, MASKED) == (True, True)
+    assert check_pair(caption, description, LIMITS) == (False, pd.NA)
+    assert check_pair(caption, description, MASKED) == (True, True)
 
 
 def test_what_is_no_name_must_not_become_somebody():
     """Half of what stands in the sentence is lost, however alike the two are."""
     caption, description = "Someone is in a dish.", "Soap is in a dish."
-    assert checks_of(caption, description, LIMITS) == (True, pd.NA)
-    assert checks_of(caption, description, MASKED) == (True, False)
+    assert check_pair(caption, description, LIMITS) == (True, pd.NA)
+    assert check_pair(caption, description, MASKED) == (True, False)
 
 
 def test_a_name_that_is_left_makes_a_caption_no_less_alike():
@@ -157,7 +157,7 @@ def write(path: Path, text: str) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("text", "error", "said"),
+    ("text", "error", "message"),
     [
         ("description\nx\n", FileError, "caption"),
         ("caption,names\na,b\n", CheckError, "'names' already exists"),
@@ -167,8 +167,8 @@ def write(path: Path, text: str) -> Path:
         ("caption,description\na,b\nc,\u2003\n", CheckError, "line 3: no description"),
     ],
 )
-def test_a_file_that_cannot_be_checked_is_a_clear_error(tmp_path, text, error, said):
-    with pytest.raises(error, match=said):
+def test_a_file_that_cannot_be_checked_is_a_clear_error(tmp_path, text, error, message):
+    with pytest.raises(error, match=message):
         read_file(write(tmp_path / "x.csv", text))
 
 
@@ -235,9 +235,9 @@ def test_the_command_adds_its_columns_and_keeps_the_others(project, capsys):
 def test_without_descriptions_names_alone_are_looked_for(project, capsys):
     write(project / "x.csv", "caption\nA woman waves.\n")
     command.main(options())
-    told = capsys.readouterr()
-    assert told.out == f"caption,{','.join(COLUMNS)}\nA woman waves.,,0.0,True,,,,\n"
-    assert "(not compared)" in told.err
+    output = capsys.readouterr()
+    assert output.out == f"caption,{','.join(COLUMNS)}\nA woman waves.,,0.0,True,,,,\n"
+    assert "(not compared)" in output.err
 
 
 RELEASED = """[{"query_id": 7, "query": "A woman waves.", "relevant_moment": [{"pair_id": 0,
@@ -256,15 +256,15 @@ def test_the_queries_of_a_published_collection_are_checked_for_names(project, ca
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('[{"query_id": 7, "video_name": "v", "timestamp": [0, 1], "relevance": 4}]', "no query"),
         ('[{"query_id": 7, "relevant_moment": 3}]', "must be a list, not 3"),
         ("caption\na\n", "no known format of qrels"),
     ],
 )
-def test_judged_moments_that_cannot_be_checked_are_a_clear_error(tmp_path, text, said):
-    with pytest.raises((CheckError, FormatError), match=said):
+def test_judged_moments_that_cannot_be_checked_are_a_clear_error(tmp_path, text, message):
+    with pytest.raises((CheckError, FormatError), match=message):
         read_file(write(tmp_path / "x.json", text))
 
 

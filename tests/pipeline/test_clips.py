@@ -11,7 +11,7 @@ import boto3
 import pandas as pd
 import pytest
 from moto import mock_aws
-from numbered import numbers, shown, size_of, thinned, write_numbered
+from numbered import numbers, read_size, select_frames, thin_frames, write_numbered
 
 from pipeline import clips
 from pipeline.core import files, tables
@@ -66,7 +66,7 @@ class Workplace:
         """Return each file in the folder of clips, and when it was written."""
         return {path.name: path.stat().st_mtime_ns for path in self.clips.iterdir()}
 
-    def seen(self, moment: str) -> list[int]:
+    def read_numbers(self, moment: str) -> list[int]:
         return numbers(self.clips / self.table().loc[moment, "clip"])
 
 
@@ -82,8 +82,8 @@ def test_every_moment_has_the_clip_of_its_frames(place, capsys):
     stretches = {"a": (0.0, 1.0), "b": (2.37, 3.1), "c": (3.95, 5.03), "d": (7.5, 8.0)}
     place.want(*((name, "v", *stretch) for name, stretch in stretches.items()))
     clips.main()
-    assert {name: place.seen(name) for name in stretches} == {
-        name: shown(*stretch, ALL) for name, stretch in stretches.items()
+    assert {name: place.read_numbers(name) for name in stretches} == {
+        name: select_frames(*stretch, ALL) for name, stretch in stretches.items()
     }
     table = place.table()
     assert (table["clip"] == table["clip_sha"] + ".mp4").all()
@@ -121,16 +121,16 @@ def test_a_gif_as_the_paper_had(place):
     place.set(format="gif", height=72)
     place.want(("a", "v", 2.0, 5.5))
     clips.main()
-    assert place.seen("a") == thinned(2.0, 5.5, ALL)
-    assert size_of(place.clips / place.table().loc["a", "clip"]) == (128, 72)
+    assert place.read_numbers("a") == thin_frames(2.0, 5.5, ALL)
+    assert read_size(place.clips / place.table().loc["a", "clip"]) == (128, 72)
 
 
 def test_padding_shows_more_on_both_sides_but_nothing_beyond_the_video(place):
     place.set(padding=1.25)
     place.want(("a", "v", 3.0, 4.0), ("b", "v", 0.5, 7.5))
     clips.main()
-    assert place.seen("a") == shown(1.75, 5.25, ALL)
-    assert place.seen("b") == list(ALL)
+    assert place.read_numbers("a") == select_frames(1.75, 5.25, ALL)
+    assert place.read_numbers("b") == list(ALL)
     assert place.table()["seconds"].tolist() == [3.5, 8.0]
 
 
@@ -171,7 +171,7 @@ def test_a_new_moment_and_an_empty_file_are_cut_and_an_unwanted_clip_goes(place)
     assert old["c"] not in set(new)
     assert place.shelf()[new["a"]] == before[old["a"]]
     assert new["b"] == old["b"]
-    assert place.seen("b") == shown(2.0, 3.0, ALL)
+    assert place.read_numbers("b") == select_frames(2.0, 3.0, ALL)
     assert place.figures()["cut"] == 2
 
 
@@ -187,7 +187,7 @@ def test_a_changed_video_is_cut_again_and_a_copied_one_is_not(place, numbered):
     video.unlink()
     write_numbered(video, 96, first=500)
     clips.main()
-    assert place.seen("a") == [500 + number for number in shown(1.0, 2.0, ALL)]
+    assert place.read_numbers("a") == [500 + number for number in select_frames(1.0, 2.0, ALL)]
     assert place.table()["clip_sha"].tolist() != [sha]
     assert len(place.shelf()) == 1
 
@@ -249,10 +249,10 @@ def test_each_failure_is_a_row_with_its_reason_and_counted(place, capsys):
     figures = place.figures()
     assert (figures["moments"], figures["failed"]) == (7, 5)
     assert figures["failed_by_reason"] == {"missing": 2} | dict.fromkeys(others.values(), 1)
-    told = capsys.readouterr().err.splitlines()[-1]
-    assert "5 moments (2 missing, 1 no-frame, 1 too-short, 1 unreadable)" in told
-    assert "datasets/work/failed_clips.csv" in told
-    assert "dvc repro -sf clips && dvc repro" in told
+    message = capsys.readouterr().err.splitlines()[-1]
+    assert "5 moments (2 missing, 1 no-frame, 1 too-short, 1 unreadable)" in message
+    assert "datasets/work/failed_clips.csv" in message
+    assert "dvc repro -sf clips && dvc repro" in message
 
 
 def test_a_mended_video_has_its_clips(place, numbered):
@@ -325,19 +325,21 @@ def test_no_name_of_a_video_leads_anywhere_or_means_anything(place, numbered):
     assert place.reasons() == outside
     cut = set(place.table()["clip"])
     assert len(cut) == len(HOSTILE)
-    assert {tuple(numbers(place.clips / clip)) for clip in cut} == {(*shown(1.0, 1.5, ALL),)}
+    assert {tuple(numbers(place.clips / clip)) for clip in cut} == {
+        (*select_frames(1.0, 1.5, ALL),)
+    }
     after = {path for path in place.folder.rglob("*") if path.is_file()}
-    made = {str(path.relative_to(place.folder)) for path in after - before}
+    new_files = {str(path.relative_to(place.folder)) for path in after - before}
     written = {"clips.csv", "failed_clips.csv", "metrics/clips.json"}
     inside = written | {f"clips/{clip}" for clip in cut}
-    assert made == {".cache/clips/hashes.json", *(f"datasets/work/{name}" for name in inside)}
+    assert new_files == {".cache/clips/hashes.json", *(f"datasets/work/{name}" for name in inside)}
 
 
 def test_a_link_to_a_video_on_another_disk_is_followed(place, numbered):
     Path("videos/w.mp4").symlink_to(numbered)
     place.want(("a", "w", 1.0, 1.5))
     clips.main()
-    assert place.seen("a") == shown(1.0, 1.5, ALL)
+    assert place.read_numbers("a") == select_frames(1.0, 1.5, ALL)
 
 
 # Served from S3
@@ -362,8 +364,8 @@ def test_clips_are_brought_to_s3(place, monkeypatch):
         bucket = boto3.resource("s3").Bucket("clips")
         bucket.create()
         clips.main()
-        found = {entry.key for entry in bucket.objects.all()}
-    assert found == {f"tvr/{clip}" for clip in place.table()["clip"]}
+        keys = {entry.key for entry in bucket.objects.all()}
+    assert keys == {f"tvr/{clip}" for clip in place.table()["clip"]}
 
 
 # A real process
@@ -379,16 +381,16 @@ def test_a_kill_leaves_no_half_clip_and_the_next_run_goes_on(place, capsys):
         while len(list(place.clips.glob("[!.]*"))) < 3 and time.monotonic() < deadline:
             time.sleep(0.002)
         process.kill()
-    left = {name: time for name, time in place.shelf().items() if not name.startswith(".")}
-    assert 3 <= len(left) < 20
+    remaining = {name: time for name, time in place.shelf().items() if not name.startswith(".")}
+    assert 3 <= len(remaining) < 20
     assert not tables.CLIPS.path.exists()
     clips.main()
-    assert f"clips: {20 - len(left)} of 20 clips cut" in capsys.readouterr().err
+    assert f"clips: {20 - len(remaining)} of 20 clips cut" in capsys.readouterr().err
     shelf = place.shelf()
     assert set(shelf) == {*place.table()["clip"]}
-    assert {name: shelf[name] for name in left} == left
-    assert {name: place.seen(name) for name in moments} == {
-        name: shown(*stretch, ALL) for name, stretch in moments.items()
+    assert {name: shelf[name] for name in remaining} == remaining
+    assert {name: place.read_numbers(name) for name in moments} == {
+        name: select_frames(*stretch, ALL) for name, stretch in moments.items()
     }
 
 

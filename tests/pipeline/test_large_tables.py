@@ -24,7 +24,7 @@ TINY, USUAL = 1e-6, 4.0
 LETTERS = "\0aAbBßẞ\u017fsŉİ\u0131éÉ\u0301Σς\ud7ff\ue000\uffff\U00010000\U0010ffff \t\u3000\x85"
 texts = st.text(LETTERS + string.digits, min_size=1, max_size=6)
 ids = texts
-said = texts.filter(str.strip)
+nonblank = texts.filter(str.strip)
 
 
 @pytest.fixture(autouse=True)
@@ -47,11 +47,11 @@ def set_params(section: str, **changes: object) -> None:
 
 def outcome(main, memory: float) -> tuple[str, dict[str, bytes]]:
     """Return a stage's error and what it writes."""
-    kept = {"captions.parquet", "moments.parquet"} if main is split.main else ()
+    inputs = {"captions.parquet", "moments.parquet"} if main is split.main else ()
     set_params("engine", table_memory=memory)
     error = ""
     for path in tables.WORK.rglob("*"):
-        if path.is_file() and path.name not in kept:
+        if path.is_file() and path.name not in inputs:
             path.unlink()
     try:
         main()
@@ -66,13 +66,13 @@ def outcome(main, memory: float) -> tuple[str, dict[str, bytes]]:
 def corpora(draw) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Draw captions and moments: most of them fit together."""
     names = draw(st.lists(ids, min_size=1, max_size=20, unique=True))
-    some = st.sampled_from(draw(st.lists(said, min_size=1, max_size=6)))
+    some = st.sampled_from(draw(st.lists(nonblank, min_size=1, max_size=6)))
     rows = [
         (name, draw(some), "none", None, None, 0, None, None, draw(st.sampled_from(STATUSES)))
         for name in names
     ]
     moments = [
-        (name, draw(ids), 0.0, 1.5, draw(said), draw(st.sampled_from(["v", "v", "t"])))
+        (name, draw(ids), 0.0, 1.5, draw(nonblank), draw(st.sampled_from(["v", "v", "t"])))
         for name in draw(st.permutations(names))[draw(st.integers(0, 2)) :]
     ]
     return (
@@ -96,7 +96,7 @@ some_examples = settings(
     st.integers(0, 3),
     st.integers(0, 3),
     st.none() | st.integers(1, 6),
-    st.lists(said, max_size=4),
+    st.lists(nonblank, max_size=4),
     st.data(),
 )
 def test_split_writes_the_same_bytes(corpus, val, test, train, frozen, data):
@@ -160,7 +160,7 @@ raw_rows = st.builds(
     start=st.just(0.0) | times,
     end=numbers | times,
     duration=st.sampled_from([5.0, 6, "5"]) | times,
-    description=said | st.sampled_from(["She waves.", None, 7, "=1+1", "a\rb", "\udc80", "?"]),
+    description=nonblank | st.sampled_from(["She waves.", None, 7, "=1+1", "a\rb", "\udc80", "?"]),
     modality=st.sampled_from(["v", "v", "t", "vt", "x", None, ["v"], 3]),
     problem=st.sampled_from(["", "", "", "not-json"]),
 )

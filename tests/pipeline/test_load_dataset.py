@@ -40,21 +40,23 @@ def train(folder):
         columns=["video_id", "start", "end", "caption"],
     )
     queries = pd.DataFrame({"query_id": ["7", "qid_0"], "query": ["He sat.", "She waved."]})
-    made = Training.from_frames(queries, moments, pd.Series({"v1": 9.0, "v2": 8.0}))
+    training = Training.from_frames(queries, moments, pd.Series({"v1": 9.0, "v2": 8.0}))
     rows = pd.DataFrame({"query": [0, 0, 1], "moment": [0, 1, 1], "rank": [1, 2, 1]})
-    found = Neighbours(*(rows[name].to_numpy() for name in rows), pd.Series([1.0, 0.5, 1.0]))
+    neighbours = Neighbours(*(rows[name].to_numpy() for name in rows), pd.Series([1.0, 0.5, 1.0]))
     with contextlib.chdir(folder):
-        write_training_sets(made, [found._replace(similarity=found.similarity.to_numpy())], SIZES)
+        write_training_sets(
+            training, [neighbours._replace(similarity=neighbours.similarity.to_numpy())], SIZES
+        )
 
 
-def configs_of(folder):
+def list_configs(folder):
     head = folder / "head.yaml"
     head.write_text((folder / "README.md").read_text().split("\n---\n\n")[0].removeprefix("---\n"))
-    return {one["config_name"] for one in files.read_yaml(head)["configs"]}
+    return {config["config_name"] for config in files.read_yaml(head)["configs"]}
 
 
 @pytest.fixture(scope="module")
-def released(tmp_path_factory, repository):
+def releases(tmp_path_factory, repository):
     """Return two released folders, one without anything judged, and what is loaded of each.
 
     That is the rows of every config by split; of none named as `""`.
@@ -73,23 +75,23 @@ def released(tmp_path_factory, repository):
 
 
 @pytest.mark.integration
-def test_every_config_of_a_released_folder_is_loaded(released):
-    (folder, _), (found, _) = released
-    assert found[""] == found["qrels"]
-    assert set(found) == configs_of(folder) | {""}
+def test_every_config_of_a_released_folder_is_loaded(releases):
+    (folder, _), (configs, _) = releases
+    assert configs[""] == configs["qrels"]
+    assert set(configs) == list_configs(folder) | {""}
     for size in SIZES:
-        rows = found[f"train_top{size:02}"]["train"]
-        told = json.loads((folder / f"train_top{size:02}.json").read_text())
+        rows = configs[f"train_top{size:02}"]["train"]
+        training = json.loads((folder / f"train_top{size:02}.json").read_text())
         assert [row.pop("query_key") for row in rows] == ["7", "qid_0"]
-        assert rows == [{k: v for k, v in one.items() if k != "query_key"} for one in told]
-    assert {row["_id"] for row in found["corpus"]["corpus"]} == {"m1", "m2", "m3"}
+        assert rows == [{k: v for k, v in query.items() if k != "query_key"} for query in training]
+    assert {row["_id"] for row in configs["corpus"]["corpus"]} == {"m1", "m2", "m3"}
     for split in ("val", "test"):
-        judged = json.loads((folder / f"{split}.json").read_text())
-        keys = [one["query_key"] for one in judged]
-        assert [row["_id"] for row in found["queries"][split]] == keys
+        judgments = json.loads((folder / f"{split}.json").read_text())
+        keys = [query["query_key"] for query in judgments]
+        assert [row["_id"] for row in configs["queries"][split]] == keys
 
 
 @pytest.mark.integration
-def test_a_release_without_anything_judged_is_loaded_too(released):
-    _, (_, found) = released
-    assert set(found) == {"train_top01", "train_top20", "train_top40"}
+def test_a_release_without_anything_judged_is_loaded_too(releases):
+    _, (_, configs) = releases
+    assert set(configs) == {"train_top01", "train_top20", "train_top40"}

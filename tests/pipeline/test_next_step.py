@@ -102,8 +102,8 @@ def test_what_waits_for_the_lead_names_file_and_number_and_nobody(now, named):
 
 def test_what_keeps_a_campaign_open_is_counted():
     assert list_open(JUDGED) == []
-    found = list_open(state(wanted=3, without_clip=2, for_the_lead=["q"]))
-    assert [one.split()[0] for one in found] == ["3", "2", "1"]
+    reasons = list_open(state(wanted=3, without_clip=2, for_the_lead=["q"]))
+    assert [reason.split()[0] for reason in reasons] == ["3", "2", "1"]
 
 
 def test_a_release_is_of_the_campaign_as_it_was_closed(tmp_path):

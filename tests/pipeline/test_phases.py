@@ -19,17 +19,19 @@ def guideline(version, sha=None):
     return GuidelineFile(version, sha or version, FILE)
 
 
-def started(version="1"):
+def start_campaign(version="1"):
     first = guideline(version).since(OPEN.opened_at)
     return OPEN.model_copy(update={"guideline": version, "guidelines": [first]})
 
 
 def test_what_is_judged_after_a_revision_is_judged_by_the_new_version():
-    revised = revise_guideline(started(), guideline("2"), "colours", "2024-05-02T07:00:00Z")
+    revised = revise_guideline(start_campaign(), guideline("2"), "colours", "2024-05-02T07:00:00Z")
     again = revise_guideline(revised, guideline("3"), "sounds", "2024-05-03T07:00:00Z")
-    held = [again.guideline_at(OPENED + timedelta(hours=hours)) for hours in (-1, 0, 23, 24, 48)]
-    assert held == ["1", "1", "1", "2", "3"]
-    assert [one.reason for one in again.guidelines] == [None, "colours", "sounds"]
+    versions = [
+        again.guideline_at(OPENED + timedelta(hours=hours)) for hours in (-1, 0, 23, 24, 48)
+    ]
+    assert versions == ["1", "1", "1", "2", "3"]
+    assert [revision.reason for revision in again.guidelines] == [None, "colours", "sounds"]
     assert OPEN.guideline_at(OPENED) == "1", "a campaign from before versions had a hash"
 
 
@@ -42,10 +44,10 @@ def test_what_is_judged_after_a_revision_is_judged_by_the_new_version():
 )
 def test_a_version_is_recorded_once(file, message):
     with pytest.raises(CampaignError, match=message):
-        revise_guideline(started(), file, "because", "2024-05-02T07:00:00Z")
+        revise_guideline(start_campaign(), file, "because", "2024-05-02T07:00:00Z")
 
 
-def piloted(take_over):
+def run_pilot(take_over):
     pilot = draw_pilot(QUERIES, OPEN.id, 3)
     running = OPEN.model_copy(update={"pilot": Pilot(queries=pilot)})
     return running, end_pilot(running, take_over=take_over, now="2024-05-02T07:00:00Z")
@@ -53,7 +55,7 @@ def piloted(take_over):
 
 @pytest.mark.parametrize("take_over", [True, False])
 def test_a_pilot_is_asked_alone_and_then_all_others(take_over):
-    running, ended = piloted(take_over)
+    running, ended = run_pilot(take_over)
     pilot = set(running.pilot.queries)
     others = set(QUERIES["query_id"]) - pilot
     assert len(pilot) == 3
@@ -73,7 +75,7 @@ def test_a_pilot_leaves_queries_for_the_campaign():
 
 
 def test_phases_are_kept_in_the_campaigns_file(tmp_path):
-    _, ended = piloted(take_over=False)
+    _, ended = run_pilot(take_over=False)
     revised = revise_guideline(ended, guideline("2"), 'it\'s "so": #1', "2024-05-02T07:00:00Z")
     write_campaign(revised, tmp_path / "campaign.yaml")
     assert load_campaign(tmp_path / "campaign.yaml") == revised

@@ -79,7 +79,7 @@ def modules(repository):
         yield from sorted((repository / package).rglob("*.py"))
 
 
-def found_in(path):
+def find_unpicklers(path):
     """Yield what a module uses of all that can run what a file says."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -87,10 +87,10 @@ def found_in(path):
         elif isinstance(node, ast.ImportFrom) and node.module in UNPICKLERS:
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.Call):
-            yield from called(node)
+            yield from check_call(node)
 
 
-def called(node):
+def check_call(node):
     name = ast.unparse(node.func)
     options = {option.arg: ast.unparse(option.value) for option in node.keywords}
     if name in CALLS or name in EVALUATORS:
@@ -106,7 +106,10 @@ def called(node):
 
 
 def test_nothing_else_of_ours_could(repository):
-    used = {str(path.relative_to(repository)): set(found_in(path)) for path in modules(repository)}
+    used = {
+        str(path.relative_to(repository)): set(find_unpicklers(path))
+        for path in modules(repository)
+    }
     assert {path: names for path, names in used.items() if names} == {
         # The error alone; and the one place that unpickles: what params.yaml names.
         "pipeline/names/flair_tagger.py": {"UnpicklingError", "SequenceTagger.load"},
@@ -132,4 +135,4 @@ def test_nothing_else_of_ours_could(repository):
 def test_the_search_finds_it(tmp_path, code, finding):
     path = tmp_path / "module.py"
     path.write_text(code)
-    assert list(found_in(path)) == [finding]
+    assert list(find_unpicklers(path)) == [finding]

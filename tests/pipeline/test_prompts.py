@@ -28,16 +28,16 @@ def content(repository):
 
 
 @pytest.fixture
-def loaded(tmp_path, content):
+def load_changed(tmp_path, content):
     """Return a function that loads the committed prompt with some keys changed."""
 
-    def _loaded(**changes):
+    def _load(**changes):
         path = tmp_path / "prompt.yaml"
         changed = {**content, **changes}
         files.write_json(path, {key: value for key, value in changed.items() if value is not None})
         return prompts.load(path)
 
-    return _loaded
+    return _load
 
 
 def complaints(load, **changes):
@@ -59,19 +59,19 @@ def test_every_committed_prompt_loads_and_is_named_as_its_file(repository):
         assert re.fullmatch(rf"{path.stem}@[0-9a-f]{{12}}", prompt.label)
 
 
-def test_the_committed_prompt_has_not_changed(loaded):
+def test_the_committed_prompt_has_not_changed(load_changed):
     # A campaign's captions name it: change it by writing the next version beside it.
-    assert loaded().label == "rewrite-v1@943a200e9f70"
+    assert load_changed().label == "rewrite-v1@943a200e9f70"
 
 
-def test_the_examples_do_what_the_prompt_asks(loaded):
-    for example in loaded().examples:
+def test_the_examples_do_what_the_prompt_asks(load_changed):
+    for example in load_changed().examples:
         names = re.findall(r"(?<!^)\b(?!I\b)[A-Z][a-z]+", example.caption)
         assert names == []
         assert example.caption.endswith(".")
 
 
-def test_the_schema_is_one_that_strict_mode_takes(loaded):
+def test_the_schema_is_one_that_strict_mode_takes(load_changed):
     """OpenAI: every property is required, and no other may come."""
 
     def objects(schema):
@@ -82,29 +82,33 @@ def test_the_schema_is_one_that_strict_mode_takes(loaded):
         if schema["type"] == "array":
             yield from objects(schema["items"])
 
-    found = list(objects(loaded().answer))
-    assert len(found) == 2
-    for schema in found:
+    schemas = list(objects(load_changed().answer))
+    assert len(schemas) == 2
+    for schema in schemas:
         assert schema["additionalProperties"] is False
         assert sorted(schema["required"]) == sorted(schema["properties"])
 
 
-def test_the_conversation_holds_rules_examples_and_descriptions(loaded):
-    prompt = loaded()
+def test_the_conversation_holds_rules_examples_and_descriptions(load_changed):
+    prompt = load_changed()
     asked = {"ab": 'He says "{{descriptions}}" \\1\nand\u2028goes.', "cd": "Omar sits."}
     system, question, answer, last = prompt.messages(asked)
     roles = [message["role"] for message in (system, question, answer, last)]
     assert roles == ["system", "user", "assistant", "user"]
     lines = [json.loads(line) for line in last["content"].split("\n") if line.startswith("{")]
     assert lines == [{"id": id_, "description": text} for id_, text in asked.items()]
-    shown = [json.loads(line) for line in question["content"].split("\n") if line.startswith("{")]
-    told = json.loads(answer["content"])["captions"]
-    assert [line["id"] for line in shown] == [line["id"] for line in told]
-    assert [line["description"] for line in shown] == [e.description for e in prompt.examples]
+    example_lines = [
+        json.loads(line) for line in question["content"].split("\n") if line.startswith("{")
+    ]
+    example_captions = json.loads(answer["content"])["captions"]
+    assert [line["id"] for line in example_lines] == [line["id"] for line in example_captions]
+    assert [line["description"] for line in example_lines] == [
+        e.description for e in prompt.examples
+    ]
 
 
-def test_the_language_stands_where_the_prompt_asks_for_it(loaded):
-    asking = loaded(system="Write {{ language }}.", user="In {{language}}:\n{{descriptions}}")
+def test_the_language_stands_where_the_prompt_asks_for_it(load_changed):
+    asking = load_changed(system="Write {{ language }}.", user="In {{language}}:\n{{descriptions}}")
     german = asking.in_language("German")
     system, *_, last = german.messages({"ab": "Er sagt {{language}}."})
     assert system["content"] == "Write German."
@@ -114,10 +118,10 @@ def test_the_language_stands_where_the_prompt_asks_for_it(loaded):
     assert len({asking.sha, german.sha, asking.in_language("English").sha}) == 3
 
 
-def test_a_prompt_for_english_alone_refuses_another_language(loaded):
-    assert loaded().in_language("English").label == loaded().label
+def test_a_prompt_for_english_alone_refuses_another_language(load_changed):
+    assert load_changed().in_language("English").label == load_changed().label
     with pytest.raises(PromptError, match=r"rewrite-v1@.* English, and the corpus is German"):
-        loaded().in_language("German")
+        load_changed().in_language("German")
 
 
 def test_the_default_prompt_takes_any_language(repository):
@@ -127,23 +131,26 @@ def test_the_default_prompt_takes_any_language(repository):
     assert "{{" not in system["content"]
 
 
-def test_without_examples_there_are_none(loaded):
-    roles = [message["role"] for message in loaded(examples=[]).messages({"a": "b"})]
+def test_without_examples_there_are_none(load_changed):
+    roles = [message["role"] for message in load_changed(examples=[]).messages({"a": "b"})]
     assert roles == ["system", "user"]
 
 
-def test_any_change_is_another_hash_and_no_change_the_same(loaded, content):
+def test_any_change_is_another_hash_and_no_change_the_same(load_changed, content):
     shas = [
-        loaded().sha,
-        loaded(version=2).sha,
-        loaded(system=content["system"] + " ").sha,
-        loaded(user="Now {{descriptions}}").sha,
-        loaded(examples=content["examples"][:-1]).sha,
-        loaded(schema={**content["schema"], "description": "captions"}).sha,
+        load_changed().sha,
+        load_changed(version=2).sha,
+        load_changed(system=content["system"] + " ").sha,
+        load_changed(user="Now {{descriptions}}").sha,
+        load_changed(examples=content["examples"][:-1]).sha,
+        load_changed(schema={**content["schema"], "description": "captions"}).sha,
     ]
     assert len(set(shas)) == len(shas)
-    assert loaded(**dict(reversed(content.items()))).sha == shas[0]
-    assert loaded(user="Now {{descriptions}}").sha == loaded(user="Now {{descriptions}}").sha
+    assert load_changed(**dict(reversed(content.items()))).sha == shas[0]
+    assert (
+        load_changed(user="Now {{descriptions}}").sha
+        == load_changed(user="Now {{descriptions}}").sha
+    )
 
 
 @pytest.mark.parametrize(
@@ -171,8 +178,8 @@ def test_any_change_is_another_hash_and_no_change_the_same(loaded, content):
         ({"schema": []}, "schema: must contain keys with values (it is [])"),
     ],
 )
-def test_a_mistake_is_one_line(loaded, changes, complaint):
-    assert complaints(loaded, **changes) == [complaint]
+def test_a_mistake_is_one_line(load_changed, changes, complaint):
+    assert complaints(load_changed, **changes) == [complaint]
 
 
 ODD = ({"required": None}, {"properties": []}, {"properties": None})
@@ -187,11 +194,11 @@ ODD = ({"required": None}, {"properties": []}, {"properties": None})
         ("items", {"required": ["id"]}, "[].caption, a string"),
     ],
 )
-def test_the_schema_must_ask_for_what_is_read(loaded, content, part, change, asked):
+def test_the_schema_must_ask_for_what_is_read(load_changed, content, part, change, asked):
     schema = json.loads(json.dumps(content["schema"]))
     captions = schema["properties"]["captions"]
     {"all": schema, "captions": captions, "items": captions["items"]}[part].update(change)
-    assert complaints(loaded, schema=schema) == [f"schema: must ask for captions{asked}"]
+    assert complaints(load_changed, schema=schema) == [f"schema: must ask for captions{asked}"]
 
 
 @given(st.lists(st.text(), unique=True, max_size=60))

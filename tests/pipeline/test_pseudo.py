@@ -42,16 +42,16 @@ def moments():
 
 
 @pytest.fixture
-def embedded():
+def vectors():
     """Return embeddings in which two captions are as alike as their angles are near."""
     rows, texts = embeddings.distinct(list(ANGLES))
     angles = np.radians([ANGLES[text] for text in texts])
     return embeddings.Embeddings(rows, unit_on_grid(np.stack([np.cos(angles), np.sin(angles)], 1)))
 
 
-def test_candidates_are_ranked_by_similarity_then_id_in_two_batches(moments, embedded):
+def test_candidates_are_ranked_by_similarity_then_id_in_two_batches(moments, vectors):
     queries = pd.DataFrame({"query_id": ["14", "12"], "query": ["He waves.", "She sits."]})
-    table = candidates(rank(queries, moments, embedded, 4), Candidates(top=4, batch=2))
+    table = candidates(rank(queries, moments, vectors, 4), Candidates(top=4, batch=2))
     assert table.values.tolist() == [
         ["14", "10", 1, 1.0, 1],
         ["14", "14", 2, 1.0, 1],
@@ -66,47 +66,51 @@ def test_candidates_are_ranked_by_similarity_then_id_in_two_batches(moments, emb
 
 @pytest.mark.parametrize("more", [0, 1, 3])
 def test_a_pool_for_a_machine_begins_below_the_candidates_and_leaves_them_as_they_are(
-    more, moments, embedded, tmp_path
+    more, moments, vectors, tmp_path
 ):
     queries = pd.DataFrame({"query_id": ["14", "12"], "query": ["He waves.", "She sits."]})
     params = Candidates(top=2, batch=1)
-    ranked = rank(queries, moments, embedded, 2 + more)
+    ranked = rank(queries, moments, vectors, 2 + more)
     tables.CANDIDATES.write(candidates(ranked, params), tmp_path / "with.parquet")
-    alone = candidates(rank(queries, moments, embedded, 2), params)
+    alone = candidates(rank(queries, moments, vectors, 2), params)
     tables.CANDIDATES.write(alone, tmp_path / "without.parquet")
     assert (tmp_path / "with.parquet").read_bytes() == (tmp_path / "without.parquet").read_bytes()
     below = machine_pool(ranked, params)
     assert below.groupby("query_id")["rank"].apply(list).tolist() == [
         list(range(3, 3 + more)) for _ in range(2 if more else 0)
     ]
-    whole = rank(queries, moments, embedded, 5)
+    whole = rank(queries, moments, vectors, 5)
     own = whole[whole["rank"].between(3, 2 + more)].reset_index(drop=True)
     assert below.values.tolist() == own.values.tolist()
 
 
-def test_no_queries_no_candidates(moments, embedded):
+def test_no_queries_no_candidates(moments, vectors):
     queries = pd.DataFrame({"query_id": [], "query": []}, dtype="str")
-    assert candidates(rank(queries, moments, embedded, 4), Candidates(top=4, batch=2)).empty
+    assert candidates(rank(queries, moments, vectors, 4), Candidates(top=4, batch=2)).empty
 
 
 @pytest.fixture
-def written(tmp_path, monkeypatch, moments, embedded):
+def write_sets(tmp_path, monkeypatch, moments, vectors):
     """Return a function that writes training sets of the given queries into a folder."""
     monkeypatch.chdir(tmp_path)
 
     def write(queries: dict[str, str], sizes: list[int]) -> dict[int, object]:
         table = pd.DataFrame({"query_id": queries.keys(), "query": queries.values()}, dtype="str")
-        found = search.search(table["query"], moments, embedded, max(sizes))
-        made = Training.from_frames(table, moments, pd.Series({"a": 30.0, "b": 40.0}))
-        told = []
-        assert write_training_sets(made, found, sizes, told.append) == len(queries) == sum(told)
+        neighbours = search.search(table["query"], moments, vectors, max(sizes))
+        training = Training.from_frames(table, moments, pd.Series({"a": 30.0, "b": 40.0}))
+        counts = []
+        assert (
+            write_training_sets(training, neighbours, sizes, counts.append)
+            == len(queries)
+            == sum(counts)
+        )
         return {size: json.loads(training_path(size).read_text()) for size in sizes}
 
     return write
 
 
-def test_training_files_have_the_shape_that_the_published_code_reads(written):
-    sets = written({"13": "He sits.", "11": "She waves."}, [1, 3])
+def test_training_files_have_the_shape_that_the_published_code_reads(write_sets):
+    sets = write_sets({"13": "He sits.", "11": "She waves."}, [1, 3])
     moment = {
         "video_name": "b",
         "timestamp": [3.0, 4.5],
@@ -120,69 +124,71 @@ def test_training_files_have_the_shape_that_the_published_code_reads(written):
     assert similarities == [1.0, 0.984808, 0.5]
 
 
-def test_a_smaller_set_is_the_head_of_a_larger_one(written):
-    sets = written({"13": "He sits.", "10": "He waves."}, [2, 5])
+def test_a_smaller_set_is_the_head_of_a_larger_one(write_sets):
+    sets = write_sets({"13": "He sits.", "10": "He waves."}, [2, 5])
     for small, large in zip(sets[2], sets[5], strict=True):
         assert small["relevant_moment"] == large["relevant_moment"][:2]
 
 
-def test_a_query_has_an_integer_and_beside_it_its_own_id_where_that_is_none(written):
+def test_a_query_has_an_integer_and_beside_it_its_own_id_where_that_is_none(write_sets):
     """The published trainer makes a tensor of it, and a text stops that."""
-    sets = written({"13": "He sits.", "qid_0": "He waves.", "0013": "She sits."}, [1])[1]
+    sets = write_sets({"13": "He sits.", "qid_0": "He waves.", "0013": "She sits."}, [1])[1]
     assert torch.tensor([query["query_id"] for query in sets]).dtype == torch.int64
     assert [query.get("query_key") for query in sets] == [None, "qid_0", "0013"]
     assert sets[0]["query_id"] == 13
-    alone = written({"qid_0": "He waves."}, [1])[1]
+    alone = write_sets({"qid_0": "He waves."}, [1])[1]
     assert alone == [sets[1]], "its number does not depend on other queries"
 
 
-def test_two_ids_of_one_number_are_refused(written, monkeypatch):
+def test_two_ids_of_one_number_are_refused(write_sets, monkeypatch):
     for module in (ids, training_sets):
         monkeypatch.setattr(module, "query_number", len)
     with pytest.raises(MomentRankError, match="'qid_0' and 'qid_1' have the same number, 5"):
-        written({"qid_0": "He sits.", "qid_1": "He waves."}, [1])
+        write_sets({"qid_0": "He sits.", "qid_1": "He waves."}, [1])
 
 
 @pytest.mark.parametrize("block", [1, 2, 3, 8192])
 def test_parquet_holds_what_the_json_holds_however_the_search_came(
-    tmp_path, monkeypatch, moments, embedded, block
+    tmp_path, monkeypatch, moments, vectors, block
 ):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(training_sets, "GROUP", 2)
     monkeypatch.setattr(training_sets.group_queries, "__defaults__", (2,))
     texts = ["He sits.", "He waves.", "She sits.", "She waves.", "He sits."]
     queries = pd.DataFrame({"query_id": ["13", "qid_0", "7", "b", "9"], "query": texts})
-    searched = Pool.build(moments, embedded.rows(moments["caption"]), 3)
-    found = search.nearest(
-        embedded.vectors, embedded.rows(queries["query"]), searched, search.Execution(block)
+    searched = Pool.build(moments, vectors.rows(moments["caption"]), 3)
+    neighbours = search.nearest(
+        vectors.vectors, vectors.rows(queries["query"]), searched, search.Execution(block)
     )
-    made = Training.from_frames(queries, moments, pd.Series({"a": 30.0, "b": 40.0}))
-    assert write_training_sets(made, found, [1, 3]) == 5
+    training = Training.from_frames(queries, moments, pd.Series({"a": 30.0, "b": 40.0}))
+    assert write_training_sets(training, neighbours, [1, 3]) == 5
     for size in (1, 3):
         read = pq.ParquetFile(training_path(size, "parquet"))
         assert [read.metadata.row_group(n).num_rows for n in range(3)] == [2, 2, 1]
         rows = read.read().to_pylist()
         assert [row.pop("query_key") for row in rows] == queries["query_id"].tolist()
-        told = json.loads(training_path(size).read_text())
-        assert rows == [{k: v for k, v in one.items() if k != "query_key"} for one in told]
+        json_rows = json.loads(training_path(size).read_text())
+        assert rows == [
+            {k: v for k, v in json_row.items() if k != "query_key"} for json_row in json_rows
+        ]
 
 
-def test_no_training_queries_is_an_empty_list(written):
-    assert written({}, [1, 2]) == {1: [], 2: []}
+def test_no_training_queries_is_an_empty_list(write_sets):
+    assert write_sets({}, [1, 2]) == {1: [], 2: []}
     assert pq.read_table(training_path(2, "parquet")).num_rows == 0
 
 
-def test_a_failure_in_the_middle_leaves_no_half_file(tmp_path, monkeypatch, moments, embedded):
+def test_a_failure_in_the_middle_leaves_no_half_file(tmp_path, monkeypatch, moments, vectors):
     monkeypatch.chdir(tmp_path)
     queries = pd.DataFrame({"query_id": ["1"], "query": ["He sits."]})
 
-    def found():
-        yield from search.search(queries["query"], moments, embedded, 2)
+    def search_and_fail():
+        yield from search.search(queries["query"], moments, vectors, 2)
         raise RuntimeError("the disk is gone")
 
-    made = Training.from_frames(queries, moments, pd.Series({"a": 30.0, "b": 40.0}))
+    training = Training.from_frames(queries, moments, pd.Series({"a": 30.0, "b": 40.0}))
     with pytest.raises(RuntimeError, match="the disk is gone"):
-        write_training_sets(made, found(), [1, 20])
+        write_training_sets(training, search_and_fail(), [1, 20])
     assert list(tmp_path.rglob("*train*")) == []
 
 
@@ -203,30 +209,30 @@ def test_sizes_that_dvc_does_not_expect_are_told_before_the_work(repository, tmp
     assert files.read_yaml(dag)["stages"]["pseudo"]["outs"]
 
 
-def test_the_manifest_of_the_training_files_tells_hash_and_rows(written):
-    written({"13": "He sits.", "11": "She waves."}, [1])
+def test_the_manifest_of_the_training_files_tells_hash_and_rows(write_sets):
+    write_sets({"13": "He sits.", "11": "She waves."}, [1])
     path = training_path(1)
-    told = pseudo.manifest({path: 2})["files"]["train_top01.json"]
-    assert told["rows"] == 2
-    assert told["bytes"] == path.stat().st_size
-    assert told["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+    entry = pseudo.manifest({path: 2})["files"]["train_top01.json"]
+    assert entry["rows"] == 2
+    assert entry["bytes"] == path.stat().st_size
+    assert entry["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-@pytest.mark.parametrize("other", ["val", "test"])
-def test_a_training_text_that_is_tested_on_is_refused(other):
+@pytest.mark.parametrize("split", ["val", "test"])
+def test_a_training_text_that_is_tested_on_is_refused(split):
     queries = pd.DataFrame(
-        [("1", "He waves.", "train"), ("2", "HE WAVES. ", other), ("3", "He waves.", "train")],
+        [("1", "He waves.", "train"), ("2", "HE WAVES. ", split), ("3", "He waves.", "train")],
         columns=tables.QUERIES.columns,
     )
-    with pytest.raises(captions.SharedError, match=rf"1 \(train\) and 2 \({other}\)"):
+    with pytest.raises(captions.SharedError, match=rf"1 \(train\) and 2 \({split}\)"):
         captions.refuse_shared_texts(queries, tables.QUERIES.path)
     captions.refuse_shared_texts(queries.drop(index=1), tables.QUERIES.path)
 
 
-def test_what_the_published_training_code_reads_of_training_sets_and_videos(written):
+def test_what_the_published_training_code_reads_of_training_sets_and_videos(write_sets):
     """TVR-Ranking, modules/dataset_tvrr.py: similarity and two times of each moment; the videos
     are numbered by their place in the file."""
-    for size, queries in written({"13": "He sits.", "11": "She waves."}, [1, 3]).items():
+    for size, queries in write_sets({"13": "He sits.", "11": "She waves."}, [1, 3]).items():
         for query in queries:
             assert list(query) == ["query_id", "query", "relevant_moment"]
             assert 0 < len(query["relevant_moment"]) <= size

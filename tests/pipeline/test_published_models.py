@@ -37,6 +37,6 @@ def test_the_published_encoder_gives_what_transformers_computes(paper):
 def test_the_published_tagger_finds_persons_and_nothing_else(paper):
     tagger = flair_tagger.load(flair_tagger.locate(paper.names.model, paper.names.revision))
     texts = ["George Washington went to Washington.", "A woman waves to a man."]
-    found = tagger.find(texts)
-    assert [[span.text for span in spans] for spans in found] == [["George Washington"], []]
-    assert found[0][0].score > paper.rewrite.max_name_score
+    names = tagger.find(texts)
+    assert [[span.text for span in spans] for spans in names] == [["George Washington"], []]
+    assert names[0][0].score > paper.rewrite.max_name_score

@@ -44,7 +44,7 @@ def stages(text=None):
 
 
 @pytest.fixture(scope="module")
-def known(folder, lock):
+def locked_stages(folder, lock):
     """Return the stages of the checkout's own dvc.lock."""
     with contextlib.chdir(folder):
         return stages(lock)
@@ -52,17 +52,19 @@ def known(folder, lock):
 
 @settings(max_examples=12)
 @given(share=st.floats(0, 1, exclude_max=True))
-def test_of_a_torn_lock_every_whole_stage_is_kept(here, lock, known, share):
+def test_of_a_torn_lock_every_whole_stage_is_kept(here, lock, locked_stages, share):
     cut = lock[: int(share * len(lock))]
     recover.LOCK.write_bytes(cut)
     recover.recover()
-    kept = stages()
-    names = list(known)[: len(kept)]
-    whole = {name for name in known if f"\n  {name}:\n".encode() in cut}
-    assert list(kept) == names
-    assert len(whole) - len(kept) in {0, 1}, "at most the stage that was being written is lost"
-    finished = names[:-1] if len(whole) == len(kept) else names
-    assert {name: kept[name] for name in finished} == {name: known[name] for name in finished}
+    recovered = stages()
+    names = list(locked_stages)[: len(recovered)]
+    whole = {name for name in locked_stages if f"\n  {name}:\n".encode() in cut}
+    assert list(recovered) == names
+    assert len(whole) - len(recovered) in {0, 1}, "at most the stage that was being written is lost"
+    finished = names[:-1] if len(whole) == len(recovered) else names
+    assert {name: recovered[name] for name in finished} == {
+        name: locked_stages[name] for name in finished
+    }
 
 
 def test_dvc_refuses_such_a_lock_so_that_the_test_above_can_fail(here, lock):
@@ -84,10 +86,10 @@ def test_a_lock_broken_elsewhere_is_left_alone(here, lock):
     assert recover.LOCK.read_bytes() == broken
 
 
-@pytest.mark.parametrize("left", [b"", b'{"write": {"', b"\xff"])
-def test_a_torn_rwlock_is_taken_away_and_a_whole_one_is_not(here, left):
+@pytest.mark.parametrize("content", [b"", b'{"write": {"', b"\xff"])
+def test_a_torn_rwlock_is_taken_away_and_a_whole_one_is_not(here, content):
     rwlock = here / ".dvc/tmp/rwlock"
-    rwlock.write_bytes(left)
+    rwlock.write_bytes(content)
     assert recover.recover() == ["rwlock: truncated; removed"]
     assert not rwlock.exists()
     rwlock.write_text('{"write": {}, "read": {}}')

@@ -62,8 +62,8 @@ def test_random_moments_are_distinct_and_of_the_seed_and_the_query_alone():
     own = run[run["query_id"] == "q2"].reset_index(drop=True)
     pd.testing.assert_frame_equal(alone, own)
     assert rows(alone) != rows(reference_runs.random_moments(["q2"], MOMENTS, seed=2))
-    other = run[run["query_id"] == "q1"]
-    assert own["start"].tolist() != other["start"].tolist()
+    q1_rows = run[run["query_id"] == "q1"]
+    assert own["start"].tolist() != q1_rows["start"].tolist()
     assert reference_runs.random_moments([], MOMENTS, seed=1).empty
 
 
@@ -88,18 +88,18 @@ def test_the_ideal_run_scores_1_and_jitter_costs():
         "ideal": exact,
         "jittered": reference_runs.move_boundaries(exact, pd.Series(dtype="float64"), 1, 0.25),
     }
-    found = reference_runs.scores(runs, QRELS)
-    assert set(found["ideal"]) == set(reference_runs.MEASURES)
-    assert set(found["ideal"].values()) == {1.0}
-    assert found["jittered"]["AxIoU@10"] < 1.0
+    scores = reference_runs.scores(runs, QRELS)
+    assert set(scores["ideal"]) == set(reference_runs.MEASURES)
+    assert set(scores["ideal"].values()) == {1.0}
+    assert scores["jittered"]["AxIoU@10"] < 1.0
     assert reference_runs.scores(runs, QRELS.iloc[:0]) == {"ideal": None, "jittered": None}
 
 
 def test_tags_say_what_a_run_is():
-    told = reference_runs.tags(PARAMS)
-    assert "reads-captions" in told["captions"]
-    assert told["jittered"] == "oracle:boundaries-jittered-0.25"
-    assert all(tag.split() == [tag] for tag in told.values())
+    tags = reference_runs.tags(PARAMS)
+    assert "reads-captions" in tags["captions"]
+    assert tags["jittered"] == "oracle:boundaries-jittered-0.25"
+    assert all(tag.split() == [tag] for tag in tags.values())
 
 
 def test_momentrank_accepts_what_is_written(tmp_path, capsys):

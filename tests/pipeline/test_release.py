@@ -17,8 +17,8 @@ from checkouts import (
     VOTES,
     Checkout,
     consensus_rows,
-    json_of,
     judgment,
+    read_json,
     write,
 )
 from lazy import Lazy
@@ -43,68 +43,68 @@ def checkout(tmp_path, repository):
 
 
 @pytest.fixture(scope="module")
-def released(tmp_path_factory, repository):
+def release(tmp_path_factory, repository):
     """Return the folder of a release of the usual tables."""
     return Checkout(tmp_path_factory.mktemp("released"), repository).release()
 
 
-def csv_of(folder, name) -> list[list[str]]:
+def read_rows(folder, name) -> list[list[str]]:
     return [line.split(",") for line in (folder / name).read_text().splitlines()]
 
 
 # What goes where
 
 
-def test_a_pair_that_was_shown_anew_counts_as_it_was_last_shown(released):
-    [query] = json_of(released, "val.json")
-    found = [(one["pair_id"], one["relevance"]) for one in query["relevant_moment"]]
-    assert found == [(1, 3), (7, 4)]
-    assert [row[0] for row in csv_of(released, "pairs.csv")[1:]] == ["1", "2", "3", "4", "5", "7"]
+def test_a_pair_that_was_shown_anew_counts_as_it_was_last_shown(release):
+    [query] = read_json(release, "val.json")
+    levels = [(moment["pair_id"], moment["relevance"]) for moment in query["relevant_moment"]]
+    assert levels == [(1, 3), (7, 4)]
+    assert [row[0] for row in read_rows(release, "pairs.csv")[1:]] == ["1", "2", "3", "4", "5", "7"]
 
 
-def test_discarded_pairs_are_among_the_votes_and_nowhere_with_a_level(released):
+def test_discarded_pairs_are_among_the_votes_and_nowhere_with_a_level(release):
     votes = [[str(cell) for cell in row[:3]] for row in sorted(VOTES) if row[2] is not None]
-    assert csv_of(released, "raw_annotation.csv")[1:] == votes
-    [query] = json_of(released, "test.json")
-    assert [one["pair_id"] for one in query["relevant_moment"]] == [3]
-    assert (released / "qrels/test.qrels").read_text() == "q2 Q0 v-m2 1.5 3.0 0\n"
-    assert (released / "qrels/test.moments.qrels").read_text() == "q2 0 m2 0\n"
+    assert read_rows(release, "raw_annotation.csv")[1:] == votes
+    [query] = read_json(release, "test.json")
+    assert [moment["pair_id"] for moment in query["relevant_moment"]] == [3]
+    assert (release / "qrels/test.qrels").read_text() == "q2 Q0 v-m2 1.5 3.0 0\n"
+    assert (release / "qrels/test.moments.qrels").read_text() == "q2 0 m2 0\n"
 
 
-def test_votes_without_a_level_stand_apart_with_their_reason(released):
+def test_votes_without_a_level_stand_apart_with_their_reason(release):
     text = "pair_id,worker,reason\n5,1,broken-clip\n5,2,senseless-query\n"
-    assert (released / "cant_judge.csv").read_text() == text
+    assert (release / "cant_judge.csv").read_text() == text
 
 
-def test_the_exact_mean_stands_beside_the_level(released):
-    rows = csv_of(released, "consensus.csv")
+def test_the_exact_mean_stands_beside_the_level(release):
+    rows = read_rows(release, "consensus.csv")
     assert rows[1] == ["1", "3", "2.5", "two", "candidates", "3", "two", "1", "1.4"]
     assert rows[2] == ["2", "", "", "discarded", "candidates", "", "discarded", "1", "1.4"]
     assert rows[5] == ["5", "", "", "unjudgeable", "candidates", "", "unjudgeable", "", ""]
 
 
-def test_the_second_consensus_has_qrels_of_its_own_which_the_card_says_are_no_levels(released):
+def test_the_second_consensus_has_qrels_of_its_own_which_the_card_says_are_no_levels(release):
     """Of discarded pairs too, and of no query that is not released."""
     lines = "q2 Q0 v-m1 1.5 3.0 1\nq2 Q0 v-m2 1.5 3.0 1\n"
-    assert (released / "qrels/test.skill.qrels").read_text() == lines
-    assert (released / "qrels/val.skill.qrels").read_text().count("q1") == 2
-    card = " ".join((released / "README.md").read_text().split())
+    assert (release / "qrels/test.skill.qrels").read_text() == lines
+    assert (release / "qrels/val.skill.qrels").read_text().count("q1") == 2
+    card = " ".join((release / "README.md").read_text().split())
     assert "`qrels/*.skill.qrels`: the levels of the second consensus. They are not" in card
-    assert csv_of(released, "consensus.csv")[0][-4:] == [
+    assert read_rows(release, "consensus.csv")[0][-4:] == [
         "voted_level", "voted_outcome", "skill_level", "skill_mean",
     ]  # fmt: skip
 
 
-def test_a_query_without_any_level_is_counted_and_not_released(released):
-    assert (released / "queries.tsv").read_text() == (
+def test_a_query_without_any_level_is_counted_and_not_released(release):
+    assert (release / "queries.tsv").read_text() == (
         "query_id\tquery\tsplit\tnumber\n"
         f"q1\tShe waves.\tval\t{query_number('q1')}\n"
         f"q2\tHe sits.\ttest\t{query_number('q2')}\n"
     )
-    told = json_of(released, "manifest.json")
-    assert told["standing"]["queries_without_level"] == 1
-    assert not told["complete"], "a pair waits"
-    assert "Incomplete." in (released / "README.md").read_text()
+    manifest = read_json(release, "manifest.json")
+    assert manifest["standing"]["queries_without_level"] == 1
+    assert not manifest["complete"], "a pair waits"
+    assert "Incomplete." in (release / "README.md").read_text()
 
 
 @pytest.mark.parametrize(
@@ -126,15 +126,15 @@ def test_complete_is_what_was_closed_with_nothing_given_up_or_left_out(checkout,
 def test_pairs_that_were_given_up_before_anybody_saw_them_leave_it_incomplete(checkout):
     checkout.write(pairs=[PAIRS[1], PAIRS[2], PAIRS[5]])
     checkout.campaign({**CLOSED, "given_up": 3})
-    told = checkout.manifest()
-    assert (told["complete"], told["standing"]["pairs_given_up"]) == (False, 3)
+    manifest = checkout.manifest()
+    assert (manifest["complete"], manifest["standing"]["pairs_given_up"]) == (False, 3)
 
 
 def test_each_pair_tells_what_brought_it_into_the_collection(checkout):
     number, query, moment, *_ = PAIRS[1]
     with contextlib.chdir(checkout.folder):
         write(tables.TOPUP, [(query, moment, 99, 0.5, "my system")])
-    rows = {row[0]: row[4] for row in csv_of(checkout.release(), "consensus.csv")[1:]}
+    rows = {row[0]: row[4] for row in read_rows(checkout.release(), "consensus.csv")[1:]}
     assert rows.pop(str(number)) == "my system"
     assert set(rows.values()) == {"candidates"}
 
@@ -157,34 +157,34 @@ def test_ids_are_integers_where_all_of_them_are(checkout):
     renamed = [(n, {"q1": "11", "q2": "9"}.get(q, q), *rest) for n, q, *rest in PAIRS]
     checkout.write(queries=queries, pairs=renamed)
     folder = checkout.release()
-    assert [json_of(folder, f"{name}.json")[0]["query_id"] for name in ("val", "test")] == [11, 9]
-    assert json_of(folder, "manifest.json")["standing"]["pairs_of_other_queries"] == 2
+    assert [read_json(folder, f"{name}.json")[0]["query_id"] for name in ("val", "test")] == [11, 9]
+    assert read_json(folder, "manifest.json")["standing"]["pairs_of_other_queries"] == 2
 
 
 @pytest.mark.parametrize("qrels", ["val.json", "qrels/val.qrels"])
 def test_what_a_trainer_predicts_by_the_integers_is_scored_against_json_and_qrels(
-    released, tmp_path, capsys, qrels
+    release, tmp_path, capsys, qrels
 ):
     """The published code makes a tensor of query_id, and writes its predictions by it."""
-    queries = json_of(released, "val.json")
-    ids = torch.tensor([one["query_id"] for one in queries]).tolist()
+    queries = read_json(release, "val.json")
+    ids = torch.tensor([query["query_id"] for query in queries]).tolist()
     predictions = []
     for number, query in zip(ids, queries, strict=True):
-        moments = sorted(query["relevant_moment"], key=lambda one: -one["relevance"])
-        rows = [[one["video_name"], *one["timestamp"], one["relevance"]] for one in moments]
+        moments = sorted(query["relevant_moment"], key=lambda moment: -moment["relevance"])
+        rows = [[it["video_name"], *it["timestamp"], it["relevance"]] for it in moments]
         predictions.append({"query_id": number, "predictions": rows})
     path = tmp_path / "predictions.json"
     path.write_text(json.dumps(predictions))
-    assert momentrank(["evaluate", str(released / qrels), str(path), "nDCG(iou=0.7)@20"]) == 0
-    told = capsys.readouterr()
-    assert "nDCG(iou=0.7)@20\tall\t1.0000" in told.out
-    assert "lacks" not in told.err
+    assert momentrank(["evaluate", str(release / qrels), str(path), "nDCG(iou=0.7)@20"]) == 0
+    output = capsys.readouterr()
+    assert "nDCG(iou=0.7)@20\tall\t1.0000" in output.out
+    assert "lacks" not in output.err
 
 
 def test_of_equal_queries_only_the_judged_one_is_released(checkout):
     queries = [("q9", " HE sits.", "test"), *QUERIES]
     checkout.write(queries=queries)
-    assert [one["query_key"] for one in json_of(checkout.release(), "test.json")] == ["q2"]
+    assert [query["query_key"] for query in read_json(checkout.release(), "test.json")] == ["q2"]
     frame = pd.DataFrame(queries, columns=tables.FROZEN_QUERIES.columns)
     assert select_distinct_texts(frame)["query_id"].tolist() == ["q1", "q2", "q3"]
 
@@ -207,11 +207,11 @@ def test_without_a_campaign_the_release_is_empty_and_says_that_it_is_incomplete(
     checkout.campaign({})
     checkout.write(queries=[], pairs=[], votes=[], judgments=tables.JUDGMENTS.empty())
     folder = checkout.release()
-    told = json_of(folder, "manifest.json")
-    assert not told["complete"]
-    assert not told["rehearsal"]
-    assert told["campaign"] is told["date"] is None
-    assert json_of(folder, "val.json") == json_of(folder, "test.json") == []
+    manifest = read_json(folder, "manifest.json")
+    assert not manifest["complete"]
+    assert not manifest["rehearsal"]
+    assert manifest["campaign"] is manifest["date"] is None
+    assert read_json(folder, "val.json") == read_json(folder, "test.json") == []
     assert (folder / "qrels/val.qrels").read_bytes() == b""
     assert pd.read_parquet(folder / "top_ranked/val.parquet").empty
     for name in ("README.md", "croissant.json"):
@@ -272,36 +272,36 @@ FACTS = {
 }
 
 
-def test_card_manifest_and_croissant_say_how_it_was_made(released):
+def test_card_manifest_and_croissant_say_how_it_was_made(release):
     for name in ("README.md", "croissant.json", "manifest.json"):
-        text = " ".join((released / name).read_text().split())
+        text = " ".join((release / name).read_text().split())
         for what, words in FACTS.items():
             assert words in text, (name, what)
         for value in NAMED.values():
             assert (value if isinstance(value, str) else value[0]) in text
-    metadata = mlcroissant.Dataset(jsonld=released / "croissant.json").metadata
+    metadata = mlcroissant.Dataset(jsonld=release / "croissant.json").metadata
     assert not metadata.ctx.issues.errors
     assert not metadata.ctx.issues.warnings
     assert "favoured" in str(metadata.data_biases)
 
 
 def test_croissant_is_valid_as_1_1_with_responsible_ai_and_every_warning_an_error(
-    released, monkeypatch
+    release, monkeypatch
 ):
-    told = []
+    log = []
     for level in ("warning", "error"):
-        monkeypatch.setattr(absl_logging, level, lambda text, *words: told.append(text))
-    metadata = mlcroissant.Dataset(jsonld=released / "croissant.json").metadata
-    assert (told, metadata.ctx.issues.errors, metadata.ctx.issues.warnings) == ([], set(), set())
+        monkeypatch.setattr(absl_logging, level, lambda text, *words: log.append(text))
+    metadata = mlcroissant.Dataset(jsonld=release / "croissant.json").metadata
+    assert (log, metadata.ctx.issues.errors, metadata.ctx.issues.warnings) == ([], set(), set())
     assert metadata.ctx.is_v1_1()
     assert metadata.conforms_to[1] == "http://mlcommons.org/croissant/RAI/1.0"
-    assert [one.name for one in metadata.creators] == NAMED["creators"]
+    assert [creator.name for creator in metadata.creators] == NAMED["creators"]
     fields = {name for name in vars(metadata) if name.startswith(("annot", "machine", "personal"))}
     fields |= {name for name in vars(metadata) if name.startswith("data_")}
     unused = {name for name in fields if not getattr(metadata, name)}
     assert unused == {"data_manipulation_protocol"}, "captions are told of as preprocessing"
     assert metadata.annotator_demographics == [NAMED["rai.annotators"]]
-    document = json_of(released, "croissant.json")
+    document = read_json(release, "croissant.json")
     assert document["rai:hasSyntheticData"] is False
     assert "sitcom" in document["prov:wasDerivedFrom"]
 
@@ -310,24 +310,24 @@ def test_each_word_of_the_lead_is_asked_for_and_none_is_invented(checkout):
     checkout.change((json.dumps(NAMED["rai.social_impact"]), "null"))
     assert "params.yaml: release.rai.social_impact: " in checkout.refusal()
     checkout.campaign({**CLOSED, "rehearsal": True})
-    document = json_of(checkout.release(), "croissant.json")
+    document = read_json(checkout.release(), "croissant.json")
     assert "rai:dataSocialImpact" not in document
     assert document["rai:hasSyntheticData"] is True, "its judgments may be simulated"
 
 
-def test_the_card_shows_the_figures_that_are_beside_it(released, checkout):
-    card = (released / "README.md").read_text()
-    shown = re.findall(r"!\[[^\]]+\]\((figures/[\w-]+\.svg)\)", card)
-    assert {f"figures/{path.name}" for path in (released / "figures").iterdir()} == set(shown)
-    for path in shown:
-        root = ElementTree.parse(released / path).getroot()  # noqa: S314  (our own)
+def test_the_card_shows_the_figures_that_are_beside_it(release, checkout):
+    card = (release / "README.md").read_text()
+    figures = re.findall(r"!\[[^\]]+\]\((figures/[\w-]+\.svg)\)", card)
+    assert {f"figures/{path.name}" for path in (release / "figures").iterdir()} == set(figures)
+    for path in figures:
+        root = ElementTree.parse(release / path).getroot()  # noqa: S314  (our own)
         texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
         assert "Queries" in texts or "Share of pairs" in texts
     assert "size_categories:\n- n<1K\n" in card
     checkout.campaign({})
     checkout.write(queries=[], pairs=[], votes=[], judgments=tables.JUDGMENTS.empty())
     folder = checkout.release()
-    assert len(list((folder / "figures").iterdir())) == len(shown), "the stage's out is there"
+    assert len(list((folder / "figures").iterdir())) == len(figures), "the stage's out is there"
     assert "](figures/" not in (folder / "README.md").read_text(), "nothing is to be seen yet"
 
 
@@ -357,9 +357,9 @@ def test_hostile_texts_and_ids_come_through_whole(checkout):
     checkout.write(queries, pairs, [(0, 1, 2, None)], videos={moment: video, "m2": "m2"})
     folder = checkout.release()
 
-    [one] = json_of(folder, "val.json")
-    assert (one["query_key"], one["query"]) == (query, queries[0][1])
-    assert one["relevant_moment"][0]["video_name"] == video
+    [record] = read_json(folder, "val.json")
+    assert (record["query_key"], record["query"]) == (query, queries[0][1])
+    assert record["relevant_moment"][0]["video_name"] == video
     for name in ("val.json", "qrels/val.qrels"):
         read = formats.read_qrels(folder / name)
         assert set(read["query_id"]) == {query}
@@ -396,18 +396,18 @@ GERMAN = [
 
 
 def test_the_language_of_a_release_is_that_of_its_queries():
-    given = load()
-    assert facts.choose_language(GERMAN, given) == "de"
-    assert facts.choose_language(["She waves at the man across the street."], given) == "en"
+    params = load()
+    assert facts.choose_language(GERMAN, params) == "de"
+    assert facts.choose_language(["She waves at the man across the street."], params) == "en"
 
-    def of(**keys):
-        release = given.release.model_copy(update=keys)
-        return given.model_copy(update={"release": release})
+    def change(**keys):
+        release = params.release.model_copy(update=keys)
+        return params.model_copy(update={"release": release})
 
-    assert facts.choose_language(GERMAN, of(language="de")) == "de"
-    assert facts.choose_language(GERMAN[:1], of(language="en")) == "en"  # too few to be certain
+    assert facts.choose_language(GERMAN, change(language="de")) == "de"
+    assert facts.choose_language(GERMAN[:1], change(language="en")) == "en"  # too few to be certain
     with pytest.raises(ReleaseError, match=r"release\.language is en, but the queries are German"):
-        facts.choose_language(GERMAN, of(language="en"))
+        facts.choose_language(GERMAN, change(language="en"))
 
 
 def test_how_a_closed_campaign_was_made_can_not_be_told_otherwise_later(checkout):
@@ -451,9 +451,9 @@ def test_what_tells_who_somebody_is_is_refused_with_its_place(checkout, column, 
     checkout.private()
     rows = pd.concat([judgment(), judgment(annotator=2), judgment(**{column: cell}, annotator=3)])
     checkout.write(judgments=rows)
-    told = checkout.refusal()
-    assert told.startswith(f"datasets/campaign/judgments.csv: line 4, {column}: contains {what}")
-    assert cell not in told
+    refusal = checkout.refusal()
+    assert refusal.startswith(f"datasets/campaign/judgments.csv: line 4, {column}: contains {what}")
+    assert cell not in refusal
 
 
 def test_the_campaigns_own_name_is_looked_through(checkout):
@@ -474,8 +474,8 @@ def test_texts_of_the_corpus_may_hold_names_but_no_annotators_address(checkout):
 
 def test_settings_may_hold_an_authors_name_but_no_annotators_address(checkout):
     checkout.private()
-    given, own = f"citation: {json.dumps(NAMED['citation'])}", "citation: Anna Berg, a@example.org"
-    checkout.change((given, own))
+    usual, own = f"citation: {json.dumps(NAMED['citation'])}", "citation: Anna Berg, a@example.org"
+    checkout.change((usual, own))
     shutil.rmtree(checkout.release())
     checkout.change((own, "citation: Berg (lead@localhost)"))
     refusal = checkout.refusal()

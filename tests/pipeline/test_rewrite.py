@@ -42,11 +42,11 @@ def project(tmp_path, repository, monkeypatch):
     for table in (tables.REVIEW, tables.CAST):
         table.write(table.empty())
 
-    def loaded(*_):
+    def load_nothing(*_):
         pytest.fail("nothing is loaded before what is written by hand is checked")
 
-    monkeypatch.setattr(rewrite, "load_finder", loaded)
-    monkeypatch.setattr(rewrite, "load_encoder", loaded)
+    monkeypatch.setattr(rewrite, "load_finder", load_nothing)
+    monkeypatch.setattr(rewrite, "load_encoder", load_nothing)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     return tmp_path
@@ -75,7 +75,7 @@ def test_a_bad_cast_is_told_before_anything_is_loaded(project, gender):
 
 
 @pytest.mark.parametrize(
-    ("prompt", "url", "error", "said"),
+    ("prompt", "url", "error", "message"),
     [
         ("rewrite-v2.yaml", "", UsageError, "OPENAI_API_KEY is not set"),
         ("rewrite-v2.yaml", "here", UsageError, "OPENAI_BASE_URL must start with"),
@@ -83,12 +83,12 @@ def test_a_bad_cast_is_told_before_anything_is_loaded(project, gender):
     ],
 )
 def test_what_the_llm_wants_is_told_before_anything_is_loaded(
-    project, monkeypatch, prompt, url, error, said
+    project, monkeypatch, prompt, url, error, message
 ):
     change(project, "backend: rules", "backend: openai")
     change(project, "rewrite-v2.yaml", prompt)
     monkeypatch.setenv("OPENAI_BASE_URL", url)
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=message):
         rewrite.main()
 
 
@@ -124,15 +124,17 @@ def test_no_key_is_wanted_where_nothing_is_asked(project, repository, monkeypatc
 class Nobody:
     """A finder that finds the cast alone, and an encoder to which all is alike."""
 
-    def __init__(self, *given, **_):
-        self.cast = next((one for one in given if isinstance(one, Cast)), None)
+    def __init__(self, *parts, **_):
+        self.cast = next((part for part in parts if isinstance(part, Cast)), None)
 
     def find(self, texts):
         return [self.cast.spans(text) for text in texts]
 
     def doubts(self, texts):
         quills = (re.finditer("Quill", text) for text in texts)
-        return [[Doubt(Span(*m.span(), m[0], 0.75), "unknown") for m in found] for found in quills]
+        return [
+            [Doubt(Span(*m.span(), m[0], 0.75), "unknown") for m in matches] for matches in quills
+        ]
 
     def encode(self, texts):
         return unit_on_grid(np.ones((len(texts), 4), dtype=np.float32))
@@ -157,9 +159,9 @@ def test_what_may_be_a_name_stays_and_is_listed_and_names_are_counted(project, m
     [listed] = csv_files.read_csv(rewrite.REVIEW_LIST).to_dict("records")
     assert (listed["moment_id"], listed["status"], listed["check"]) == ("b", "passed", "weak-name")
     assert listed["names"] == "Quill (unknown)"
-    [found] = csv_files.read_csv(rewrite.NAMES_FOUND).to_dict("records")
-    assert (found["word"], found["count"], found["example"]) == ("Okonkwo", "1", "Okonkwo waves.")
-    assert found["replaced_by"] in {"woman", "lady", "she"}
+    [row] = csv_files.read_csv(rewrite.NAMES_FOUND).to_dict("records")
+    assert (row["word"], row["count"], row["example"]) == ("Okonkwo", "1", "Okonkwo waves.")
+    assert row["replaced_by"] in {"woman", "lady", "she"}
 
 
 def test_two_of_one_name_and_of_two_genders_are_of_none():

@@ -56,7 +56,7 @@ SCRIPT = {
 
 
 @pytest.fixture
-def done():
+def outcome():
     return repair(SCRIPT)
 
 
@@ -70,8 +70,8 @@ def test_what_passes_is_never_asked_again():
     ]
 
 
-def test_every_item_ends_in_its_state_with_its_own_caption(done):
-    rows = done.captions[["moment_id", "caption", "rounds", "status"]].to_numpy().tolist()
+def test_every_item_ends_in_its_state_with_its_own_caption(outcome):
+    rows = outcome.captions[["moment_id", "caption", "rounds", "status"]].to_numpy().tolist()
     assert rows == [
         ["Ann waves.", "A woman waves.", 0, "passed"],
         ["Ann sits.", "A woman sits.", 1, "repaired"],
@@ -80,46 +80,49 @@ def test_every_item_ends_in_its_state_with_its_own_caption(done):
     ]
 
 
-def test_failures_name_the_check_and_its_score(done):
-    failed = done.failed.set_index("moment_id")
+def test_failures_name_the_check_and_its_score(outcome):
+    failed = outcome.failed.set_index("moment_id")
     assert failed.loc["Ann sits."].tolist() == ["names", 0.95]
     assert failed.loc["Ann reads."].tolist() == ["similarity", 0.2]
     assert failed.loc["Ann runs.", "check"] == "refused"
 
 
-def test_figures_of_a_round_are_counts_and_shares_of_distinct_descriptions(done):
+def test_figures_of_a_round_are_counts_and_shares_of_distinct_descriptions(outcome):
     once = dict.fromkeys(["passed", "failed_names", "failed_similarity", "without_draft"], 1)
     counts = once | {"failed_detail": 0, "worse": 0}
     shares = {f"share_{name}": count / 4 for name, count in counts.items()}
     rest = {"round": 0, "distinct_descriptions": 4, "why_without_draft": {"refused": 1}}
-    assert done.figures[0] == counts | shares | rest
+    assert outcome.figures[0] == counts | shares | rest
 
 
 def test_a_caption_that_fails_both_checks_counts_in_both():
-    told = repair({"a": ["Ann, or else"], "b": ["Ann"], "c": ["fine"]}, repairs=0).figures[0]
-    assert (told["passed"], told["failed_names"], told["failed_similarity"]) == (1, 2, 1)
-    assert (told["share_failed_names"], told["share_failed_similarity"]) == (0.6667, 0.3333)
+    figures = repair({"a": ["Ann, or else"], "b": ["Ann"], "c": ["fine"]}, repairs=0).figures[0]
+    assert (figures["passed"], figures["failed_names"], figures["failed_similarity"]) == (1, 2, 1)
+    assert (figures["share_failed_names"], figures["share_failed_similarity"]) == (0.6667, 0.3333)
 
 
 def test_where_a_repair_is_refused_the_caption_and_its_check_stay_together():
-    done = repair({"a": [None, "Ann", None], "b": [None] * 3})
-    captions = done.captions.set_index("moment_id")
+    outcome = repair({"a": [None, "Ann", None], "b": [None] * 3})
+    captions = outcome.captions.set_index("moment_id")
     assert captions.loc["a", ["caption", "rounds"]].tolist() == ["Ann", 1]
-    failed = done.failed.set_index("moment_id")
+    failed = outcome.failed.set_index("moment_id")
     assert failed.loc["a"].tolist() == ["names", 0.95]
     assert failed.loc["b", "check"] == "refused"
 
 
 def test_a_repair_that_names_nobody_because_it_tells_nothing_is_not_taken():
     script = {"Ann feeds the dog.": ["Ann feeds the dog.", "Someone.", "A woman feeds the dog."]}
-    done = repair(script, repairs=1)
-    assert done.captions.loc[0, ["caption", "status"]].tolist() == ["Ann feeds the dog.", "failed"]
-    assert done.failed.to_numpy().tolist() == [["Ann feeds the dog.", "names", 0.95]]
+    outcome = repair(script, repairs=1)
+    assert outcome.captions.loc[0, ["caption", "status"]].tolist() == [
+        "Ann feeds the dog.",
+        "failed",
+    ]
+    assert outcome.failed.to_numpy().tolist() == [["Ann feeds the dog.", "names", 0.95]]
     row = repair(script).captions.loc[0, ["caption", "rounds", "status"]].tolist()
     assert row == ["A woman feeds the dog.", 2, "repaired"]
 
 
-def fading(captions, descriptions):
+def check_fading(captions, descriptions):
     """Check as `check` does; `grey` has fewer details and `pale` is less alike, but both pass."""
     checks = check(captions, descriptions)
     detail = pd.Series([0.5 if "grey" in caption else 1.0 for caption in captions])
@@ -128,17 +131,19 @@ def fading(captions, descriptions):
 
 
 def test_a_repair_that_passes_but_is_worse_is_counted_and_not_taken():
-    done = repair({"a": ["Ann", "grey", "pale"], "b": ["Ann", "pale", "fine"]}, look=fading)
-    assert done.captions["caption"].tolist() == ["Ann", "fine"]
-    assert [figure["worse"] for figure in done.figures] == [0, 2, 1]
-    assert [figure["passed"] for figure in done.figures] == [0, 2, 2]
+    outcome = repair(
+        {"a": ["Ann", "grey", "pale"], "b": ["Ann", "pale", "fine"]}, look=check_fading
+    )
+    assert outcome.captions["caption"].tolist() == ["Ann", "fine"]
+    assert [figure["worse"] for figure in outcome.figures] == [0, 2, 1]
+    assert [figure["passed"] for figure in outcome.figures] == [0, 2, 2]
 
 
 FAULTS = {"fine": set(), "Ann": {"names"}, "else": {"similarity"}, "one": {"detail"},
           "Ann, or else": {"names", "similarity"}, "Ann, one": {"names", "detail"}}  # fmt: skip
 
 
-def kept_version(answers):
+def choose_version(answers):
     """Return the number of the version that is kept, by the definition."""
     best = 0
     for number, text in enumerate(answers):
@@ -153,12 +158,12 @@ def kept_version(answers):
 @settings(max_examples=40)
 @given(st.lists(st.lists(st.sampled_from(sorted(FAULTS)), min_size=3, max_size=3)))
 def test_the_kept_caption_is_the_first_that_no_later_one_improves(script):
-    done = repair({f"text {number}": answers for number, answers in enumerate(script)})
-    expected = [kept_version(answer) for answer in script]
-    assert done.captions["rounds"].tolist() == expected
+    outcome = repair({f"text {number}": answers for number, answers in enumerate(script)})
+    expected = [choose_version(answer) for answer in script]
+    assert outcome.captions["rounds"].tolist() == expected
     pairs = zip(script, expected, strict=True)
-    assert done.captions["caption"].tolist() == [answer[number] for answer, number in pairs]
-    for answer, number, status in zip(script, expected, done.captions["status"], strict=True):
+    assert outcome.captions["caption"].tolist() == [answer[number] for answer, number in pairs]
+    for answer, number, status in zip(script, expected, outcome.captions["status"], strict=True):
         fine = not FAULTS[answer[number]]
         assert status == (("repaired" if number else "passed") if fine else "failed")
 
@@ -178,21 +183,21 @@ def replaces(later, earlier):
 
 
 @given(VERSION, VERSION, VERSION)
-def test_no_version_replaces_itself_or_what_replaces_it(one, other, third):
-    assert not replaces(one, one)
-    assert not (replaces(one, other) and replaces(other, one))
-    measured = None not in [*one.values(), *other.values(), *third.values()]
-    if measured and replaces(one, other):
-        assert one["detail"] >= other["detail"]
-        assert one["similarity"] >= other["similarity"]
-        assert sum(one[name] for name in ("named", "unlike", "vague")) < 3
+def test_no_version_replaces_itself_or_what_replaces_it(first, second, third):
+    assert not replaces(first, first)
+    assert not (replaces(first, second) and replaces(second, first))
+    measured = None not in [*first.values(), *second.values(), *third.values()]
+    if measured and replaces(first, second):
+        assert first["detail"] >= second["detail"]
+        assert first["similarity"] >= second["similarity"]
+        assert sum(first[name] for name in ("named", "unlike", "vague")) < 3
 
 
 @given(VERSION, VERSION)
-def test_where_details_are_not_measured_fewer_failures_are_enough(one, other):
+def test_where_details_are_not_measured_fewer_failures_are_enough(first, second):
     checks = ("named", "unlike", "vague")
-    failed, before = ({name for name in checks if version[name]} for version in (one, other))
-    assert replaces(one | {"detail": None}, other | {"detail": None}) == (failed < before)
+    failed, before = ({name for name in checks if version[name]} for version in (first, second))
+    assert replaces(first | {"detail": None}, second | {"detail": None}) == (failed < before)
 
 
 ROWS = [(name, "v", 0.0, 1.0, text, "v") for name, text in zip("abcd", SCRIPT, strict=True)]
@@ -201,38 +206,40 @@ MOMENTS = tables.MOMENTS.check(pd.DataFrame(ROWS, columns=tables.MOMENTS.columns
 
 
 @pytest.fixture
-def rewritten():
+def stage_outcome():
     """Return what the stage's pure part makes of five moments, two of the same text."""
     return rewrite.rewrite(MOMENTS, Scripted(SCRIPT), check, repairs=2)
 
 
 def test_a_text_that_occurs_twice_is_rewritten_once():
     rewriter = Scripted(SCRIPT)
-    done = rewrite.rewrite(MOMENTS, rewriter, check, repairs=2)
+    outcome = rewrite.rewrite(MOMENTS, rewriter, check, repairs=2)
     assert rewriter.asked[0].count("Ann waves.") == 1
-    table = tables.CAPTIONS.check(done.captions[tables.CAPTIONS.columns]).set_index("moment_id")
+    table = tables.CAPTIONS.check(outcome.captions[tables.CAPTIONS.columns]).set_index("moment_id")
     assert table.loc["a", "caption"] == table.loc["e", "caption"] == "A woman waves."
     assert set(table["source"]) == {"llm"}
     assert set(table["prompt"]) == {"a-prompt"}
 
 
-def decided(done, **decisions):
+def decide(outcome, **decisions):
     frame = pd.DataFrame({"moment_id": decisions.keys(), "caption": decisions.values()})
-    checked = review.validate(tables.REVIEW.check(frame.astype("str")), done.captions["moment_id"])
-    return review.decide(done.captions, checked)
+    checked = review.validate(
+        tables.REVIEW.check(frame.astype("str")), outcome.captions["moment_id"]
+    )
+    return review.decide(outcome.captions, checked)
 
 
 def test_without_moments_there_are_no_captions():
-    done = rewrite.rewrite(tables.MOMENTS.empty(), Scripted({}), check, repairs=2)
-    captions = tables.CAPTIONS.check(done.captions[tables.CAPTIONS.columns])
-    assert len(captions) == len(done.failed) == 0
+    outcome = rewrite.rewrite(tables.MOMENTS.empty(), Scripted({}), check, repairs=2)
+    captions = tables.CAPTIONS.check(outcome.captions[tables.CAPTIONS.columns])
+    assert len(captions) == len(outcome.failed) == 0
     assert rewrite.count_replacements(captions, tables.MOMENTS.empty()).empty
-    assert review.list_for_review(captions, tables.MOMENTS.empty(), done.failed).empty
-    assert decided(done).empty
+    assert review.list_for_review(captions, tables.MOMENTS.empty(), outcome.failed).empty
+    assert decide(outcome).empty
 
 
-def test_decisions_win_and_a_drop_is_a_drop(rewritten):
-    captions = decided(rewritten, c="A woman reads.", a=" Drop ").set_index("moment_id")
+def test_decisions_win_and_a_drop_is_a_drop(stage_outcome):
+    captions = decide(stage_outcome, c="A woman reads.", a=" Drop ").set_index("moment_id")
     row = captions.loc["c", ["caption", "status", "source"]].tolist()
     assert row == ["A woman reads.", "reviewed", "review"]
     assert captions.loc["a", "status"] == "dropped"
@@ -241,39 +248,39 @@ def test_decisions_win_and_a_drop_is_a_drop(rewritten):
 
 
 @pytest.mark.parametrize("order", ["keep", " Keep ", review.keep_order("Something else.")])
-def test_a_caption_that_is_kept_is_used_as_it_is(rewritten, order):
-    captions = decided(rewritten, c=order).set_index("moment_id")
+def test_a_caption_that_is_kept_is_used_as_it_is(stage_outcome, order):
+    captions = decide(stage_outcome, c=order).set_index("moment_id")
     row = captions.loc["c", ["caption", "status", "source", "model"]].tolist()
     assert row == ["Something else.", "reviewed", "llm", "a-model"]
     assert captions.loc["c", "similarity"] == 0.2
     tables.CAPTIONS.check(captions.reset_index()[tables.CAPTIONS.columns])
     assert "c" in set(select_in_use(captions.reset_index())["moment_id"])
-    listed = review.list_for_review(captions.reset_index(), MOMENTS, rewritten.failed)
+    listed = review.list_for_review(captions.reset_index(), MOMENTS, stage_outcome.failed)
     assert "c" not in set(listed["moment_id"])
 
 
-def test_a_wording_that_has_changed_since_is_not_kept(rewritten):
+def test_a_wording_that_has_changed_since_is_not_kept(stage_outcome):
     """The lead kept another wording than the one that rewriting has now."""
-    done = rewritten
-    captions = decided(done, c=review.keep_order("Someone reads."), b="keep")
+    outcome = stage_outcome
+    captions = decide(outcome, c=review.keep_order("Someone reads."), b="keep")
     assert captions.set_index("moment_id")["status"].to_dict() == {
         "a": "passed", "b": "reviewed", "c": "failed", "d": "failed", "e": "passed",
     }  # fmt: skip
     orders = ["keep", review.keep_order("Someone reads.")]
     lines = pd.DataFrame({"moment_id": ["b", "c"], "caption": orders}, index=[2, 3])
-    assert review.list_outdated_lines(done.captions, lines) == [3]
+    assert review.list_outdated_lines(outcome.captions, lines) == [3]
 
 
-def test_the_list_offers_what_keeps_a_wording(rewritten):
-    done = rewritten
-    listed = review.list_for_review(decided(done), MOMENTS, done.failed).set_index("moment_id")
-    captions = decided(done, c=listed.loc["c", "keep"]).set_index("moment_id")
+def test_the_list_offers_what_keeps_a_wording(stage_outcome):
+    outcome = stage_outcome
+    listed = review.list_for_review(decide(outcome), MOMENTS, outcome.failed).set_index("moment_id")
+    captions = decide(outcome, c=listed.loc["c", "keep"]).set_index("moment_id")
     assert captions.loc["c", "status"] == "reviewed"
 
 
-def test_a_decision_about_no_moment_is_a_clear_error(rewritten):
+def test_a_decision_about_no_moment_is_a_clear_error(stage_outcome):
     with pytest.raises(review.ReviewError, match=r"line 0: there is no moment 'x'"):
-        decided(rewritten, x="drop")
+        decide(stage_outcome, x="drop")
 
 
 @pytest.fixture
@@ -312,38 +319,40 @@ def test_what_may_be_meant_for_drop_is_no_caption(review_file, wording):
         review.read("ab")
 
 
-def test_repaired_and_failed_captions_are_listed_for_people(rewritten):
-    done = rewritten
-    listed = review.list_for_review(decided(done), MOMENTS, done.failed).set_index("moment_id")
+def test_repaired_and_failed_captions_are_listed_for_people(stage_outcome):
+    outcome = stage_outcome
+    listed = review.list_for_review(decide(outcome), MOMENTS, outcome.failed).set_index("moment_id")
     assert listed["status"].to_dict() == {"b": "repaired", "c": "failed", "d": "failed"}
     row = listed.loc["c", ["check", "score", "description", "caption"]].tolist()
     assert row == ["similarity", 0.2, "Ann reads.", "Something else."]
     assert listed.loc["b", "check"] == "names"
-    listed = review.list_for_review(decided(done, c="drop"), MOMENTS, done.failed)
+    listed = review.list_for_review(decide(outcome, c="drop"), MOMENTS, outcome.failed)
     assert listed["moment_id"].tolist() == ["d", "b"]
 
 
 def test_without_a_rewriter_captions_are_descriptions_and_nothing_is_claimed_of_them():
-    done = rewrite.rewrite(MOMENTS, IdentityRewriter(), skip_checks, repairs=0)
-    table = tables.CAPTIONS.check(done.captions[tables.CAPTIONS.columns])
+    outcome = rewrite.rewrite(MOMENTS, IdentityRewriter(), skip_checks, repairs=0)
+    table = tables.CAPTIONS.check(outcome.captions[tables.CAPTIONS.columns])
     assert table["caption"].tolist() == MOMENTS["description"].tolist()
     assert set(table["status"]) == {"passed"}
     assert table[["similarity", "name_score"]].isna().all(axis=None)
 
 
-def test_replacements_are_counted_with_their_gender(rewritten):
-    captions = decided(rewritten)
-    found = rewrite.count_replacements(captions, MOMENTS)
-    assert found.to_numpy().tolist() == [["woman", "woman", 3]]
+def test_replacements_are_counted_with_their_gender(stage_outcome):
+    captions = decide(stage_outcome)
+    replacements = rewrite.count_replacements(captions, MOMENTS)
+    assert replacements.to_numpy().tolist() == [["woman", "woman", 3]]
 
 
-def test_what_takes_no_part_replaces_nothing(rewritten):
-    done = rewritten
-    captions = decided(done, a="drop", c="A man reads.")
-    found = rewrite.count_replacements(captions.replace({"Ann runs.": "A guy runs."}), MOMENTS)
-    assert found.to_numpy().tolist() == [["woman", "woman", 2], ["man", "man", 1]]
-    told = rewrite.figures(done, captions, found, "openai")
+def test_what_takes_no_part_replaces_nothing(stage_outcome):
+    outcome = stage_outcome
+    captions = decide(outcome, a="drop", c="A man reads.")
+    replacements = rewrite.count_replacements(
+        captions.replace({"Ann runs.": "A guy runs."}), MOMENTS
+    )
+    assert replacements.to_numpy().tolist() == [["woman", "woman", 2], ["man", "man", 1]]
+    figures = rewrite.figures(outcome, captions, replacements, "openai")
     statuses = ["dropped", "failed", "passed", "repaired", "reviewed"]
-    assert told["moments_by_status"] == dict.fromkeys(statuses, 1)
-    assert (told["moments"], told["moments_in_use"]) == (5, 3)
-    assert (told["words_replaced"], told["words_replaced_per_moment"]) == (3, 1.0)
+    assert figures["moments_by_status"] == dict.fromkeys(statuses, 1)
+    assert (figures["moments"], figures["moments_in_use"]) == (5, 3)
+    assert (figures["words_replaced"], figures["words_replaced_per_moment"]) == (3, 1.0)

@@ -59,9 +59,9 @@ def test_records_are_as_tvr_writes_them(records):
 
 
 def test_moments_of_a_video_follow_each_other(records):
-    for one, next_ in pairwise(records):
-        if one["vid_name"] == next_["vid_name"]:
-            assert one["ts"][1] < next_["ts"][0]
+    for earlier, later in pairwise(records):
+        if earlier["vid_name"] == later["vid_name"]:
+            assert earlier["ts"][1] < later["ts"][0]
 
 
 def test_every_action_occurs_often_by_many_in_many_places(records):
@@ -74,9 +74,9 @@ def test_every_action_occurs_often_by_many_in_many_places(records):
 
 
 def test_the_cast_shares_the_work(records):
-    shown = Counter(name for record in records for name in record["scene"]["who"])
-    assert set(shown) == set(SCRIPT.cast)
-    assert min(shown.values()) >= 15
+    appearances = Counter(name for record in records for name in record["scene"]["who"])
+    assert set(appearances) == set(SCRIPT.cast)
+    assert min(appearances.values()) >= 15
 
 
 def test_at_least_three_phrasings_of_every_action_are_used(records):
@@ -103,8 +103,8 @@ def test_a_sentence_says_what_its_scene_mentions_and_no_more(records):
     for record in records:
         scene = record["scene"]
         place = SCRIPT.places[scene["place"]]
-        said = any(it in record["desc"].lower() for it in (place.at, place.into, place.out_of))
-        assert said is ("place" in scene["mentions"]), record["desc"]
+        has_place = any(it in record["desc"].lower() for it in (place.at, place.into, place.out_of))
+        assert has_place is ("place" in scene["mentions"]), record["desc"]
         if "object" in scene["mentions"]:
             assert re.search(scene["object"], record["desc"]), record["desc"]
         elif scene["object"] and scene["object"] != "phone":
@@ -128,8 +128,10 @@ def test_the_plan_does_not_depend_on_how_python_hashes_text(repository):
     paths = "import sys; sys.path[:0] = ['tests/pipeline', '.']"
     code = f"{paths}; import test_sample as t; print(t.corpus(videos=6))"
     env = os.environ | {"PYTHONHASHSEED": "1"}
-    told = subprocess.check_output([sys.executable, "-c", code], cwd=repository, env=env, text=True)
-    assert told == f"{corpus(videos=6)}\n"
+    output = subprocess.check_output(
+        [sys.executable, "-c", code], cwd=repository, env=env, text=True
+    )
+    assert output == f"{corpus(videos=6)}\n"
 
 
 def test_a_scene_survives_being_written(records):
@@ -296,7 +298,7 @@ def test_the_stage_writes_the_same_bytes_again_and_others_of_another_seed(
 
 
 @pytest.mark.parametrize(
-    ("source", "drawn"),
+    ("source", "expected"),
     [
         ("./datasets/work/sample/annotations.jsonl", True),
         ("datasets/work/sample", True),
@@ -305,7 +307,7 @@ def test_the_stage_writes_the_same_bytes_again_and_others_of_another_seed(
         ("datasets/work/sample/../mine.jsonl", False),
     ],
 )
-def test_it_is_drawn_only_where_it_is_the_corpus(workplace, monkeypatch, source, drawn):
+def test_it_is_drawn_only_where_it_is_the_corpus(workplace, monkeypatch, source, expected):
     monkeypatch.setattr(sample, "draw", lambda params: {"videos": 2, "moments": 3, "seconds": 4.0})
     params = workplace / "params.yaml"
     text = re.sub(r"^  source: .*", f'  source: "{source}"', params.read_text(), flags=re.MULTILINE)
@@ -314,5 +316,5 @@ def test_it_is_drawn_only_where_it_is_the_corpus(workplace, monkeypatch, source,
     (workplace / sample.OUT / RECORDS).write_text("of the corpus before")
     sample.main()
     figures = json.loads((workplace / "datasets/work/metrics/sample.json").read_text())
-    assert (figures["drawn"], figures["videos"]) == (drawn, 2 if drawn else 0)
+    assert (figures["drawn"], figures["videos"]) == (expected, 2 if expected else 0)
     assert list((workplace / sample.OUT).iterdir()) == []

@@ -27,8 +27,8 @@ def run_both(shards, memory=4.0):
     set_engine(shards=shards, workers=1, table_memory=memory)
     for stage in (candidates, pseudo):
         stage.main()
-    kept = {path for path in Path(".cache").rglob("*") if path.is_file()}
-    assert kept == set(), "parts go when the stage has ended"
+    parts = {path for path in Path(".cache").rglob("*") if path.is_file()}
+    assert parts == set(), "parts go when the stage has ended"
     return read_all("datasets")
 
 
@@ -64,13 +64,13 @@ def test_a_run_that_is_killed_goes_on_with_the_parts_that_are_there(corpus, monk
     set_engine(shards=4, workers=1)
     find, calls = sharded_search.find_nearest, []
 
-    def killed(given, path):
-        calls.append(given.key)
+    def find_until_killed(job, path):
+        calls.append(job.key)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        find(given, path)
+        find(job, path)
 
-    monkeypatch.setattr(sharded_search, "find_nearest", killed)
+    monkeypatch.setattr(sharded_search, "find_nearest", find_until_killed)
     with pytest.raises(KeyboardInterrupt):
         candidates.main()
     assert not tables.CANDIDATES.path.exists()
@@ -86,7 +86,7 @@ def test_a_run_that_is_killed_goes_on_with_the_parts_that_are_there(corpus, monk
 def test_a_shard_that_fails_is_the_stages_error_and_leaves_no_table(corpus, monkeypatch):
     set_engine(shards=2, workers=1)
 
-    def fail(given, path):
+    def fail(job, path):
         raise MomentRankError("the vectors are gone")
 
     monkeypatch.setattr(sharded_search, "find_nearest", fail)

@@ -14,16 +14,16 @@ from pipeline.split import SplitError, split
 NONE_FROZEN = tables.QUERIES.empty()
 
 
-def captions_of(texts: dict[str, str]) -> pd.DataFrame:
+def make_captions(texts: dict[str, str]) -> pd.DataFrame:
     return pd.DataFrame({"moment_id": list(texts), "caption": list(texts.values())})
 
 
-def drawn(texts: dict[str, str], seed=1, val=2, test=3, frozen=NONE_FROZEN, train=None):
+def draw_split(texts: dict[str, str], seed=1, val=2, test=3, frozen=NONE_FROZEN, train=None):
     params = Split(seed=seed, val=val, test=test, train=train)
-    return split(captions_of(texts), frozen, params)
+    return split(make_captions(texts), frozen, params)
 
 
-def texts_of(table: pd.DataFrame, name: str) -> set[str]:
+def select_texts(table: pd.DataFrame, name: str) -> set[str]:
     return set(text_key(table.loc[table["split"] == name, "query"]))
 
 
@@ -36,28 +36,30 @@ captions = (
 
 
 def test_sizes_are_as_asked_and_every_other_caption_trains():
-    table = drawn(DISTINCT).table
+    table = draw_split(DISTINCT).table
     assert table["split"].value_counts().to_dict() == {"train": 15, "test": 3, "val": 2}
     assert set(table["query_id"]) == set(DISTINCT)
 
 
 def test_equal_texts_are_one_query_of_the_smallest_id_and_none_of_them_trains():
     texts = {"m3": " She waves. ", "m1": "she WAVES.", "m2": "She waves.", "m9": "He sits."}
-    result = drawn(texts, val=1, test=1)
+    result = draw_split(texts, val=1, test=1)
     assert set(result.table["query_id"]) == {"m1", "m9"}
     assert result.metrics["train_left_out_as_equal"] == 2
     assert result.metrics["distinct_texts"] == 2
 
 
 def test_letters_that_lower_case_does_not_join_are_folded():
-    result = drawn({"m1": "Die Straße.", "m2": "DIE STRASSE.", "m3": "Er winkt."}, val=1, test=1)
+    result = draw_split(
+        {"m1": "Die Straße.", "m2": "DIE STRASSE.", "m3": "Er winkt."}, val=1, test=1
+    )
     assert set(result.table["query_id"]) == {"m1", "m3"}
 
 
 def test_frozen_queries_of_equal_text_are_refused():
     queries = {"query_id": ["a", "b"], "query": ["He waves.", " he WAVES. "], "split": "val"}
     with pytest.raises(SplitError, match=r"queries\.csv: a, b have the same text"):
-        drawn(DISTINCT, frozen=tables.QUERIES.check(pd.DataFrame(queries)))
+        draw_split(DISTINCT, frozen=tables.QUERIES.check(pd.DataFrame(queries)))
 
 
 def test_a_frozen_training_query_is_refused(tmp_path):
@@ -69,15 +71,15 @@ def test_a_frozen_training_query_is_refused(tmp_path):
 
 def test_training_keeps_repeats():
     texts = {**DISTINCT, "r1": "The same.", "r2": "The same."}
-    table = drawn(texts, val=1, test=1, seed=3).table
+    table = draw_split(texts, val=1, test=1, seed=3).table
     assert {"r1", "r2"} <= set(table.loc[table["split"] == "train", "query_id"])
 
 
 @settings(max_examples=30)
 @given(captions, st.integers(0, 5))
 def test_no_training_text_equals_a_drawn_one(texts, seed):
-    table = drawn(texts, seed=seed, val=1, test=2).table
-    val, test, train = (texts_of(table, name) for name in ("val", "test", "train"))
+    table = draw_split(texts, seed=seed, val=1, test=2).table
+    val, test, train = (select_texts(table, name) for name in ("val", "test", "train"))
     assert not val & test
     assert not train & (val | test)
 
@@ -85,22 +87,22 @@ def test_no_training_text_equals_a_drawn_one(texts, seed):
 @settings(max_examples=30)
 @given(captions, st.integers(0, 5), st.data())
 def test_dropping_one_caption_changes_at_most_one_drawn_query(texts, seed, data):
-    before = drawn(texts, seed=seed, val=1, test=2).table
+    before = draw_split(texts, seed=seed, val=1, test=2).table
     gone = data.draw(st.sampled_from(sorted(texts)))
-    kept = {name: text for name, text in texts.items() if name != gone}
-    assume(text_key(pd.Series(list(kept.values()))).nunique() >= 3)
-    after = drawn(kept, seed=seed, val=1, test=2).table
+    remaining = {name: text for name, text in texts.items() if name != gone}
+    assume(text_key(pd.Series(list(remaining.values()))).nunique() >= 3)
+    after = draw_split(remaining, seed=seed, val=1, test=2).table
     for name in ("val", "test"):
-        assert len(texts_of(before, name) - texts_of(after, name)) <= 1
-    both = [texts_of(table, "val") | texts_of(table, "test") for table in (before, after)]
+        assert len(select_texts(before, name) - select_texts(after, name)) <= 1
+    both = [select_texts(table, "val") | select_texts(table, "test") for table in (before, after)]
     assert len(both[0] - both[1]) <= 1
 
 
 @settings(max_examples=30)
 @given(captions, st.integers(0, 5), st.integers(1, 30), st.data())
 def test_some_training_queries_are_a_steady_part_of_all(texts, seed, train, data):
-    everything = drawn(texts, seed=seed, val=1, test=2)
-    some = drawn(texts, seed=seed, val=1, test=2, train=train)
+    everything = draw_split(texts, seed=seed, val=1, test=2)
+    some = draw_split(texts, seed=seed, val=1, test=2, train=train)
     ids = {
         name: {split: set(rows["query_id"]) for split, rows in result.table.groupby("split")}
         for name, result in (("all", everything), ("some", some))
@@ -112,8 +114,8 @@ def test_some_training_queries_are_a_steady_part_of_all(texts, seed, train, data
     if not ids["some"].get("train"):
         return
     gone = data.draw(st.sampled_from(sorted(ids["some"]["train"])))
-    kept = {name: text for name, text in texts.items() if name != gone}
-    after = drawn(kept, seed=seed, val=1, test=2, train=train).table
+    remaining = {name: text for name, text in texts.items() if name != gone}
+    after = draw_split(remaining, seed=seed, val=1, test=2, train=train).table
     after = set(after.loc[after["split"] == "train", "query_id"])
     assert ids["some"]["train"] - after == {gone}
 
@@ -121,20 +123,22 @@ def test_some_training_queries_are_a_steady_part_of_all(texts, seed, train, data
 @settings(max_examples=30)
 @given(st.permutations(sorted(DISTINCT)))
 def test_the_order_of_captions_does_not_matter(order):
-    shuffled, ordered = drawn({name: DISTINCT[name] for name in order}), drawn(DISTINCT)
-    frames = (one.table.sort_values("query_id", ignore_index=True) for one in (shuffled, ordered))
+    shuffled, ordered = draw_split({name: DISTINCT[name] for name in order}), draw_split(DISTINCT)
+    frames = (
+        result.table.sort_values("query_id", ignore_index=True) for result in (shuffled, ordered)
+    )
     pd.testing.assert_frame_equal(*frames)
 
 
 def test_another_seed_draws_other_queries():
-    first, second = (drawn(DISTINCT, seed=seed).table for seed in (1, 2))
-    assert texts_of(first, "test") != texts_of(second, "test")
+    first, second = (draw_split(DISTINCT, seed=seed).table for seed in (1, 2))
+    assert select_texts(first, "test") != select_texts(second, "test")
 
 
 def test_frozen_queries_are_taken_as_they_are():
     rows = [("m01", "An older wording.", "val")]
     frozen = tables.QUERIES.check(pd.DataFrame(rows, columns=tables.QUERIES.columns))
-    result = drawn(DISTINCT, val=5, test=5, frozen=frozen)
+    result = draw_split(DISTINCT, val=5, test=5, frozen=frozen)
     table = result.table.set_index("query_id")
     assert table.loc["m01"].to_dict() == {"query": "An older wording.", "split": "val"}
     assert (table.drop("m01")["split"] == "train").all()
@@ -144,7 +148,7 @@ def test_frozen_queries_are_taken_as_they_are():
 
 def test_more_queries_than_texts_is_a_clear_error():
     with pytest.raises(SplitError, match=r"split\.val \+ split\.test ask for 40 .* only 20"):
-        drawn(DISTINCT, val=20, test=20)
+        draw_split(DISTINCT, val=20, test=20)
 
 
 def test_captions_kept_out_and_other_modalities_are_no_queries():

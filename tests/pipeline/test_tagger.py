@@ -66,7 +66,7 @@ def test_every_label_of_the_real_grammar_is_a_name_and_nothing_is_left_open(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("- a", "must map symbols to lists"),
         ("sentence: x", "must map symbols to lists"),
@@ -75,10 +75,10 @@ def test_every_label_of_the_real_grammar_is_a_name_and_nothing_is_left_open(
         ("sentence: [x, 3]", "3 is not text"),
     ],
 )
-def test_a_broken_grammar_is_a_clear_error(tmp_path, text, said):
+def test_a_broken_grammar_is_a_clear_error(tmp_path, text, message):
     path = tmp_path / "templates.yaml"
     path.write_text(text)
-    with pytest.raises(GrammarError, match=re.escape(said)):
+    with pytest.raises(GrammarError, match=re.escape(message)):
         grammar.read(path)
 
 
@@ -156,8 +156,8 @@ def test_a_word_is_read_as_long_as_it_is_and_with_its_own_capitals(word):
 
 def test_the_same_seed_trains_the_same_tagger(rules):
     train = tagger.examples(rules, PARAMS)[0]
-    one, other = (training.train(train, seed=3, epochs=1).state_dict() for _ in range(2))
-    assert all(torch.equal(one[name], other[name]) for name in one)
+    first, second = (training.train(train, seed=3, epochs=1).state_dict() for _ in range(2))
+    assert all(torch.equal(first[name], second[name]) for name in first)
 
 
 def test_what_is_trained_on_little_finds_most_names_of_sentences_it_never_saw(tagger_figures):
@@ -166,15 +166,15 @@ def test_what_is_trained_on_little_finds_most_names_of_sentences_it_never_saw(ta
 
 
 class Fixed:
-    def __init__(self, found):
-        self.found = found
+    def __init__(self, spans):
+        self.spans = spans
 
     def find(self, texts):
-        return self.found
+        return self.spans
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("places", "expected"),
     [
         ([[(0, 4)], [(0, 4)]], (1.0, 1.0, 1.0)),
         ([[(0, 9)], [(0, 4)]], (0.5, 0.5, 0.5)),
@@ -183,11 +183,11 @@ class Fixed:
         ([[], []], (0.0, 0.0, 0.0)),
     ],
 )
-def test_a_name_counts_where_both_ends_are_right(found, expected):
+def test_a_name_counts_where_both_ends_are_right(places, expected):
     examples = [Example("Nora sits", ((0, 4),)), Example("Omar sits", ((0, 4),))]
     spans = [
         [Span(start, end, example.text[start:end], 1.0) for start, end in row]
-        for row, example in zip(found, examples, strict=True)
+        for row, example in zip(places, examples, strict=True)
     ]
     assert tuple(tagger.measure(Fixed(spans), examples).values()) == expected
 

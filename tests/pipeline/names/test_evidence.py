@@ -39,11 +39,11 @@ class Blind:
         return [[] for _ in texts]
 
 
-def found(finder, texts):
+def find_names(finder, texts):
     return [[span.text for span in spans] for spans in finder.find(texts)]
 
 
-def rewritten(texts, cast=None):
+def rewrite_texts(texts, cast=None):
     finder = NameFinder(Eager(), texts, cast)
     return RulesRewriter.for_corpus(texts, finder.find, {}, cast).rewrite_texts(texts)
 
@@ -113,25 +113,25 @@ NAMES = {
 
 @pytest.mark.parametrize("text", NO_NAMES)
 def test_what_no_evidence_makes_a_person_stays_letter_by_letter(text):
-    assert rewritten([text]) == [text]
+    assert rewrite_texts([text]) == [text]
 
 
 @pytest.mark.parametrize(("text", "name"), NAMES.items())
 def test_a_name_with_evidence_of_a_person_goes(text, name):
-    [caption] = rewritten([text])
+    [caption] = rewrite_texts([text])
     assert name not in caption
 
 
 def test_a_corpus_knows_who_acts_in_it_and_recurs():
     corpus = ["The girl waves as Castle laughs.", "The boy sees that Castle sighs.",
               "Castle smiles.", "They look at Castle."]  # fmt: skip
-    assert not [text for text in rewritten(corpus) if "Castle" in text]
-    assert rewritten(["They look at Castle."]) == ["They look at Castle."]
+    assert not [text for text in rewrite_texts(corpus) if "Castle" in text]
+    assert rewrite_texts(["They look at Castle."]) == ["They look at Castle."]
 
 
 def test_where_a_corpus_names_people_the_tagger_is_believed_but_not_of_places():
     named = ["Jennifer waves.", "Ethan sits.", "Jennifer sits."]
-    captions = rewritten([*named, "They see Quux.", "He is in Fiji."])
+    captions = rewrite_texts([*named, "They see Quux.", "He is in Fiji."])
     assert captions[3] != "They see Quux."
     assert captions[4] == "He is in Fiji."
 
@@ -166,7 +166,7 @@ House is shown from above.
 
 
 def test_in_a_mixed_corpus_each_word_has_to_bring_its_own_evidence():
-    captions = dict(zip(MIXED + UNNAMED, rewritten(MIXED + UNNAMED), strict=True))
+    captions = dict(zip(MIXED + UNNAMED, rewrite_texts(MIXED + UNNAMED), strict=True))
     share = names_share(MIXED + UNNAMED)
     assert NAMES_PEOPLE < share < MOST_NAME
     assert [text for text in UNNAMED if captions[text] != text] == []
@@ -177,7 +177,7 @@ def test_in_a_mixed_corpus_each_word_has_to_bring_its_own_evidence():
 def test_a_corpus_that_names_few_still_knows_those_who_recur():
     few = MIXED[:5] + UNNAMED + [f"A man cooks {dish} soup." for dish in ("red", "hot", "old")] * 5
     captions = dict(
-        zip(few, rewritten([*few, *(f"They eat {n}." for n in range(20))]), strict=False)
+        zip(few, rewrite_texts([*few, *(f"They eat {n}." for n in range(20))]), strict=False)
     )
     assert not [text for text in MIXED[:5] if re.search("Jennifer|Ethan|House", captions[text])]
     assert [text for text in UNNAMED if captions[text] != text] == []
@@ -185,7 +185,7 @@ def test_a_corpus_that_names_few_still_knows_those_who_recur():
 
 def test_a_full_name_of_the_lists_is_found_where_the_tagger_misses_it():
     texts = ["Tom Hanks waves to the crowd.", "Sydney Harbour is seen.", "Rose Garden is shown."]
-    assert found(NameFinder(Blind(), texts), texts) == [["Tom Hanks"], [], []]
+    assert find_names(NameFinder(Blind(), texts), texts) == [["Tom Hanks"], [], []]
 
 
 @pytest.mark.parametrize(
@@ -198,29 +198,29 @@ def test_a_full_name_of_the_lists_is_found_where_the_tagger_misses_it():
     ],
 )
 def test_a_king_is_somebody_and_a_spaniel_is_none(text, goes):
-    assert (rewritten([text]) != [text]) is goes
+    assert (rewrite_texts([text]) != [text]) is goes
 
 
 def test_the_cast_overrules_all_evidence():
     table_ = pd.DataFrame({"name": ["Ramen", "Jennifer"], "gender": [None, "no name"]}, dtype="str")
     cast = Cast.from_table(table_)
     texts = ["Jennifer laughs.", "She sees Jennifer's hand.", "Ramen is in a bowl."]
-    captions = rewritten(texts, cast)
+    captions = rewrite_texts(texts, cast)
     assert captions[:2] == texts[:2]
-    assert found(NameFinder(Eager(), texts, cast), texts) == [[], [], ["Ramen"]]
+    assert find_names(NameFinder(Eager(), texts, cast), texts) == [[], [], ["Ramen"]]
     assert "Ramen" not in captions[2]
 
 
 def test_a_name_of_the_cast_is_found_where_the_tagger_misses_it():
     cast = Cast.from_table(pd.DataFrame({"name": ["Nora Quux"], "gender": ["female"]}))
     texts = ["They look at Nora Quux's hat.", "They look at nora quux."]
-    assert found(NameFinder(Blind(), texts, cast), texts) == [["Nora Quux"], []]
+    assert find_names(NameFinder(Blind(), texts, cast), texts) == [["Nora Quux"], []]
 
 
 def test_a_doubt_has_a_reason_and_what_is_surely_none_is_not_listed():
     texts = ["A camper opens a can of Quux.", "Sisters fly to Fiji.", "Monks pray in Quux."]
     doubts = NameFinder(Eager(), texts).doubts(texts)
-    listed = [[(one.span.text, one.reason) for one in of_text] for of_text in doubts]
+    listed = [[(doubt.span.text, doubt.reason) for doubt in text_doubts] for text_doubts in doubts]
     assert listed == [[("Quux", "unknown")], [], [("Quux", "place")]]
 
 
@@ -232,7 +232,7 @@ words = st.sampled_from(
 
 @given(st.lists(words, max_size=12).map(" ".join))
 def test_a_text_without_evidence_stays_byte_by_byte(text):
-    assert rewritten([text]) == [text]
+    assert rewrite_texts([text]) == [text]
 
 
 @pytest.mark.parametrize(
@@ -247,8 +247,8 @@ def test_a_text_without_evidence_stays_byte_by_byte(text):
 )
 def test_ingest_says_which_backend_fits_the_texts(names, backend, expected):
     texts = [*["Jennifer waves to the crowd."] * names, *["A man cooks in Fiji."] * (10 - names)]
-    said = advise(texts, backend)
-    assert said is None if expected is None else expected in said
+    advice = advise(texts, backend)
+    assert advice is None if expected is None else expected in advice
     assert advise([], backend) is None
 
 

@@ -32,7 +32,7 @@ DRINKS = [f"She drinks {number} cups of water." for number in range(8)]
 CORPUS += DRINKS
 
 
-def found(finder, text):
+def find_names(finder, text):
     [spans] = finder.find([text])
     for span in spans:
         assert text[span.start : span.end] == span.text
@@ -49,19 +49,19 @@ def test_each_distinct_text_is_tagged_once():
 
 def test_a_capital_that_only_a_sentence_gives_makes_no_name():
     finder = NameFinder(Dictionary(["Nora", "Water"]), CORPUS)
-    assert found(finder, "Water runs to Nora.") == ["Nora"]
+    assert find_names(finder, "Water runs to Nora.") == ["Nora"]
 
 
 def test_what_has_no_capital_in_mid_sentence_is_no_name():
     finder = NameFinder(Dictionary(["doctor", "Omar"]), CORPUS)
-    assert found(finder, "Omar asks the doctor.") == ["Omar"]
+    assert find_names(finder, "Omar asks the doctor.") == ["Omar"]
 
 
 def test_a_name_the_corpus_knows_is_found_where_the_tagger_missed_it():
     finder = NameFinder(Dictionary(["Nora", "Will"], missed="purple"), CORPUS)
-    assert found(finder, "The purple hat of Nora falls.") == ["Nora"]
-    assert found(finder, "The purple hat of Omar falls.") == []
-    assert found(finder, "A purple nora falls.") == []
+    assert find_names(finder, "The purple hat of Nora falls.") == ["Nora"]
+    assert find_names(finder, "The purple hat of Omar falls.") == []
+    assert find_names(finder, "A purple nora falls.") == []
 
 
 def test_a_word_that_is_a_name_in_some_places_only_is_not_one_everywhere():
@@ -71,24 +71,24 @@ def test_a_word_that_is_a_name_in_some_places_only_is_not_one_everywhere():
         "A purple Will it is.",
     ]
     finder = NameFinder(Dictionary(["Will"], missed="purple"), corpus)
-    assert found(finder, "The purple Will burns.") == []
+    assert find_names(finder, "The purple Will burns.") == []
 
 
 def test_titles_are_no_part_of_a_name_and_what_a_space_parts_is_one():
     finder = NameFinder(Dictionary([r"Dr\. Omar", "Reed", r"J\.", "Ann"]), CORPUS)
-    assert found(finder, "Dr. Omar Reed sees J. Ann.") == ["Omar Reed", "J. Ann"]
-    assert found(finder, "He calls Ann. Reed answers.") == ["Ann", "Reed"]
+    assert find_names(finder, "Dr. Omar Reed sees J. Ann.") == ["Omar Reed", "J. Ann"]
+    assert find_names(finder, "He calls Ann. Reed answers.") == ["Ann", "Reed"]
 
 
 def test_jr_and_sr_are_part_of_a_name():
     finder = NameFinder(Dictionary(["Omar Reed", "Nora"]), CORPUS)
     both = ["Omar Reed Sr.", "Nora, Jr."]
-    assert found(finder, "Omar Reed Sr. sits by Nora, Jr., again.") == both
-    assert found(finder, "Nora calls Omar Reed Jr.") == ["Nora", "Omar Reed Jr"]
+    assert find_names(finder, "Omar Reed Sr. sits by Nora, Jr., again.") == both
+    assert find_names(finder, "Nora calls Omar Reed Jr.") == ["Nora", "Omar Reed Jr"]
 
 
 def test_a_number_that_names_somebody_stays():
-    assert found(NameFinder(Dictionary(["13"]), CORPUS), "She asks 13 to stay.") == ["13"]
+    assert find_names(NameFinder(Dictionary(["13"]), CORPUS), "She asks 13 to stay.") == ["13"]
 
 
 @given(texts=st.lists(st.sampled_from(["Nora", "Dr.", "Will", "nora", "13", "-", "sees", ". "])))

@@ -32,11 +32,11 @@ def tagger(tagger_file):
 
 
 def test_names_are_found_with_their_places(tagger):
-    found = tagger.find(TEXTS)
-    assert [span.text for span in found[0]] == ["Jennifer", "Michael"]
-    assert found[1] == []
-    assert {"Jessica", "Patricia"} <= {span.text for span in found[2]}
-    for text, spans in zip(TEXTS, found, strict=True):
+    names = tagger.find(TEXTS)
+    assert [span.text for span in names[0]] == ["Jennifer", "Michael"]
+    assert names[1] == []
+    assert {"Jessica", "Patricia"} <= {span.text for span in names[2]}
+    for text, spans in zip(TEXTS, names, strict=True):
         assert all(text[span.start : span.end] == span.text for span in spans)
         assert all(0.0 < span.score <= 1.0 for span in spans)
 
@@ -63,23 +63,23 @@ def test_the_tokenizer_is_set_up_before_threads_share_it(tagger, monkeypatch):
     tokenizer.backend_tokenizer.no_truncation()
     where = []
     kind = type(tokenizer)
-    monkeypatch.setattr(kind, "set_truncation_and_padding", _noting(kind, where))
+    monkeypatch.setattr(kind, "set_truncation_and_padding", _note_threads(kind, where))
     monkeypatch.setattr("pipeline.names.flair_tagger.CHUNK", 1)
     tagger.find(TEXTS)
     assert where == [threading.main_thread()]
 
 
-def _noting(kind, where):
+def _note_threads(kind, where):
     """Return a tokenizer's own setting up, which notes the thread where it changes anything."""
     real = kind.set_truncation_and_padding
 
-    def noting(self, *args, **options):
+    def set_and_note(self, *args, **options):
         before = (self.backend_tokenizer.padding, self.backend_tokenizer.truncation)
         real(self, *args, **options)
         if (self.backend_tokenizer.padding, self.backend_tokenizer.truncation) != before:
             where.append(threading.current_thread())
 
-    return noting
+    return set_and_note
 
 
 @pytest.mark.parametrize("before", ["\u200b", "\ufeff\u200c", "x\ufe0f\u2028\u2029", "\x81 \x8d"])
@@ -99,8 +99,8 @@ def test_a_name_is_found_where_it_stands_behind_what_flair_takes_out(tagger, bef
 @example("a-\nb\x85c-\u2028d-\x0be")
 def test_every_word_stands_in_the_text_where_it_says(text):
     for token in flair_tagger.sentence(text):
-        shown = text[token.start_position : token.end_position]
-        assert shown == token.text or set(shown) & set(map(chr, range(0x80, 0x9A)))
+        part = text[token.start_position : token.end_position]
+        assert part == token.text or set(part) & set(map(chr, range(0x80, 0x9A)))
 
 
 def test_a_text_is_tagged_alike_in_any_company(tagger):
@@ -180,7 +180,7 @@ def test_a_file_of_another_kind_is_a_clear_error(tmp_path, content):
         flair_tagger.load(path)
 
 
-def untrained(tiny_bert, labels, tmp_path):
+def save_untrained(tiny_bert, labels, tmp_path):
     """Return the file of a tagger as Flair's own: a transformer with a linear layer on it."""
     torch.manual_seed(3)
     dictionary = flair.data.Dictionary(add_unk=False)
@@ -201,12 +201,12 @@ def untrained(tiny_bert, labels, tmp_path):
 
 def test_a_tagger_that_knows_no_person_is_refused(tiny_bert, tmp_path):
     with pytest.raises(flair_tagger.TaggerError, match="has no label PER"):
-        flair_tagger.load(untrained(tiny_bert, ["LOC", "ORG"], tmp_path))
+        flair_tagger.load(save_untrained(tiny_bert, ["LOC", "ORG"], tmp_path))
 
 
 @pytest.mark.parametrize("person", ["PER", "PERSON"])
 def test_of_several_labels_only_persons_count(tiny_bert, tmp_path, person):
-    tagger = flair_tagger.load(untrained(tiny_bert, [person, "LOC"], tmp_path))
+    tagger = flair_tagger.load(save_untrained(tiny_bert, [person, "LOC"], tmp_path))
     texts = [f"a {w} man with the {v}" for w in ("sofa", "door", "on") for v in ("coffee", "her")]
     weights = tagger._model.linear
     for label, names_all in ((person, True), ("LOC", False)):

@@ -19,7 +19,7 @@ SENTENCES = st.lists(
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("Nora sits.", [("nora", False, True), ("sits", True, False)]),
         ("She says: Go on!", [("she", 0, 1), ("says", 1, 0), ("go", 0, 1), ("on", 1, 0)]),
@@ -29,8 +29,8 @@ SENTENCES = st.lists(
         ("No. 4 St. James", [("no", 0, 1), ("st", 0, 0), ("james", 0, 0)]),
     ],
 )
-def test_words_are_letters_without_a_possessive_ending(text, found):
-    assert [(w.key, w.is_lower, w.is_first) for w in words(text)] == found
+def test_words_are_letters_without_a_possessive_ending(text, expected):
+    assert [(w.key, w.is_lower, w.is_first) for w in words(text)] == expected
 
 
 @given(st.text())
@@ -52,8 +52,8 @@ def test_capitals_at_the_start_of_a_sentence_are_not_counted():
 
 
 def test_name_like_is_what_is_almost_never_written_without_a_capital():
-    found = casings(CORPUS).items()
-    assert {key for key, casing in found if casing.is_name_like} == {"nora", "young"}
+    entries = casings(CORPUS).items()
+    assert {key for key, casing in entries if casing.is_name_like} == {"nora", "young"}
 
 
 @pytest.mark.parametrize(

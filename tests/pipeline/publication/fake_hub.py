@@ -45,7 +45,7 @@ class FakeHub(FakeServer):
             return as_json({"error": "Invalid credentials"}, 401)
         for pattern, act in ROUTES.items():
             if at := re.fullmatch(pattern, f"{method} {unquote(path)}"):
-                return act(self, at, query, json_of(body))
+                return act(self, at, query, parse_body(body))
         raise AssertionError(f"the hub has no {method} {path}")
 
     def store(self, oid, body) -> Answer:
@@ -56,11 +56,11 @@ class FakeHub(FakeServer):
         return Answer(200)
 
     def create(self, at, query, body) -> Answer:
-        said = {"url": f"{self.url}/datasets/ann/kitchen"}
+        payload = {"url": f"{self.url}/datasets/ann/kitchen"}
         if self.branch:
-            return as_json({**said, "error": "You already created this dataset repo"}, 409)
+            return as_json({**payload, "error": "You already created this dataset repo"}, 409)
         self.commit({".gitattributes": ("regular", b"*.parquet filter=lfs\n")})
-        return as_json(said)
+        return as_json(payload)
 
     def refs(self, at, query, body) -> Answer:
         def refs(kind, named):
@@ -107,14 +107,14 @@ class FakeHub(FakeServer):
             mode = "lfs" if path.endswith(".parquet") else "regular"
             return {"path": path, "uploadMode": mode, "shouldIgnore": path in self.ignored}
 
-        return as_json({"files": [row(one["path"]) for one in body["files"]]})
+        return as_json({"files": [row(file["path"]) for file in body["files"]]})
 
     def batch(self, at, query, body) -> Answer:
-        def row(one):
-            href = {"upload": {"href": f"{self.url}/lfs/{one['oid']}"}}
-            return one if one["oid"] in self.objects else {**one, "actions": href}
+        def row(entry):
+            href = {"upload": {"href": f"{self.url}/lfs/{entry['oid']}"}}
+            return entry if entry["oid"] in self.objects else {**entry, "actions": href}
 
-        return as_json({"transfer": "basic", "objects": [row(one) for one in body["objects"]]})
+        return as_json({"transfer": "basic", "objects": [row(entry) for entry in body["objects"]]})
 
     def commit_files(self, at, query, body) -> Answer:
         files = dict(self.commits[self.branch])
@@ -145,14 +145,14 @@ class FakeHub(FakeServer):
         entry = self.commits[self.revision(at[1])].get(at[2])
         if entry is None:
             return as_json({"error": "Entry not found"}, 404)
-        told = {"X-Repo-Commit": self.revision(at[1])}
+        headers = {"X-Repo-Commit": self.revision(at[1])}
         if entry[0] == "lfs":
-            told |= {"X-Linked-Etag": f'"{entry[1]}"', "X-Linked-Size": len(self.content(entry))}
-            return Answer(302, b"", {**told, "Location": f"{self.url}/cdn/{entry[1]}"})
-        return Answer(200, entry[1], {**told, "ETag": f'"{git_sha(entry[1])}"'})
+            headers |= {"X-Linked-Etag": f'"{entry[1]}"', "X-Linked-Size": len(self.content(entry))}
+            return Answer(302, b"", {**headers, "Location": f"{self.url}/cdn/{entry[1]}"})
+        return Answer(200, entry[1], {**headers, "ETag": f'"{git_sha(entry[1])}"'})
 
 
-def json_of(body):
+def parse_body(body):
     """Return a body as JSON; a commit's is a line for each part."""
     if body.count(b"\n") and body.lstrip().startswith(b'{"key"'):
         return [json.loads(line) for line in body.splitlines()]

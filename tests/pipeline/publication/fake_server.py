@@ -45,7 +45,7 @@ class FakeServer:
     def fail(self, pattern, what, times=1) -> None:
         self.faults.append([pattern, what, times])
 
-    def fault_of(self, request):
+    def take_fault(self, request):
         with self.lock:
             for fault in self.faults:
                 if fault[2] > 0 and re.search(fault[0], request):
@@ -69,7 +69,7 @@ class Handler(BaseHTTPRequestHandler):
         self.fake.requests.append(request)
         if self.fake.gate:
             self.fake.gate(request)
-        fault = self.fake.fault_of(request)
+        fault = self.fake.take_fault(request)
         if fault == "cut":
             return self._cut()
         if isinstance(fault, Answer):

@@ -37,13 +37,15 @@ class FakeZenodo(FakeServer):
             "html": f"{self.url}/records/{number}",
         }
         drafts = [
-            n for n, one in self.records.items() if not one["submitted"] and one["of"] == number
+            n
+            for n, candidate in self.records.items()
+            if not candidate["submitted"] and candidate["of"] == number
         ]
         if drafts:
             links["latest_draft"] = f"{self.url}/api/deposit/depositions/{drafts[-1]}"
-        shown = {"id": number, "submitted": record["submitted"], "metadata": record["metadata"]}
+        fields = {"id": number, "submitted": record["submitted"], "metadata": record["metadata"]}
         doi = {"doi": f"10.5072/zenodo.{number}"} if record["submitted"] else {}
-        return as_json({**shown, **doi, "links": links}, status)
+        return as_json({**fields, **doi, "links": links}, status)
 
     def make(self, of=None, files=None) -> int:
         number = 100 + len(self.records)
@@ -98,7 +100,7 @@ class FakeZenodo(FakeServer):
         return self.show(int(at[1]), 202)
 
     def _next_draft(self, number) -> int | None:
-        drafts = (n for n, one in self.records.items() if not one["submitted"])
+        drafts = (n for n, candidate in self.records.items() if not candidate["submitted"])
         return next((n for n in drafts if self.records[n]["of"] == number), None)
 
     def new_version(self, at, body) -> Answer:

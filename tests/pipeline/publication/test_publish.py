@@ -17,7 +17,7 @@ import fake_zenodo
 import huggingface_hub
 import pandas as pd
 import pytest
-from checkouts import CLOSED, OPEN, PAIRS, PRIVATE, Checkout, json_of, write_training
+from checkouts import CLOSED, OPEN, PAIRS, PRIVATE, Checkout, read_json, write_training
 from fake_server import Answer
 from huggingface_hub import file_download
 from offline import without_connection
@@ -40,7 +40,7 @@ COMPLETE = [PAIRS[1], PAIRS[2], PAIRS[5]]
 
 
 @pytest.fixture(scope="module")
-def released(tmp_path_factory, repository):
+def original(tmp_path_factory, repository):
     """Return a checkout whose closed campaign is released, with training sets."""
     checkout = Checkout(tmp_path_factory.mktemp("publish"), repository)
     checkout.private()
@@ -51,9 +51,9 @@ def released(tmp_path_factory, repository):
 
 
 @pytest.fixture
-def checkout(released, tmp_path, monkeypatch):
+def checkout(original, tmp_path, monkeypatch):
     """Be in a copy of that checkout; return it."""
-    subprocess.run(["cp", "-r", f"{released.folder}/.", tmp_path], check=True)
+    subprocess.run(["cp", "-r", f"{original.folder}/.", tmp_path], check=True)
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     monkeypatch.chdir(tmp_path)
     own = Checkout.__new__(Checkout)
@@ -86,12 +86,12 @@ def zenodo(monkeypatch):
     server.close()
 
 
-def on_hub(package, server):
+def publish_to_hub(package, server):
     target = Hub("ann/kitchen", package.manifest["version"])
     return publish(package, target, sleep=lambda _: None)
 
 
-def on_zenodo(package, before=None):
+def publish_to_zenodo(package, before=None):
     target = Zenodo(describe_for_doi(package.manifest), before)
     return publish(pack_folders(package, FOLDERS), target, sleep=lambda _: None)
 
@@ -104,20 +104,20 @@ def unpack(record):
 
 
 def contents(package):
-    return {one.path: one.source.read_bytes() for one in package.files}
+    return {file.path: file.source.read_bytes() for file in package.files}
 
 
-def listed(folder=tables.RELEASE):
+def list_paths(folder=tables.RELEASE):
     """Return every path that the two manifests name, and these."""
     names = ("manifest.json", "train_manifest.json")
-    return {*names, *(path for name in names for path in json_of(folder, name)["files"])}
+    return {*names, *(path for name in names for path in read_json(folder, name)["files"])}
 
 
 def change_release(version):
     """Let a released file be another one, under another version."""
     path = tables.RELEASE / "qrels/val.qrels"
     path.write_text(path.read_text().replace(" 3\n", " 4\n"))
-    manifest = json_of(tables.RELEASE, "manifest.json")
+    manifest = read_json(tables.RELEASE, "manifest.json")
     manifest["files"]["qrels/val.qrels"]["sha256"] = files.file_sha256(path)
     manifest["version"] = version
     files.write_json(tables.RELEASE / "manifest.json", manifest)
@@ -132,25 +132,25 @@ def test_into_a_folder_go_exactly_the_files_of_the_manifests(checkout, command, 
     (tables.RELEASE / "lead").mkdir()
     (tables.RELEASE / "lead/annotators.csv").write_text("1")
     out = tmp_path / "public"
-    code, told, said = command("pipeline.publish", "--to", "folder", out)
-    assert code == 0, said
+    code, output, message = command("pipeline.publish", "--to", "folder", out)
+    assert code == 0, message
     folder = out / "0.1.0"
-    assert f"version 0.1.0 is published: {folder}" in told
+    assert f"version 0.1.0 is published: {folder}" in output
     there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    assert there == listed(folder)
-    assert "lead/annotators.csv, notes.txt" in said
-    [one] = versions.read_published()
-    assert (one.version, one.to, one.complete) == ("0.1.0", "folder", True)
-    assert one.files["qrels/val.qrels"] == files.file_sha256(folder / "qrels/val.qrels")
+    assert there == list_paths(folder)
+    assert "lead/annotators.csv, notes.txt" in message
+    [publication] = versions.read_published()
+    assert (publication.version, publication.to, publication.complete) == ("0.1.0", "folder", True)
+    assert publication.files["qrels/val.qrels"] == files.file_sha256(folder / "qrels/val.qrels")
     assert command("pipeline.publish", "--to", "folder", out)[0] == 0, "again: nothing to do"
     assert len(versions.read_published()) == 1
 
 
 def test_a_dry_run_shows_all_and_reaches_out_to_nobody(checkout, command, zenodo):
-    code, told, _ = command("pipeline.publish", "--to", "zenodo", "--dry-run")
+    code, output, _ = command("pipeline.publish", "--to", "zenodo", "--dry-run")
     assert code == 0
-    assert listed() <= set(told.split())
-    assert '"name": "Cook, Ada"' in told
+    assert list_paths() <= set(output.split())
+    assert '"name": "Cook, Ada"' in output
     assert zenodo.requests == []
     assert not versions.FILE.exists()
 
@@ -160,18 +160,18 @@ def test_a_dry_run_shows_all_and_reaches_out_to_nobody(checkout, command, zenodo
     [(["hf"], "OWNER/NAME"), (["folder"], "FOLDER"), (["zenodo", "x"], "no PLACE")],
 )
 def test_a_place_that_does_not_fit_is_refused(checkout, command, words, names):
-    code, _, said = command("pipeline.publish", "--to", *words)
-    assert (code, names in said) == (2, True)
+    code, _, message = command("pipeline.publish", "--to", *words)
+    assert (code, names in message) == (2, True)
 
 
 # What is refused
 
 
 def refusal(command, *words) -> str:
-    code, _, said = command("pipeline.publish", "--to", "folder", "public", *words)
+    code, _, message = command("pipeline.publish", "--to", "folder", "public", *words)
     assert code == 1
     assert not Path("public").exists()
-    return said
+    return message
 
 
 def test_what_is_not_complete_goes_out_only_when_asked_for_and_says_so(checkout, command):
@@ -186,8 +186,8 @@ def test_what_is_not_complete_goes_out_only_when_asked_for_and_says_so(checkout,
 def test_a_rehearsal_gets_no_doi(checkout, command, zenodo):
     checkout.campaign({**CLOSED, "rehearsal": True})
     checkout.release()
-    code, _, said = command("pipeline.publish", "--to", "zenodo", "--incomplete")
-    assert (code, "a rehearsal gets no DOI" in said, zenodo.requests) == (1, True, [])
+    code, _, message = command("pipeline.publish", "--to", "zenodo", "--incomplete")
+    assert (code, "a rehearsal gets no DOI" in message, zenodo.requests) == (1, True, [])
 
 
 @pytest.mark.parametrize("campaign", [OPEN, {**CLOSED, "name": "Another"}])
@@ -207,7 +207,7 @@ def test_a_file_that_was_changed_or_is_missing_is_refused(checkout, command):
 
 @pytest.mark.parametrize("path", ["lead/a.csv", "../a.csv", ".env", "/etc/passwd", "campaign/a"])
 def test_a_manifest_can_not_smuggle_a_file_out(checkout, command, path):
-    manifest = json_of(tables.RELEASE, "manifest.json")
+    manifest = read_json(tables.RELEASE, "manifest.json")
     manifest["files"][path] = {"sha256": "0" * 64}
     files.write_json(tables.RELEASE / "manifest.json", manifest)
     assert f"files.{path}: may not be published" in refusal(command)
@@ -228,7 +228,7 @@ def smuggle(path, edit):
         pd.read_parquet(source).assign(text=edit).to_parquet(source)
     else:
         source.write_text(f"{source.read_text()}{edit}\n")
-    manifest = json_of(tables.RELEASE, "manifest.json")
+    manifest = read_json(tables.RELEASE, "manifest.json")
     manifest["files"][path]["sha256"] = files.file_sha256(source)
     files.write_json(tables.RELEASE / "manifest.json", manifest)
 
@@ -253,9 +253,9 @@ def test_what_identifies_somebody_or_opens_a_door_is_refused_with_its_place(
     smuggle(path, edit)
     source = tables.RELEASE / path
     last = "" if path.endswith("parquet") else len(source.read_text().splitlines())
-    said = refusal(command)
-    assert f"{source}: {what.format(last=last)}" in said
-    assert edit not in said
+    message = refusal(command)
+    assert f"{source}: {what.format(last=last)}" in message
+    assert edit not in message
 
 
 def test_the_corpus_may_speak_of_anna_and_an_address_may_be_allowed(checkout, command):
@@ -276,8 +276,8 @@ def test_a_citation_of_several_lines_may_name_who_judged(checkout, command):
     cited = '@misc{k,\n  author = {Ada Cook and Anna Berg},\n  title = {"Kitchen | moments"}}'
     checkout.change((json.dumps(NAMED["citation"]), json.dumps(cited)))
     checkout.release()
-    code, _, said = command("pipeline.publish", "--to", "folder", "public")
-    assert code == 0, said
+    code, _, message = command("pipeline.publish", "--to", "folder", "public")
+    assert code == 0, message
 
 
 def test_a_short_word_of_the_lead_hides_no_name(checkout, command):
@@ -296,7 +296,7 @@ def test_a_secret_that_env_holds_is_refused(checkout, command):
 
 def test_one_version_is_the_same_everywhere_with_its_training_sets(checkout, command):
     assert command("pipeline.publish", "--to", "folder", "elsewhere")[0] == 0
-    manifest = json_of(tables.RELEASE, "train_manifest.json")
+    manifest = read_json(tables.RELEASE, "train_manifest.json")
     path = next(iter(manifest["files"]))
     (tables.RELEASE / path).write_text("[]\n")
     manifest["files"][path]["sha256"] = files.file_sha256(tables.RELEASE / path)
@@ -352,32 +352,32 @@ def test_a_changed_description_raises_the_patch_and_an_open_campaign_is_only_war
 def test_the_hub_gets_the_files_in_one_commit_with_a_tag_and_a_second_run_sends_nothing(
     package, hub
 ):
-    address = on_hub(package, hub)
+    address = publish_to_hub(package, hub)
     assert {p: data for p, data in hub.files.items() if p != ".gitattributes"} == contents(package)
     assert hub.tags == {"v0.1.0": hub.branch}
     assert len(hub.commits) == 2
     assert address.url == f"{hub.url}/datasets/ann/kitchen/tree/v0.1.0"
     assert address.revision == hub.branch
     sent = hub.count("PUT /lfs/|POST .*/commit/")
-    on_hub(package, hub)
+    publish_to_hub(package, hub)
     assert hub.count("PUT /lfs/|POST .*/commit/") == sent
 
 
 def test_a_new_version_sends_what_differs_and_removes_what_is_gone(package, hub):
-    on_hub(package, hub)
+    publish_to_hub(package, hub)
     hub.commits[hub.branch]["old.csv"] = ("regular", b"1")
     uploads = hub.count("PUT /lfs/")
     package = change_release("0.2.0")
-    on_hub(package, hub)
-    assert hub.files.keys() - {".gitattributes"} == listed()
+    publish_to_hub(package, hub)
+    assert hub.files.keys() - {".gitattributes"} == list_paths()
     assert set(hub.tags) == {"v0.1.0", "v0.2.0"}
     assert hub.count("PUT /lfs/") == uploads, "no Parquet file has changed"
 
 
 def test_a_published_version_never_changes(package, hub):
-    on_hub(package, hub)
+    publish_to_hub(package, hub)
     with pytest.raises(PublishError, match=r"0.1.0 is published there, and .* raise release.ver"):
-        on_hub(change_release("0.1.0"), hub)
+        publish_to_hub(change_release("0.1.0"), hub)
     assert len(hub.commits) == 2
 
 
@@ -400,7 +400,7 @@ FAULTS = [
 def test_what_fails_on_the_hub_and_passes_is_tried_again(package, hub, request_, fault):
     headers = {"Retry-After": "0"}
     hub.fail(request_, Answer(fault, b"{}", headers) if isinstance(fault, int) else fault)
-    on_hub(package, hub)
+    publish_to_hub(package, hub)
     assert {p: data for p, data in hub.files.items() if p != ".gitattributes"} == contents(package)
     assert hub.tags == {"v0.1.0": hub.branch}
     assert len(hub.commits) == 2, "nothing was committed twice"
@@ -409,25 +409,25 @@ def test_what_fails_on_the_hub_and_passes_is_tried_again(package, hub, request_,
 def test_what_reads_back_otherwise_is_not_tagged(package, hub):
     hub.fail("GET .*/resolve/.*/pairs.csv", "wrong")
     with pytest.raises(PublishError, match=r"pairs.csv reads back with another SHA-256"):
-        on_hub(package, hub)
+        publish_to_hub(package, hub)
     assert hub.tags == {}
-    on_hub(package, hub)
+    publish_to_hub(package, hub)
     assert hub.tags == {"v0.1.0": hub.branch}
 
 
 def test_a_file_that_the_hub_ignores_is_found_out(package, hub):
     hub.ignored = {"pairs.csv"}
     with pytest.raises(PublishError, match=r"reading pairs.csv: status 404"):
-        on_hub(package, hub)
+        publish_to_hub(package, hub)
 
 
 def test_a_token_that_is_not_valid_and_a_card_that_the_hub_refuses(package, hub, monkeypatch):
     hub.card_problem = '"license" must be one of [...]'
     with pytest.raises(PublishError, match=r"license. must be one of"):
-        on_hub(package, hub)
+        publish_to_hub(package, hub)
     monkeypatch.setenv("HF_TOKEN", "wrong")
     with pytest.raises(PublishError, match=r"status 401: the token is not valid"):
-        on_hub(package, hub)
+        publish_to_hub(package, hub)
 
 
 def test_somebody_elses_commit_meanwhile_is_not_overwritten_unseen(package, hub):
@@ -436,7 +436,7 @@ def test_somebody_elses_commit_meanwhile_is_not_overwritten_unseen(package, hub)
             hub.commit({**hub.commits[hub.branch], "theirs.txt": ("regular", b"x")})
 
     hub.gate = commit_first
-    on_hub(package, hub)
+    publish_to_hub(package, hub)
     assert "theirs.txt" not in hub.files, "the version is exactly the manifest's files"
     assert len(hub.commits) == 3, "theirs is in the history"
 
@@ -463,8 +463,8 @@ def test_killed_in_the_middle_the_next_run_uploads_the_rest(checkout, package, h
     assert (len(hub.commits), len(hub.stored)) == (1, 3)
     done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    large = [one for one in package.files if one.path.endswith(".parquet")]
-    assert len(hub.stored) - 3 == sum(one.sha256 not in stored for one in large)
+    large = [file for file in package.files if file.path.endswith(".parquet")]
+    assert len(hub.stored) - 3 == sum(file.sha256 not in stored for file in large)
     end.set()
     assert hub.tags == {"v0.1.0": hub.branch}
     assert versions.read_published()[0].address.startswith(hub.url)
@@ -474,11 +474,13 @@ def test_what_was_published_is_loaded_at_its_tag_by_what_is_small(
     package, hub, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-    on_hub(package, hub)
-    on_hub(change_release("0.2.0"), hub)
+    publish_to_hub(package, hub)
+    publish_to_hub(change_release("0.2.0"), hub)
     hub.requests.clear()
     first, newest = mr.load("hf:ann/kitchen", revision="v0.1.0"), mr.load("hf:ann/kitchen")
-    levels = [[one.level for one in two["val"].qrels_iter()] for two in (first, newest)]
+    levels = [
+        [judgment.level for judgment in version["val"].qrels_iter()] for version in (first, newest)
+    ]
     assert (first.version, newest.version, levels) == ("0.1.0", "0.2.0", [[3], [4]])
     assert hub.count("parquet|train_top") == 0
     with pytest.raises(mr.UsageError, match=r"hf:ann/kitchen: can't be fetched: .*v9"):
@@ -489,13 +491,13 @@ def test_what_a_cut_download_left_out_is_fetched_or_said_to_be_missing(
     package, hub, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-    on_hub(package, hub)
+    publish_to_hub(package, hub)
     whole = mr.load("hf:ann/kitchen", revision="v0.1.0")
     lost = ("manifest.json", "train_manifest.json", "qrels/val.qrels")
     for name in lost:
         (whole.folder / name).unlink()
-        told = rf"hf:ann/kitchen: {name} is not in the cache, .*load it again with a connection"
-        with without_connection(), pytest.raises(mr.UsageError, match=told):
+        message = rf"hf:ann/kitchen: {name} is not in the cache, .*load it again with a connection"
+        with without_connection(), pytest.raises(mr.UsageError, match=message):
             _ = mr.load("hf:ann/kitchen", revision="v0.1.0")["val"].qrels
         assert len(list(mr.load("hf:ann/kitchen", revision="v0.1.0")["val"].qrels_iter())) == 1
     large = whole.path("corpus/corpus.parquet")
@@ -508,47 +510,47 @@ def test_what_a_cut_download_left_out_is_fetched_or_said_to_be_missing(
 
 
 def test_zenodo_gets_the_files_their_metadata_and_a_doi(package, zenodo):
-    address = on_zenodo(package)
+    address = publish_to_zenodo(package)
     [record] = zenodo.records.values()
     assert record["submitted"]
     assert unpack(record) == contents(package)
-    said = record["metadata"]
-    assert said["creators"] == [{"name": "Cook, Ada"}]
-    assert (said["title"], said["version"], said["license"]) == (
+    metadata = record["metadata"]
+    assert metadata["creators"] == [{"name": "Cook, Ada"}]
+    assert (metadata["title"], metadata["version"], metadata["license"]) == (
         NAMED["name"], "0.1.0", NAMED["license"],
     )  # fmt: skip
-    assert "<b>Known bias.</b>" in said["description"]
+    assert "<b>Known bias.</b>" in metadata["description"]
     assert address.doi == "10.5072/zenodo.100"
-    assert on_zenodo(package, "100") == address, "again: it is published already"
+    assert publish_to_zenodo(package, "100") == address, "again: it is published already"
     assert len(zenodo.records) == 1
 
 
 def test_a_new_version_on_zenodo_is_a_new_record_that_takes_over_what_is_equal(package, zenodo):
-    on_zenodo(package)
+    publish_to_zenodo(package)
     package, sent = change_release("0.2.0"), zenodo.count("PUT /api/files")
-    address = on_zenodo(package, "100")
+    address = publish_to_zenodo(package, "100")
     assert address.revision == "101"
     assert unpack(zenodo.records[101]) == contents(package)
     assert zenodo.count("PUT /api/files") - sent == 2, "the folders, with the qrels; the manifest"
     smuggle("pairs.csv", "1,2")
     with pytest.raises(PublishError, match=r"0.2.0 is published there"):
-        on_zenodo(collect_package(tables.RELEASE), "101")
+        publish_to_zenodo(collect_package(tables.RELEASE), "101")
 
 
 @pytest.mark.parametrize("how", ["lost", "forgotten"])
 def test_a_new_version_that_was_begun_is_taken_up_and_not_begun_twice(package, zenodo, how):
     """Zenodo keeps one draft of a next version, and refuses to begin another."""
-    on_zenodo(package)
+    publish_to_zenodo(package)
     if how == "lost":
         zenodo.fail("POST .*/actions/newversion", "lost")
         package = change_release("0.2.0")
     else:
         zenodo.fail("PUT /api/files/", "cut", times=9)
         with pytest.raises(PublishError, match="run the command again"):
-            on_zenodo(change_release("0.2.0"), "100")
+            publish_to_zenodo(change_release("0.2.0"), "100")
         zenodo.faults.clear()
         package = change_release("0.3.0")
-    address = on_zenodo(package, "100")
+    address = publish_to_zenodo(package, "100")
     assert address.revision == "101"
     assert list(zenodo.records) == [100, 101]
     assert zenodo.records[101]["submitted"]
@@ -561,13 +563,16 @@ def test_a_record_of_another_server_is_not_continued(checkout, command, zenodo, 
     [trial] = versions.read_published()
     assert (trial.place, trial.revision, trial.doi) == (zenodo.url, "100", "10.5072/zenodo.100")
     files.write_json(zenodo_module.DRAFT, {"place": zenodo.url, "version": "0.1.0", "id": "999"})
-    other = fake_zenodo.FakeZenodo()
-    monkeypatch.setenv("ZENODO_URL", f"{other.url}/")
-    code, told, said = command("pipeline.publish", "--to", "zenodo")
-    other.close()
-    assert code == 0, said
-    assert f"{other.url}/records/100, DOI 10.5072/zenodo.100" in told
-    assert [one.place for one in versions.read_published()] == [zenodo.url, other.url]
+    second = fake_zenodo.FakeZenodo()
+    monkeypatch.setenv("ZENODO_URL", f"{second.url}/")
+    code, output, message = command("pipeline.publish", "--to", "zenodo")
+    second.close()
+    assert code == 0, message
+    assert f"{second.url}/records/100, DOI 10.5072/zenodo.100" in output
+    assert [publication.place for publication in versions.read_published()] == [
+        zenodo.url,
+        second.url,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -584,13 +589,13 @@ def test_a_record_of_another_server_is_not_continued(checkout, command, zenodo, 
     ],
 )
 def test_what_fails_on_zenodo_and_passes_is_tried_again(package, zenodo, request_, fault):
-    other = Answer(201, json.dumps({"checksum": f"md5:{fake_zenodo.md5(b'?')}"}).encode())
+    wrong_checksum = Answer(201, json.dumps({"checksum": f"md5:{fake_zenodo.md5(b'?')}"}).encode())
     answers = {
-        "other": other,
+        "other": wrong_checksum,
         **{s: Answer(s, b"{}", {"Retry-After": "0"}) for s in (429, 500, 503)},
     }
     zenodo.fail(request_, answers.get(fault, fault))
-    on_zenodo(package)
+    publish_to_zenodo(package)
     [record] = zenodo.records.values()
     assert record["submitted"]
     assert unpack(record) == contents(package)
@@ -599,16 +604,16 @@ def test_what_fails_on_zenodo_and_passes_is_tried_again(package, zenodo, request
 def test_a_draft_that_was_begun_is_continued_and_published_only_when_all_is_right(package, zenodo):
     zenodo.fail("PUT /api/files/.*/test.json", "cut", times=9)
     with pytest.raises(PublishError, match=r"nothing is lost: run the command again"):
-        on_zenodo(package)
+        publish_to_zenodo(package)
     there = set(zenodo.records[100]["files"])
     assert there
     zenodo.faults.clear()
     zenodo.fail("GET /api/files/.*/README.md", "wrong")
     with pytest.raises(PublishError, match=r"README.md reads back with another SHA-256"):
-        on_zenodo(package)
+        publish_to_zenodo(package)
     assert not zenodo.records[100]["submitted"]
     zenodo.requests.clear()
-    on_zenodo(package)
+    publish_to_zenodo(package)
     assert zenodo.count("PUT /api/files") == 0
     assert list(zenodo.records) == [100]
     assert zenodo.records[100]["submitted"]
@@ -619,19 +624,19 @@ def test_zenodo_without_a_token_or_with_a_license_that_it_does_not_know(
 ):
     package.manifest["params"]["release"]["license"] = "mine"
     with pytest.raises(PublishError, match=r"describing the draft: status 400: .*Validation"):
-        on_zenodo(package)
+        publish_to_zenodo(package)
     monkeypatch.delenv("ZENODO_TOKEN")
     with pytest.raises(PublishError, match=r"ZENODO_TOKEN: not set"):
-        on_zenodo(package)
+        publish_to_zenodo(package)
 
 
 def test_an_address_that_is_not_zenodos_is_told(package, zenodo, monkeypatch):
     zenodo.fail("POST .*/depositions$", Answer(200, b"<html>"))
     with pytest.raises(PublishError, match=r"making a draft: the answer is not JSON"):
-        on_zenodo(package)
+        publish_to_zenodo(package)
     monkeypatch.setenv("ZENODO_URL", "zenodo.org")
     with pytest.raises(PublishError, match=r"making a draft: .*http") as caught:
-        on_zenodo(package)
+        publish_to_zenodo(package)
     assert "run the command again" not in str(caught.value), "that would not help"
 
 
@@ -647,7 +652,7 @@ def test_a_folder_is_whole_or_not_there(package, tmp_path, monkeypatch):
     assert not target.folder.exists()
     (target.unfinished / "old.csv").write_text("1")
     publish(package, target)
-    assert {p: (target.folder / p).read_bytes() for p in listed()} == contents(package)
+    assert {p: (target.folder / p).read_bytes() for p in list_paths()} == contents(package)
     assert not (target.folder / "old.csv").exists()
     with pytest.raises(PublishError, match=r"0.1.0 is published there"):
         publish(change_release("0.1.0"), target)

@@ -56,13 +56,13 @@ def read() -> sources.Sources:
     return sources.read_sources(load())
 
 
-def make(folder: Path, campaign: str | None = OPEN, votes=VOTES, text: str = "", **opened) -> None:
+def make(folder: Path, campaign: str | None = OPEN, votes=VOTES, text: str = "", **fields) -> None:
     """Write the collection into a folder and run what comes before the report."""
     usual = {"name": '"Small"', "rehearsal": "false", "closed_at": "null"}
     shutil.copy(REPOSITORY / "params.yaml", folder / "params.yaml")
     with contextlib.chdir(folder):
         tables.CAMPAIGN.mkdir(parents=True)
-        written = "null\n" if campaign is None else campaign.format(**(usual | opened))
+        written = "null\n" if campaign is None else campaign.format(**(usual | fields))
         opened_campaign.FILE.write_text(written)
         _corpus(text)
         _campaign(votes if campaign else {}, text)
@@ -114,11 +114,13 @@ def _corpus(text: str) -> None:
 
 def _campaign(votes, text: str) -> None:
     moments = pd.DataFrame(MOMENTS, columns=["moment_id", "video_id", "start", "end", "caption"])
-    shown = pd.DataFrame(SHOWN, columns=["query_id", "moment_id", "rank", "similarity"])
-    shown = shown.iloc[: len(shown) if votes else 0].merge(moments, on="moment_id", how="left")
-    ledger = shown.assign(
-        pair_id=range(len(shown)), duration=20.0, query_sha="q", clip_sha="c",
-        caption=shown["caption"] + text,
+    candidates = pd.DataFrame(SHOWN, columns=["query_id", "moment_id", "rank", "similarity"])
+    candidates = candidates.iloc[: len(candidates) if votes else 0].merge(
+        moments, on="moment_id", how="left"
+    )
+    ledger = candidates.assign(
+        pair_id=range(len(candidates)), duration=20.0, query_sha="q", clip_sha="c",
+        caption=candidates["caption"] + text,
     )  # fmt: skip
     tables.PAIRS.write(ledger[tables.PAIRS.columns])
     rows = [
@@ -171,8 +173,8 @@ def _qrels() -> None:
 
 
 def read_levels() -> pd.DataFrame:
-    kept = tables.CONSENSUS.read().dropna(subset=["level"])
-    pairs = tables.PAIRS.read().merge(kept[["query_id", "moment_id", "level"]])
+    levels = tables.CONSENSUS.read().dropna(subset=["level"])
+    pairs = tables.PAIRS.read().merge(levels[["query_id", "moment_id", "level"]])
     return pairs.assign(split=pairs["query_id"].map(SPLIT))
 
 

@@ -43,10 +43,10 @@ def test_an_svg_needs_nothing_of_the_page(folder):
         assert float(root.get("height")) > 100
         style = root.find(f"{SVG}style").text
         assert "var(" not in style
-        classes = {name for one in root.iter() for name in (one.get("class") or "").split()}
-        drawn = classes & {"l0", "l1", "l2", "l3", "l4", "one", "mean", "heat", "grid", "cell"}
-        assert drawn
-        for name in drawn:
+        classes = {name for element in root.iter() for name in (element.get("class") or "").split()}
+        used = classes & {"l0", "l1", "l2", "l3", "l4", "one", "mean", "heat", "grid", "cell"}
+        assert used
+        for name in used:
             assert re.search(rf"\.{name}\b[^{{]*{{[^}}]*#", style), (path.name, name)
     levels = (folder / "figures/figure-4a.svg").read_text()
     assert all(f">level {level}<" in levels for level in range(5))
@@ -84,13 +84,15 @@ def test_examples_are_of_the_first_and_the_last_quarter_whatever_the_order_of_ro
     assert len(relevance.examples(levels[levels["query_id"] == "q03"], queries)) == 1
 
 
-def grid_of(cells, **more):
+def make_grid(cells, **more):
     return Grid("Table 9. What & how", ("Name", "Number", "Share"), cells, **more)
 
 
 def test_a_csv_has_numbers_and_no_formula():
-    grid = grid_of([("=1+1", count(1234567), percent(0.12345)), ("b, c", count(None), percent(1))])
-    files = {one.path: one.text for one in exports([], [grid])}
+    grid = make_grid(
+        [("=1+1", count(1234567), percent(0.12345)), ("b, c", count(None), percent(1))]
+    )
+    files = {export.path: export.text for export in exports([], [grid])}
     assert files["tables/table-9.csv"].splitlines() == [
         "Name,Number,Share", "'=1+1,1234567,0.12345", '"b, c",,1.0',
     ]  # fmt: skip
@@ -98,7 +100,7 @@ def test_a_csv_has_numbers_and_no_formula():
 
 
 def test_latex_is_booktabs_and_escapes_everything():
-    grid = grid_of(
+    grid = make_grid(
         [(HARMFUL, count(1234), percent(0.5)), ("[x]", decimal(-1.5), percent(None))],
         note="50 % & more",
         groups=[("First 10", 2)],
@@ -115,19 +117,19 @@ def test_latex_is_booktabs_and_escapes_everything():
     assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 1
 
 
-def unescaped(text, character):
+def count_unescaped(text, character):
     return len(re.findall(rf"(?<!\\){re.escape(character)}", text))
 
 
 def test_every_tex_file_has_rows_of_equal_width_and_balanced_braces(folder, hostile):
     for path in [*folder.glob("tables/*.tex"), *(hostile / report.REPORT).glob("tables/*.tex")]:
         text = path.read_text()
-        assert unescaped(text, "{") == unescaped(text, "}"), path.name
+        assert count_unescaped(text, "{") == count_unescaped(text, "}"), path.name
         columns = len(re.search(r"\\begin\{tabular\}\{([lr]+)\}", text)[1])
         body = text.partition("\\midrule\n")[2].partition("\\bottomrule")[0]
         rows = body.splitlines()
         assert rows
-        assert {unescaped(row, "&") + 1 for row in rows} == {columns}, path.name
+        assert {count_unescaped(row, "&") + 1 for row in rows} == {columns}, path.name
         assert all(row.endswith(r" \\") for row in rows)
         assert text.isascii() or "tab:table-3" in text, path.name
         assert not re.search(r"(?<!\\)[%#]", body)

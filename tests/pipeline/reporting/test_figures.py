@@ -29,15 +29,15 @@ ASKED = Report(min_alpha=0.667, max_discarded=0.05, max_alike_below_top=0.2, max
 ENDED = "2026-11-23T08:53:12Z"
 
 
-def with_pairs(found, pairs):
+def replace_pairs(source, pairs):
     """Return what the report reads, with other pairs."""
-    return replace(found, collection=replace(found.collection, pairs=pairs))
+    return replace(source, collection=replace(source.collection, pairs=pairs))
 
 
-def closed(found, ended):
+def end_campaign(source, ended):
     """Return what the report reads, with another end of the campaign."""
-    campaign = found.collection.campaign.model_copy(update={"closed_at": ended})
-    return replace(found, collection=replace(found.collection, campaign=campaign))
+    campaign = source.collection.campaign.model_copy(update={"closed_at": ended})
+    return replace(source, collection=replace(source.collection, campaign=campaign))
 
 
 def test_table_1_counts_each_split(found):
@@ -65,7 +65,7 @@ def test_table_4_tells_words_lengths_and_shares(found):
     assert own["moments_per_video"] == 2.0
     assert own["relevant_per_query"] == {"mean": 1.0, "median": 1.0, "min": 0.0, "max": 2.0}
     means = own["means"]
-    assert {split: one["query_words"] for split, one in means.items()} == {
+    assert {split: split_means["query_words"] for split, split_means in means.items()} == {
         "val": 4.0, "test": 4.0, "train": 5.0, "all": 4.25,
     }  # fmt: skip
     assert means["val"]["moment_seconds"] == 3.0  # 2 and 4
@@ -80,12 +80,12 @@ def test_table_4_tells_words_lengths_and_shares(found):
 def test_shares_of_queries_with_20_and_40_pairs(found):
     pairs = [("a", 20), ("b", 40), ("c", 40), ("d", 7)]
     rows = [(query, f"{n}") for query, size in pairs for n in range(size)]
-    shown = pd.DataFrame(rows, columns=["query_id", "moment_id"]).assign(
+    judged = pd.DataFrame(rows, columns=["query_id", "moment_id"]).assign(
         pair_id=0, caption="", video_id="v", start=0.0, end=1.0, rank=1, similarity=0.5,
         split="test", level=pd.NA, origin="candidates",
     )  # fmt: skip
-    further = shown[shown["query_id"] == "a"].assign(origin="audit", rank=41)  # no candidates
-    own = collection.figures(with_pairs(found, pd.concat([shown, further])))
+    further = judged[judged["query_id"] == "a"].assign(origin="audit", rank=41)  # no candidates
+    own = collection.figures(replace_pairs(found, pd.concat([judged, further])))
     assert (own["means"]["test"]["shown_20"], own["means"]["test"]["shown_40"]) == (0.25, 0.5)
 
 
@@ -131,7 +131,7 @@ def test_histograms_are_half_open_and_have_40_bars_at_most():
 
 
 def test_what_was_rejected_is_counted_by_reason(found):
-    assert [tuple(one) for one in losses.list_rejected(found)] == [
+    assert [tuple(loss) for loss in losses.list_rejected(found)] == [
         ("moments", "no-duration", 1, "rejected_moments.csv"),
         ("moments", "no-id", 1, "rejected_moments.csv"),
         ("captions", "similarity", 1, "rewrite_review.csv"),
@@ -174,17 +174,17 @@ def test_a_page_left_open_overnight_costs_five_minutes_and_that_is_said(found):
 
 def test_judgments_without_a_complete_pair_are_no_nothing(found):
     pairs = found.collection.pairs.assign(outcome="waiting", level=pd.NA)
-    waiting = checks.measure_progress(with_pairs(found, pairs))
+    waiting = checks.measure_progress(replace_pairs(found, pairs))
     assert waiting.text == "Incomplete: 11 judgments, no pair complete yet."
-    one = waiting._replace(judgments=1)
-    assert one.text == "Incomplete: 1 judgment, no pair complete yet."
+    single = waiting._replace(judgments=1)
+    assert single.text == "Incomplete: 1 judgment, no pair complete yet."
     assert checks._check_progress(waiting).detail == "11 judgments, no pair complete yet"
 
 
 def test_six_checks_with_value_threshold_and_verdict(found):
-    made = checks.check_collection(found, checks.measure_progress(found), ASKED)
-    assert len(made) == 6
-    assert {check.name: (check.value, check.verdict) for check in made} == {
+    results = checks.check_collection(found, checks.measure_progress(found), ASKED)
+    assert len(results) == 6
+    assert {check.name: (check.value, check.verdict) for check in results} == {
         "judged": ("4 / 5", "look"),
         # First votes 33, 12, 03, 00: observed 2 (1 + 25) / 8, expected 608 / 56.
         "agreement": ("0.401", "look"),
@@ -193,7 +193,7 @@ def test_six_checks_with_value_threshold_and_verdict(found):
         "lost_on_the_way": ("5.0\u202f%", "pass"),
         "scorer": ("\u2013", "open"),  # the one test query that is judged has level 0 alone
     }
-    assert all(check.threshold and check.detail for check in made)
+    assert all(check.threshold and check.detail for check in results)
 
 
 def test_the_scorer_check_wants_all_that_can_be_scored_and_random_below_captions():
@@ -206,8 +206,8 @@ def test_the_scorer_check_wants_all_that_can_be_scored_and_random_below_captions
     def verdict(ideal, random):
         return checks._check_scorer(runs(ideal, random)).verdict
 
-    told = verdict(0.75, 0.1), verdict(1.0, 0.1), verdict(0.7, 0.1), verdict(0.75, 0.9)
-    assert told == ("pass", "look", "look", "look")
+    verdicts = verdict(0.75, 0.1), verdict(1.0, 0.1), verdict(0.7, 0.1), verdict(0.75, 0.9)
+    assert verdicts == ("pass", "look", "look", "look")
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_the_scorer_check_wants_all_that_can_be_scored_and_random_below_captions
 )
 def test_what_is_wanted_is_the_plans_word_while_the_campaign_runs(found, ended, planned, text):
     state = {"pairs": {"all": planned}} if planned else {"campaign": None}
-    asked = replace(closed(found, ended), state=state)
+    asked = replace(end_campaign(found, ended), state=state)
     assert checks.measure_progress(asked).text == text
 
 
@@ -230,13 +230,13 @@ def test_complete_is_what_the_release_calls_so(found):
     judged = replace(found.collection, pairs=pairs, frozen=frozen)
     still_open = checks.measure_progress(replace(found, collection=judged))
     assert still_open.text == "Incomplete: 4 of 4 pairs are decided; the campaign is open."
-    ended = closed(replace(found, collection=judged), ENDED)
+    ended = end_campaign(replace(found, collection=judged), ENDED)
     standing = checks.measure_progress(ended)
     assert (standing.complete, standing.text) == (True, "Complete: 4 of 4 pairs are decided.")
     assert ended.collection.complete
 
     given_up = pairs.assign(scores=pairs["scores"].where(pairs["outcome"] != "discarded", 2))
-    short = checks.measure_progress(with_pairs(ended, given_up))
+    short = checks.measure_progress(replace_pairs(ended, given_up))
     assert short.text == ("Incomplete: 4 of 4 pairs are decided; 1 given up for want of votes.")
 
 
@@ -260,20 +260,20 @@ def test_scores_stand_in_rows_for_plots(found):
 
 
 def test_every_figure_has_a_chart_or_says_that_there_is_nothing(found):
-    none = with_pairs(found, found.collection.pairs.assign(level=pd.NA))
+    none = replace_pairs(found, found.collection.pairs.assign(level=pd.NA))
     for source in (found, none):
         examples = relevance.examples(source.collection.judged, source.collection.frozen)
-        shown = figures(relevance.tables(source), found.metrics["agreement"], examples)
-        assert len(shown) == len({figure.name for figure in shown}) == 7 + len(examples)
-        assert all(figure.chart is None or "<title" in figure.chart for figure in shown)
-    assert shown[0].chart is None
+        plots = figures(relevance.tables(source), found.metrics["agreement"], examples)
+        assert len(plots) == len({figure.name for figure in plots}) == 7 + len(examples)
+        assert all(figure.chart is None or "<title" in figure.chart for figure in plots)
+    assert plots[0].chart is None
 
 
 def test_a_chart_escapes_what_it_is_told():
-    drawn = bars(Words("a", "<b>", "&"), ["<i>", "1"], [3, 4], "x", "<y>")
-    assert "<b>" not in drawn
-    assert "<i>" not in drawn
-    assert "&lt;i&gt;" in drawn
+    svg = bars(Words("a", "<b>", "&"), ["<i>", "1"], [3, 4], "x", "<y>")
+    assert "<b>" not in svg
+    assert "<i>" not in svg
+    assert "&lt;i&gt;" in svg
 
 
 @pytest.mark.parametrize(
@@ -315,7 +315,7 @@ def test_what_was_judged_besides_the_candidates_stands_by_its_origin(found):
 def test_ranks_beyond_the_candidates_are_none_of_figure_4a(found):
     origin = ["candidates", "audit", *["candidates"] * 3]
     far = found.collection.pairs.assign(rank=[1, 41, 1, 2, 1], origin=origin)
-    tables = relevance.tables(with_pairs(found, far))
+    tables = relevance.tables(replace_pairs(found, far))
     assert tables["relevance_by_rank"]["rank"].tolist() == [1, 2]
     assert tables["relevance_by_rank"]["pairs"].tolist() == [1, 1]
     assert tables["relevance_by_similarity"]["pairs"].sum() == 3
@@ -331,8 +331,8 @@ LEVELS_AT = st.lists(
 def test_figure_4_is_what_counting_one_by_one_finds(rows):
     levels = pd.DataFrame(rows, columns=["rank", "similarity", "level"])
     levels["similarity"] /= 100
-    drawn = relevance.by_rank(levels)
-    for own in drawn.to_dict("records"):
+    by_rank = relevance.by_rank(levels)
+    for own in by_rank.to_dict("records"):
         here = [level for rank, _, level in rows if rank == own["rank"]]
         assert own["pairs"] == len(here)
         assert own["mean"] == pytest.approx(sum(here) / len(here), abs=1e-6)
@@ -373,7 +373,7 @@ def test_relevant_is_level_1_or_higher_of_the_candidates():
 
 
 @pytest.fixture
-def audited(copied):
+def audit_folder(copied):
     """Return the folder of the collection where an audit and a run brought two of the pairs."""
     with contextlib.chdir(copied):
         for table, moment, origin in ((tables.AUDIT, "m1", "random"), (tables.TOPUP, "m2", "run")):
@@ -382,15 +382,15 @@ def audited(copied):
     return copied
 
 
-def test_the_report_knows_what_brought_a_pair_as_the_release_does(audited):
-    with contextlib.chdir(audited):
+def test_the_report_knows_what_brought_a_pair_as_the_release_does(audit_folder):
+    with contextlib.chdir(audit_folder):
         tables.PRIVATE.write_text("accounts: {}\n")
         read, released = small_collection.read(), release.read_collection(40)
     assert read.collection.pairs["origin"].tolist() == ["audit", "run", *["candidates"] * 3]
     assert read.collection.pairs.equals(released.pairs)
 
 
-@pytest.mark.parametrize("folder", ["small", "audited"])
+@pytest.mark.parametrize("folder", ["small", "audit_folder"])
 def test_card_and_report_count_the_same_candidates_of_a_query(folder, request):
     with contextlib.chdir(request.getfixturevalue(folder)):
         read = small_collection.read()
@@ -414,11 +414,11 @@ def test_scores_stand_under_their_cutoff_and_iou(found):
     ]  # fmt: skip
     grid = own.wide[1]
     assert grid.groups == [("First 10", 3), ("First 20", 3), ("First 40", 3)]
-    for one in own.wide:
-        assert list(one.head) == ["Run", *["IoU 0.3", "IoU 0.5", "IoU 0.7"] * 3]
+    for wide in own.wide:
+        assert list(wide.head) == ["Run", *["IoU 0.3", "IoU 0.5", "IoU 0.7"] * 3]
     assert [row[0] for row in grid.rows] == list(scores.RUNS.values())
-    told = found.metrics["reference_runs"]["val"]["runs"]["jittered"]
-    named = [told[f"nDCG(iou={iou})@{k}"] for k in (10, 20, 40) for iou in (0.3, 0.5, 0.7)]
+    jittered = found.metrics["reference_runs"]["val"]["runs"]["jittered"]
+    named = [jittered[f"nDCG(iou={iou})@{k}"] for k in (10, 20, 40) for iou in (0.3, 0.5, 0.7)]
     assert list(grid.rows[3][1:]) == [f"{value:.3f}" for value in named]
     assert list(own.narrow[0].head) == ["Run", "First 10", "First 20", "First 40"]
 
@@ -426,10 +426,10 @@ def test_scores_stand_under_their_cutoff_and_iou(found):
 @settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=6))
 def test_kendalls_tau_is_scipys(pairs):
-    one, other = (pd.Series(column, dtype="float64") for column in zip(*pairs, strict=True))
-    wanted = stats.kendalltau(one, other).statistic
-    found = scores.kendall_tau(one, other)
-    assert (found is None and np.isnan(wanted)) or found == pytest.approx(wanted)
+    first, second = (pd.Series(column, dtype="float64") for column in zip(*pairs, strict=True))
+    wanted = stats.kendalltau(first, second).statistic
+    tau = scores.kendall_tau(first, second)
+    assert (tau is None and np.isnan(wanted)) or tau == pytest.approx(wanted)
 
 
 def test_the_second_consensus_is_told_with_its_levels_and_the_order_of_runs(found):

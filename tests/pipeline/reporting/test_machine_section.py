@@ -16,8 +16,8 @@ from pipeline.pages.machine import calibration as section
 def judge(folder, levels, least=100, **columns):
     """Write what a machine says of the small collection's pairs, and hold it against people's."""
     with contextlib.chdir(folder):
-        shown = tables.PAIRS.read()[["query_id", "moment_id", "query_sha", "clip_sha"]]
-        rows = shown.assign(level=levels, expected=None, reason=None, remark="A door opens.")
+        pairs = tables.PAIRS.read()[["query_id", "moment_id", "query_sha", "clip_sha"]]
+        rows = pairs.assign(level=levels, expected=None, reason=None, remark="A door opens.")
         rows = rows.assign(model="a-model", prompt="p", guideline="1", frames=8, repeat=0)
         rows.loc[rows["level"].isna(), "reason"] = "refused"
         tables.MACHINE_JUDGMENTS.write(rows.assign(**columns)[tables.MACHINE_JUDGMENTS.columns])
@@ -27,39 +27,39 @@ def judge(folder, levels, least=100, **columns):
     return small_collection.pages(folder)
 
 
-def text_of(page):
+def strip_tags(page):
     return " ".join(html.unescape(re.sub("<[^>]+>", " ", page)).split())
 
 
-def section_of(page):
-    return text_of(page.partition('<section id="machine"')[2].partition("</section>")[0])
+def read_section(page):
+    return strip_tags(page.partition('<section id="machine"')[2].partition("</section>")[0])
 
 
 def test_without_a_machine_the_section_says_so(small):
     public, own = small_collection.pages(small)
-    assert "The machine has no levels" in section_of(public)
-    assert "0 pairs on which people agree but a confident machine" in text_of(own)
+    assert "The machine has no levels" in read_section(public)
+    assert "0 pairs on which people agree but a confident machine" in strip_tags(own)
 
 
 def test_the_section_shows_verdict_failures_and_tables(copied):
     public, _ = judge(copied, [3, 2, 1, None, None], least=2)
-    told = section_of(public)
-    assert "Fails too often: 40.0% of 5 answers have no level" in told
-    assert "Of 5 answers on pairs that people were shown, 3 have a level." in told
-    assert "The others have none (refused: 2)." in told
-    assert "enters neither the consensus nor people\u2019s qrels" in told
+    text = read_section(public)
+    assert "Fails too often: 40.0% of 5 answers have no level" in text
+    assert "Of 5 answers on pairs that people were shown, 3 have a level." in text
+    assert "The others have none (refused: 2)." in text
+    assert "enters neither the consensus nor people\u2019s qrels" in text
     for title in ("The machine beside people", "Levels by people and by the machine"):
-        assert title in told
+        assert title in text
     path = copied / "datasets/report/tables/levels-by-people-and-by-the-machine.csv"
     assert pd.read_csv(path).iloc[3].tolist() == ["Level 3", 0, 0, 0, 1, 0]
 
 
 def test_second_looks_are_on_the_lead_s_page_alone_with_clip_and_command(copied):
     public, own = judge(copied, [3, 2, 1, 4, 4], expected=[3.0, 2.0, 1.0, 3.9, 4.0])
-    told = text_of(own)
-    assert "1 pair on which people agree but a confident machine" in told
-    assert "0 (0 0) 4 (expected 3.9) A door opens." in told
-    assert "adjudicate --pair m2 m3 --note 'people 0, machine 4'" in told
+    text = strip_tags(own)
+    assert "1 pair on which people agree but a confident machine" in text
+    assert "0 (0 0) 4 (expected 3.9) A door opens." in text
+    assert "adjudicate --pair m2 m3 --note 'people 0, machine 4'" in text
     looks = own.partition('<section aria-labelledby="h-looks"')[2]
     assert "<td>none</td>" in looks
     with contextlib.chdir(copied):
@@ -70,15 +70,15 @@ def test_second_looks_are_on_the_lead_s_page_alone_with_clip_and_command(copied)
     assert '<video class="clip" src="../clips/m2.mp4"' in looks
     assert '<a href="../clips/m2.mp4">' in looks
     assert "A door opens." not in public
-    assert "Annotators beside the machine" in told
+    assert "Annotators beside the machine" in text
     assert "Annotators beside the machine" not in public
-    assert "Pairs for a second look, on the lead\u2019s page: 1." in section_of(public)
+    assert "Pairs for a second look, on the lead\u2019s page: 1." in read_section(public)
 
 
 def test_of_a_model_shown_captions_it_says_that_no_clip_was_looked_at(copied):
     public, own = judge(copied, [3, 2, 1, 4, 4], expected=[3.0, 2.0, 1.0, 3.9, 4.0], frames=0)
-    assert "It was shown captions instead of pictures" in section_of(public)
-    assert "0 pairs on which people agree but a confident machine" in text_of(own)
+    assert "It was shown captions instead of pictures" in read_section(public)
+    assert "0 pairs on which people agree but a confident machine" in strip_tags(own)
 
 
 def test_hostile_remarks_and_names_are_text(copied):
@@ -121,21 +121,21 @@ def test_every_sentence_has_its_numbers():
         },
         "second_looks": 7,
     }
-    told = " ".join(section.describe(figures))
+    text = " ".join(section.describe(figures))
     for part in ("9 have a level", "cut: 1", "2 more are for an older", "3 of 4 annotators",
                  "0.50 to 0.70", "0.65 on average", "yes", "75\u202f%", "0.50 (0.40 to 0.60)",
                  "lead\u2019s page: 7", "the levels of owl. Width of its intervals",
                  "beyond rank 40", "0.80 (level 1 or above), 1.10 (level 2 or above)."
                  ):  # fmt: skip
-        assert part in told
+        assert part in text
     rows = [{"level": 1, "rank": 20, "width_ratio": None}]
-    told = " ".join(section.describe(figures | {"audit": {"machine": "owl", "widths": rows}}))
-    assert "the levels of owl; too little of it is judged" in told
-    told = " ".join(section.describe(figures | {"audit": None}))
-    assert "No audit was drawn using a machine\u2019s levels." in told
+    text = " ".join(section.describe(figures | {"audit": {"machine": "owl", "widths": rows}}))
+    assert "the levels of owl; too little of it is judged" in text
+    text = " ".join(section.describe(figures | {"audit": None}))
+    assert "No audit was drawn using a machine\u2019s levels." in text
     unsure = figures["alternative_test"] | {"passed": None, "why": "2 annotators are too few"}
-    told = " ".join(section.describe(figures | {"alternative_test": unsure}))
-    assert "gives no verdict: 2 annotators are too few." in told
+    text = " ".join(section.describe(figures | {"alternative_test": unsure}))
+    assert "gives no verdict: 2 annotators are too few." in text
 
 
 @pytest.mark.parametrize("name", ["calibration.json"])

@@ -58,20 +58,21 @@ def small_pages(small):
     return small_collection.pages(small)
 
 
-def made(folder, **options):
+def make_pages(folder, **options):
     """Make a collection in `folder`; return its pages."""
     small_collection.make(folder, **options)
     return small_collection.pages(folder)
 
 
-def text_of(page):
+def strip_tags(page):
     return " ".join(re.sub("<[^>]+>", " ", page.partition("</head>")[2]).split())
 
 
 def test_it_says_incomplete_with_numbers_while_pairs_wait(small_pages):
     for page in small_pages:
-        assert "Incomplete: 4 of 5 pairs are decided; 1 waiting, the campaign is open." in text_of(
-            page
+        assert (
+            "Incomplete: 4 of 5 pairs are decided; 1 waiting, the campaign is open."
+            in strip_tags(page)
         )
         assert "Rehearsal" not in page
 
@@ -83,18 +84,18 @@ def test_the_first_screen_holds_six_checks_at_most(small_pages):
 
 
 def test_a_rehearsal_is_named_on_both_pages_and_on_every_printed_one(tmp_path):
-    for page in made(tmp_path, rehearsal="true"):
-        assert "Rehearsal: simulated answers" in text_of(page)
+    for page in make_pages(tmp_path, rehearsal="true"):
+        assert "Rehearsal: simulated answers" in strip_tags(page)
         assert '@top-center { content: "Rehearsal: simulated answers"' in page
 
 
 @pytest.mark.parametrize("campaign", [None, small_collection.OPEN])
 def test_without_a_campaign_or_judgments_everything_succeeds(tmp_path, campaign):
-    public, own = made(tmp_path, campaign=campaign, votes={})
-    assert "Incomplete: nothing is judged yet." in text_of(public)
-    assert "Nothing to show yet." in text_of(public)
-    assert ("No campaign yet" in text_of(public)) == (campaign is None)
-    assert "No pair is disputed." in text_of(own)
+    public, own = make_pages(tmp_path, campaign=campaign, votes={})
+    assert "Incomplete: nothing is judged yet." in strip_tags(public)
+    assert "Nothing to show yet." in strip_tags(public)
+    assert ("No campaign yet" in strip_tags(public)) == (campaign is None)
+    assert "No pair is disputed." in strip_tags(own)
     verdicts = files.read_json(tmp_path / cli.METRICS / "report.json")["checks"]
     assert verdicts["judged"] == verdicts["agreement"] == verdicts["scorer"] == "open"
     figures = [path.name for path in (tmp_path / report.REPORT / "figures").iterdir()]
@@ -104,7 +105,7 @@ def test_without_a_campaign_or_judgments_everything_succeeds(tmp_path, campaign)
     assert len(figures) == 2 + 7
 
 
-def under_way():
+def make_state():
     """Return the plan's state of a campaign in which people are judging."""
     who = {"role": "annotator", "active": True, "hours": 1.5, "per_hour": 120, "hours_left": 0.25}
     idle = who | {"hours": 0.0, "per_hour": None, "last_judged": None, "done": 0}
@@ -136,12 +137,12 @@ def under_way():
 
 
 def test_the_lead_sees_who_is_missing_the_pace_and_the_forecast_and_nobody_else_does(copied):
-    (copied / small_collection.tables.STATE).write_text(json.dumps(under_way()))
-    public, own = map(text_of, small_collection.pages(copied))
+    (copied / small_collection.tables.STATE).write_text(json.dumps(make_state()))
+    public, own = map(strip_tags, small_collection.pages(copied))
     step = "Next : people are judging, 19 open; when they have judged : dvc repro"
     assert step in own
     assert step in public
-    for told in (
+    for sentence in (
         "As of 2026-11-30 12:34 (UTC)",
         "Annotator 1: not seen for 9 days, with 12 pairs open.",
         "Annotator 2: has not begun; 3 answers in their project don\u2019t count.",
@@ -153,23 +154,23 @@ def test_the_lead_sees_who_is_missing_the_pace_and_the_forecast_and_nobody_else_
         "Reason All Annotator 1",
         "bad-level 1 1",
     ):
-        assert told in own
+        assert sentence in own
     for personal in ("Annotator 1", "not seen", "has not begun", "2026-11-21 08:00"):
         assert personal not in public
 
 
 def test_a_closed_campaign_is_told_and_a_released_one_has_no_next_step(tmp_path):
-    pages = made(tmp_path, closed_at='"2026-11-23T08:53:12Z"')
+    pages = make_pages(tmp_path, closed_at='"2026-11-23T08:53:12Z"')
     for page in pages:
-        assert "dvc repro release report" in text_of(page)
+        assert "dvc repro release report" in strip_tags(page)
     # What waited is discarded, but it never got its votes.
-    told = "Incomplete: 5 of 5 pairs are decided; 1 given up for want of votes."
-    assert told in text_of(pages[0])
-    assert "the campaign is closed" in text_of(pages[0])
+    sentence = "Incomplete: 5 of 5 pairs are decided; 1 given up for want of votes."
+    assert sentence in strip_tags(pages[0])
+    assert "the campaign is closed" in strip_tags(pages[0])
     with contextlib.chdir(tmp_path):
         campaign = small_collection.opened_campaign.load_campaign()
         files.write_json(next_step.MANIFEST, {"campaign": campaign.model_dump()})
-    assert [page for page in small_collection.pages(tmp_path) if "Next" in text_of(page)] == []
+    assert [page for page in small_collection.pages(tmp_path) if "Next" in strip_tags(page)] == []
 
 
 def test_people_and_captions_of_pairs_stand_on_the_leads_page_alone(small_pages):
@@ -177,7 +178,7 @@ def test_people_and_captions_of_pairs_stand_on_the_leads_page_alone(small_pages)
     assert "../clips/m2.mp4" in own
     assert "1: 0" in own
     assert "clips/" not in public
-    assert "Annotator 1" not in text_of(public)
+    assert "Annotator 1" not in strip_tags(public)
     assert "A woman opens the door." not in public.replace(
         '<q class="text">A woman opens the door.</q>', ""
     ), "a query may be shown, the caption of a pair not"
@@ -194,11 +195,11 @@ def test_everything_from_corpora_and_people_is_escaped(hostile):
 
 def test_the_links_to_clips_are_encoded(hostile):
     with contextlib.chdir(hostile):
-        found = small_collection.read()
-    assert "/" in found.clips["clip"].iloc[0]
+        collection = small_collection.read()
+    assert "/" in collection.clips["clip"].iloc[0]
     from pipeline.pages.lead import link_clip
 
-    link = link_clip(found.clips["clip"].iloc[0])
+    link = link_clip(collection.clips["clip"].iloc[0])
     assert link.count("/") == 2
     assert not set('<>{}" ') & set(link)
 
@@ -253,21 +254,21 @@ def test_in_a_browser(browser, request, small_pages, folder, where, scheme):
     with contextlib.closing(
         browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme=scheme)
     ) as page:
-        asked, said = [], []
-        page.on("request", lambda one: asked.append(one.url))
-        page.on("console", lambda one: said.append(one.text))
-        page.on("pageerror", lambda one: said.append(str(one)))
-        page.on("dialog", lambda one: said.append(one.message))
+        asked, messages = [], []
+        page.on("request", lambda event: asked.append(event.url))
+        page.on("console", lambda event: messages.append(event.text))
+        page.on("pageerror", lambda event: messages.append(str(event)))
+        page.on("dialog", lambda event: messages.append(event.message))
         page.goto(path.as_uri())
         clips = (small_collection.tables.WORK / "clips").as_posix()
         own = [url for url in asked if not url.startswith("data:")]
         assert own[0] == path.as_uri()
         assert all(url.startswith("file:") and f"/{clips}/" in url for url in own[1:])
         assert len(own) == 1 or where == report.LEAD_PAGE
-        assert said == []
+        assert messages == []
 
-        levels = [int(one.evaluate("one => one.tagName[1]")) for one in page.query_selector_all(
-            "h1, h2, h3")]  # fmt: skip
+        headings = page.query_selector_all("h1, h2, h3")
+        levels = [int(heading.evaluate("one => one.tagName[1]")) for heading in headings]
         assert levels[0] == 1
         assert levels.count(1) == 1
         assert all(after <= before + 1 for before, after in pairwise(levels))
@@ -293,7 +294,7 @@ def test_all_checks_stand_on_the_first_screen_and_paper_is_white(browser, small,
     size = {"width": 1280, "height": 800}
     with contextlib.closing(browser.new_page(viewport=size, color_scheme="dark")) as page:
         page.goto(path.as_uri())
-        boxes = [one.bounding_box() for one in page.query_selector_all(".check")]
+        boxes = [element.bounding_box() for element in page.query_selector_all(".check")]
         assert len(boxes) == 6
         assert all(box["y"] + box["height"] <= 800 for box in boxes)
         page.emulate_media(media="print")

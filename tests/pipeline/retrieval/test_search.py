@@ -23,7 +23,7 @@ from pipeline.retrieval.similarity import GRID, unit_on_grid
 torch = Lazy("torch")
 
 
-def by_definition(vectors, queries, moments, rows, k):
+def search_by_definition(vectors, queries, moments, rows, k):
     """Return (query, moment position, rank, similarity): docs/exactness.md, word for word."""
     integers = [[int(x) for x in np.rint(row.astype(np.float64) / GRID)] for row in vectors]
     result = []
@@ -54,7 +54,7 @@ def find_nearest(vectors, queries, moments, rows, k, **execution):
     ]
 
 
-def moments_of(count):
+def make_moments(count):
     """Return moments of one video, a second each."""
     start = np.arange(count) * 1.0
     ids = [f"{i:05}" for i in range(count)]
@@ -101,7 +101,7 @@ def test_equals_the_definition_for_every_block_size_and_thread_count(
     import_faiss().omp_set_num_threads(threads)
     with threadpool_limits(threads), patch.object(module, "LONGEST_SHORTLIST", longest):
         result = find_nearest(*world, k, pool_block=pool_block, query_block=query_block)
-    assert result == by_definition(*world, k)
+    assert result == search_by_definition(*world, k)
 
 
 def test_a_shortlist_full_of_near_ties_grows_until_the_answer_is_proven():
@@ -111,10 +111,10 @@ def test_a_shortlist_full_of_near_ties_grows_until_the_answer_is_proven():
     random = np.random.default_rng(3)
     centre = random.standard_normal(dimensions)
     vectors = unit_on_grid(centre + 3e-6 * random.standard_normal((texts, dimensions)))
-    moments = moments_of(texts)
+    moments = make_moments(texts)
     rows, queries = np.arange(texts), np.array([7])
     result = find_nearest(vectors, queries, moments, rows, 5)
-    assert result == by_definition(vectors, queries, moments, rows, 5)
+    assert result == search_by_definition(vectors, queries, moments, rows, 5)
     assert [row[3] for row in result] == [1.0] * 5
     assert [row[1] for row in result] == [0, 1, 2, 3, 4]
 
@@ -124,14 +124,14 @@ def test_a_text_left_out_that_rounds_to_the_same_similarity_is_found():
     # rounding tells, and has the smallest id: it is the answer.
     cosines = np.array([1.0, *[0.5 - 2e-7] * 5, 0.5 - 4.5e-7])
     vectors = unit_on_grid(np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1))
-    moments = moments_of(6)
+    moments = make_moments(6)
     assert find_nearest(vectors, [0], moments, [6, 1, 2, 3, 4, 5], 1) == [(0, 0, 1, 0.5)]
 
 
 def test_thousands_of_equal_vectors_take_no_more_memory_than_a_few():
     def peak(count):
         vectors = np.tile(unit_on_grid(np.ones((1, 384))), (count, 1))
-        moments = moments_of(count)
+        moments = make_moments(count)
         tracemalloc.start()
         result = find_nearest(vectors, np.arange(16), moments, np.arange(count), 5)
         memory = tracemalloc.get_traced_memory()[1]
@@ -144,14 +144,14 @@ def test_thousands_of_equal_vectors_take_no_more_memory_than_a_few():
 
 def test_the_own_moment_is_a_candidate_of_similarity_one():
     vectors = unit_on_grid(np.random.default_rng(0).standard_normal((30, 384)))
-    moments = moments_of(30)
+    moments = make_moments(30)
     result = find_nearest(vectors, np.arange(30), moments, np.arange(30), 3)
     assert [row for row in result if row[2] == 1] == [(i, i, 1, 1.0) for i in range(30)]
 
 
 def test_moments_of_one_place_are_one_candidate_the_best_captions():
     vectors = unit_on_grid(np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]))
-    moments = moments_of(3).assign(video_id=["v", "v", "w"], start=1.0, end=2.0)
+    moments = make_moments(3).assign(video_id=["v", "v", "w"], start=1.0, end=2.0)
     # The first two are the same seconds of the same video; the second says it better.
     result = find_nearest(vectors, [0], moments, [2, 1, 1], 3)
     assert result == [(0, 1, 1, 0.8), (0, 2, 2, 0.8)]
@@ -159,19 +159,22 @@ def test_moments_of_one_place_are_one_candidate_the_best_captions():
 
 def test_a_pool_smaller_than_k_gives_all_of_it():
     vectors = unit_on_grid(np.eye(3))
-    assert find_nearest(vectors, [0, 1], moments_of(1), [0], 40) == [(0, 0, 1, 1.0), (1, 0, 1, 0.0)]
+    assert find_nearest(vectors, [0, 1], make_moments(1), [0], 40) == [
+        (0, 0, 1, 1.0),
+        (1, 0, 1, 0.0),
+    ]
 
 
 def test_a_text_that_thousands_share_costs_no_more_than_k():
     count = 5000
-    moments = moments_of(count)
+    moments = make_moments(count)
     pool = Pool.build(moments, np.zeros(count, dtype=np.int64), 40)
     assert pool.moments.tolist() == list(range(40))
 
 
 def test_an_empty_pool_is_a_clear_error():
     embedded = Embeddings(text_ids(["x"]), unit_on_grid(np.ones((1, 2))))
-    moments = moments_of(0).assign(caption="")
+    moments = make_moments(0).assign(caption="")
     with pytest.raises(PoolError, match=r"ingest\.pool_modalities"):
         search(pd.Series(["x"]), moments, embedded, 3)
 
@@ -182,28 +185,30 @@ def test_an_empty_pool_is_a_clear_error():
 def test_a_shortlist_by_torch_gives_the_same_answer(threads, world, k, pool_block):
     with threadpool_limits(threads):
         result = find_nearest(*world, k, pool_block=pool_block, knn=torch_knn("cpu"))
-    assert result == by_definition(*world, k)
+    assert result == search_by_definition(*world, k)
 
 
 def test_a_device_that_multiplies_with_less_than_float32_is_refused():
     def tf32(queries, texts, size):
-        coarse = [(one.view(np.uint32) & 0xFFFFE000).view(np.float32) for one in (queries, texts)]
+        coarse = [
+            (operand.view(np.uint32) & 0xFFFFE000).view(np.float32) for operand in (queries, texts)
+        ]
         return faiss_knn(*coarse, size)
 
     vectors = unit_on_grid(np.random.default_rng(0).standard_normal((99, 384)))
     with pytest.raises(SearchError, match="CUDA_VISIBLE_DEVICES"):
-        find_nearest(vectors, np.arange(9), moments_of(99), np.arange(99), 3, knn=tf32)
+        find_nearest(vectors, np.arange(9), make_moments(99), np.arange(99), 3, knn=tf32)
 
 
 def test_torch_multiplies_without_tf32_whatever_was_set(monkeypatch):
     was = torch.get_float32_matmul_precision()
-    multiply, seen = torch.Tensor.__matmul__, []
+    multiply, precisions = torch.Tensor.__matmul__, []
 
-    def watched(left, right):
-        seen.append(torch.get_float32_matmul_precision())
+    def multiply_and_note(left, right):
+        precisions.append(torch.get_float32_matmul_precision())
         return multiply(left, right)
 
-    monkeypatch.setattr(torch.Tensor, "__matmul__", watched)
+    monkeypatch.setattr(torch.Tensor, "__matmul__", multiply_and_note)
     units = unit_on_grid(np.random.default_rng(0).standard_normal((9, 8)))
     try:
         torch.set_float32_matmul_precision("high")
@@ -211,7 +216,7 @@ def test_torch_multiplies_without_tf32_whatever_was_set(monkeypatch):
         assert torch.get_float32_matmul_precision() == "high"
     finally:
         torch.set_float32_matmul_precision(was)
-    assert seen == ["highest"]
+    assert precisions == ["highest"]
 
 
 @pytest.mark.parametrize("device", ["auto", "cpu", "cuda", "mps"])

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_search import by_definition, find_nearest, moments_of, worlds
+from test_search import find_nearest, make_moments, search_by_definition, worlds
 
 from pipeline.core.params import load
 from pipeline.retrieval import search, sharded_search
@@ -24,19 +24,19 @@ def search_partition(folder, world, k, shard, steps=(2**16, 2**21)):
     np.save(folder / "vectors.npy", vectors)
     every = np.stack([np.arange(len(moments)), rows, places(moments)])
     blocks = [queries[at : at + steps[0]] for at in range(0, len(queries), steps[0])]
-    found = []
+    paths = []
     for number, block in enumerate(blocks):
         np.save(folder / "queries.npy", block)
-        found.append([])
-        for one in np.unique(shard):
-            np.save(folder / "moments.npy", every[:, shard == one])
+        paths.append([])
+        for shard_number in np.unique(shard):
+            np.save(folder / "moments.npy", every[:, shard == shard_number])
             inputs = [folder / f"{name}.npy" for name in ("vectors", "moments", "queries")]
-            path = folder / f"{number}-{one}.part"
+            path = folder / f"{number}-{shard_number}.part"
             find_part(ShardSearch(inputs[0], "", inputs[1], inputs[2], k, "cpu"), path)
-            found[-1].append(path)
+            paths[-1].append(path)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sharded_search, "MERGED", steps[1])
-        merged = list(sharded_search.merge(found, k))
+        merged = list(sharded_search.merge(paths, k))
     return [
         (int(q), int(m), int(r), float(s))
         for part in merged
@@ -58,16 +58,16 @@ def test_any_partition_by_video_is_exact(tmp_path_factory, world, k, shard_of, b
     shard = np.array(shard_of)[video]
     result = search_partition(folder, world, k, shard, (block, merged))
     assert result == find_nearest(*world, k)
-    assert result == by_definition(*world, k)
+    assert result == search_by_definition(*world, k)
 
 
 def test_a_split_that_is_not_by_video_can_be_wrong(tmp_path):
     """Moments 0 and 1 are one place, described twice; apart, both are answers."""
     vectors = unit_on_grid(np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]))
-    moments = moments_of(3).assign(start=[1.0, 1.0, 5.0], end=[2.0, 2.0, 6.0])
+    moments = make_moments(3).assign(start=[1.0, 1.0, 5.0], end=[2.0, 2.0, 6.0])
     world = vectors, np.array([0]), moments, np.array([0, 1, 2])
     right = [(0, 0, 1, 1.0), (0, 2, 2, 0.0)]
-    assert by_definition(*world, 2) == right
+    assert search_by_definition(*world, 2) == right
     assert search_partition(tmp_path, world, 2, np.array([0, 0, 0])) == right
     assert search_partition(tmp_path, world, 2, np.array([0, 1, 0])) != right
 
@@ -109,8 +109,8 @@ def rows(neighbours):
 def test_shards_find_what_one_search_finds(engine, world, shards, monkeypatch):
     monkeypatch.setattr(sharded_search, "QUERIES", 40)
     engine = engine.model_copy(update={"shards": shards})
-    found = ShardedSearch("pseudo", engine).search(*world, 7)
-    assert np.array_equal(rows(found), rows(search.search(*world, 7)))
+    neighbours = ShardedSearch("pseudo", engine).search(*world, 7)
+    assert np.array_equal(rows(neighbours), rows(search.search(*world, 7)))
 
 
 def test_other_vectors_are_other_parts_and_finished_ones_are_found_again(engine, world):

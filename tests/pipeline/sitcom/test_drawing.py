@@ -44,16 +44,16 @@ TAKES = list(Plot(SCRIPT, 2024, FPS).takes(24))
 MOMENTS = [(take, step) for take in TAKES for step in take.steps if step.cue]
 
 
-def of(action):
+def list_steps(action):
     return [(take, step) for take, step in MOMENTS if step.cue.action == action]
 
 
-def at(step, share):
+def choose_frame(step, share):
     """Return the frame that is `share` of the way through a step."""
     return step.first + int(share * (step.last - step.first))
 
 
-def near(frame, colour, tolerance=26):
+def count_near(frame, colour, tolerance=26):
     """Count the pixels of a frame that are about of a colour."""
     distance = np.abs(frame.astype(int) - np.array(rgb(colour))).max(axis=2)
     return int((distance <= tolerance).sum())
@@ -73,11 +73,11 @@ def test_all_that_a_screenplay_may_name_can_be_drawn():
 
 
 def test_no_two_characters_look_alike():
-    for (one, a), (two, b) in combinations(SCRIPT.cast.items(), 2):
+    for (first, a), (second, b) in combinations(SCRIPT.cast.items(), 2):
         clothes = math.dist(rgb(a.top), rgb(b.top))
-        assert clothes > 45, f"{one} and {two} wear the same colour"
+        assert clothes > 45, f"{first} and {second} wear the same colour"
         look = ("hair", "hair_colour", "skin", "outfit", "wears")
-        assert sum(getattr(a, part) != getattr(b, part) for part in look) >= 2, (one, two)
+        assert sum(getattr(a, part) != getattr(b, part) for part in look) >= 2, (first, second)
 
 
 def test_women_and_men_are_told_apart_at_a_glance():
@@ -86,8 +86,8 @@ def test_women_and_men_are_told_apart_at_a_glance():
         hair.setdefault(character.gender, set()).add(character.hair)
         clothes.setdefault(character.gender, set()).add(character.outfit)
     for looks in (hair, clothes):
-        for one, two in combinations(looks, 2):
-            assert not looks[one] & looks[two]
+        for first, second in combinations(looks, 2):
+            assert not looks[first] & looks[second]
 
 
 def farthest(track):
@@ -101,7 +101,7 @@ def farthest(track):
 
 @pytest.mark.parametrize("action", sorted(ACTS))
 def test_an_action_moves_its_people_more_than_those_who_look_on(action):
-    for take, step in of(action)[:4]:
+    for take, step in list_steps(action)[:4]:
         tracks = {}
         for number in range(step.first, step.last):
             for name, pose in tableau_at(SCRIPT, take, number).poses.items():
@@ -115,26 +115,28 @@ def test_an_action_moves_its_people_more_than_those_who_look_on(action):
 
 @pytest.mark.parametrize("action", sorted(ACTS))
 def test_an_action_changes_the_picture(action):
-    take, step = of(action)[0]
+    take, step = list_steps(action)[0]
     painter = Painter(SCRIPT, take, HEIGHT)
-    shown = [painter.frame(at(step, share))[:160].astype(int) for share in (0.0, 0.3, 0.5, 0.7)]
-    changed = [np.abs(a - b).max(axis=2) > 40 for a, b in combinations(shown, 2)]
+    pictures = [
+        painter.frame(choose_frame(step, share))[:160].astype(int) for share in (0.0, 0.3, 0.5, 0.7)
+    ]
+    changed = [np.abs(a - b).max(axis=2) > 40 for a, b in combinations(pictures, 2)]
     assert max(mask.sum() for mask in changed) > 150
 
 
 @pytest.mark.parametrize("action", sorted(ACTS))
 def test_an_action_goes_on_smoothly_from_and_to_the_steps_beside_it(action):
     """Nobody jumps: from one frame to the next a body moves less than a stride."""
-    for take, step in of(action)[:4]:
+    for take, step in list_steps(action)[:4]:
         before = tableau_at(SCRIPT, take, step.first - 1).poses
         for number in range(step.first, step.last + 1):
             poses = tableau_at(SCRIPT, take, number).poses
             for name in before.keys() & poses.keys():
-                one, two = before[name], poses[name]
-                assert math.dist(one.hips, two.hips) < 12, (take.name, number)
-                if one.holds == two.holds and two.holds:
-                    hands = [pose.hands[1] or pose.rest for pose in (one, two)]
-                    turned = one.facing != two.facing
+                earlier, later = before[name], poses[name]
+                assert math.dist(earlier.hips, later.hips) < 12, (take.name, number)
+                if earlier.holds == later.holds and later.holds:
+                    hands = [pose.hands[1] or pose.rest for pose in (earlier, later)]
+                    turned = earlier.facing != later.facing
                     assert turned or math.dist(*hands) < 16, (take.name, number)
             before = poses
 
@@ -146,25 +148,25 @@ def test_those_who_are_described_are_in_the_frame():
             if step.cue is None:
                 continue
             share = {"enter": 0.99, "leave": 0.0}.get(step.cue.action, 0.5)
-            tableau = tableau_at(SCRIPT, take, at(step, share))
-            frame = painter.frame(at(step, share))[:160]
+            tableau = tableau_at(SCRIPT, take, choose_frame(step, share))
+            frame = painter.frame(choose_frame(step, share))[:160]
             for name in step.cue.who:
                 others = {n: pose for n, pose in tableau.poses.items() if n != name}
                 without = painter.paint(type(tableau)(others, tableau.fixtures, (), None))
                 colour = SCRIPT.cast[name].top
-                rest = near(np.asarray(without.reduce(2))[:160], colour)
-                assert near(frame, colour) - rest > 60, (take.name, step.cue, name)
+                rest = count_near(np.asarray(without.reduce(2))[:160], colour)
+                assert count_near(frame, colour) - rest > 60, (take.name, step.cue, name)
 
 
 def test_one_who_has_left_is_gone_and_one_who_comes_was_not_there():
-    for take, step in of("leave"):
+    for take, step in list_steps("leave"):
         assert not set(step.cue.who) & set(tableau_at(SCRIPT, take, step.last - 1).poses)
-    for take, step in of("enter"):
+    for take, step in list_steps("enter"):
         assert not set(step.cue.who) & set(tableau_at(SCRIPT, take, step.first).poses)
 
 
 def test_a_thing_handed_over_changes_hands_once():
-    for take, step in of("hand_over"):
+    for take, step in list_steps("hand_over"):
         giver, taker = step.cue.who
         poses = [tableau_at(SCRIPT, take, n).poses for n in range(step.first, step.last)]
         holders = [(p[giver].holds, p[taker].holds) for p in poses]
@@ -177,11 +179,13 @@ def test_a_thing_handed_over_changes_hands_once():
     ("action", "held"), [("put_down", [True, False]), ("pick_up", [False, True])]
 )
 def test_a_thing_is_in_the_hand_or_on_the_table_never_both(action, held):
-    for take, step in of(action):
+    for take, step in list_steps(action):
         tableaux = [tableau_at(SCRIPT, take, n) for n in range(step.first, step.last)]
         hand = [tableau.poses[step.cue.who[0]].holds == step.cue.object for tableau in tableaux]
         assert [key for key, _ in groupby(hand)] == held
-        assert len({len(one.laid) + held for one, held in zip(tableaux, hand, strict=True)}) == 1
+        assert (
+            len({len(scene.laid) + held for scene, held in zip(tableaux, hand, strict=True)}) == 1
+        )
 
 
 def test_what_is_held_is_within_reach():
@@ -203,7 +207,7 @@ def test_feet_are_on_the_ground():
 
 
 def test_a_door_is_open_while_somebody_is_in_it():
-    for take, step in of("enter") + of("leave"):
+    for take, step in list_steps("enter") + list_steps("leave"):
         for number in range(step.first, step.last):
             tableau = tableau_at(SCRIPT, take, number)
             if any(0.3 < tableau.poses[n].depth < 1 for n in step.cue.who if n in tableau.poses):
@@ -211,10 +215,10 @@ def test_a_door_is_open_while_somebody_is_in_it():
 
 
 def test_coffee_is_poured_after_the_pot_is_lifted_and_fills_the_cup():
-    for take, step in of("pour"):
-        early = tableau_at(SCRIPT, take, at(step, ARRIVED)).pot
+    for take, step in list_steps("pour"):
+        early = tableau_at(SCRIPT, take, choose_frame(step, ARRIVED)).pot
         late = tableau_at(SCRIPT, take, step.last).pot
-        middle = tableau_at(SCRIPT, take, at(step, 0.66))
+        middle = tableau_at(SCRIPT, take, choose_frame(step, 0.66))
         assert (early.level, late.level) == (0, 1)
         assert middle.pot.at[1] < early.at[1] - 5
         assert [effect.kind for effect in middle.effects] == ["stream"]
@@ -290,8 +294,8 @@ def test_a_frame_without_a_number_is_refused():
 
 
 def test_the_clock_is_inside_the_strip_and_left_of_the_blocks():
-    one, two = strip(0), strip(599)
-    changed = np.argwhere((one[:, :110] != two[:, :110]).any(axis=2))
+    first, last = strip(0), strip(599)
+    changed = np.argwhere((first[:, :110] != last[:, :110]).any(axis=2))
     assert len(changed) > 20
     assert changed[:, 0].min() >= 164
     assert changed[:, 1].max() < 108

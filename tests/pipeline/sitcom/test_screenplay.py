@@ -73,7 +73,7 @@ def test_a_mistake_is_one_line_with_its_field(repository, tmp_path, old, new, me
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
     with pytest.raises((ScreenplayError, files.FileError)) as caught:
         load_screenplay(path)
-    said = str(caught.value).replace(str(tmp_path), "DIR")
-    assert said.startswith("DIR/screenplay.yaml")
-    assert message in said
-    assert "\n" not in said
+    error = str(caught.value).replace(str(tmp_path), "DIR")
+    assert error.startswith("DIR/screenplay.yaml")
+    assert message in error
+    assert "\n" not in error

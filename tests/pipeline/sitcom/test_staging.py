@@ -34,9 +34,9 @@ def cues(take):
 def test_steps_follow_each_other_without_a_gap():
     for take in takes():
         assert take.steps[0].first == 0
-        for one, next_ in pairwise(take.steps):
-            assert one.last == next_.first
-            assert one.after == next_.before
+        for earlier, later in pairwise(take.steps):
+            assert earlier.last == later.first
+            assert earlier.after == later.before
         assert all(step.first < step.last for step in take.steps)
 
 
@@ -49,8 +49,8 @@ def test_videos_last_20_to_60_seconds_and_moments_2_to_8():
 
 def test_moments_do_not_touch():
     for take in takes():
-        for one, next_ in pairwise(cues(take)):
-            assert next_.first - one.last >= FPS // 2
+        for earlier, later in pairwise(cues(take)):
+            assert later.first - earlier.last >= FPS // 2
 
 
 def test_things_neither_vanish_nor_appear():

@@ -39,23 +39,23 @@ def open_cache(path):
     return FileCache(path, files.file_sha256, str)
 
 
-def saved(cache, video):
+def save_hash(cache, video):
     hashes = open_cache(cache)
     assert hashes.get(video) == sha(video.read_bytes())
     hashes.save()
 
 
 def test_a_file_is_read_once(cache, video, read):
-    saved(cache, video)
-    saved(cache, video)
+    save_hash(cache, video)
+    save_hash(cache, video)
     assert read == [video]
 
 
 def test_a_changed_file_is_read_again(cache, video, read):
-    saved(cache, video)
+    save_hash(cache, video)
     video.write_bytes(b"Pictures")
     os.utime(video, ns=(1, 1))
-    saved(cache, video)
+    save_hash(cache, video)
     assert read == [video, video]
 
 
@@ -63,11 +63,11 @@ def test_a_changed_file_is_read_again(cache, video, read):
 def test_a_broken_memory_is_none(cache, video, content):
     cache.parent.mkdir()
     cache.write_text(content)
-    saved(cache, video)
+    save_hash(cache, video)
 
 
 def test_a_file_that_is_away_held_what_it_held(cache, video):
-    saved(cache, video)
+    save_hash(cache, video)
     content = video.read_bytes()
     video.unlink()
     for _ in range(2):  # and is not forgotten
@@ -78,10 +78,10 @@ def test_a_file_that_is_away_held_what_it_held(cache, video):
 
 
 def test_files_that_nobody_asks_for_are_forgotten(cache, video):
-    saved(cache, video)
-    other = video.with_name("other.mp4")
-    other.write_bytes(b"x")
-    saved(cache, other)
+    save_hash(cache, video)
+    second = video.with_name("other.mp4")
+    second.write_bytes(b"x")
+    save_hash(cache, second)
     assert open_cache(cache).last(video) is None
 
 
@@ -91,7 +91,7 @@ def test_what_is_not_there_is_an_error_of_the_system(cache, tmp_path):
 
 
 def test_a_killed_run_keeps_what_it_has_read_and_what_was_known(cache, video, read, monkeypatch):
-    saved(cache, video)
+    save_hash(cache, video)
     others = [video.with_name(f"{number}.mp4") for number in range(3)]
     for other in others:
         other.write_bytes(b"x")

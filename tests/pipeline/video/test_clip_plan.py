@@ -29,25 +29,25 @@ def table(rows, *names):
     return pd.DataFrame(rows, columns=list(names))
 
 
-def moments_of(*rows, padding=0.0, candidates=None):
+def make_moments(*rows, padding=0.0, candidates=None):
     moments = table(rows, "moment_id", "video_id", "start", "end")
     ids = candidates or [(f"q{n}", row[0]) for n, row in enumerate(rows)]
     videos = table(VIDEOS, "video_id", "duration", "path")
     return select_moments(table(ids, "query_id", "moment_id"), moments, videos, padding)
 
 
-def jobs_of(*rows, padding=0.0, slack=1.0, **clips):
+def make_jobs(*rows, padding=0.0, slack=1.0, **clips):
     usual = {"format": "mp4", "height": 480, "url": "label-studio", "workers": 1, "audio": False}
     params = usual | clips
-    moments = moments_of(*rows, padding=padding)
+    moments = make_moments(*rows, padding=padding)
     return plan_clips(moments, SHAS, Clips(padding=padding, **params), slack)
 
 
 def test_a_moment_that_many_queries_want_is_wanted_once():
     many = [("q1", "m"), ("q2", "m"), ("q2", "a"), ("q3", "m")]
     rows = [("m", "v", 1.0, 2.0), ("never", "v", 3.0, 4.0), ("a", "w", 0.0, 1.0)]
-    found = moments_of(*rows, candidates=many)
-    assert found["moment_id"].tolist() == ["a", "m"]
+    moments = make_moments(*rows, candidates=many)
+    assert moments["moment_id"].tolist() == ["a", "m"]
 
 
 @pytest.mark.parametrize(
@@ -61,13 +61,13 @@ def test_a_moment_that_many_queries_want_is_wanted_once():
     ],
 )
 def test_padding_stays_within_the_video(start, end, padding, expected):
-    [row] = moments_of(("m", "v", start, end), padding=padding).itertuples()
+    [row] = make_moments(("m", "v", start, end), padding=padding).itertuples()
     assert (row.first, row.last) == expected
 
 
 def test_moments_that_show_the_same_share_a_clip():
     rows = [("a", "v", 1.0, 2.0), ("b", "v", 1.0, 2.0), ("c", "copy", 1.0, 2.0)]
-    jobs = jobs_of(*rows, ("d", "v", 1.0, 2.5), ("e", "w", 1.0, 2.0))
+    jobs = make_jobs(*rows, ("d", "v", 1.0, 2.5), ("e", "w", 1.0, 2.0))
     assert jobs["a"].clip == jobs["b"].clip == jobs["c"].clip
     assert len({job.clip for job in jobs.values()}) == 3
     assert jobs["e"][1:] == (Path("w.mp4"), Interval(1.0, 2.0), 1.0)
@@ -75,30 +75,30 @@ def test_moments_that_show_the_same_share_a_clip():
 
 def test_a_clip_is_long_enough_for_each_of_its_moments():
     rows = [("a", "v", 1.0, 5.1), ("b", "v", 4.0, 9.9)]
-    jobs = jobs_of(*rows, padding=5.0, slack=0.5)
+    jobs = make_jobs(*rows, padding=5.0, slack=0.5)
     assert jobs["a"].clip == jobs["b"].clip
     assert {job.needed for job in jobs.values()} == {9.9 - 0.5}
 
 
 def test_only_what_is_shown_makes_another_clip():
     row = ("m", "v", 1.0, 2.0)
-    [usual] = {job.clip for job in jobs_of(row).values()}
+    [usual] = {job.clip for job in make_jobs(row).values()}
     for same in ({"slack": 0.1}, {"workers": 7}, {"url": "s3://bucket"}):
-        assert jobs_of(row, **same)["m"].clip == usual
-    for other in ({"height": 240}, {"format": "gif"}, {"padding": 0.5}):
-        assert jobs_of(row, **other)["m"].clip != usual
+        assert make_jobs(row, **same)["m"].clip == usual
+    for changes in ({"height": 240}, {"format": "gif"}, {"padding": 0.5}):
+        assert make_jobs(row, **changes)["m"].clip != usual
 
 
 def test_what_has_no_content_has_no_clip():
-    assert jobs_of(("m", "../x", 1.0, 2.0)) == {}
-    assert jobs_of() == {}
+    assert make_jobs(("m", "../x", 1.0, 2.0)) == {}
+    assert make_jobs() == {}
 
 
 def test_tables_that_do_not_belong_together_are_refused():
     with pytest.raises(ClipsError, match=r"candidates\.parquet: the moment 'x' .*`dvc repro`"):
-        moments_of(("m", "v", 1.0, 2.0), candidates=[("q", "m"), ("q", "x")])
+        make_moments(("m", "v", 1.0, 2.0), candidates=[("q", "m"), ("q", "x")])
     with pytest.raises(ClipsError, match="the moment 'm' or its video is not in"):
-        moments_of(("m", "unheard-of", 1.0, 2.0))
+        make_moments(("m", "unheard-of", 1.0, 2.0))
 
 
 seconds = st.floats(0, 1e6, allow_nan=False)
@@ -110,14 +110,14 @@ facts = st.tuples(
 
 
 @given(facts, facts)
-def test_clips_have_one_name_if_they_show_the_same(one, other):
-    assert (clip_name(*one) == clip_name(*other)) == (one == other)
-    assert clip_name(*one) == clip_name(*one)
+def test_clips_have_one_name_if_they_show_the_same(first, second):
+    assert (clip_name(*first) == clip_name(*second)) == (first == second)
+    assert clip_name(*first) == clip_name(*first)
 
 
 @given(facts)
-def test_a_name_is_a_hash_whatever_the_video_is_called(one):
-    assert re.fullmatch(r"[0-9a-f]{32}\.(mp4|gif)", clip_name(*one))
+def test_a_name_is_a_hash_whatever_the_video_is_called(clip):
+    assert re.fullmatch(r"[0-9a-f]{32}\.(mp4|gif)", clip_name(*clip))
 
 
 def test_names_are_the_same_on_every_machine():

@@ -36,9 +36,9 @@ def account(monkeypatch):
 def bucket(account):
     """Return an empty bucket called `clips`."""
     with mock_aws():
-        made = boto3.resource("s3").Bucket("clips")
-        made.create()
-        yield made
+        new = boto3.resource("s3").Bucket("clips")
+        new.create()
+        yield new
 
 
 @pytest.fixture
@@ -123,14 +123,14 @@ def complaint(setting, clips):
 
 
 def test_no_such_bucket_is_one_line_without_secrets(bucket, files):
-    said = complaint("s3://another/p", files)
-    assert said.startswith("clips.url: s3://another: ")
-    assert "NoSuchBucket" in said
+    message = complaint("s3://another/p", files)
+    assert message.startswith("clips.url: s3://another: ")
+    assert "NoSuchBucket" in message
 
 
 def test_no_account_is_one_line_that_says_what_to_set(files):
-    said = complaint("s3://clips", files)
-    assert said.startswith("clips.url: s3://clips: no credentials; set AWS_PROFILE")
+    message = complaint("s3://clips", files)
+    assert message.startswith("clips.url: s3://clips: no credentials; set AWS_PROFILE")
 
 
 def test_an_unknown_profile_is_one_line(files, monkeypatch):

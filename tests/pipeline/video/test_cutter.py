@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from numbered import FPS, convert, numbers, shown, size_of, streams, thinned, times, write_numbered
+from numbered import (
+    FPS,
+    convert,
+    numbers,
+    read_size,
+    select_frames,
+    streams,
+    thin_frames,
+    times,
+    write_numbered,
+)
 
 from pipeline.video import cutter
 from pipeline.video.cutter import ClipFormat, Interval, cut
@@ -33,7 +43,7 @@ STRETCHES = [
 ]
 
 
-def clip_of(video, start, end, style, folder, needed=None):
+def cut_clip(video, start, end, style, folder, needed=None):
     target = folder / f"clip.{style.format}"
     assert cut(video, Interval(start, end), needed or end, style, target) is None
     return target
@@ -41,20 +51,20 @@ def clip_of(video, start, end, style, folder, needed=None):
 
 @pytest.mark.parametrize(("start", "end"), STRETCHES)
 def test_a_clip_shows_the_frames_of_its_stretch_and_no_others(numbered, tmp_path, start, end):
-    clip = clip_of(numbered, start, end, MP4, tmp_path)
-    expected = shown(start, end, ALL)
+    clip = cut_clip(numbered, start, end, MP4, tmp_path)
+    expected = select_frames(start, end, ALL)
     assert numbers(clip) == expected
-    said = [float(time) for time in times(clip)]
+    seconds = [float(time) for time in times(clip)]
     own = [(number - expected[0]) / FPS for number in expected]
-    assert said == pytest.approx(own, abs=2e-4)  # they play as fast as in the video
+    assert seconds == pytest.approx(own, abs=2e-4)  # they play as fast as in the video
 
 
 @pytest.mark.parametrize(("start", "end"), STRETCHES)
 def test_a_gif_shows_three_pictures_a_second(numbered, tmp_path, start, end):
-    clip = clip_of(numbered, start, end, GIF, tmp_path)
-    assert numbers(clip) == thinned(start, end, ALL)
-    said = [float(time) for time in times(clip)]
-    assert said == pytest.approx([k / 3 for k in range(len(said))], abs=0.011)  # GIF: 1/100 s
+    clip = cut_clip(numbered, start, end, GIF, tmp_path)
+    assert numbers(clip) == thin_frames(start, end, ALL)
+    seconds = [float(time) for time in times(clip)]
+    assert seconds == pytest.approx([k / 3 for k in range(len(seconds))], abs=0.011)  # GIF: 1/100 s
 
 
 @pytest.mark.slow
@@ -62,8 +72,8 @@ def test_a_gif_shows_three_pictures_a_second(numbered, tmp_path, start, end):
 @given(st.floats(0, 7.8), st.floats(0.09, 2))
 def test_any_stretch_is_accurate_at_both_ends(numbered, tmp_path, start, length):
     end = min(start + length, 8.0)
-    if expected := shown(start, end, ALL):
-        assert numbers(clip_of(numbered, start, end, MP4, tmp_path)) == expected
+    if expected := select_frames(start, end, ALL):
+        assert numbers(cut_clip(numbered, start, end, MP4, tmp_path)) == expected
 
 
 SOURCES = {
@@ -86,7 +96,9 @@ def sources(numbered, tmp_path_factory):
 @pytest.mark.parametrize("name", SOURCES)
 @pytest.mark.parametrize(("start", "end"), [(0.0, 0.3), (2.55, 4.2), (6.01, 8.0)])
 def test_the_container_makes_no_difference(sources, tmp_path, name, start, end):
-    assert numbers(clip_of(sources / name, start, end, MP4, tmp_path)) == shown(start, end, ALL)
+    assert numbers(cut_clip(sources / name, start, end, MP4, tmp_path)) == select_frames(
+        start, end, ALL
+    )
 
 
 @pytest.mark.parametrize(("start", "end"), [(0.0, 1.0), (2.3, 5.1), (4.6, 7.7)])
@@ -95,12 +107,12 @@ def test_frames_at_uneven_times_keep_them(numbered, tmp_path, start, end):
     uneven = tmp_path / "uneven.mp4"
     convert(numbered, uneven, "-vf", "select=not(between(mod(n\\,7)\\,2\\,4))",
             "-fps_mode", "passthrough")  # fmt: skip
-    clip = clip_of(uneven, start, end, MP4, tmp_path)
-    expected = shown(start, end, there)
+    clip = cut_clip(uneven, start, end, MP4, tmp_path)
+    expected = select_frames(start, end, there)
     assert numbers(clip) == expected
     own = [(number - expected[0]) / FPS for number in expected]
     assert [float(time) for time in times(clip)] == pytest.approx(own, abs=2e-4)
-    assert numbers(clip_of(uneven, start, end, GIF, tmp_path)) == thinned(start, end, there)
+    assert numbers(cut_clip(uneven, start, end, GIF, tmp_path)) == thin_frames(start, end, there)
 
 
 # What a clip is like
@@ -119,13 +131,13 @@ def test_frames_at_uneven_times_keep_them(numbered, tmp_path, start, end):
 def test_a_clip_is_no_higher_than_wanted_and_even(tmp_path, size, height, expected, kind):
     video = tmp_path / "video.mp4"
     write_numbered(video, 4, size)
-    assert size_of(clip_of(video, 0.0, 0.3, ClipFormat(kind, height), tmp_path)) == expected
+    assert read_size(cut_clip(video, 0.0, 0.3, ClipFormat(kind, height), tmp_path)) == expected
 
 
 def test_pixels_that_are_not_square_become_square(numbered, tmp_path):
     wide = tmp_path / "wide.mp4"
     convert(numbered, wide, "-vf", "setsar=2", "-t", "0.5")
-    assert size_of(clip_of(wide, 0.0, 0.5, MP4, tmp_path)) == (384, 108)
+    assert read_size(cut_clip(wide, 0.0, 0.5, MP4, tmp_path)) == (384, 108)
 
 
 @pytest.mark.parametrize("style", [MP4, GIF])
@@ -134,22 +146,22 @@ def test_a_clip_is_silent_and_nothing_but_pictures(numbered, tmp_path, style):
     tone = ("-f", "lavfi", "-i", "sine=d=8")
     convert(numbered, loud, "-metadata", "title=secret", "-shortest", before=tone)
     assert sorted(streams(loud)) == ["Audio", "Video"]
-    clip = clip_of(loud, 1.0, 2.0, style, tmp_path)
+    clip = cut_clip(loud, 1.0, 2.0, style, tmp_path)
     assert streams(clip) == ["Video"]
     assert b"secret" not in clip.read_bytes()
-    assert numbers(clip) == (shown if style is MP4 else thinned)(1.0, 2.0, ALL)
+    assert numbers(clip) == (select_frames if style is MP4 else thin_frames)(1.0, 2.0, ALL)
 
 
 def test_a_browser_can_play_the_file_before_it_has_all_of_it(numbered, tmp_path):
-    content = clip_of(numbered, 1.0, 2.0, MP4, tmp_path).read_bytes()
+    content = cut_clip(numbered, 1.0, 2.0, MP4, tmp_path).read_bytes()
     assert content.index(b"moov") < content.index(b"mdat")
     assert b"avc1" in content
 
 
 def test_a_clip_is_the_same_again_and_readable_by_all(numbered, tmp_path):
-    first = clip_of(numbered, 1.0, 2.0, MP4, tmp_path)
+    first = cut_clip(numbered, 1.0, 2.0, MP4, tmp_path)
     content, mode = first.read_bytes(), first.stat().st_mode
-    assert clip_of(numbered, 1.0, 2.0, MP4, tmp_path).read_bytes() == content
+    assert cut_clip(numbered, 1.0, 2.0, MP4, tmp_path).read_bytes() == content
     assert mode & 0o777 == 0o644
     assert list(tmp_path.iterdir()) == [first]
 
@@ -197,7 +209,7 @@ def test_a_download_that_broke_off_gives_what_is_there(reason, numbered, tmp_pat
     torn = tmp_path / "torn.mp4"
     content = numbered.read_bytes()
     torn.write_bytes(content[: len(content) * 3 // 4])
-    assert numbers(clip_of(torn, 1.0, 2.0, MP4, tmp_path)) == shown(1.0, 2.0, ALL)
+    assert numbers(cut_clip(torn, 1.0, 2.0, MP4, tmp_path)) == select_frames(1.0, 2.0, ALL)
     assert reason(torn, 7.0, 7.9) == "too-short"
 
 
@@ -214,8 +226,8 @@ def test_damage_in_the_middle_spoils_its_own_moments_alone(numbered, tmp_path, n
     reasons = [cut(source, it, it.end, MP4, tmp_path / "clip.mp4") for it in stretches]
     assert set(reasons) == {None, "unreadable"}
     assert reasons[0] is reasons[7] is None
-    clip = clip_of(source, 0.0, 1.0, MP4, tmp_path)
-    assert numbers(clip) == shown(0.0, 1.0, ALL)
+    clip = cut_clip(source, 0.0, 1.0, MP4, tmp_path)
+    assert numbers(clip) == select_frames(0.0, 1.0, ALL)
 
 
 @pytest.mark.parametrize("clip_format", [MP4, GIF])
@@ -234,7 +246,7 @@ def test_damage_after_which_nothing_is_found_does_not_make_a_video_short(
 
 
 def test_an_end_past_the_videos_shows_what_there_is(numbered, tmp_path):
-    assert numbers(clip_of(numbered, 7.5, 8.6, MP4, tmp_path, needed=8.0)) == [*range(90, 96)]
+    assert numbers(cut_clip(numbered, 7.5, 8.6, MP4, tmp_path, needed=8.0)) == [*range(90, 96)]
 
 
 def test_between_two_frames_there_is_nothing_to_see(reason, numbered):
@@ -255,7 +267,7 @@ def test_no_playlist_leads_ffmpeg_to_another_file(reason, numbered, tmp_path):
 def test_any_name_of_a_video_is_only_a_name(numbered, tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     os.link(numbered, name)
-    assert numbers(clip_of(Path(name), 1.0, 1.3, MP4, tmp_path)) == shown(1.0, 1.3, ALL)
+    assert numbers(cut_clip(Path(name), 1.0, 1.3, MP4, tmp_path)) == select_frames(1.0, 1.3, ALL)
 
 
 # When the video is not to blame
@@ -285,12 +297,12 @@ def test_a_clip_keeps_the_sound_of_its_stretch(numbered, tmp_path):
     convert(numbered, silent, "-an")
     aloud = ClipFormat("mp4", 480, audio=True)
     for start, end in ((3.0, 6.0), (0.5, 4.5), (5.37, 7.99)):
-        clip = clip_of(loud, start, end, aloud, tmp_path)
-        assert numbers(clip) == shown(start, end, ALL)
+        clip = cut_clip(loud, start, end, aloud, tmp_path)
+        assert numbers(clip) == select_frames(start, end, ALL)
         assert streams(clip) == ["Video", "Audio"]
         assert first_sound(clip) == pytest.approx(max(4.0 - start, 0), abs=0.06)
-    assert streams(clip_of(silent, 1.0, 2.0, aloud, tmp_path)) == ["Video"]
-    assert streams(clip_of(loud, 1.0, 2.0, MP4, tmp_path)) == ["Video"]
+    assert streams(cut_clip(silent, 1.0, 2.0, aloud, tmp_path)) == ["Video"]
+    assert streams(cut_clip(loud, 1.0, 2.0, MP4, tmp_path)) == ["Video"]
 
 
 def first_sound(clip):

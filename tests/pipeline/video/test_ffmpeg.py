@@ -72,7 +72,7 @@ def fresh(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def packaged(fresh):
+def own_ffmpeg(fresh):
     return imageio_ffmpeg.get_ffmpeg_exe()
 
 
@@ -82,23 +82,23 @@ def put(path, script):
     return str(path)
 
 
-def test_the_systems_is_taken_first(tmp_path, packaged):
-    assert find_ffmpeg() == packaged
+def test_the_systems_is_taken_first(tmp_path, own_ffmpeg):
+    assert find_ffmpeg() == own_ffmpeg
     find_ffmpeg.cache_clear()
-    system = put(tmp_path / "ffmpeg", f'exec {packaged} "$@"')
+    system = put(tmp_path / "ffmpeg", f'exec {own_ffmpeg} "$@"')
     assert find_ffmpeg() == system
 
 
 @pytest.mark.parametrize(
     "script", ["echo 'Unknown encoder libx264' >&2; exit 1", "echo 'Unrecognized option'; exit 8"]
 )
-def test_a_system_one_that_cannot_cut_is_passed_over(tmp_path, packaged, script):
+def test_a_system_one_that_cannot_cut_is_passed_over(tmp_path, own_ffmpeg, script):
     put(tmp_path / "ffmpeg", script)
-    assert find_ffmpeg() == packaged
+    assert find_ffmpeg() == own_ffmpeg
 
 
-def test_one_that_is_asked_for_is_taken_before_the_systems(tmp_path, packaged, monkeypatch):
-    put(tmp_path / "ffmpeg", f'exec {packaged} "$@"')
-    asked = put(tmp_path / "another", f'exec {packaged} "$@"')
+def test_one_that_is_asked_for_is_taken_before_the_systems(tmp_path, own_ffmpeg, monkeypatch):
+    put(tmp_path / "ffmpeg", f'exec {own_ffmpeg} "$@"')
+    asked = put(tmp_path / "another", f'exec {own_ffmpeg} "$@"')
     monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", asked)
     assert find_ffmpeg() == asked

@@ -26,7 +26,7 @@ def read(jpeg):
     return np.asarray(Image.open(io.BytesIO(jpeg)).convert("RGB"))
 
 
-def shown_at(clip, instants):
+def watch(clip, instants):
     """Return the numbers of the frames that somebody who watches sees shortly after instants."""
     frames = list(zip(numbers(clip), times(clip), strict=True))
     return [[number for number, at in frames if at <= time + 1e-6][-1] for time in instants]
@@ -41,17 +41,17 @@ def test_a_picture_is_what_is_seen_at_its_time(video, tmp_path, kind, start, end
     assert cut(video, Interval(start, end), end, ClipFormat(kind, 270), clip) is None
     seconds = round(end - start, 3)
     instants = picture_times(seconds, most)
-    pictures = [read(one) for one in take_pictures(clip, seconds, len(instants), 180)]
+    pictures = [read(jpeg) for jpeg in take_pictures(clip, seconds, len(instants), 180)]
     assert {picture.shape for picture in pictures} == {(180, 320, 3)}
-    found = [read_frame_number(picture) for picture in pictures]
-    assert found == shown_at(clip, instants)
+    frame_numbers = [read_frame_number(picture) for picture in pictures]
+    assert frame_numbers == watch(clip, instants)
 
 
 def test_pictures_are_no_higher_than_the_clip_and_the_same_each_time(video, tmp_path):
     clip = tmp_path / "clip.mp4"
     assert cut(video, Interval(1, 3), 3, ClipFormat("mp4", 180), clip) is None
     first = take_pictures(clip, 2.0, 4, 720)
-    assert {read(one).shape for one in first} == {(180, 320, 3)}
+    assert {read(jpeg).shape for jpeg in first} == {(180, 320, 3)}
     assert take_pictures(clip, 2.0, 4, 720) == first
 
 
@@ -60,15 +60,15 @@ def test_frames_at_uneven_times_are_taken_by_their_times(video, tmp_path):
     convert(
         video, clip, "-fps_mode", "passthrough", before=("-vf", r"select=not(between(n\,9\,30))")
     )
-    found = [read_frame_number(read(one)) for one in take_pictures(clip, 8.0, 8, 180)]
-    assert found == shown_at(clip, picture_times(8.0, 8))
+    frame_numbers = [read_frame_number(read(jpeg)) for jpeg in take_pictures(clip, 8.0, 8, 180)]
+    assert frame_numbers == watch(clip, picture_times(8.0, 8))
 
 
 def test_the_last_picture_stays(video, tmp_path):
     clip = tmp_path / "clip.mp4"
     assert cut(video, Interval(0, 1), 1, ClipFormat("mp4", 180), clip) is None
-    found = [read_frame_number(read(one)) for one in take_pictures(clip, 3.0, 6, 180)]
-    assert found == [3, 9, *[FPS - 1] * 4]
+    frame_numbers = [read_frame_number(read(jpeg)) for jpeg in take_pictures(clip, 3.0, 6, 180)]
+    assert frame_numbers == [3, 9, *[FPS - 1] * 4]
 
 
 @pytest.mark.parametrize(
@@ -100,8 +100,8 @@ def test_a_broken_clip_is_told_and_gives_no_picture(video, tmp_path, kind, damag
 
 @given(st.floats(0.01, 300), st.integers(1, 64))
 def test_times_are_the_middles_of_equal_parts(seconds, most):
-    found = picture_times(seconds, most)
-    assert len(found) == max(1, min(most, ceil(2 * seconds)))
-    edges = [seconds * index / len(found) for index in range(len(found) + 1)]
+    instants = picture_times(seconds, most)
+    assert len(instants) == max(1, min(most, ceil(2 * seconds)))
+    edges = [seconds * index / len(instants) for index in range(len(instants) + 1)]
     middles = [(low + high) / 2 for low, high in pairwise(edges)]
-    assert found == pytest.approx(middles)
+    assert instants == pytest.approx(middles)

@@ -13,7 +13,7 @@ ticks = st.sampled_from([Fraction(1, 12288), Fraction(1, 90000), Fraction(1, 100
 seconds = st.floats(0, 20, allow_nan=False)
 
 
-def told(frames, tick):
+def write_showinfo(frames, tick):
     """Return what ffmpeg's `showinfo` says of frames (pts, duration) at `tick` seconds."""
     clock = f"{tick.numerator}/{tick.denominator}"
     lines = [f"[Parsed_showinfo_0 @ 0x1] [info] config in time_base: {clock}, frame_rate: 12/1"]
@@ -27,9 +27,9 @@ def told(frames, tick):
 
 @given(st.lists(st.tuples(st.integers(-99, 99999), st.integers(1, 9000)), max_size=9), ticks,
        seconds, seconds)  # fmt: skip
-def test_it_says_what_the_fractions_say(frames, tick, one, other):
-    start, end = sorted([one, other])
-    timeline = Timeline(told(frames, tick))
+def test_it_says_what_the_fractions_say(frames, tick, first, second):
+    start, end = sorted([first, second])
+    timeline = Timeline(write_showinfo(frames, tick))
     at = [pts * tick for pts, _ in frames]
     assert [frame.time for frame in timeline.frames] == sorted(at)
     low, high = Fraction(start), Fraction(end)
@@ -47,13 +47,13 @@ def test_without_frames_there_is_nothing(text):
 
 
 def test_where_durations_are_not_told_the_last_frame_stands_as_long_as_others():
-    timeline = Timeline(told([(0, 0), (100, 0), (200, 0)], Fraction(1, 1000)))
+    timeline = Timeline(write_showinfo([(0, 0), (100, 0), (200, 0)], Fraction(1, 1000)))
     assert timeline.reaches(0.3)
     assert not timeline.reaches(0.301)
 
 
 def test_a_third_of_a_second_written_with_six_digits_is_meant():
-    timeline = Timeline(told([(13312, 1024)], Fraction(1, 12288)))  # 13/12 s
+    timeline = Timeline(write_showinfo([(13312, 1024)], Fraction(1, 12288)))  # 13/12 s
     assert timeline.shows(1.083333, 1.1)
     assert timeline.shows(1.083334, 1.1) is False
     assert not timeline.shows(1.0, 1.083333)
@@ -77,7 +77,7 @@ def test_a_container_that_is_broken_counts_where_frames_are_missing(
     is_before, missing, complaint, counts
 ):
     """ffmpeg reads ahead in a thread of its own: the complaint may come before any frame."""
-    text = told([(k, 1) for k in range(9) if k not in missing], Fraction(1, 12))
+    text = write_showinfo([(k, 1) for k in range(9) if k not in missing], Fraction(1, 12))
     both = [complaint, text] if is_before else [text, complaint]
     whole = "\n".join(both)
     assert Timeline(whole).is_damaged == (counts and bool(missing))

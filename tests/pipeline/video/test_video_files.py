@@ -25,8 +25,8 @@ def place(folder, *names):
 def test_several_suffixes_lie_in_one_folder(folder):
     place(folder, "a.mp4", "b.MKV", "c.d.webm", "a.srt", "b.jpg", "aa.mp4")
     template = "videos/{video_id}.*"
-    found = {name: find(video_path(template, name)) for name in ("a", "b", "c.d", "c", "[a]")}
-    names = {name: path.name for name, path in found.items() if path}
+    paths = {name: find(video_path(template, name)) for name in ("a", "b", "c.d", "c", "[a]")}
+    names = {name: path.name for name, path in paths.items() if path}
     assert names == {"a": "a.mp4", "b": "b.MKV", "c.d": "c.d.webm"}
 
 
@@ -44,8 +44,8 @@ def test_without_a_star_only_the_name_itself_is_there(folder):
 
 def test_no_video_at_all_asks_for_the_setting(folder):
     paths = [f"videos/{number}.mp4" for number in range(180)]
-    said = missing_remark(paths)
-    assert [it for it in ("180", "ingest.videos", "videos/0.mp4") if it not in said] == []
+    message = missing_remark(paths)
+    assert [it for it in ("180", "ingest.videos", "videos/0.mp4") if it not in message] == []
     place(folder, "7.mp4")
     assert "1 of 180" in missing_remark(paths)
     place(folder, *(f"{number}.mp4" for number in range(100)))
