@@ -12,7 +12,7 @@ class SlowConquer(Slow):
     def __init__(self, weights, heads):
         super().__init__(weights, heads, 0, reads_padding=False)
 
-    def asked(self, tokens):
+    def encode_query(self, tokens):
         """Return the states of a query's tokens, and how much each stream counts."""
         states = self.enter("query_projection", "query_positions", tokens)
         states = self.encode("query_encoder", states, len(tokens))
@@ -40,34 +40,34 @@ class SlowConquer(Slow):
 
     def attend_both_ways(self, rows, tokens):
         table = [[self.affinity(row, token) for token in tokens] for row in rows]
-        of_row = [softmax(line) for line in table]
-        of_token = [softmax([line[j] for line in table]) for j in range(len(tokens))]
+        row_shares = [softmax(line) for line in table]
+        token_shares = [softmax([line[j] for line in table]) for j in range(len(tokens))]
         attended = [
-            sum(of_token[j][i] * rows[i] for i in range(len(rows))) for j in range(len(tokens))
+            sum(token_shares[j][i] * rows[i] for i in range(len(rows))) for j in range(len(tokens))
         ]
         aware = []
         for i, row in enumerate(rows):
-            token = sum(of_row[i][j] * tokens[j] for j in range(len(tokens)))
-            back = sum(of_row[i][j] * attended[j] for j in range(len(tokens)))
+            token = sum(row_shares[i][j] * tokens[j] for j in range(len(tokens)))
+            back = sum(row_shares[i][j] * attended[j] for j in range(len(tokens)))
             aware.append(torch.cat([row, token, row * token, row * back]))
         return aware
 
     def read(self, tokens, streams):
         """Return the logits of a video's rows as starts and as ends, for a query."""
-        states, shares = self.asked(tokens)
+        states, shares = self.encode_query(tokens)
         encoded = self.rows(streams)
         fused = [
             sum(share * rows[i] for share, rows in zip(shares, encoded, strict=True))
             for i in range(len(encoded[0]))
         ]
         aware = self.attend_both_ways(fused, states)
-        merged = [self.linear("merge.linear", self.norm("merge.norm", one)) for one in aware]
-        first = self.encode("start_encoder", [one.clamp(min=0) for one in merged], len(aware))
+        merged = [self.linear("merge.linear", self.norm("merge.norm", row)) for row in aware]
+        first = self.encode("start_encoder", [row.clamp(min=0) for row in merged], len(aware))
         second = self.encode("end_encoder", first, len(first))
         return [
             [
-                (self.linear(f"{head}.aware", one) + self.linear(f"{head}.context", context))[0]
-                for one, context in zip(aware, contexts, strict=True)
+                (self.linear(f"{head}.aware", row) + self.linear(f"{head}.context", context))[0]
+                for row, context in zip(aware, contexts, strict=True)
             ]
             for head, contexts in (("start", first), ("end", second))
         ]

@@ -38,20 +38,20 @@ class Slow:
 
     def attend(self, name, states, others, allowed):
         """`allowed(i, j)` says whether position i may look at j; nobody is left without any."""
-        queries = [self.linear(f"{name}.query", one) for one in states]
-        keys = [self.linear(f"{name}.key", one) for one in others]
-        values = [self.linear(f"{name}.value", one) for one in others]
+        queries = [self.linear(f"{name}.query", state) for state in states]
+        keys = [self.linear(f"{name}.key", state) for state in others]
+        values = [self.linear(f"{name}.value", state) for state in others]
         width = len(queries[0]) // self.heads
         mixed = []
         for i, query in enumerate(queries):
             parts = []
             for head in range(self.heads):
                 part = slice(head * width, (head + 1) * width)
-                seen = [j for j in range(len(keys)) if allowed(i, j)] or range(len(keys))
-                logits = [query[part] @ keys[j][part] / math.sqrt(width) for j in seen]
+                visible = [j for j in range(len(keys)) if allowed(i, j)] or range(len(keys))
+                logits = [query[part] @ keys[j][part] / math.sqrt(width) for j in visible]
                 shares = softmax(logits)
                 parts.append(
-                    sum(share * values[j][part] for share, j in zip(shares, seen, strict=True))
+                    sum(share * values[j][part] for share, j in zip(shares, visible, strict=True))
                 )
             mixed.append(torch.cat(parts))
         return mixed
@@ -59,8 +59,8 @@ class Slow:
     def encode(self, name, states, length):
         mixed = self.attend(f"{name}.attention", states, states, lambda i, j: j < length)
         return [
-            self.norm(f"{name}.norm", self.linear(f"{name}.linear", one) + state)
-            for one, state in zip(mixed, states, strict=True)
+            self.norm(f"{name}.norm", self.linear(f"{name}.linear", update) + state)
+            for update, state in zip(mixed, states, strict=True)
         ]
 
     def cross(self, place, states, others, length):
@@ -69,8 +69,8 @@ class Slow:
             f"{place}.cross", states, others, lambda i, j: i < length and j < length
         )
         return [
-            self.norm(f"{place}.cross_norm", one + state)
-            for one, state in zip(mixed, states, strict=True)
+            self.norm(f"{place}.cross_norm", update + state)
+            for update, state in zip(mixed, states, strict=True)
         ]
 
     def query(self, tokens, encoders):
@@ -113,9 +113,9 @@ class Slow:
 
     def logits(self, vectors, streams, length):
         """Start and end logits of the valid rows."""
-        asked = [self.linear(f"streams.{s}.query", vector) for s, vector in enumerate(vectors)]
+        queries = [self.linear(f"streams.{s}.query", vector) for s, vector in enumerate(vectors)]
         similarity = [
-            sum(a @ rows[i] for a, rows in zip(asked, streams, strict=True)) / 2
+            sum(a @ rows[i] for a, rows in zip(queries, streams, strict=True)) / 2
             for i in range(len(streams[0]))
         ]
         if not self.reads_padding:
@@ -138,7 +138,7 @@ class Slow:
 
 def softmax(logits):
     top = max(logits)
-    shares = [(one - top).exp() for one in logits]
+    shares = [(logit - top).exp() for logit in logits]
     return [share / sum(shares) for share in shares]
 
 
@@ -148,7 +148,7 @@ def cosine(a, b):
 
 def log_sum(terms):
     top = max(terms)
-    return sum((one - top).exp() for one in terms).log() + top
+    return sum((term - top).exp() for term in terms).log() + top
 
 
 def cross_entropy(logits, place):

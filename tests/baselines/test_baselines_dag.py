@@ -26,8 +26,8 @@ def module(stage):
 
 
 def test_the_baselines_import_momentrank_alone(imports):
-    for other in ("pipeline", "annotation"):
-        for importer, imported in (("baselines", other), (other, "baselines")):
+    for package in ("pipeline", "annotation"):
+        for importer, imported in (("baselines", package), (package, "baselines")):
             assert not imports.chain_exists(importer, imported, as_packages=True)
     assert not imports.chain_exists("momentrank", "baselines", as_packages=True)
 

@@ -26,11 +26,11 @@ def write_run(path, release, right, seed):
     rows = []
     for record in json.loads((release / f"{split}.json").read_text()):
         moments = record["relevant_moment"]
-        for rank, one in enumerate(moments):
-            start, end = one["timestamp"]
+        for rank, moment in enumerate(moments):
+            start, end = moment["timestamp"]
             if rank >= right or rng.random() < 0.2:
                 start, end = start + 1.5, end + 1.5
-            rows.append((str(record["query_id"]), one["video_name"], start, end, 9.0 - rank))
+            rows.append((str(record["query_id"]), moment["video_name"], start, end, 9.0 - rank))
     path.parent.mkdir(parents=True, exist_ok=True)
     momentrank.write_run(path, build_run(*map(list, zip(*rows, strict=True))), tag="test")
 
@@ -59,12 +59,12 @@ def per_query(folder, system, seed):
 
 def test_a_cell_is_the_mean_of_seeds_with_interval_deviation_and_p(runs):
     params = load()
-    found = score.find_runs(params, "test")
-    table = score.score(runs / "datasets/release/test.json", found, params.score)
+    system_runs = score.find_runs(params, "test")
+    table = score.score(runs / "datasets/release/test.json", system_runs, params.score)
     systems = [System("reloclnet", 2), System("xml", 2), System("ideal", None)]
     assert list(table) == [*systems, System("random", None)]
     values = {
-        one: np.array([per_query(runs, one, s) for s in SEEDS]) for one in ("xml", "reloclnet")
+        name: np.array([per_query(runs, name, s) for s in SEEDS]) for name in ("xml", "reloclnet")
     }
     own = params.score
     for name, columns in values.items():

@@ -78,8 +78,10 @@ class Expected:
     """A batch by the slow definitions, whose gradients autograd has too."""
 
     def __init__(self, model, batch):
-        named = model.named_parameters()
-        self.weights = {name: one.detach().double().requires_grad_() for name, one in named}
+        parameters = model.named_parameters()
+        self.weights = {
+            name: parameter.detach().double().requires_grad_() for name, parameter in parameters
+        }
         self.slow, self._batch = SlowConquer(self.weights, 2), batch
 
     def tokens(self, query):
@@ -87,28 +89,29 @@ class Expected:
 
     def logits(self, query):
         """Return the logits of all rows of the query's videos, one after another, by side."""
-        read = [VIDEO[query], *(one for one in NEGATIVE[query] if one >= 0)]
+        videos = [VIDEO[query], *(number for number in NEGATIVE[query] if number >= 0)]
         streams = [
-            [one[video, : LENGTHS[video]].double() for one in self._batch.streams] for video in read
+            [stream[video, : LENGTHS[video]].double() for stream in self._batch.streams]
+            for video in videos
         ]
-        found = [self.slow.read(self.tokens(query), one) for one in streams]
-        return [[value for one in found for value in one[side]] for side in range(2)]
+        sides = [self.slow.read(self.tokens(query), rows) for rows in streams]
+        return [[value for pair in sides for value in pair[side]] for side in range(2)]
 
 
 def close(ours, theirs, tolerance=2e-6):
-    ours, theirs = (one.detach().double().numpy() for one in (ours, theirs))
+    ours, theirs = (tensor.detach().double().numpy() for tensor in (ours, theirs))
     np.testing.assert_allclose(ours, theirs, atol=tolerance, rtol=tolerance)
 
 
 def test_fusion_and_attention_are_those_of_the_definitions(model, batch):
     slow = Expected(model, batch)
-    asked = model.encode_query(batch.tokens, batch.token_mask)
+    queries = model.encode_query(batch.tokens, batch.token_mask)
     rows = torch.randn(3, 9, 8) * 0.5
-    aware = model.attention(rows, batch.pair_mask, asked)
+    aware = model.attention(rows, batch.pair_mask, queries)
     for i, (count, video) in enumerate(zip(TOKENS, VIDEO, strict=True)):
-        states, shares = slow.slow.asked(slow.tokens(i))
-        close(asked.states[i, :count], torch.stack(states))
-        close(asked.shares[i], torch.stack(shares))
+        states, shares = slow.slow.encode_query(slow.tokens(i))
+        close(queries.states[i, :count], torch.stack(states))
+        close(queries.shares[i], torch.stack(shares))
         own = rows[i, : LENGTHS[video]]
         both_ways = slow.slow.attend_both_ways(own.double(), states)
         close(aware[i, : len(own)], torch.stack(both_ways))
@@ -119,10 +122,10 @@ def test_probabilities_and_gradients_are_those_of_the_definitions(model, batch):
     total = torch.zeros(()).double()
     logits = model.detect(batch)
     for i in range(3):
-        read = torch.tensor([VIDEO[i], *NEGATIVE[i]])
-        valid = (batch.row_mask[read] & (read >= 0)[:, None]).flatten()
-        for side, (ours, wanted) in enumerate(zip(logits, slow.logits(i), strict=True)):
-            shares = softmax(wanted)
+        videos = torch.tensor([VIDEO[i], *NEGATIVE[i]])
+        valid = (batch.row_mask[videos] & (videos >= 0)[:, None]).flatten()
+        for side, (ours, expected) in enumerate(zip(logits, slow.logits(i), strict=True)):
+            shares = softmax(expected)
             probabilities = ours[i].softmax(dim=0)
             close(probabilities[valid], torch.stack(shares))
             assert (probabilities[~valid] == 0).all()
@@ -140,14 +143,14 @@ def test_probabilities_and_gradients_are_those_of_the_definitions(model, batch):
 def read(model, batch, streams, rows=9, tokens=4):
     mask = batch.row_mask[:, :rows]
     with torch.no_grad():
-        context = model.encode_context(tuple(one[:, :rows] for one in streams), mask)
-        asked = model.encode_query(batch.tokens[:, :tokens], batch.token_mask[:, :tokens])
+        context = model.encode_context(tuple(stream[:, :rows] for stream in streams), mask)
+        queries = model.encode_query(batch.tokens[:, :tokens], batch.token_mask[:, :tokens])
         places = torch.tensor([0, 1, 2, 0])
-        return model.locate(asked.select(places), context.spans, mask)
+        return model.locate(queries.select(places), context.spans, mask)
 
 
 def test_what_is_in_the_padding_changes_no_score(model, batch):
-    longer = tuple(one.masked_fill(~batch.row_mask[..., None], 7.0) for one in batch.streams)
+    longer = tuple(stream.masked_fill(~batch.row_mask[..., None], 7.0) for stream in batch.streams)
     scores = [read(model, batch, streams) for streams in (batch.streams, longer)]
     assert all(torch.equal(a, b) for a, b in zip(*scores, strict=True))
 
@@ -172,14 +175,14 @@ def test_negatives_are_of_the_first_stages_best_and_no_pair_of_the_query():
     )
     sampler = negatives.Negatives(ranked, pairs, 2)
     torch.manual_seed(0)
-    seen = [set(), set(), set()]
+    draws = [set(), set(), set()]
     for _ in range(40):
-        drawn = sampler.draw(np.array([0, 1, 2]))
-        assert drawn.shape == (3, 2)
-        assert all(len(set(line.tolist())) == 2 for line in drawn)
-        for place, line in enumerate(drawn.tolist()):
-            seen[place] |= set(line)
-    assert seen == [{0, 2, 3}, {1, -1}, {5, 0, 1}]
+        sample = sampler.draw(np.array([0, 1, 2]))
+        assert sample.shape == (3, 2)
+        assert all(len(set(line.tolist())) == 2 for line in sample)
+        for place, line in enumerate(sample.tolist()):
+            draws[place] |= set(line)
+    assert draws == [{0, 2, 3}, {1, -1}, {5, 0, 1}]
 
 
 def test_a_batch_has_the_videos_of_its_negatives(tiny):
@@ -190,14 +193,16 @@ def test_a_batch_has_the_videos_of_its_negatives(tiny):
     places = np.array([0, 1, 8, 2])
     batch = maker.make(places)
     assert batch.negative.shape == (4, 3)
-    rows = [inputs.video(int(one))[0] for one in pairs.video[places]]
+    rows = [inputs.video(int(number))[0] for number in pairs.video[places]]
     for i, own in enumerate(rows):
         assert np.array_equal(batch.streams[0][batch.video[i]][: len(own)], own)
         for place in batch.negative[i].tolist():
             assert place != batch.video[i]
-            known = pairs.video[pairs.query == pairs.query[places[i]]]
-            taken = batch.streams[0][place].numpy()
-            assert not any(np.array_equal(taken[: len(v)], v) for v in map(first(inputs), known))
+            positives = pairs.video[pairs.query == pairs.query[places[i]]]
+            stream = batch.streams[0][place].numpy()
+            assert not any(
+                np.array_equal(stream[: len(v)], v) for v in map(first(inputs), positives)
+            )
 
 
 def first(inputs):
@@ -216,15 +221,15 @@ class Lists:
 
 
 @pytest.fixture
-def opened(tiny):
+def val_inputs(tiny):
     params = load()
     params = params.model_copy(update={"conquer": params.conquer.model_copy(update={"alpha": 2.0})})
     queries = read_release(tiny / "datasets/release").read_queries("val")
     return params, open_inputs(params, queries), queries
 
 
-def test_a_search_reads_the_first_stages_videos_alone(opened):
-    params, inputs, queries = opened
+def test_a_search_reads_the_first_stages_videos_alone(val_inputs):
+    params, inputs, queries = val_inputs
     model = randomize(registry.build("conquer", inputs.widths, params, "as_paper"), 0.3)
     videos = [[3, 1, 6], [0, 7, 2], [5, 4, 3], [1, 2, 3]]
     scores = [[0.9, 0.8, -0.3], [0.2, 0.1, 0.0], [0.5, 0.4, 0.3], [0.3, 0.2, 0.1]]
@@ -234,9 +239,9 @@ def test_a_search_reads_the_first_stages_videos_alone(opened):
         expected = one_query(model, inputs, query, videos[place], scores[place], params)
         mine = ranked.query == place
         ours = list(zip(ranked.video[mine], ranked.start[mine], ranked.end[mine], strict=True))
-        assert ours[:10] == [one[:3] for one in expected[:10]]
-        found = ranked.score[mine][:10]
-        np.testing.assert_allclose(found, [one[3] for one in expected[:10]], rtol=2e-4)
+        assert ours[:10] == [span[:3] for span in expected[:10]]
+        best = ranked.score[mine][:10]
+        np.testing.assert_allclose(best, [span[3] for span in expected[:10]], rtol=2e-4)
         assert (np.diff(ranked.score[mine]) <= 0).all()
     small = params.predict.model_copy(update={"query_block": 1, "row_block": 1})
     again = reranking.Reranker(model, inputs, small, _Each(scores, videos)).search(queries)
@@ -260,17 +265,17 @@ def one_query(model, inputs, query, videos, scores, params):
         streams, mask = makers.pad_videos(inputs, [number])
         with torch.no_grad():
             context = model.encode_context(streams, mask)
-            asked = model.encode_query(*makers.pad_queries(inputs, [query]))
-            found = model.locate(asked, context.spans, mask)
+            vectors = model.encode_query(*makers.pad_queries(inputs, [query]))
+            sides = model.locate(vectors, context.spans, mask)
         length = int(mask.sum())
-        logits.append([list(side[0, :length].double()) for side in found])
+        logits.append([list(side[0, :length].double()) for side in sides])
     shares = [
-        [float(one) for one in softmax([value for one in logits for value in one[side]])]
+        [float(share) for share in softmax([value for pair in logits for value in pair[side]])]
         for side in range(2)
     ]
     spans, before = [], 0
-    for number, score, one in zip(videos, scores, logits, strict=True):
-        length = len(one[0])
+    for number, score, pair in zip(videos, scores, logits, strict=True):
+        length = len(pair[0])
         start, end = (side[before : before + length] for side in shares)
         before += length
         for i, j in itertools.product(range(length), range(length)):
@@ -281,8 +286,8 @@ def one_query(model, inputs, query, videos, scores, params):
 
 
 @pytest.mark.parametrize("name", ["reloclnet", "xml", "spr"])
-def test_a_first_stage_ranks_videos_by_their_best_row_or_segment(name, opened):
-    params, inputs, queries = opened
+def test_a_first_stage_ranks_videos_by_their_best_row_or_segment(name, val_inputs):
+    params, inputs, queries = val_inputs
     model = randomize(registry.build(name, inputs.widths, params, "as_paper"), 0.3)
     blocks = params.predict.model_copy(update={"query_block": 3})
     lists = first_stages.FirstStage(model, inputs, blocks).rank(queries, 5)
@@ -290,7 +295,9 @@ def test_a_first_stage_ranks_videos_by_their_best_row_or_segment(name, opened):
         scores = [video_score(model, name, inputs, query, number) for number in range(8)]
         best = sorted(range(8), key=lambda number: (-scores[number], number))[:5]
         assert lists.videos[place].tolist() == best
-        np.testing.assert_allclose(lists.scores[place], [scores[one] for one in best], atol=1e-5)
+        np.testing.assert_allclose(
+            lists.scores[place], [scores[number] for number in best], atol=1e-5
+        )
 
 
 def video_score(model, name, inputs, query, number):
@@ -300,20 +307,20 @@ def video_score(model, name, inputs, query, number):
         if name == "spr":
             segments, inside = model.embed_segments(streams[0], mask)
             return float((segments[inside] @ model.embed_query(*tokens)[0]).max())
-        rows = [one[mask] for one in model.encode_context(streams, mask).retrieval]
+        rows = [stream[mask] for stream in model.encode_context(streams, mask).retrieval]
         vectors = model.encode_query(*tokens)
         cosine = torch.nn.functional.cosine_similarity
         return sum(float(cosine(v, r).max()) for v, r in zip(vectors, rows, strict=True)) / 2
 
 
-def test_a_first_stage_that_is_not_trained_is_one_line(opened):
-    params, inputs, _ = opened
+def test_a_first_stage_that_is_not_trained_is_one_line(val_inputs):
+    params, inputs, _ = val_inputs
     with pytest.raises(FileError, match=r"reloclnet.top02-2024.*no trained model; type: dvc repro"):
         first_stages.open_first_stage(params, "conquer", inputs, 2, 2024)
 
 
-def test_its_run_is_read_by_the_scorer(opened, tmp_path):
-    params, inputs, queries = opened
+def test_its_run_is_read_by_the_scorer(val_inputs, tmp_path):
+    params, inputs, queries = val_inputs
     model = randomize(registry.build("conquer", inputs.widths, params, "as_paper"))
     first_stage = first_stages.FirstStage(
         randomize(registry.build("xml", inputs.widths, params, "as_paper")), inputs, params.predict

@@ -44,7 +44,7 @@ def test_a_release_with_its_features_is_opened(tiny):
 
 
 @pytest.mark.parametrize(
-    ("file", "name", "rows", "said"),
+    ("file", "name", "rows", "message"),
     [
         ("video", "v3", None, "video.h5: video 'v3' has no features"),
         ("queries", "109", None, "queries.h5: query '109' has no features"),
@@ -55,11 +55,11 @@ def test_a_release_with_its_features_is_opened(tiny):
         ("video", "v3", np.ones(12), "'v3' is not a table"),
     ],
 )
-def test_wrong_features_are_one_line(tiny, file, name, rows, said):
+def test_wrong_features_are_one_line(tiny, file, name, rows, message):
     change(tiny / f"features/{file}.h5", name, rows)
     with pytest.raises(FeatureError) as error:
         check(tiny)
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 
@@ -91,7 +91,7 @@ def test_without_a_second_stream_the_first_is_taken_again(tiny):
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "said"),
+    ("key", "value", "message"),
     [
         ("epochs", "0", "train.epochs"),
         ("mode", "as_told", "train.mode"),
@@ -107,11 +107,11 @@ def test_without_a_second_stream_the_first_is_taken_again(tiny):
         ),
     ],
 )
-def test_wrong_parameters_name_their_key(tiny, key, value, said):
+def test_wrong_parameters_name_their_key(tiny, key, value, message):
     write_params(tiny, **{key: value})
     with pytest.raises(ParamsError) as error:
         load()
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert all(line.startswith("baselines/params.yaml: ") for line in str(error.value).splitlines())
 
 
@@ -131,26 +131,26 @@ def test_normalized_rows_have_length_one(tiny):
 
 def test_a_killed_extraction_continues(tmp_path, monkeypatch):
     monkeypatch.setattr(parts, "SIZE", 2)
-    described = {name: f"text of {name}" for name in "abcde"}
-    asked = []
+    texts = {name: f"text of {name}" for name in "abcde"}
+    calls = []
 
     def compute(names):
-        if "c" in names and not asked.count("c"):
-            asked.append("c")
+        if "c" in names and not calls.count("c"):
+            calls.append("c")
             raise KeyboardInterrupt
         for name in names:
-            asked.append(name)
+            calls.append(name)
             yield name, {"queries": np.full((2, 3), ord(name), dtype=np.float32)}
 
     target = tmp_path / "queries.h5"
     with pytest.raises(KeyboardInterrupt):
-        parts.extract(described, lambda: compute, {"queries": target}, "model")
+        parts.extract(texts, lambda: compute, {"queries": target}, "model")
     assert not target.exists()
-    parts.extract(described, lambda: compute, {"queries": target}, "model")
-    assert asked.count("a") == asked.count("b") == 1
+    parts.extract(texts, lambda: compute, {"queries": target}, "model")
+    assert calls.count("a") == calls.count("b") == 1
     assert {name: rows[0, 0] for name, rows in read_all(target)} == {n: ord(n) for n in "abcde"}
     assert [path.name for path in tmp_path.iterdir()] == ["queries.h5"]
-    FeatureFile(target, 9, normalize=False, averaged=False).check(described, "query")
+    FeatureFile(target, 9, normalize=False, averaged=False).check(texts, "query")
 
 
 def test_features_that_are_there_load_no_model(tmp_path):
@@ -233,10 +233,10 @@ def extract_tokens(model, texts, max_tokens=12):
 
 def test_tokens_are_the_encoders_states_without_padding():
     texts = {"1": "She opens the red door.", "2": "He sits. " * 20}
-    found = extract_tokens("builtin", texts)
-    assert {name: rows.shape for name, rows in found.items()} == {"1": (8, 384), "2": (12, 384)}
+    tokens = extract_tokens("builtin", texts)
+    assert {name: rows.shape for name, rows in tokens.items()} == {"1": (8, 384), "2": (12, 384)}
     whole = extract_tokens("builtin", {"1": texts["1"]})["1"]
-    np.testing.assert_allclose(found["1"], whole, atol=1e-5)
+    np.testing.assert_allclose(tokens["1"], whole, atol=1e-5)
     with pytest.raises(FeatureError, match="'/nowhere' can't be loaded"):
         extract_tokens("/nowhere", texts)
 
@@ -255,16 +255,19 @@ def test_an_encoder_with_a_decoder_is_asked_without_it(tmp_path):
 def test_a_name_may_have_a_slash(tmp_path):
     rows = {"s01/e01": np.ones((2, 3), dtype=np.float32), "b": np.zeros((1, 3), dtype=np.float32)}
     write_features(tmp_path / "a.h5", rows.items(), dict.fromkeys(rows, "1 s"), "")
-    assert {name: one.sum() for name, one in read_all(tmp_path / "a.h5")} == {"s01/e01": 6, "b": 0}
+    assert {name: table.sum() for name, table in read_all(tmp_path / "a.h5")} == {
+        "s01/e01": 6,
+        "b": 0,
+    }
     file = FeatureFile(tmp_path / "a.h5", 9, normalize=False, averaged=True)
     file.check(dict.fromkeys(rows, "1 s"), "video")
 
 
 def test_writing_is_whole_or_not_at_all(tmp_path):
-    def broken():
+    def fail_half_way():
         yield "a", np.ones((1, 1))
         raise ValueError("half way")
 
     with pytest.raises(ValueError, match="half way"):
-        write_features(tmp_path / "a.h5", broken(), {"a": ""}, "")
+        write_features(tmp_path / "a.h5", fail_half_way(), {"a": ""}, "")
     assert list(tmp_path.iterdir()) == []

@@ -29,12 +29,12 @@ def all_names(name):
     for stream in ("video", "sub"):
         both += [f"{stream}_cross_att.{part}" for part in ("query", "key", "value")]
         both += [f"{stream}_cross_layernorm", f"{stream}_query_linear"]
-    for one in ("query", "video", "sub"):
-        both += [f"{one}_input_proj.{part}" for part in ("LayerNorm", "net.1")]
+    for source in ("query", "video", "sub"):
+        both += [f"{source}_input_proj.{part}" for part in ("LayerNorm", "net.1")]
     alone = ["query_pos_embed.position_embeddings", "ctx_pos_embed.position_embeddings"]
     alone += ["modular_vector_mapping", "merged_st_predictor", "merged_ed_predictor"]
-    names = [f"{one}.{kind}" for one in both for kind in ("weight", "bias")]
-    return names + [f"{one}.weight" for one in alone]
+    names = [f"{layer}.{kind}" for layer in both for kind in ("weight", "bias")]
+    return names + [f"{layer}.weight" for layer in alone]
 
 
 def weights(name):
@@ -59,9 +59,9 @@ def test_a_published_checkpoint_is_imported(tiny, monkeypatch):
     settings.hidden_size = 16  # which is in its __dict__ too
     torch.save({"model": theirs, "model_cfg": settings, "epoch": 3}, tiny / "model.ckpt")
     import_weights.main("xml", tiny / "model.ckpt", 2, 2024)
-    read, progress = checkpoint.read_best(paths.checkpoint("xml", 2, 2024))
+    state, progress = checkpoint.read_best(paths.checkpoint("xml", 2, 2024))
     assert progress.finished
-    assert all(torch.equal(read[name], ours[name]) for name in ours)
+    assert all(torch.equal(state[name], ours[name]) for name in ours)
 
 
 def test_a_checkpoint_that_does_not_fit_is_named(tiny):

@@ -36,7 +36,7 @@ def test_the_band_has_the_best_of_all_pairs(rows, videos, least, width, count, s
     start, end = rng.random((2, 2, videos, rows)).astype(np.float32)
     weight = rng.random((2, videos)).astype(np.float32)
     band = (least, least + width)
-    found = found_spans.best_spans(*map(torch.from_numpy, (start, end, weight)), band, count)
+    columns = found_spans.best_spans(*map(torch.from_numpy, (start, end, weight)), band, count)
     for query in range(2):
         every = {
             (v, i, j): start[query, v, i] * weight[query, v] * end[query, v, j]
@@ -45,17 +45,17 @@ def test_the_band_has_the_best_of_all_pairs(rows, videos, least, width, count, s
         }
         ours = [
             (int(v), int(i), int(j), float(s))
-            for s, v, i, j in zip(*(one[query] for one in found), strict=True)
+            for s, v, i, j in zip(*(column[query] for column in columns), strict=True)
             if s > 0
         ]
         best = sorted(every.values(), reverse=True)[:count]
-        np.testing.assert_allclose([one[3] for one in ours], best, rtol=1e-5)
+        np.testing.assert_allclose([span[3] for span in ours], best, rtol=1e-5)
         for v, i, j, score in ours:
             assert score == pytest.approx(every[v, i, j])
 
 
 @pytest.fixture
-def opened(tiny):
+def val_inputs(tiny):
     params = load()
     queries = read_release(tiny / "datasets/release").read_queries("val")
     return params, open_inputs(params, queries), queries
@@ -71,8 +71,8 @@ def random_model(name, params, inputs, mode="as_paper"):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("mode", ["as_paper", "as_published"])
-def test_a_search_is_the_published_loop_over_queries(name, mode, opened):
-    params, inputs, queries = opened
+def test_a_search_is_the_published_loop_over_queries(name, mode, val_inputs):
+    params, inputs, queries = val_inputs
     model = random_model(name, params, inputs, mode)
     ranked = search.Searcher(model, inputs, params.predict).search(queries)
     with torch.no_grad():
@@ -82,9 +82,9 @@ def test_a_search_is_the_published_loop_over_queries(name, mode, opened):
             expected = one_query(model, context, mask, batches.pad_queries(inputs, [query]), params)
             mine = ranked.query == place
             ours = list(zip(ranked.video[mine], ranked.start[mine], ranked.end[mine], strict=True))
-            assert ours[:10] == [one[:3] for one in expected[:10]]
+            assert ours[:10] == [span[:3] for span in expected[:10]]
             np.testing.assert_allclose(
-                ranked.score[mine][:10], [one[3] for one in expected[:10]], rtol=2e-4
+                ranked.score[mine][:10], [span[3] for span in expected[:10]], rtol=2e-4
             )
 
 
@@ -103,39 +103,39 @@ def one_query(model, context, mask, tokens, params):
     best = sorted(range(8), key=lambda number: (-scores[number], number))[: params.predict.videos]
     spans = []
     for number in best:
-        one = [rows[number : number + 1] for rows in context.spans]
-        similarity = blocks.pair_similarity(model.span_queries(vectors), one)
+        video_rows = [rows[number : number + 1] for rows in context.spans]
+        similarity = blocks.pair_similarity(model.span_queries(vectors), video_rows)
         logits = model.detect(similarity, mask[number : number + 1])
         start, end = (side[0].softmax(-1).tolist() for side in logits)
         weight = math.exp(model.own.alpha * scores[number])
         for i, j in itertools.product(range(12), range(12)):
             if params.predict.min_rows <= j - i < params.predict.max_rows:
                 spans.append((number, i * 0.5, j * 0.5, weight * start[i] * end[j]))
-    return sorted(spans, key=lambda one: (-one[3], *one[:3]))
+    return sorted(spans, key=lambda span: (-span[3], *span[:3]))
 
 
-def test_blocks_do_not_change_the_lists(opened):
-    params, inputs, queries = opened
+def test_blocks_do_not_change_the_lists(val_inputs):
+    params, inputs, queries = val_inputs
     model = random_model("reloclnet", params, inputs)
     lists = []
     for row_block, query_block in ((1, 1), (30, 3), (10**6, 10**6)):
         own = params.predict.model_copy(update={"row_block": row_block, "query_block": query_block})
         lists.append(search.Searcher(model, inputs, own).search(queries))
-    for one in lists[1:]:
-        assert (one.video == lists[0].video).all()
-        assert (one.start == lists[0].start).all()
-        np.testing.assert_allclose(one.score, lists[0].score, rtol=1e-4)
+    for ranking in lists[1:]:
+        assert (ranking.video == lists[0].video).all()
+        assert (ranking.start == lists[0].start).all()
+        np.testing.assert_allclose(ranking.score, lists[0].score, rtol=1e-4)
 
 
-def test_a_model_with_one_kind_of_rows_is_kept_once(opened):
-    params, inputs, _ = opened
+def test_a_model_with_one_kind_of_rows_is_kept_once(val_inputs):
+    params, inputs, _ = val_inputs
     sizes = {}
     for name in NAMES:
-        kept = corpora.encode_corpus(
+        corpus = corpora.encode_corpus(
             random_model(name, params, inputs), inputs, torch.device("cpu"), 30
         )
-        sizes[name] = kept._file.seek(0, 2)
-        assert sorted(np.concatenate([block.videos for block in kept]).tolist()) == list(range(8))
+        sizes[name] = corpus._file.seek(0, 2)
+        assert sorted(np.concatenate([block.videos for block in corpus]).tolist()) == list(range(8))
     assert sizes["xml"] == 2 * sizes["reloclnet"]
 
 
@@ -160,26 +160,26 @@ def test_suppression_keeps_the_best_of_overlapping_moments_of_a_video():
 )
 def test_suppression_is_that_of_the_definition(moments, threshold, count):
     """One moment after another: it stays if no better one of its video is too near."""
-    kept = []
+    survivors = []
     for video, start, length in moments:
-        rivals = [one for one in kept if one[0] == video]
-        if all(iou((start, length), one[1:]) <= threshold for one in rivals):
-            kept.append((video, start, length))
+        rivals = [rival for rival in survivors if rival[0] == video]
+        if all(iou((start, length), rival[1:]) <= threshold for rival in rivals):
+            survivors.append((video, start, length))
     video, start, length = (np.array(column) for column in zip(*moments, strict=True))
     query, score = np.zeros(len(video), dtype=int), np.arange(len(video), 0, -1.0)
     ranked = search.Ranked(query, video, start * 1.0, start + length * 1.0, score)
-    found = suppression.suppress(ranked, threshold, count)
-    ours = zip(found.video, found.start, found.end - found.start, strict=True)
-    assert list(ours) == kept[:count]
+    result = suppression.suppress(ranked, threshold, count)
+    ours = zip(result.video, result.start, result.end - result.start, strict=True)
+    assert list(ours) == survivors[:count]
 
 
-def iou(one, other):
-    shared = max(0, min(sum(one), sum(other)) - max(one[0], other[0]))
-    return shared / (one[1] + other[1] - shared)
+def iou(first, second):
+    shared = max(0, min(sum(first), sum(second)) - max(first[0], second[0]))
+    return shared / (first[1] + second[1] - shared)
 
 
-def test_both_files_are_read_by_the_scorer(opened, tmp_path):
-    params, inputs, queries = opened
+def test_both_files_are_read_by_the_scorer(val_inputs, tmp_path):
+    params, inputs, queries = val_inputs
     model = random_model("xml", params, inputs)
     ranked = search.Searcher(model, inputs, params.predict).search(queries)
     run = output.segments(ranked, inputs.names, queries)

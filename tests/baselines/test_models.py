@@ -9,7 +9,9 @@ from baselines.core import sections
 from baselines.core.widths import Widths
 
 torch = Lazy("torch")
-batches, blocks, losses = (Lazy(f"baselines.models.{one}") for one in ("batch", "blocks", "losses"))
+batches, blocks, losses = (
+    Lazy(f"baselines.models.{module}") for module in ("batch", "blocks", "losses")
+)
 reloclnet, xml = Lazy("baselines.models.reloclnet"), Lazy("baselines.models.xml")
 
 SHARED = {
@@ -83,26 +85,26 @@ class Expected:
             slow.query(batch.tokens[i, :n].double(), queries) for i, n in enumerate(TOKENS)
         ]
         layers = [
-            slow.video([one[i].double() for one in batch.streams], n, encoders)
+            slow.video([stream[i].double() for stream in batch.streams], n, encoders)
             for i, n in enumerate(LENGTHS)
         ]
         retrieval = 0 if name == "xml" else 2
         self.scores = [
             [
-                slow.score(vectors, [one[retrieval] for one in layers[j]], LENGTHS[j])
+                slow.score(vectors, [states[retrieval] for states in layers[j]], LENGTHS[j])
                 for j in range(4)
             ]
             for vectors in self.vectors
         ]
         self.logits = [
-            slow.logits(self.vectors[i], [one[-1] for one in layers[i]], LENGTHS[i])
+            slow.logits(self.vectors[i], [states[-1] for states in layers[i]], LENGTHS[i])
             for i in range(4)
         ]
-        self.middle = [[one[1] for one in layers[j]] for j in range(4)]
+        self.middle = [[states[1] for states in layers[j]] for j in range(4)]
 
     def losses(self, name, batch, mode):
         """Each loss of each pair, not weighted by similarity."""
-        known = POSITIVE if mode == "as_paper" else np.eye(4, dtype=bool)
+        positives = POSITIVE if mode == "as_paper" else np.eye(4, dtype=bool)
         s = self.scores
         result = {
             "spans": [
@@ -110,11 +112,11 @@ class Expected:
                 for i in range(4)
             ],
             "other_video": [
-                positive(0.1 + max(s[i][j] for j in range(4) if not known[i][j]) - s[i][i])
+                positive(0.1 + max(s[i][j] for j in range(4) if not positives[i][j]) - s[i][i])
                 for i in range(4)
             ],
             "other_query": [
-                2 * positive(0.1 + max(s[j][i] for j in range(4) if not known[j][i]) - s[i][i])
+                2 * positive(0.1 + max(s[j][i] for j in range(4) if not positives[j][i]) - s[i][i])
                 for i in range(4)
             ],
         }
@@ -130,13 +132,16 @@ class Expected:
             ]
             for vectors in self.vectors
         ]
-        best = [[sum(max(one) for one in products[i][j]) / 2 for j in range(4)] for i in range(4)]
+        best = [
+            [sum(max(row_values) for row_values in products[i][j]) / 2 for j in range(4)]
+            for i in range(4)
+        ]
         result["frames"] = [
-            0.3 * sum(frame_contrast(one, *SPANS[i]) for one in products[i][i]) / 2
+            0.3 * sum(frame_contrast(row_values, *SPANS[i]) for row_values in products[i][i]) / 2
             for i in range(4)
         ]
         result["videos"] = [
-            0.7 * video_contrast(best, i, lambda a, b: a != b and known[a][b]) for i in range(4)
+            0.7 * video_contrast(best, i, lambda a, b: a != b and positives[a][b]) for i in range(4)
         ]
         return result
 
@@ -144,7 +149,7 @@ class Expected:
 def in_64_bits(batch):
     values = {field: getattr(batch, field) for field in batch.__dataclass_fields__}
     wide = {"tokens": batch.tokens.double(), "weight": batch.weight.double()}
-    streams = tuple(one.double() for one in batch.streams)
+    streams = tuple(stream.double() for stream in batch.streams)
     return batches.Batch(**values | wide | {"streams": streams})
 
 
@@ -167,17 +172,17 @@ def test_scores_losses_and_gradients_are_those_of_the_definitions(name, mode, ba
     slow = Expected(name, model, batch, mode)
     vectors = model.encode_query(batch.tokens, batch.token_mask)
     context = model.encode_context(batch.streams, batch.row_mask)
-    asked = model.span_queries(vectors)
-    logits = model.detect(blocks.pair_similarity(asked, context.spans), batch.row_mask)
-    own = torch.stack([torch.stack(one) for one in slow.vectors])
+    queries = model.span_queries(vectors)
+    logits = model.detect(blocks.pair_similarity(queries, context.spans), batch.row_mask)
+    own = torch.stack([torch.stack(pair) for pair in slow.vectors])
     close(torch.stack(vectors, dim=1), own)
     for i, length in enumerate(LENGTHS):
         for ours, side in zip(logits, slow.logits[i], strict=True):
             close(ours[i, :length], torch.stack(side))
             assert (ours[i, length:] == -1e10).all()
     parts = model(batch)
-    wanted = slow.losses(name, batch, mode)
-    means = {part: weighted_mean(part, values, batch, mode) for part, values in wanted.items()}
+    expected = slow.losses(name, batch, mode)
+    means = {part: weighted_mean(part, values, batch, mode) for part, values in expected.items()}
     assert set(parts) == set(means)
     for part, value in means.items():
         assert parts[part].item() == pytest.approx(value.item(), abs=1e-9), part
@@ -199,7 +204,7 @@ def test_a_video_of_several_pairs_is_encoded_once(name, mode, batch):
     values = {field: getattr(batch, field) for field in batch.__dataclass_fields__}
     video = torch.tensor([2, 0, 0, 1])
     once = batches.Batch(**values | {"video": video})
-    rows = {"streams": tuple(one[video] for one in batch.streams), "row_mask": once.pair_mask}
+    rows = {"streams": tuple(stream[video] for stream in batch.streams), "row_mask": once.pair_mask}
     with torch.no_grad():
         losses_once, losses_each = model(once), model(batches.Batch(**values | rows))
     for part, value in losses_once.items():
@@ -209,7 +214,7 @@ def test_a_video_of_several_pairs_is_encoded_once(name, mode, batch):
 @pytest.mark.parametrize("name", NAMES)
 def test_as_paper_what_is_in_the_padding_changes_no_score(name, batch):
     model = make(name, "as_paper")
-    longer = tuple(one.masked_fill(~batch.row_mask[..., None], 7.0) for one in batch.streams)
+    longer = tuple(stream.masked_fill(~batch.row_mask[..., None], 7.0) for stream in batch.streams)
     scores = [outputs(model, batch, streams) for streams in (batch.streams, longer)]
     assert all(torch.equal(a, b) for a, b in zip(*scores, strict=True))
 
@@ -217,10 +222,10 @@ def test_as_paper_what_is_in_the_padding_changes_no_score(name, batch):
 def outputs(model, batch, streams, rows=WIDTHS.max_rows):
     mask = batch.row_mask[:, :rows]
     with torch.no_grad():
-        context = model.encode_context(tuple(one[:, :rows] for one in streams), mask)
+        context = model.encode_context(tuple(stream[:, :rows] for stream in streams), mask)
         vectors = model.encode_query(batch.tokens, batch.token_mask)
-        asked = model.span_queries(vectors)
-        logits = model.detect(blocks.pair_similarity(asked, context.spans), mask)
+        queries = model.span_queries(vectors)
+        logits = model.detect(blocks.pair_similarity(queries, context.spans), mask)
         best = [
             losses.best_row(torch.einsum("nd,vld->nvl", v, c), mask)
             for v, c in zip(vectors, context.retrieval, strict=True)
@@ -233,7 +238,7 @@ def test_as_paper_a_trimmed_video_has_the_same_scores_and_as_published_it_has_no
     rows = torch.arange(WIDTHS.max_rows) < torch.tensor([6, 6, 4, 5])[:, None]
     values = {field: getattr(batch, field) for field in batch.__dataclass_fields__}
     cut = batches.Batch(**values | {"row_mask": batch.row_mask & rows})
-    streams = tuple(one * cut.row_mask[..., None] for one in batch.streams)
+    streams = tuple(stream * cut.row_mask[..., None] for stream in batch.streams)
     for mode, same in (("as_paper", True), ("as_published", False)):
         model = make(name, mode)
         whole, trimmed = outputs(model, cut, streams), outputs(model, cut, streams, 6)
@@ -252,7 +257,7 @@ def test_a_pair_without_any_negative_has_no_ranking_loss():
 def test_negatives_are_drawn_from_all_that_are_not_positive():
     torch.manual_seed(0)
     scores = torch.tensor([[0.0, 5.0, 1.0, 2.0]] * 4)
-    known = torch.eye(4, dtype=torch.bool)
-    known[0, 1] = True
-    drawn = {float(losses.ranking_losses(scores, known, 0.0, None)[0][0]) for _ in range(60)}
-    assert drawn == {1.0, 2.0}
+    positives = torch.eye(4, dtype=torch.bool)
+    positives[0, 1] = True
+    draws = {float(losses.ranking_losses(scores, positives, 0.0, None)[0][0]) for _ in range(60)}
+    assert draws == {1.0, 2.0}

@@ -17,7 +17,7 @@ def by_loop(best, gap):
             merged[-1][2] = min(merged[-1][2], rank)
         else:
             merged.append([number, number, rank])
-    return sorted(merged, key=lambda one: one[2])
+    return sorted(merged, key=lambda span: span[2])
 
 
 @given(
@@ -25,12 +25,12 @@ def by_loop(best, gap):
     st.integers(1, 12),
     st.integers(0, 3),
 )
-def test_neighbours_are_merged_and_have_the_best_rank(orders, kept, gap):
-    best = np.array([order[:kept] for order in orders])
-    found = merge(best, gap)
+def test_neighbours_are_merged_and_have_the_best_rank(orders, count, gap):
+    best = np.array([order[:count] for order in orders])
+    proposals = merge(best, gap)
     for query, row in enumerate(best):
-        mine = found.query == query
-        columns = (found.first[mine], found.last[mine], found.rank[mine])
+        mine = proposals.query == query
+        columns = (proposals.first[mine], proposals.last[mine], proposals.rank[mine])
         ours = np.stack(columns, axis=1).tolist()
         assert ours == by_loop(row.tolist(), gap)
         assert ours[0][2] == 0
@@ -40,6 +40,6 @@ def test_neighbours_are_merged_and_have_the_best_rank(orders, kept, gap):
 def test_no_proposal_leads_from_one_video_to_the_next(counts, gap):
     first = number_segments(np.array(counts), gap)
     every = np.concatenate([np.arange(n) + f for n, f in zip(counts, first, strict=True)])
-    found = merge(every[None], gap)
-    assert found.first.tolist() == first.tolist()
-    assert (found.last - found.first + 1).tolist() == counts
+    proposals = merge(every[None], gap)
+    assert proposals.first.tolist() == first.tolist()
+    assert (proposals.last - proposals.first + 1).tolist() == counts

@@ -24,7 +24,7 @@ def test_tvr_ranking_has_seconds_alone(tiny):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ('"similarity": 0.8', '"s": 1', "query 108: a moment has no 'similarity'"),
         ('"similarity": 0.8', '"similarity": -1', "query 108: a similarity is below 0"),
@@ -36,14 +36,14 @@ def test_tvr_ranking_has_seconds_alone(tiny):
         ('"relevant_moment": [', '"relevant_moment": [1, ', "must be a list of objects"),
     ],
 )
-def test_a_wrong_training_set_is_one_line_with_its_query(tiny, old, new, said):
+def test_a_wrong_training_set_is_one_line_with_its_query(tiny, old, new, message):
     path = tiny / "datasets/release/train_top02.json"
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
     with pytest.raises(ReleaseError) as error:
         read_release(path.parent).read_pairs(2)
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert "train_top02.json" in str(error.value)
 
 

@@ -17,7 +17,7 @@ blocks = Lazy("baselines.models.blocks")
 
 
 @pytest.fixture
-def opened(tiny):
+def model_inputs(tiny):
     """Return a model with random weights, its inputs and batches; segments of 4 rows."""
     params = load()
     own = params.spr.model_copy(update={"segments": 8, "gap": 0})
@@ -37,7 +37,7 @@ def unit(vector):
 
 
 def project(linear, vector):
-    weight, bias = (one.detach().double().numpy() for one in (linear.weight, linear.bias))
+    weight, bias = (tensor.detach().double().numpy() for tensor in (linear.weight, linear.bias))
     return unit(weight @ vector + bias)
 
 
@@ -51,12 +51,12 @@ def rows_of(release, maker, query, video):
 PLACES = np.array([0, 1, 3, 5, 6])
 
 
-def test_the_contrast_is_that_of_the_definition(opened):
+def test_the_contrast_is_that_of_the_definition(model_inputs):
     """A segment is no negative of a query that has a moment in it, in any of its pairs."""
-    model, inputs, maker, _ = opened
+    model, inputs, maker, _ = model_inputs
     batch, pairs = maker.make(PLACES), inputs.release.read_pairs(2)
     videos = sorted(set(pairs.video[PLACES].tolist()))
-    vectors, known = {}, {}
+    vectors, positive = {}, {}
     for v, video in enumerate(videos):
         rows = batch.streams[0][v][batch.row_mask[v]].double().numpy()
         for s in range(0, len(rows), 4):
@@ -64,7 +64,7 @@ def test_the_contrast_is_that_of_the_definition(opened):
             vectors[v, s // 4] = project(model.segment_projector, mean)
             for i, place in enumerate(PLACES):
                 touched = rows_of(inputs.release, maker, pairs.query[place], video)
-                known[i, v, s // 4] = bool(touched & set(range(s, s + 4)))
+                positive[i, v, s // 4] = bool(touched & set(range(s, s + 4)))
     queries = [
         project(model.query_projector, tokens[mask].double().numpy().mean(axis=0))
         for tokens, mask in zip(batch.tokens, batch.token_mask, strict=True)
@@ -82,23 +82,23 @@ def test_the_contrast_is_that_of_the_definition(opened):
             if v == own
         }
         covered = [place for place, share in shares.items() if share]
-        others = [logit(i, place) for place in vectors if not known[i, *place]]
+        others = [logit(i, place) for place in vectors if not positive[i, *place]]
         row = log_sum(others + [logit(i, place) for place in covered])
         for place in covered:
-            column = [logit(j, place) for j in range(5) if j == i or not known[j, *place]]
+            column = [logit(j, place) for j in range(5) if j == i or not positive[j, *place]]
             both = 2 * logit(i, place) - row - log_sum(column)
             total -= shares[place] / sum(shares.values()) * both / 2 * float(batch.weight[i]) / 5
     assert model.contrast(batch).item() == pytest.approx(total, rel=1e-4)
 
 
 def log_sum(values):
-    return max(values) + math.log(sum(math.exp(one - max(values)) for one in values))
+    return max(values) + math.log(sum(math.exp(value - max(values)) for value in values))
 
 
-def test_a_window_is_its_moments_segments_and_context(opened):
-    model, _, maker, _ = opened
+def test_a_window_is_its_moments_segments_and_context(model_inputs):
+    model, _, maker, _ = model_inputs
     batch = maker.make(np.arange(16))
-    drawn = set()
+    bounds = set()
     for seed in range(5):
         torch.manual_seed(seed)
         window = model.windows(batch)
@@ -116,12 +116,12 @@ def test_a_window_is_its_moments_segments_and_context(opened):
             length = int(batch.pair_mask[i].sum())
             end = begin - first + int(window.row_mask[i].sum()) - 1
             assert end in {min(length - 1, -(-finish // 4) * 4 - 1 + more + 4) for more in (0, 4)}
-            drawn.add((i, begin - first, end))
-    assert len(drawn) > 16
+            bounds.add((i, begin - first, end))
+    assert len(bounds) > 16
 
 
-def test_a_window_with_a_moment_of_a_query_is_no_negative_of_it(opened):
-    model, inputs, maker, _ = opened
+def test_a_window_with_a_moment_of_a_query_is_no_negative_of_it(model_inputs):
+    model, inputs, maker, _ = model_inputs
     pairs, places = inputs.release.read_pairs(2), np.arange(16)
     model.context_rows = 0  # else a window has most of these short videos
     window, batch = model.windows(maker.make(places)), maker.make(places)
@@ -137,13 +137,13 @@ def test_a_window_with_a_moment_of_a_query_is_no_negative_of_it(opened):
 def by_proposal(model, inputs, own, tokens):
     """Search for one query: its proposals one after another, every span of each, one by one."""
     size, context, window = model.segment_rows, model.context_rows, model.window_rows
-    segments_of = {}
+    segment_scores = {}
     for video in range(len(inputs.names)):
         streams, mask = batches.pad_videos(inputs, [video])
         units, inside = model.embed_segments(streams[0], mask)
         for place in range(int(inside.sum())):
-            segments_of[video, place] = float(model.embed_query(*tokens)[0] @ units[0, place])
-    best = sorted(segments_of, key=lambda one: -segments_of[one])[: model.own.segments]
+            segment_scores[video, place] = float(model.embed_query(*tokens)[0] @ units[0, place])
+    best = sorted(segment_scores, key=lambda key: -segment_scores[key])[: model.own.segments]
     vectors, moments = model.refiner.encode_query(*tokens), []
     for video, first in best:
         if (video, first - 1) in best:
@@ -154,12 +154,12 @@ def by_proposal(model, inputs, own, tokens):
         rows = inputs.video(video)
         begin = max(0, first * size - context)
         finish = min(len(rows[0]), (last + 1) * size + context, begin + window)
-        padded = [batches.pad([one[begin:finish]], window) for one in rows]
-        streams, mask = tuple(one for one, _ in padded), padded[0][1]
+        padded = [batches.pad([stream[begin:finish]], window) for stream in rows]
+        streams, mask = tuple(stream for stream, _ in padded), padded[0][1]
         encoded = model.refiner.encode_context(streams, mask)
         similarity = blocks.pair_similarity(model.refiner.span_queries(vectors), encoded.spans)
         logits = model.refiner.detect(similarity, mask)
-        start, end = (one[0].softmax(-1).tolist() for one in logits)
+        start, end = (side[0].softmax(-1).tolist() for side in logits)
         cosine = segments.window_scores(vectors, encoded.retrieval, mask).item()
         spans = [
             (math.exp(model.own.alpha * cosine) * start[i] * end[j], video, begin + i, begin + j)
@@ -172,22 +172,22 @@ def by_proposal(model, inputs, own, tokens):
 
 
 def keep_best(spans, count, nms):
-    kept = []
-    for one in sorted(spans, key=lambda span: (-span[0], *span[1:])):
-        rivals = [other for other in kept if other[1] == one[1]] if nms else []
-        if all(iou(one[2:], other[2:]) <= nms for other in rivals):
-            kept.append(one)
-    return kept[:count]
+    best = []
+    for span in sorted(spans, key=lambda span: (-span[0], *span[1:])):
+        rivals = [rival for rival in best if rival[1] == span[1]] if nms else []
+        if all(iou(span[2:], rival[2:]) <= nms for rival in rivals):
+            best.append(span)
+    return best[:count]
 
 
-def iou(one, other):
-    shared = max(0, min(one[1], other[1]) - max(one[0], other[0]))
-    return shared / (one[1] - one[0] + other[1] - other[0] - shared)
+def iou(first, second):
+    shared = max(0, min(first[1], second[1]) - max(first[0], second[0]))
+    return shared / (first[1] - first[0] + second[1] - second[0] - shared)
 
 
 @pytest.mark.parametrize(("moments", "nms"), [(1, None), (2, None), (3, 0.5)])
-def test_a_search_has_the_best_moments_of_each_proposal(opened, moments, nms):
-    model, inputs, _, params = opened
+def test_a_search_has_the_best_moments_of_each_proposal(model_inputs, moments, nms):
+    model, inputs, _, params = model_inputs
     model.own = model.own.model_copy(update={"moments": moments})
     own = params.predict.model_copy(update={"nms": nms})
     queries = inputs.release.read_queries("val")
@@ -198,14 +198,14 @@ def test_a_search_has_the_best_moments_of_each_proposal(opened, moments, nms):
             expected = by_proposal(model, inputs, own, tokens)
         mine = ranked.query == place
         columns = (ranked.video, ranked.start * 2, ranked.end * 2)
-        ours = list(zip(*(one[mine] for one in columns), strict=True))
-        assert ours == [one[1:] for one in expected]
-        scores = [one[0] for one in expected]
+        ours = list(zip(*(column[mine] for column in columns), strict=True))
+        assert ours == [span[1:] for span in expected]
+        scores = [span[0] for span in expected]
         np.testing.assert_allclose(ranked.score[mine], scores, rtol=1e-4)
 
 
-def test_the_chunk_of_proposals_changes_nothing(opened, monkeypatch):
-    model, inputs, _, params = opened
+def test_the_chunk_of_proposals_changes_nothing(model_inputs, monkeypatch):
+    model, inputs, _, params = model_inputs
     queries = inputs.release.read_queries("val")
     lists = []
     for size in (1, 1000):
@@ -216,13 +216,13 @@ def test_the_chunk_of_proposals_changes_nothing(opened, monkeypatch):
     np.testing.assert_allclose(lists[0].score, lists[1].score, rtol=1e-4)
 
 
-def test_a_search_has_no_more_moments_than_are_asked_for(opened):
-    model, inputs, _, params = opened
+def test_a_search_has_no_more_moments_than_are_asked_for(model_inputs):
+    model, inputs, _, params = model_inputs
     queries = inputs.release.read_queries("val")
     own = params.predict.model_copy(update={"moments": 2})
     every, few = (
-        segments.SegmentSearcher(model, inputs, one).search(queries)
-        for one in (params.predict, own)
+        segments.SegmentSearcher(model, inputs, predict).search(queries)
+        for predict in (params.predict, own)
     )
     for place in range(len(queries)):
         assert (

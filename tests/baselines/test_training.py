@@ -68,10 +68,10 @@ def test_a_batch_says_which_rows_are_in_a_moment_of_a_query(maker):
     videos = sorted(set(pairs.video[places].tolist()))
     expected = torch.zeros(4, len(videos), 12, dtype=torch.bool)
     for i, place in enumerate(places):
-        for other in np.flatnonzero(pairs.query == pairs.query[place]):
-            if pairs.video[other] in videos:
-                first, last = own._spans[other]
-                expected[i, videos.index(pairs.video[other]), first : last + 1] = True
+        for number in np.flatnonzero(pairs.query == pairs.query[place]):
+            if pairs.video[number] in videos:
+                first, last = own._spans[number]
+                expected[i, videos.index(pairs.video[number]), first : last + 1] = True
     assert torch.equal(batch.covered, expected)
     assert torch.equal(batch.covered.any(dim=2)[:, batch.video], batch.positive)
 
@@ -90,7 +90,7 @@ def test_an_epoch_has_every_pair_once_in_an_order_of_its_own(maker):
 
     def sums(epoch, done=0):
         batches = own.epoch(1, epoch, 6, done)
-        return [float(one.streams[0][one.video].sum()) for one in batches]
+        return [float(batch.streams[0][batch.video].sum()) for batch in batches]
 
     assert sums(0) == sums(0) != sums(1)
     assert sum(sums(0)) == pytest.approx(sum(sums(1)), rel=1e-4)
@@ -121,11 +121,11 @@ class StoppedError(BaseException):
 
 def stop_at(monkeypatch, number):
     """Stop the training when it makes that batch."""
-    made, make = [], batches.BatchMaker.make
+    calls, make = [], batches.BatchMaker.make
 
     def stopping(self, places):
-        made.append(places)
-        if len(made) == number:
+        calls.append(places)
+        if len(calls) == number:
             raise StoppedError
         return make(self, places)
 
@@ -160,7 +160,7 @@ def test_other_judgments_or_features_are_another_training(tiny):
     change(release / "test.json", '"relevance": 3', '"relevance": 2')
     train.main("xml")
     assert path.read_bytes() == before
-    seen = {before}
+    contents = {before}
     for action in (
         lambda: change(release / "val.json", '"relevance": 3', '"relevance": 2'),
         lambda: change(release / "train_top02.json", '"v0"', '"v1"'),
@@ -169,8 +169,8 @@ def test_other_judgments_or_features_are_another_training(tiny):
     ):
         action()
         train.main("xml")
-        assert path.read_bytes() not in seen
-        seen.add(path.read_bytes())
+        assert path.read_bytes() not in contents
+        contents.add(path.read_bytes())
 
 
 def test_another_first_stage_is_another_training(tiny):
@@ -235,8 +235,8 @@ def test_n_0_is_the_model_before_training(tiny):
 def test_the_epoch_is_chosen_by_the_mean_of_the_last_scores(tiny, monkeypatch):
     """Not by its own score: an early epoch was lucky."""
     scores = [0.1, 0.6, 0.1, 0.5, 0.5, 0.45, 0.2, 0.0]
-    told = iter(scores)
-    monkeypatch.setattr("baselines.train.validator", lambda *_: lambda: next(told))
+    upcoming = iter(scores)
+    monkeypatch.setattr("baselines.train.validator", lambda *_: lambda: next(upcoming))
     write_params(tiny, epochs="20", smoothing="3", patience="2")
     train.main("xml")  # ends by patience after epoch 8
     [figures] = json.loads((tiny / paths.METRICS / "train_xml.json").read_text())["runs"]
@@ -244,9 +244,9 @@ def test_the_epoch_is_chosen_by_the_mean_of_the_last_scores(tiny, monkeypatch):
     assert figures["epoch"] == 1 + int(np.argmax(means)) == 6
     assert figures["watched"] == pytest.approx(max(means))
     assert figures["validation"] == 0.45
-    assert next(told, None) is None
-    kept = weights(tiny, "xml")  # the best ones are not the last ones
-    pairs = [(kept[one], kept[f"best{one[5:]}"]) for one in kept if one.startswith("model.")]
+    assert next(upcoming, None) is None
+    state = weights(tiny, "xml")  # the best ones are not the last ones
+    pairs = [(state[name], state[f"best{name[5:]}"]) for name in state if name.startswith("model.")]
     assert any(not torch.equal(last, best) for last, best in pairs)
 
 

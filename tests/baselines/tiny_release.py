@@ -71,11 +71,13 @@ def write_tiny(folder):
     for split, chosen in (("val", range(100, 104)), ("test", range(104, 108))):
         records = []
         for query in chosen:
-            listed = [one for one in moments if one[3] == queries[query]]
+            listed = [moment for moment in moments if moment[3] == queries[query]]
             records.append(entry(query, listed, pair_id=1, relevance=3))
         (release / f"{split}.json").write_text(json.dumps(records))
     training = [
-        entry(query, [one for one in moments if one[3] == queries[query]][:2], similarity=0.8)
+        entry(
+            query, [moment for moment in moments if moment[3] == queries[query]][:2], similarity=0.8
+        )
         for query in range(108, 116)
     ]
     (release / "train_top02.json").write_text(json.dumps(training))

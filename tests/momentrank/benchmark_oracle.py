@@ -18,18 +18,18 @@ Lists = dict[str, list[Moment]]
 Cells = dict[str, float]
 
 
-def by_union(one: Moment, other: Moment) -> float:
+def by_union(first: Moment, second: Moment) -> float:
     """Return shared time over the sum of both lengths less the shared time."""
-    shared = max(0.0, min(one[2], other[2]) - max(one[1], other[1]))
-    union = (one[2] - one[1]) + (other[2] - other[1]) - shared
+    shared = max(0.0, min(first[2], second[2]) - max(first[1], second[1]))
+    union = (first[2] - first[1]) + (second[2] - second[1]) - shared
     return shared / union if union else 0.0
 
 
-def by_hull(one: Moment, other: Moment, number: Any = float) -> Any:
+def by_hull(first: Moment, second: Moment, number: Any = float) -> Any:
     """Return shared time over the time from the first start to the last end."""
-    start, end, other_start, other_end = map(number, (one[1], one[2], other[1], other[2]))
-    shared = max(number(0), min(end, other_end) - max(start, other_start))
-    hull = max(end, other_end) - min(start, other_start)
+    start, end, second_start, second_end = map(number, (first[1], first[2], second[1], second[2]))
+    shared = max(number(0), min(end, second_end) - max(start, second_start))
+    hull = max(end, second_end) - min(start, second_start)
     return shared / hull if hull else number(0)
 
 
@@ -57,19 +57,23 @@ def qvhighlights(truth: Lists, lists: Lists) -> Cells:
     for name, (low, high) in LENGTHS.items():
         windows = {}
         for query in truth:
-            kept = relevant(truth, query)
+            moments = relevant(truth, query)
             if low is not None:
-                kept = [one for one in kept if low < one[2] - one[1] <= high]
-            if kept or low is None:
-                windows[query] = kept
-        found = {query: lists.get(query, [])[:10] for query in windows}
-        overlaps = {query: table_of(found[query], windows[query]) for query in windows}
+                moments = [moment for moment in moments if low < moment[2] - moment[1] <= high]
+            if moments or low is None:
+                windows[query] = moments
+        results = {query: lists.get(query, [])[:10] for query in windows}
+        overlaps = {query: table_of(results[query], windows[query]) for query in windows}
         averages = []
         for threshold in TENTHS:
             hits, precisions = [], []
             for query, wanted in windows.items():
-                hits.append(first_window_reaches(found[query], wanted, overlaps[query], threshold))
-                precisions.append(interpolated_precision(found[query], overlaps[query], threshold))
+                hits.append(
+                    first_window_reaches(results[query], wanted, overlaps[query], threshold)
+                )
+                precisions.append(
+                    interpolated_precision(results[query], overlaps[query], threshold)
+                )
             cells[f"MR-{name}-R1@{threshold}"] = share_of(hits)
             averages.append(mean(precisions))
             cells[f"MR-{name}-mAP@{threshold}"] = averages[-1]
@@ -77,37 +81,37 @@ def qvhighlights(truth: Lists, lists: Lists) -> Cells:
     return cells
 
 
-def table_of(found: list[Moment], wanted: list[Moment]) -> list[list[float]]:
+def table_of(results: list[Moment], windows: list[Moment]) -> list[list[float]]:
     """Return a row for each result: its IoU with each window."""
-    return [[by_union(result, window) for window in wanted] for result in found]
+    return [[by_union(result, window) for window in windows] for result in results]
 
 
 def first_window_reaches(
-    found: list[Moment], wanted: list[Moment], overlaps: list[list[float]], threshold: float
+    results: list[Moment], windows: list[Moment], overlaps: list[list[float]], threshold: float
 ) -> bool:
     """The window that the first one overlaps best (the first of equals) is reached."""
-    if not found or not wanted:
+    if not results or not windows:
         return False
     best = overlaps[0].index(max(overlaps[0]))
-    return by_hull(found[0], wanted[best]) >= threshold
+    return by_hull(results[0], windows[best]) >= threshold
 
 
 def interpolated_precision(
-    found: list[Moment], overlaps: list[list[float]], threshold: float
+    results: list[Moment], overlaps: list[list[float]], threshold: float
 ) -> float:
     """ActivityNet's AP: precision at each recall is the highest at that or a higher recall."""
-    free = list(range(len(overlaps[0]))) if found else []
+    free = list(range(len(overlaps[0]))) if results else []
     windows = len(free)
     hits = []
-    for number in sorted(range(len(found)), key=lambda number: -found[number][3]):
-        taken = None
+    for number in sorted(range(len(results)), key=lambda number: -results[number][3]):
+        best = None
         for window in free:  # of equal ones, the last
             value = overlaps[number][window]
-            if value >= threshold and (taken is None or value >= overlaps[number][taken]):
-                taken = window
-        hits.append(taken is not None)
-        if taken is not None:
-            free.remove(taken)
+            if value >= threshold and (best is None or value >= overlaps[number][best]):
+                best = window
+        hits.append(best is not None)
+        if best is not None:
+            free.remove(best)
     precision = [sum(hits[:k]) / k for k in range(1, len(hits) + 1)]
     return sum(max(precision[k:]) / windows for k, hit in enumerate(hits) if hit)
 
@@ -120,15 +124,15 @@ def vcmr(truth: Lists, lists: Lists) -> Cells:
     cells: dict[str, list[bool]] = {}
     for query in truth:
         wanted = relevant(truth, query)
-        found = lists.get(query, [])[:100]
+        results = lists.get(query, [])[:100]
         videos = {moment[0] for moment in wanted}
-        inside = [one for one in found if one[0] in videos]
-        asked = {"VR": [one[0] in videos for one in found]}
+        inside = [result for result in results if result[0] in videos]
+        tasks = {"VR": [result[0] in videos for result in results]}
         for threshold in (0.5, 0.7):
-            for task, listed in (("VCMR", found), ("SVMR", inside)):
-                hits = [right_moment(one, wanted, threshold) for one in listed]
-                asked[f"{task}-{threshold}"] = hits
-        for name, hits in asked.items():
+            for task, listed in (("VCMR", results), ("SVMR", inside)):
+                hits = [right_moment(result, wanted, threshold) for result in listed]
+                tasks[f"{task}-{threshold}"] = hits
+        for name, hits in tasks.items():
             for k in (1, 5, 10, 100):
                 cells.setdefault(f"{name}-r{k}", []).append(any(hits[:k]))
     return {name: share_of(values) for name, values in cells.items()}
@@ -148,8 +152,15 @@ def right_moment(result: Moment, wanted: list[Moment], threshold: float) -> bool
 def hull_ious(truth: Lists, lists: Lists, query: str) -> list[float]:
     """Return the best IoU of each result with a moment of its video."""
     return [
-        max([by_hull(one, two) for two in relevant(truth, query) if two[0] == one[0]], default=0.0)
-        for one in lists.get(query, [])
+        max(
+            [
+                by_hull(result, moment)
+                for moment in relevant(truth, query)
+                if moment[0] == result[0]
+            ],
+            default=0.0,
+        )
+        for result in lists.get(query, [])
     ]
 
 
@@ -157,22 +168,26 @@ def charades(truth: Lists, lists: Lists) -> Cells:
     """R@1 and R@5 with >=, and the mean IoU of the first result, over every query."""
     ious = [hull_ious(truth, lists, query) for query in truth]
     cells = {
-        f"R@{k},IoU={threshold}": share_of([any(v >= threshold for v in of[:k]) for of in ious])
+        f"R@{k},IoU={threshold}": share_of(
+            [any(v >= threshold for v in values[:k]) for values in ious]
+        )
         for k in (1, 5)
         for threshold in (0.3, 0.5, 0.7)
     }
-    return cells | {"mIoU": mean([of[0] if of else 0.0 for of in ious])}
+    return cells | {"mIoU": mean([values[0] if values else 0.0 for values in ious])}
 
 
 def nlq(truth: Lists, lists: Lists) -> Cells:
     """R@1 and R@5 with >, and the mean IoU of the first result, over the queries of the run."""
     ious = [hull_ious(truth, lists, query) for query in truth if query in lists]
     cells = {
-        f"Rank@{k} mIoU@{threshold}": share_of([any(v > threshold for v in of[:k]) for of in ious])
+        f"Rank@{k} mIoU@{threshold}": share_of(
+            [any(v > threshold for v in values[:k]) for values in ious]
+        )
         for k in (1, 5)
         for threshold in (0.3, 0.5)
     }
-    return cells | {"mIoU": mean([of[0] if of else 0.0 for of in ious])}
+    return cells | {"mIoU": mean([values[0] if values else 0.0 for values in ious])}
 
 
 # ----------------------------------------------------------------------------------------- SPR
@@ -185,13 +200,13 @@ def spr(truth: Lists, lists: Lists, cutoff: int, threshold: float) -> float | No
     at that of the highest level, and takes it if their IoU reaches the threshold.
     """
     values = []
-    for query, found in lists.items():
-        free = sorted(relevant(truth, query), key=lambda one: -one[3])
+    for query, results in lists.items():
+        free = sorted(relevant(truth, query), key=lambda moment: -moment[3])
         ideal = [moment[3] for moment in free[:cutoff]]
         gains = []
-        for result in found:
+        for result in results:
             inside = [moment for moment in free if moment[0] == result[0]]
-            best = max(inside, key=lambda one: by_union(result, one), default=None)
+            best = max(inside, key=lambda moment: by_union(result, moment), default=None)
             reached = best is not None and by_union(result, best) >= threshold
             gains.append(best[3] if reached else 0.0)
             if reached:

@@ -17,12 +17,12 @@ rows = st.lists(st.tuples(ids, ids, spans, scores), min_size=1, max_size=12)
 @st.composite
 def qrels(draw, highest=4, one_video=False):
     """Draw judged segments, none of which appears twice."""
-    found = {}
+    levels = {}
     for query, video, (start, end), _ in draw(rows):
         name = f"of {query}" if one_video else video
-        found[query, name, start, end] = draw(st.integers(1 if highest == 1 else 0, highest))
-    columns = zip(*found, strict=True)
-    return build_qrels(*map(list, columns), list(found.values()))
+        levels[query, name, start, end] = draw(st.integers(1 if highest == 1 else 0, highest))
+    columns = zip(*levels, strict=True)
+    return build_qrels(*map(list, columns), list(levels.values()))
 
 
 @st.composite
@@ -34,11 +34,11 @@ def runs(draw, one_video=False):
     return build_run(query, video, starts, ends, score, by_score=True)
 
 
-def same(one, two):
+def same(first, second):
     """Tell whether segments are the same to the last bit."""
-    texts = (one.queries, one.video) == (two.queries, two.video)
-    columns = [(one.query, two.query)]
-    columns += [(getattr(one, name), getattr(two, name)) for name in ("start", "end", "value")]
+    texts = (first.queries, first.video) == (second.queries, second.video)
+    columns = [(first.query, second.query)]
+    columns += [(getattr(first, name), getattr(second, name)) for name in ("start", "end", "value")]
     return texts and all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in columns)
 
 

@@ -74,13 +74,13 @@ def greedy(params: Params, qrels: list[Judged], results: list[Result]) -> list[J
     Level 0 takes part. IoU ties go to the higher level, then to file order. The IoU must reach
     the threshold, or pass it if `strict`.
     """
-    taken: set[int] = set()
+    used: set[int] = set()
     matches: list[Judged | None] = []
     for result in results:
         best: tuple[float, int] | None = None  # IoU and level
         best_n = -1
         for n, segment in enumerate(qrels):
-            if n in taken or segment.video != result.video:
+            if n in used or segment.video != result.video:
                 continue
             value = iou(result, segment)
             if value < params["iou"] or (params.get("strict", False) and value == params["iou"]):
@@ -90,7 +90,7 @@ def greedy(params: Params, qrels: list[Judged], results: list[Result]) -> list[J
         if best is None:
             matches.append(None)
         else:
-            taken.add(best_n)
+            used.add(best_n)
             matches.append(qrels[best_n])
     return matches
 
@@ -152,13 +152,13 @@ def by_bin(params: Params, qrels: list[Judged], results: list[Result]) -> list[t
     judged = set()
     for segment in qrels:
         judged.add(bin_of(params, segment))
-    seen = set()
+    done = set()
     verdicts = []
     for result in results:
         place = bin_of(params, result)
-        if place in seen:
+        if place in done:
             continue
-        seen.add(place)
+        done.add(place)
         verdicts.append((place in relevant, place in judged))
     return verdicts
 
@@ -300,10 +300,10 @@ def ncxiou(params: Params, qrels: list[Judged], results: list[Result]) -> float:
     values = top_ious(params, qrels, results)
     stop, p = params.get("stop", "uniform"), params.get("p", 0.8)
     total = 0.0
-    left = 1.0
+    remaining = 1.0
     for k in range(1, cutoff + 1):
         if k == cutoff:
-            mass = left
+            mass = remaining
         elif stop == "uniform":
             mass = 1 / cutoff
         elif stop == "rbp":
@@ -314,7 +314,7 @@ def ncxiou(params: Params, qrels: list[Judged], results: list[Result]) -> float:
                 mass *= 1 - value
         else:
             raise ValueError(stop)
-        left -= mass
+        remaining -= mass
         total += mass * max(values[:k])
     return total
 
@@ -354,11 +354,11 @@ def precision_sum(hits: list[bool], wanted: int) -> float:
     if wanted == 0:
         return 0.0
     total = 0.0
-    found = 0
+    hit_count = 0
     for k, hit in enumerate(hits, start=1):
         if hit:
-            found += 1
-            total += found / k
+            hit_count += 1
+            total += hit_count / k
     return total / wanted
 
 
@@ -429,16 +429,16 @@ def maisp(params: Params, qrels: list[Judged], results: list[Result]) -> float:
     if whole == 0:
         return 0.0
     points = []  # recall, precision after each result
-    shown: list[tuple[str, Fraction, Fraction]] = []
-    taken = Fraction(0)
+    parts: list[tuple[str, Fraction, Fraction]] = []
+    duration = Fraction(0)
     for result in results:
         start, end = Fraction(result.start), Fraction(result.end)
-        taken += end - start
+        duration += end - start
         for video, left, right in wanted:
             if video == result.video and max(start, left) < min(end, right):
-                shown.append((video, max(start, left), min(end, right)))
-        found = seconds_of(shown)
-        points.append((found / whole, found / taken if taken else Fraction(0)))
+                parts.append((video, max(start, left), min(end, right)))
+        relevant = seconds_of(parts)
+        points.append((relevant / whole, relevant / duration if duration else Fraction(0)))
     total = Fraction(0)
     for n in range(101):
         reached = [p for recall, p in points if recall >= Fraction(n, 100) - Fraction(1, 10**9)]
@@ -509,7 +509,7 @@ def length_rel(params: Params, qrels: list[Judged], results: list[Result]) -> fl
 RELEVANT, SEEN, NOT_RELEVANT, UNJUDGED = "relevant", "seen", "not relevant", "unjudged"
 
 
-def merged(segments: list[Judged]) -> list[Judged]:
+def merge(segments: list[Judged]) -> list[Judged]:
     """Join segments that overlap or touch, sorted by (video, start, end) (sh_eval)."""
     joined: list[Judged] = []
     for segment in sorted(segments, key=lambda s: (s.video, s.start, s.end)):
@@ -523,10 +523,10 @@ def merged(segments: list[Judged]) -> list[Judged]:
 
 def apart(params: Params, qrels: list[Judged]) -> tuple[list[Judged], list[Judged]]:
     """Return the relevant and the non-relevant segments."""
-    relevant, other = [], []
+    relevant, irrelevant = [], []
     for segment in qrels:
-        (relevant if segment.level >= params.get("rel", 1) else other).append(segment)
-    return relevant, other
+        (relevant if segment.level >= params.get("rel", 1) else irrelevant).append(segment)
+    return relevant, irrelevant
 
 
 def touched_bins(params: Params, segment: Judged | Result) -> list[tuple[str, int]]:
@@ -538,12 +538,12 @@ def touched_bins(params: Params, segment: Judged | Result) -> list[tuple[str, in
 
 def sh_bin(params: Params, qrels: list[Judged], results: list[Result]) -> list[str]:
     """Return the status of each bin of the run, first occurrences in rank, then time order."""
-    relevant, other = apart(params, qrels)
-    relevant_places, other_places = set(), set()
+    relevant, irrelevant = apart(params, qrels)
+    relevant_places, irrelevant_places = set(), set()
     for segment in relevant:
         relevant_places.update(touched_bins(params, segment))
-    for segment in other:
-        other_places.update(touched_bins(params, segment))
+    for segment in irrelevant:
+        irrelevant_places.update(touched_bins(params, segment))
     done = set()
     statuses = []
     for result in results:
@@ -553,7 +553,7 @@ def sh_bin(params: Params, qrels: list[Judged], results: list[Result]) -> list[s
             done.add(place)
             if place in relevant_places:
                 statuses.append(RELEVANT)
-            elif place in other_places:
+            elif place in irrelevant_places:
                 statuses.append(NOT_RELEVANT)
             else:
                 statuses.append(UNJUDGED)
@@ -562,11 +562,11 @@ def sh_bin(params: Params, qrels: list[Judged], results: list[Result]) -> list[s
 
 def sh_overlap(params: Params, qrels: list[Judged], results: list[Result]) -> list[str]:
     """Return each result's status by closed intervals; nothing is consumed (sh_eval)."""
-    relevant, other = map(merged, apart(params, qrels))
+    relevant, irrelevant = map(merge, apart(params, qrels))
     statuses = []
     for result in results:
         status = UNJUDGED
-        for name, segments in ((NOT_RELEVANT, other), (RELEVANT, relevant)):
+        for name, segments in ((NOT_RELEVANT, irrelevant), (RELEVANT, relevant)):
             for s in segments:
                 if s.video == result.video and s.start <= result.end and result.start <= s.end:
                     status = name
@@ -577,7 +577,7 @@ def sh_overlap(params: Params, qrels: list[Judged], results: list[Result]) -> li
 def sh_tol(params: Params, qrels: list[Judged], results: list[Result]) -> list[str]:
     """Return each result's status by tolerance, with sh_eval's own set of what was seen."""
     tol = params.get("tol", 15)
-    relevant, other = map(merged, apart(params, qrels))
+    relevant, irrelevant = map(merge, apart(params, qrels))
     seen: list[tuple[str, float, float]] = []
     statuses = []
     for video, start, end in results:
@@ -588,7 +588,7 @@ def sh_tol(params: Params, qrels: list[Judged], results: list[Result]) -> list[s
             statuses.append(RELEVANT)
         elif met:
             statuses.append(SEEN)
-        elif met_by(video, start, end, other):
+        elif met_by(video, start, end, irrelevant):
             statuses.append(NOT_RELEVANT)
         else:
             statuses.append(UNJUDGED)
@@ -615,7 +615,7 @@ def sh_wanted(params: Params, qrels: list[Judged]) -> int:
     """Return NumRel (sh_eval): merged relevant segments, or distinct relevant bins."""
     relevant, _ = apart(params, qrels)
     if params.get("match", "overlap") != "bin":
-        return len(merged(relevant))
+        return len(merge(relevant))
     places = set()
     for segment in relevant:
         places.update(touched_bins(params, segment))
@@ -657,7 +657,7 @@ def sh_length_ret(params: Params, qrels: list[Judged], results: list[Result]) ->
 
 def sh_length_rel(params: Params, qrels: list[Judged], results: list[Result]) -> float:
     """LengthRel (sh_eval): the mean length of the merged relevant segments, in seconds."""
-    relevant = merged(apart(params, qrels)[0])
+    relevant = merge(apart(params, qrels)[0])
     return length_rel(params, relevant, results) / len(relevant) if relevant else 0.0
 
 
@@ -681,32 +681,32 @@ def sh_played(params: Params, qrels: list[Judged], results: list[Result]) -> dic
     is played to the part's end and never again; what lies before is left, less a second. After
     each part the interval begins later by all that was played of the result so far.
     """
-    left = [(s.video, s.start, s.end) for s in merged(apart(params, qrels)[0])]
-    seconds = int(sum(end - start for _, start, end in left))
+    unplayed = [(s.video, s.start, s.end) for s in merge(apart(params, qrels)[0])]
+    seconds = int(sum(end - start for _, start, end in unplayed))
     points = sh_recall_points(seconds)
     precisions: list[float] = []
-    played = found = 0.0
+    played = relevant = 0.0
     for result in results:
         here, start = 0.0, result.start
         remaining = []
-        for video, first, last in left:
+        for video, first, last in unplayed:
             inside = first <= start <= last or start <= first <= result.end
             if video != result.video or not inside:
                 remaining.append((video, first, last))
                 continue
             entry = max(first, start)
             here += last - start
-            found += last - entry
-            reached = [point for point in points[len(precisions) + 1 :] if point <= found]
-            precisions += [point / (played + here - found + point) for point in reached]
+            relevant += last - entry
+            reached = [point for point in points[len(precisions) + 1 :] if point <= relevant]
+            precisions += [point / (played + here - relevant + point) for point in reached]
             if entry - 1 - first > 0:
                 remaining.append((video, first, entry - 1))
             start += here
-        left = remaining
+        unplayed = remaining
         played += max(here, result.end - result.start)
     best = [max(precisions[n:]) for n in range(len(precisions))]
     value = (1 + sum(best)) / len(points) if best else 0.0
-    return {"value": value, "relevant": seconds, "played": played, "found": found}
+    return {"value": value, "relevant": seconds, "played": played, "found": relevant}
 
 
 def sh_maisp(params: Params, qrels: list[Judged], results: list[Result]) -> float:
@@ -719,8 +719,8 @@ def sh_table(qrels: Qrels, run: Run) -> dict[str, float]:
     queries = scored_queries(qrels, run, "sh-eval")
     cells = {}
 
-    def total(name: str, of: Measure, params: Params, end: str = "") -> None:
-        values = [of(params, qrels[query], run[query]) for query in queries]
+    def total(name: str, measure: Measure, params: Params, end: str = "") -> None:
+        values = [measure(params, qrels[query], run[query]) for query in queries]
         value = math.fsum(values)
         if not name.startswith("num"):
             value = value / len(values) if values else 0.0
@@ -735,16 +735,16 @@ def sh_table(qrels: Qrels, run: Run) -> dict[str, float]:
     for match, end in (("overlap", ""), ("bin", "_bin"), ("tol", "_tol")):
         model = {"match": match}
         total("num_rel", sh_num_rel, model, end)
-        total("num_ret", lambda *asked: float(len(sh_statuses(*asked))), model, end)
+        total("num_ret", lambda *arguments: float(len(sh_statuses(*arguments))), model, end)
         total("num_rel_ret", sh_num_rel_ret, model, end)
         total("map", sh_ap, model, end)
         for k in (5, 10, 20):
             total(f"P_{k}", sh_p, model | {"cutoff": k}, end)
         for k in (10, 20, 30):
             total(f"Judged_{k}", sh_judged, model | {"cutoff": k}, end)
-    total("num_rel_secs_maisp", lambda *asked: sh_played(*asked)["relevant"], {})
-    total("num_ret_secs_maisp", lambda *asked: sh_played(*asked)["played"], {})
-    total("num_rel_ret_secs_maisp", lambda *asked: sh_played(*asked)["found"], {})
+    total("num_rel_secs_maisp", lambda *arguments: sh_played(*arguments)["relevant"], {})
+    total("num_ret_secs_maisp", lambda *arguments: sh_played(*arguments)["played"], {})
+    total("num_rel_ret_secs_maisp", lambda *arguments: sh_played(*arguments)["found"], {})
     total("map_maisp", sh_maisp, {})
     return cells
 
@@ -807,22 +807,22 @@ RANGES = {
 """Thresholds to average over."""
 
 
-def condensed(
+def condense(
     match: str, params: Params, qrels: list[Judged], results: list[Result]
 ) -> list[Result]:
     """Return the results without those that the model calls unjudged (judged_only)."""
-    kept = []
+    judged_results = []
     if match == "bin":
         bins = {bin_of(params, segment) for segment in qrels}
         judged = [bin_of(params, result) in bins for result in results]
     elif match == "maxiou":
         judged = [any(iou(result, segment) > 0 for segment in qrels) for result in results]
     else:
-        judged = [known for _, known in BINARY[match](params, qrels, results)]
-    for result, known in zip(results, judged, strict=True):
-        if known:
-            kept.append(result)
-    return kept
+        judged = [is_judged for _, is_judged in BINARY[match](params, qrels, results)]
+    for result, is_judged in zip(results, judged, strict=True):
+        if is_judged:
+            judged_results.append(result)
+    return judged_results
 
 
 def scored_queries(qrels: Qrels, run: Run, convention: str) -> list[str]:
@@ -850,10 +850,10 @@ def score(
         each = []
         for threshold in RANGES.get(params.get("iou"), [params.get("iou")]):
             own = params if "iou" not in params else params | {"iou": threshold}
-            kept = results
+            ranking = results
             if params.get("judged_only", False) and convention != "sh-eval":
-                kept = condensed(match, own, qrels[query], results)
-            each.append(measure(own, qrels[query], kept))
+                ranking = condense(match, own, qrels[query], results)
+            each.append(measure(own, qrels[query], ranking))
         values[query] = math.fsum(each) / len(each)
     return values
 

@@ -8,8 +8,10 @@ PLAIN = {"NumQ", "NumRet", "VideosRet", "VideosRel", "LengthRet", "LengthRel"}
 
 
 def measure_of(name, params):
-    kept = {key: value for key, value in params.items() if name not in PLAIN or key != "match"}
-    return type(REGISTRY[name])(**kept)
+    own_params = {
+        key: value for key, value in params.items() if name not in PLAIN or key != "match"
+    }
+    return type(REGISTRY[name])(**own_params)
 
 
 def segments(collection, make, value):
@@ -21,7 +23,7 @@ def segments(collection, make, value):
 
 def scores(name, params, convention, qrels, run):
     measure = measure_of(name, params)
-    found = evaluator([measure], segments(qrels, build_qrels, value=True), convention).iter_calc(
+    metrics = evaluator([measure], segments(qrels, build_qrels, value=True), convention).iter_calc(
         segments(run, build_run, value=False)
     )
-    return {metric.query_id: metric.value for metric in found}
+    return {metric.query_id: metric.value for metric in metrics}

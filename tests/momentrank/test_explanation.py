@@ -18,23 +18,23 @@ RUN = build_run(["q"] * 4 + ["p"], ["v", "w", "v", "v", "v"], [19, 5, 1, 1, 0], 
 NDCG = nDCG(iou=0.5) @ 10
 
 
-def explained(query="q", measure=NDCG, convention="paper", shown=10, qrels=QRELS, run=RUN):
-    return explain(qrels, run, query, measure, convention, shown)
+def explain_query(query="q", measure=NDCG, convention="paper", depth=10, qrels=QRELS, run=RUN):
+    return explain(qrels, run, query, measure, convention, depth)
 
 
 def test_every_result_is_shown_with_what_it_took():
-    found = explained()
-    rows = [(r.rank, r.met, round(r.iou, 3), r.level, r.relevant) for r in found.ranking]
+    explanation = explain_query()
+    rows = [(r.rank, r.met, round(r.iou, 3), r.level, r.relevant) for r in explanation.ranking]
     assert rows == [
         (1, 0, 0.909, 4, True),
         (2, 2, 1.0, 0, False),
         (3, 1, 0.9, 2, True),
         (4, None, 0, None, False),
     ]
-    assert [(k.level, k.ranks) for k in found.truth] == [(4, (1,)), (2, (3,)), (0, (2,))]
-    assert found.judged == 3
-    assert [row.gain for row in found.ranking] == [4, 0, 2, 0]
-    assert found.summary == "query q: nDCG(iou=0.5)@10 = 0.9502 (paper)"
+    assert [(k.level, k.ranks) for k in explanation.truth] == [(4, (1,)), (2, (3,)), (0, (2,))]
+    assert explanation.judged == 3
+    assert [row.gain for row in explanation.ranking] == [4, 0, 2, 0]
+    assert explanation.summary == "query q: nDCG(iou=0.5)@10 = 0.9502 (paper)"
 
 
 CASES = {
@@ -83,61 +83,63 @@ def test_the_value_is_what_is_scored_and_rises_where_a_result_is_relevant(
     convention, measure, collection
 ):
     qrels, run = collection
-    found = explained(measure=measure, convention=convention, qrels=qrels, run=run)
-    scored = {m.query_id: m.value for m in evaluator([measure], qrels, convention).iter_calc(run)}
-    assert found.value == scored.get("q")
-    if found.value is None:
+    explanation = explain_query(measure=measure, convention=convention, qrels=qrels, run=run)
+    values = {m.query_id: m.value for m in evaluator([measure], qrels, convention).iter_calc(run)}
+    assert explanation.value == values.get("q")
+    if explanation.value is None:
         return
-    shorter = [0.0, *(row.value for row in found.ranking)]
-    assert shorter[-1] == found.value
+    shorter = [0.0, *(row.value for row in explanation.ranking)]
+    assert shorter[-1] == explanation.value
     if measure.NAME in {"P", "nDCG"} and "judged_only" not in measure.params:
-        for row, before in zip(found.ranking, shorter, strict=False):
+        for row, before in zip(explanation.ranking, shorter, strict=False):
             assert (row.value > before) == (row.relevant and row.rank <= measure.params["cutoff"])
     if measure.NAME in {"R", "VR"} and convention != "paper":
-        hits = [row.relevant for row in found.ranking if row.rank <= measure.params["cutoff"]]
-        assert found.value == float(any(hits))
-    for row in found.ranking:
+        hits = [row.relevant for row in explanation.ranking if row.rank <= measure.params["cutoff"]]
+        assert explanation.value == float(any(hits))
+    for row in explanation.ranking:
         if row.met is not None:
-            assert row.level == found.truth[row.met].level
-            assert row.rank in found.truth[row.met].ranks
+            assert row.level == explanation.truth[row.met].level
+            assert row.rank in explanation.truth[row.met].ranks
 
 
 @pytest.mark.parametrize("measure", [MAiSP, NumRet])
 def test_what_shares_no_time_meets_nothing_but_a_video(measure):
     run = build_run(["q"], ["v"], [12], [15])
-    assert explained(measure=measure, run=run).judged == 0
-    assert explained(measure=VR @ 1, run=run).judged == 1
+    assert explain_query(measure=measure, run=run).judged == 0
+    assert explain_query(measure=VR @ 1, run=run).judged == 1
 
 
 def test_a_query_that_does_not_count_is_told():
-    found = explained("p", run=build_run(["q"], ["v"], [0], [9]), convention="tvr-ranking")
-    assert found.value is None
-    assert "does not count" in found.summary
+    explanation = explain_query(
+        "p", run=build_run(["q"], ["v"], [0], [9]), convention="tvr-ranking"
+    )
+    assert explanation.value is None
+    assert "does not count" in explanation.summary
 
 
 def test_a_query_without_results_shows_its_truth():
-    found = explained(run=build_run(["p"], ["v"], [0], [1]))
-    assert found.ranking == []
-    assert [known.ranks for known in found.truth] == [()] * 3
+    explanation = explain_query(run=build_run(["p"], ["v"], [0], [1]))
+    assert explanation.ranking == []
+    assert [moment.ranks for moment in explanation.truth] == [()] * 3
 
 
 def test_without_a_name_each_convention_has_a_measure():
     for convention in CONVENTIONS:
-        explained(measure=default_measure(convention), convention=convention)
+        explain_query(measure=default_measure(convention), convention=convention)
 
 
 def test_what_cannot_be_explained_is_a_clear_error():
     with pytest.raises(UsageError, match="the qrels have no query 'x'"):
-        explained("x")
+        explain_query("x")
     for convention in ("paper", "qvhighlights"):
         with pytest.raises(UsageError, match="several thresholds; name one"):
-            explained(measure=AP(iou=".5:.95"), convention=convention)
+            explain_query(measure=AP(iou=".5:.95"), convention=convention)
 
 
 @given(st.text(min_size=1))
 def test_a_page_shows_names_as_text(name):
     bad = f"<script>{name}"
     qrels, run = build_qrels([bad], [bad], [0], [0], [4]), build_run([bad], [bad], [0], [0])
-    made = page(explained(bad, qrels=qrels, run=run), {"qrels": bad})
-    assert "<script>" not in made
-    assert "http" not in made.replace(bad, "")
+    html = page(explain_query(bad, qrels=qrels, run=run), {"qrels": bad})
+    assert "<script>" not in html
+    assert "http" not in html.replace(bad, "")

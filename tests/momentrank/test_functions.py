@@ -28,10 +28,10 @@ def files(tmp_path):
 
 
 def by_query(rows, make):
-    listed = {}
+    groups = {}
     for query, *row in rows:
-        listed.setdefault(query, []).append(tuple(row))
-    return {query: make(own) for query, own in listed.items()}
+        groups.setdefault(query, []).append(tuple(row))
+    return {query: make(own) for query, own in groups.items()}
 
 
 def as_dict(rows):
@@ -70,17 +70,17 @@ def test_qrels_and_runs_may_be_anything_that_has_their_rows(files, qrels, run):
 
 
 def test_a_result_is_looked_up_and_taken_on_as_a_frame():
-    found = mr.evaluate(ROWS, RESULTS[:2], MEASURES)
-    assert found["R@1,0.5"] == found[R(iou=0.5) @ 1] == found["R(iou=0.5,strict=True)@1"] == 0.5
-    assert list(found) == ["nDCG(iou=0.5)@10", "R(iou=0.5,strict=True)@1", "AxIoU@2"]
-    frame = found.to_frame()
-    assert frame["value"].tolist() == list(found.values())
-    per_query = found.to_frame(per_query=True)
-    assert per_query.columns.tolist() == ["query_id", *found]
+    result = mr.evaluate(ROWS, RESULTS[:2], MEASURES)
+    assert result["R@1,0.5"] == result[R(iou=0.5) @ 1] == result["R(iou=0.5,strict=True)@1"] == 0.5
+    assert list(result) == ["nDCG(iou=0.5)@10", "R(iou=0.5,strict=True)@1", "AxIoU@2"]
+    frame = result.to_frame()
+    assert frame["value"].tolist() == list(result.values())
+    per_query = result.to_frame(per_query=True)
+    assert per_query.columns.tolist() == ["query_id", *result]
     assert per_query["query_id"].tolist() == ["q1", "q2"]
-    assert per_query.drop(columns="query_id").mean().tolist() == pytest.approx([*found.values()])
-    assert "R(iou=0.5,strict=True)@1" in str(found)
-    assert "<table" in found._repr_html_()
+    assert per_query.drop(columns="query_id").mean().tolist() == pytest.approx([*result.values()])
+    assert "R(iou=0.5,strict=True)@1" in str(result)
+    assert "<table" in result._repr_html_()
 
 
 def test_without_measures_a_benchmark_has_its_own_table_and_others_their_usual_measures():
@@ -121,17 +121,17 @@ def test_runs_are_compared_over_queries():
 
 
 def test_a_query_is_explained():
-    explained = mr.explain(ROWS, RESULTS, "q1", "nDCG(iou=0.5)@10")
-    assert explained.value == pytest.approx(3.5237 / 4.6309, abs=1e-4)
-    assert explained.to_frame()["relevant"].tolist() == [True, True]
+    explanation = mr.explain(ROWS, RESULTS, "q1", "nDCG(iou=0.5)@10")
+    assert explanation.value == pytest.approx(3.5237 / 4.6309, abs=1e-4)
+    assert explanation.to_frame()["relevant"].tolist() == [True, True]
     numbered = [[(7, *row[1:])] for row in (ROWS[0], RESULTS[0])]
     assert mr.explain(*numbered, 7) == mr.explain(*numbered, "7")
 
 
 def test_a_measure_without_a_model_is_explained_by_what_is_relevant():
-    judged = [*ROWS, ("q1", "v2", 0, 9, 0)]
-    explained = mr.explain(judged, [*RESULTS, ("q1", "v2", 0, 9, 0.1)], "q1", "MAiSP")
-    assert explained.to_frame()["relevant"].tolist() == [True, True, False]
+    rows = [*ROWS, ("q1", "v2", 0, 9, 0)]
+    explanation = mr.explain(rows, [*RESULTS, ("q1", "v2", 0, 9, 0.1)], "q1", "MAiSP")
+    assert explanation.to_frame()["relevant"].tolist() == [True, True, False]
 
 
 def test_files_are_written_and_converted(tmp_path):
@@ -144,7 +144,7 @@ def test_files_are_written_and_converted(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "message"),
     [
         ([("q", "v", 0, 1)], r"row 0: must be query_id, video_id, start, end, level; not \('q'"),
         (["q v 0 1 1"], "row 0: must be query_id, video_id, start, end, level; not 'q v"),
@@ -158,8 +158,8 @@ def test_files_are_written_and_converted(tmp_path):
         ([{"query_id": "q", "start": 0, "end": 1}], "row 0: the record has no 'video_id'"),
     ],
 )
-def test_a_malformed_row_is_told(rows, said):
-    with pytest.raises(SegmentError, match=said):
+def test_a_malformed_row_is_told(rows, message):
+    with pytest.raises(SegmentError, match=message):
         mr.evaluate(rows, RESULTS, MEASURES)
 
 
@@ -226,14 +226,16 @@ def test_what_the_command_hints_at_is_a_warning_unless_a_convention_is_named(tmp
 
 def test_numbers_for_queries_are_what_tells_tvr_ranking_from_others_in_its_format(tmp_path):
     moments = {"relevant_moment": [{"video_name": "v", "timestamp": [0, 10], "relevance": 4}]}
-    for own, told in ("7", ["tvr-ranking"]), ("a", []):
+    for own, conventions in ("7", ["tvr-ranking"]), ("a", []):
         record = {**json_names(query_number(own), own), "query": "A dog.", **moments}
         (tmp_path / "test.json").write_text(json.dumps([record]))
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             mr.evaluate(tmp_path / "test.json", [(own, "v", 0, 9, 0.5)], MEASURES)
         hint = "for the official numbers of {0} pass convention={0!r}"
-        assert [str(one.message) for one in caught] == [hint.format(name) for name in told]
+        assert [str(warning.message) for warning in caught] == [
+            hint.format(name) for name in conventions
+        ]
 
 
 def test_tied_ranks_of_a_frame_are_a_warning():
@@ -245,8 +247,8 @@ def test_tied_ranks_of_a_frame_are_a_warning():
 def test_what_is_malformed_below_the_cutoff_is_told_and_the_rest_scored(files):
     (files / "my.run").write_text("q1 Q0 v1 0 20 1 0.9 x\nq1 Q0 v1 x 10 2 0.7 x\n")
     with pytest.warns(UserWarning, match=r"line 2: .*not among the first results"):
-        found = mr.evaluate(files / "my.qrels", files / "my.run", "R@1,0.5")
-    assert list(found.values()) == [0.5]
+        result = mr.evaluate(files / "my.qrels", files / "my.run", "R@1,0.5")
+    assert list(result.values()) == [0.5]
     with pytest.raises(mr.FormatError, match="line 2"):
         mr.evaluate(files / "my.qrels", files / "my.run", "R@2,0.5")
 
@@ -261,12 +263,12 @@ def test_times_may_be_in_minutes(files):
 
 
 def test_without_pandas_a_frame_is_one_line_and_a_notebook_shows_the_text(monkeypatch):
-    found, pairs = (
+    table, pairs = (
         mr.evaluate(ROWS, RESULTS, MEASURES),
         mr.compare(ROWS, {"a": RESULTS, "b": RESULTS}, MEASURES, rounds=9),
     )
     monkeypatch.setitem(sys.modules, "pandas", None)
-    for result in (found, pairs):
+    for result in (table, pairs):
         with pytest.raises(mr.UsageError, match=r"frames need pandas: pip install 'momentrank\[fr"):
             result.to_frame()
         assert result._repr_html_() is None

@@ -31,8 +31,8 @@ def test_an_id_is_one_field_of_visible_ascii(text):
 
 
 @given(texts, texts)
-def test_two_ids_are_two_fields(one, two):
-    assert (encode_id(one) == encode_id(two)) == (one == two)
+def test_two_ids_are_two_fields(first, second):
+    assert (encode_id(first) == encode_id(second)) == (first == second)
 
 
 @pytest.mark.parametrize("space", SPACES)
@@ -81,9 +81,9 @@ numerals = st.text(st.sampled_from("0129-+ \u0661\u0662\uff11\xb2"), min_size=1,
 
 @given(st.lists(numerals | st.integers().map(str), unique=True))
 def test_distinct_ids_stay_distinct_as_integers(ids):
-    found = as_integers(ids)
-    assert len(set(found)) == len(ids)
-    assert [str(one) for one in found] == ids
+    numbers = as_integers(ids)
+    assert len(set(numbers)) == len(ids)
+    assert [str(number) for number in numbers] == ids
 
 
 @given(st.lists(st.integers(-(10**18) + 1, 10**18 - 1)))
@@ -100,9 +100,9 @@ def test_one_id_that_is_no_integer_leaves_all_as_texts(odd):
 
 
 def test_an_integer_is_its_own_number_and_a_text_has_one_that_json_and_floats_hold():
-    assert [query_number(one) for one in ("0", "13", str(2**52 - 1))] == [0, 13, 2**52 - 1]
-    for one in ("qid_0", "0013", "-5", str(2**52), "1\u0662", "", "9" * 30):
-        number = query_number(one)
+    assert [query_number(text) for text in ("0", "13", str(2**52 - 1))] == [0, 13, 2**52 - 1]
+    for text in ("qid_0", "0013", "-5", str(2**52), "1\u0662", "", "9" * 30):
+        number = query_number(text)
         assert 2**52 <= number < 2**53
         assert int(float(number)) == number
     assert query_number("qid_0") == 8178288390011732, "for ever: models were trained with it"
@@ -111,8 +111,8 @@ def test_an_integer_is_its_own_number_and_a_text_has_one_that_json_and_floats_ho
 @given(st.lists(texts, unique=True))
 def test_a_number_depends_on_the_id_alone_and_leads_back_to_it(ids):
     numbers = query_numbers(ids)
-    assert numbers == {one: query_number(one) for one in ids}
-    long = {str(number): one for one, number in numbers.items() if number >= 2**52}
+    assert numbers == {name: query_number(name) for name in ids}
+    long = {str(number): name for name, number in numbers.items() if number >= 2**52}
     assert own_ids([*map(str, numbers.values()), "5", "x"], ids) == long
 
 

@@ -13,7 +13,7 @@ def segments(make, queries, videos, ends=TIMES):
     return make(queries, videos, [0.0] * 3, ends, [1.0] * 3)
 
 
-def told(run_queries=("1", "2", "3"), run_videos=("a", "b", "c"), ends=TIMES):
+def collect_warnings(run_queries=("1", "2", "3"), run_videos=("a", "b", "c"), ends=TIMES):
     warnings = []
     qrels = segments(build_qrels, ["1", "2", "3"], ["a", "b", "c"])
     check(qrels, segments(build_run, run_queries, run_videos, ends), "a.run", warnings.append)
@@ -21,8 +21,8 @@ def told(run_queries=("1", "2", "3"), run_videos=("a", "b", "c"), ends=TIMES):
 
 
 def test_nothing_is_told_of_what_meets():
-    assert told() == []
-    assert told(run_videos=["a", "y", "z"]) == []
+    assert collect_warnings() == []
+    assert collect_warnings(run_videos=["a", "y", "z"]) == []
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_nothing_is_told_of_what_meets():
 )
 def test_no_query_in_common_is_an_error(queries, message):
     with pytest.raises(NothingMeetsError, match=f"^a.run: the qrels and the run have {message}"):
-        told(run_queries=queries)
+        collect_warnings(run_queries=queries)
 
 
 @pytest.mark.parametrize(
@@ -49,16 +49,16 @@ def test_no_query_in_common_is_an_error(queries, message):
 )
 def test_no_video_in_common_is_an_error(videos, message):
     with pytest.raises(NothingMeetsError, match=f"have no video in common: {message}"):
-        told(run_videos=videos)
+        collect_warnings(run_videos=videos)
 
 
 def test_some_that_do_not_meet_are_told_with_an_example():
-    assert told(run_queries=["1", "2.0", "x"]) == [
+    assert collect_warnings(run_queries=["1", "2.0", "x"]) == [
         "a.run: queries in the qrels but not in the run: 2 (2, 3)",
         "a.run: queries in the run but not in the qrels: 2 (2.0, x)",
         "a.run: some query ids differ only in spelling: '2' in the qrels, '2.0' in the run",
     ]
-    assert told(run_videos=["a", "B", "z"]) == [
+    assert collect_warnings(run_videos=["a", "B", "z"]) == [
         "a.run: some video ids differ only in spelling: 'b' in the qrels, 'B' in the run"
     ]
 
@@ -69,14 +69,14 @@ def test_some_that_do_not_meet_are_told_with_an_example():
      (25, "run in frames")],
 )  # fmt: skip
 def test_times_on_another_scale_are_told(factor, unit):
-    [message] = told(ends=[time * factor for time in TIMES])
+    [message] = collect_warnings(ends=[time * factor for time in TIMES])
     assert f"({unit}?)" in message
     assert f"the qrels end at 20, the run's results at {20 * factor:g}" in message
 
 
 @pytest.mark.parametrize("factor", [0.1, 0.5, 3, 10])
 def test_longer_results_are_no_other_unit(factor):
-    assert told(ends=[time * factor for time in TIMES]) == []
+    assert collect_warnings(ends=[time * factor for time in TIMES]) == []
 
 
 def test_no_results_and_no_moments():
@@ -89,16 +89,16 @@ def test_no_results_and_no_moments():
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [("v_x.mp4", "X"), ("0012", "12.0"), ("a/b.c.webm", "b.c"), (" q ", "q"), ("D:\\a.avi", "a")],
 )
-def test_forms_of_one_id(one, other):
-    assert plain(one) == plain(other)
+def test_forms_of_one_id(first, second):
+    assert plain(first) == plain(second)
 
 
-@pytest.mark.parametrize(("one", "other"), [("1.5", "1"), ("a.b", "a"), ("10", "1"), ("v", "")])
-def test_two_ids(one, other):
-    assert plain(one) != plain(other)
+@pytest.mark.parametrize(("first", "second"), [("1.5", "1"), ("a.b", "a"), ("10", "1"), ("v", "")])
+def test_two_ids(first, second):
+    assert plain(first) != plain(second)
 
 
 @pytest.mark.parametrize("verb", ["evaluate", "compare", "explain"])

@@ -37,7 +37,7 @@ def values(name, params, queries, convention="paper"):
     if not ("judged_only" in params and name in NOT_CONDENSED):  # the scorer refuses these
         ours = scorer.scores(name, params, convention, qrels, run)
         assert ours.keys() == expected.keys()
-        assert all(abs(ours[query] - one) <= 1e-12 for query, one in expected.items())
+        assert all(abs(ours[query] - figure) <= 1e-12 for query, figure in expected.items())
     return list(expected.values())
 
 
@@ -344,8 +344,8 @@ def test_a_range_of_thresholds_is_averaged_over():
     ranked = results((0, 6.4), (20, 30))
     at_half, above = (4 + 1 / LOG3) / (4 + 1 / LOG3), (1 / LOG3) / (4 + 1 / LOG3)
     expected = (3 * at_half + 7 * above) / 10
-    found = value("nDCG", {"iou": "0.5:0.95", "cutoff": 2}, judged, ranked)
-    assert found == pytest.approx(expected)
+    ours = value("nDCG", {"iou": "0.5:0.95", "cutoff": 2}, judged, ranked)
+    assert ours == pytest.approx(expected)
 
 
 # -------------------------------------------------------------------- counts, queries, means
@@ -586,12 +586,12 @@ def test_axioms_hold_for_axiou_in_random_collections():
     """The same over any judged segments and levels: the case's first list, one result replaced."""
     rng = random.Random(4)
     redundant, better = defaultdict(list), defaultdict(list)  # by cutoff
-    for made in islice(cases(4, empty_lists=False), 3000):
-        for query in made.qrels.keys() & made.run.keys():
-            judged, old = made.qrels[query], made.run[query]
+    for example in islice(cases(4, empty_lists=False), 3000):
+        for query in example.qrels.keys() & example.run.keys():
+            judged, old = example.qrels[query], example.run[query]
             k = rng.randrange(len(old))
-            other = judged if rng.random() < 0.5 else old
-            new = [*old[:k], Result(*rng.choice(other)[:3]), *old[k + 1 :]]
+            source = judged if rng.random() < 0.5 else old
+            new = [*old[:k], Result(*rng.choice(source)[:3]), *old[k + 1 :]]
             best = [max_ious(judged, ranked) for ranked in (old, new)]
             cutoff = rng.randint(k + 1, k + 5)
             if k > 0 and max(best[0][k], best[1][k]) <= max(best[0][:k]):
@@ -618,11 +618,11 @@ def max_ious(judged, ranked):
 
 @pytest.mark.parametrize("n", range(40))
 def test_what_holds_of_every_setting(n):
-    made = case(n, integer=n % 2 == 0)
+    example = case(n, integer=n % 2 == 0)
     for name, params, convention in SETTINGS:
-        found = score(name, params, made.qrels, made.run, convention)
-        assert found.keys() <= made.qrels.keys()
-        assert all(math.isfinite(v) and v >= 0 for v in found.values())
+        scores = score(name, params, example.qrels, example.run, convention)
+        assert scores.keys() <= example.qrels.keys()
+        assert all(math.isfinite(v) and v >= 0 for v in scores.values())
         if name in {
             "nDCG",
             "R",
@@ -637,7 +637,7 @@ def test_what_holds_of_every_setting(n):
             "MAiSP",
             "mIoU",
         }:
-            assert all(v <= 1 + 1e-12 for v in found.values()), (name, params)
+            assert all(v <= 1 + 1e-12 for v in scores.values()), (name, params)
 
 
 def test_nothing_below_the_cutoff_matters():
@@ -645,26 +645,26 @@ def test_nothing_below_the_cutoff_matters():
     settings = [s for s in SETTINGS if s[0] in below and "cutoff" in s[1]]
     settings = [s for s in settings if not s[1].get("judged_only") and s[1].get("match") != "bin"]
     for n in range(40):
-        made = case(n)
+        example = case(n)
         for name, params, convention in settings:
-            cut = {query: ranked[: params["cutoff"]] for query, ranked in made.run.items()}
-            whole = score(name, params, made.qrels, made.run, convention)
-            assert whole == score(name, params, made.qrels, cut, convention), (name, params, n)
+            cut = {query: ranked[: params["cutoff"]] for query, ranked in example.run.items()}
+            whole = score(name, params, example.qrels, example.run, convention)
+            assert whole == score(name, params, example.qrels, cut, convention), (name, params, n)
 
 
 def test_axiou_is_ncxiou_of_uniform_stopping():
     for n in range(100):
-        made = case(n)
-        uniform = score("NCxIoU", {"cutoff": 5, "stop": "uniform"}, made.qrels, made.run)
-        assert uniform == pytest.approx(score("AxIoU", {"cutoff": 5}, made.qrels, made.run))
+        example = case(n)
+        uniform = score("NCxIoU", {"cutoff": 5, "stop": "uniform"}, example.qrels, example.run)
+        assert uniform == pytest.approx(score("AxIoU", {"cutoff": 5}, example.qrels, example.run))
 
 
 def test_cases_are_seeded_and_nasty():
-    made = list(islice(cases(1), 2000))
-    assert made == list(islice(cases(1), 2000))
-    assert made[7] == case(made[7].seed)
-    told = {trait for one in made for trait in traits(one)}
-    assert told == {
+    examples = list(islice(cases(1), 2000))
+    assert examples == list(islice(cases(1), 2000))
+    assert examples[7] == case(examples[7].seed)
+    names = {trait for example in examples for trait in traits(example)}
+    assert names == {
         "duplicated segment",
         "duplicated result",
         "no length",
@@ -681,16 +681,16 @@ def test_cases_are_seeded_and_nasty():
     }
 
 
-def traits(made):
+def traits(example):
     """Name what is nasty about a case."""
-    yield from ["missing in the run"] * bool(made.qrels.keys() - made.run.keys())
-    yield from ["only in the run"] * bool(made.run.keys() - made.qrels.keys())
-    for query, judged in made.qrels.items():
-        ranked = made.run.get(query, [])
+    yield from ["missing in the run"] * bool(example.qrels.keys() - example.run.keys())
+    yield from ["only in the run"] * bool(example.run.keys() - example.qrels.keys())
+    for query, judged in example.qrels.items():
+        ranked = example.run.get(query, [])
         ious = {iou(result, segment) for result in ranked for segment in judged}
         facts = {
             "no segments": not judged,
-            "no results": query in made.run and not ranked,
+            "no results": query in example.run and not ranked,
             "duplicated segment": len({s[:3] for s in judged}) < len(judged),
             "duplicated result": len(set(ranked)) < len(ranked),
             "no length": any(s.start == s.end for s in [*judged, *ranked]),
@@ -705,10 +705,12 @@ def traits(made):
 
 
 def test_integer_cases_are_whole_seconds_and_lists_can_be_full():
-    for made in islice(cases(2, integer=True, empty_lists=False), 500):
-        rows = [row for part in (made.qrels, made.run) for rows in part.values() for row in rows]
+    for example in islice(cases(2, integer=True, empty_lists=False), 500):
+        rows = [
+            row for part in (example.qrels, example.run) for rows in part.values() for row in rows
+        ]
         assert all(row.start.is_integer() and 0 <= row.start <= row.end for row in rows)
-        assert all([*made.qrels.values(), *made.run.values()])
+        assert all([*example.qrels.values(), *example.run.values()])
 
 
 def test_grids_are_sorted():

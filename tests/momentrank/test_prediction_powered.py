@@ -19,20 +19,20 @@ def by_definition(judged, predicted, others, confidence=0.95):
     """Return the interval with the machine, by loops; None where people alone are as good."""
     n, whole = len(judged), [*predicted, *others]
     unseen = 1 - n / len(whole)
-    left = []
+    residuals = []
     for i in range(n):
         ys = [y for j, y in enumerate(judged) if j != i]
         fs = [f for j, f in enumerate(predicted) if j != i]
         slope = 0.0
         if np.ptp(fs) > 0:
             slope = max(0.0, np.cov(ys, fs)[0, 1] / np.var(fs, ddof=1))
-        left.append(judged[i] - slope * (predicted[i] - np.mean(whole)))
-    spread = sum((one - np.mean(left)) ** 2 for one in left) / (n - 3)
+        residuals.append(judged[i] - slope * (predicted[i] - np.mean(whole)))
+    spread = sum((residual - np.mean(residuals)) ** 2 for residual in residuals) / (n - 3)
     half = stats.t.ppf((1 + confidence) / 2, n - 3) * math.sqrt(unseen * spread / n)
     alone = stats.t.ppf((1 + confidence) / 2, n - 1) * math.sqrt(
         unseen * np.var(judged, ddof=1) / n
     )
-    return (np.mean(left), half) if half < alone else None
+    return (np.mean(residuals), half) if half < alone else None
 
 
 def values(random, judged, others, tie=0.0):
@@ -43,80 +43,80 @@ def values(random, judged, others, tie=0.0):
     return people[:judged], machine[:judged], machine[judged:]
 
 
-drawn = st.tuples(st.integers(0, 10**6), st.integers(4, 30), st.integers(1, 60))
+shapes = st.tuples(st.integers(0, 10**6), st.integers(4, 30), st.integers(1, 60))
 
 
 @settings(max_examples=60, deadline=None)
-@given(drawn, st.sampled_from([0.5, 0.9, 0.95, 0.99]), st.sampled_from([0.0, 1.0]))
+@given(shapes, st.sampled_from([0.5, 0.9, 0.95, 0.99]), st.sampled_from([0.0, 1.0]))
 def test_the_estimate_is_that_of_the_definition(shape, confidence, tie):
     seed, judged, others = shape
     parts = values(np.random.default_rng(seed), judged, others, tie)
-    found = estimate_mean(*parts, confidence)
+    estimate = estimate_mean(*parts, confidence)
     expected = by_definition(*parts, confidence)
-    if found.weight == 0:
-        assert found.combined == found.people
-        assert found.effective == judged
+    if estimate.weight == 0:
+        assert estimate.combined == estimate.people
+        assert estimate.effective == judged
     if expected is None:
-        assert found.weight == 0
-    elif found.weight:
+        assert estimate.weight == 0
+    elif estimate.weight:
         value, half = expected
-        assert found.combined == pytest.approx((value, value - half, value + half), abs=1e-9)
-    assert found.people.value == pytest.approx(parts[0].mean())
-    assert found.machine == pytest.approx(np.concatenate(parts[1:]).mean())
+        assert estimate.combined == pytest.approx((value, value - half, value + half), abs=1e-9)
+    assert estimate.people.value == pytest.approx(parts[0].mean())
+    assert estimate.machine == pytest.approx(np.concatenate(parts[1:]).mean())
 
 
 @settings(max_examples=40, deadline=None)
-@given(drawn, st.floats(0.1, 10), st.floats(-3, 3))
+@given(shapes, st.floats(0.1, 10), st.floats(-3, 3))
 def test_the_scale_of_the_machine_does_not_matter(shape, scale, shift):
     seed, judged, others = shape
     people, own, rest = values(np.random.default_rng(seed), judged, others)
-    found = estimate_mean(people, own, rest)
-    other = estimate_mean(people, scale * own + shift, scale * rest + shift)
-    assert other.combined == pytest.approx(found.combined, nan_ok=True, abs=1e-9)
-    assert other.effective == pytest.approx(found.effective)
+    estimate = estimate_mean(people, own, rest)
+    rescaled = estimate_mean(people, scale * own + shift, scale * rest + shift)
+    assert rescaled.combined == pytest.approx(estimate.combined, nan_ok=True, abs=1e-9)
+    assert rescaled.effective == pytest.approx(estimate.effective)
 
 
 @settings(max_examples=40, deadline=None)
-@given(drawn)
+@given(shapes)
 def test_the_order_of_queries_does_not_matter(shape):
     seed, judged, others = shape
     random = np.random.default_rng(seed)
     people, own, rest = values(random, judged, others)
     order = random.permutation(judged)
-    found = estimate_mean(people[order], own[order], random.permutation(rest))
+    estimate = estimate_mean(people[order], own[order], random.permutation(rest))
     before = estimate_mean(people, own, rest)
-    assert found.combined == pytest.approx(before.combined, nan_ok=True)
+    assert estimate.combined == pytest.approx(before.combined, nan_ok=True)
 
 
 @settings(max_examples=40, deadline=None)
-@given(drawn)
+@given(shapes)
 def test_it_is_never_wider_than_people_alone(shape):
     seed, judged, others = shape
-    found = estimate_mean(*values(np.random.default_rng(seed), judged, others))
-    if not math.isnan(found.people.low):
-        assert width(found.combined) <= width(found.people)
-        assert judged <= found.effective <= judged + others
+    estimate = estimate_mean(*values(np.random.default_rng(seed), judged, others))
+    if not math.isnan(estimate.people.low):
+        assert width(estimate.combined) <= width(estimate.people)
+        assert judged <= estimate.effective <= judged + others
 
 
 @settings(max_examples=20, deadline=None)
-@given(drawn)
+@given(shapes)
 def test_a_perfect_machine_leaves_no_doubt(shape):
     seed, judged, others = shape
     people = np.random.default_rng(seed).random(judged + others)
-    found = estimate_mean(people[:judged], people[:judged], people[judged:])
-    assert found.combined == pytest.approx((people.mean(),) * 3)
-    assert found.effective == pytest.approx(judged + others)
+    estimate = estimate_mean(people[:judged], people[:judged], people[judged:])
+    assert estimate.combined == pytest.approx((people.mean(),) * 3)
+    assert estimate.effective == pytest.approx(judged + others)
 
 
 @pytest.mark.parametrize("machine", ["constant", "contrary"])
 def test_a_machine_that_is_of_no_use_changes_nothing(machine):
     people = np.random.default_rng(SEED).random(40)
-    said = np.full(40, 3.0) if machine == "constant" else 1 - people
-    found = estimate_mean(people[:20], said[:20], said[20:])
+    guesses = np.full(40, 3.0) if machine == "constant" else 1 - people
+    estimate = estimate_mean(people[:20], guesses[:20], guesses[20:])
     mean, half = people[:20].mean(), t_quantile(0.95, 19) * people[:20].std(ddof=1)
     half *= math.sqrt((1 - 20 / 40) / 20)
-    assert found.people == pytest.approx((mean, mean - half, mean + half))
-    assert (found.combined, found.weight, found.effective) == (found.people, 0, 20)
+    assert estimate.people == pytest.approx((mean, mean - half, mean + half))
+    assert (estimate.combined, estimate.weight, estimate.effective) == (estimate.people, 0, 20)
 
 
 def test_where_people_judged_all_there_is_no_doubt_and_without_spread_no_interval():
@@ -146,8 +146,8 @@ def test_the_quantiles_of_student(degrees, confidence):
 
 def test_the_effective_number_is_that_of_the_same_interval():
     judged, population, ratio = 50, 400, 0.6
-    found = effective_number(judged, population, ratio)
-    widths = [math.sqrt((1 - n / population) / n) for n in (judged, found)]
+    effective = effective_number(judged, population, ratio)
+    widths = [math.sqrt((1 - n / population) / n) for n in (judged, effective)]
     assert widths[1] == pytest.approx(ratio * widths[0])
     assert effective_number(500, 10**9, math.sqrt(0.5)) == pytest.approx(1000, rel=1e-5)
 
@@ -162,16 +162,16 @@ def collection():
 def test_the_interval_covers_the_mean_of_full_human_judgment(collection, judge):
     random = np.random.default_rng(SEED)
     rows = [draw(random, collection.people, collection.judges[judge], 40) for _ in range(800)]
-    covered = np.mean([covers(one.estimate.combined, one.truth) for one in rows])
+    covered = np.mean([covers(row.estimate.combined, row.truth) for row in rows])
     assert 0.93 <= covered <= (1 if judge == "perfect" else 0.97)
-    ratio = [width(one.estimate.combined) / width(one.estimate.people) for one in rows]
+    ratio = [width(row.estimate.combined) / width(row.estimate.people) for row in rows]
     assert max(ratio) <= 1
     wide = {"all at random": 0.99, "always 3": 1, "perfect": 0}
     if judge in wide:
         assert np.mean(ratio) == pytest.approx(wide[judge], abs=0.02)
     if judge == "as good as a person":
         assert np.mean(ratio) < 0.85
-        assert np.mean([one.estimate.effective for one in rows]) > 48
+        assert np.mean([row.estimate.effective for row in rows]) > 48
 
 
 def test_the_machine_alone_would_be_off(collection):
@@ -184,9 +184,9 @@ def test_the_estimate_is_unbiased(collection):
     random = np.random.default_rng(SEED)
     judge = collection.judges["lenient by a level"]
     rows = [draw(random, collection.people, judge, 25) for _ in range(800)]
-    errors = np.array([one.estimate.combined.value - one.truth for one in rows])
+    errors = np.array([row.estimate.combined.value - row.truth for row in rows])
     assert abs(errors.mean()) < 0.004
-    assert errors.std() < np.std([one.estimate.people.value - one.truth for one in rows])
+    assert errors.std() < np.std([row.estimate.people.value - row.truth for row in rows])
 
 
 # Runs
@@ -202,23 +202,23 @@ RUN = [(f"q{n}", "v", 0.0, 5.0 + n % 5, 1.0) for n in range(12)]
 def test_a_run_is_estimated_over_the_machines_queries():
     people = qrels_of([1, 0, 1, 1, 1, 0], offset=2)
     machine = qrels_of([1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0])
-    found = mr.evaluate_with_machine(people, RUN, machine, ["AxIoU@1"])
+    table = mr.evaluate_with_machine(people, RUN, machine, ["AxIoU@1"])
     ours = {query: 0.0 for query, *_ in people}
     results = [row for row in RUN if row[0] in ours]
-    ours |= {one.query_id: one.value for one in mr.iter_calc("AxIoU@1", people, results)}
-    theirs = {one.query_id: one.value for one in mr.iter_calc("AxIoU@1", machine, RUN)}
+    ours |= {metric.query_id: metric.value for metric in mr.iter_calc("AxIoU@1", people, results)}
+    theirs = {metric.query_id: metric.value for metric in mr.iter_calc("AxIoU@1", machine, RUN)}
     sample = list(ours)
     expected = estimate_mean(
         np.array([ours[query] for query in sample]),
         np.array([theirs[query] for query in sample]),
         np.array([value for query, value in theirs.items() if query not in ours]),
     )
-    assert found["AxIoU@1"] == found[mr.AxIoU @ 1] == expected
-    frame = found.to_frame()
+    assert table["AxIoU@1"] == table[mr.AxIoU @ 1] == expected
+    frame = table.to_frame()
     assert frame["measure"].tolist() == ["AxIoU@1"]
     assert frame["queries"].tolist() == [6]
     with pytest.raises(KeyError):
-        found["AxIoU@2"]
+        table["AxIoU@2"]
 
 
 @pytest.mark.parametrize(

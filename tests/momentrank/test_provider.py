@@ -23,10 +23,10 @@ def test_ir_measures_takes_our_measures():
     expected = mr.calc_aggregate(MEASURES, QRELS, RUN)
     assert ir_measures.calc_aggregate(MEASURES, QRELS, RUN) == expected
     assert ir_measures.calc_aggregate(MEASURES, QRELS.to_numpy().tolist(), RUN) == expected
-    found = ir_measures.calc(MEASURES, QRELS, RUN)
-    assert found.aggregated == expected
+    results = ir_measures.calc(MEASURES, QRELS, RUN)
+    assert results.aggregated == expected
     metrics = list(ir_measures.iter_calc(MEASURES, QRELS, RUN))
-    assert set(found.per_query) == set(metrics) == set(mr.iter_calc(MEASURES, QRELS, RUN))
+    assert set(results.per_query) == set(metrics) == set(mr.iter_calc(MEASURES, QRELS, RUN))
     assert isinstance(metrics[0], ir_measures.Metric)
     assert ir_measures.providers.registry["momentrank"] is momentrank.provider.PROVIDER
 

@@ -53,18 +53,18 @@ def test_an_iou_at_the_threshold_takes_in_the_paper_and_not_in_the_released_scor
 def threshold_cases():
     """Find pairs whose IoU lies at a threshold by one order of operations, not by another."""
     rng = random.Random(1)
-    found = 0
-    while found < 20:
+    count = 0
+    while count < 20:
         times = [rng.randrange(100) / 10 for _ in range(4)]
         ps, pe, gs, ge = *sorted(times[:2]), *sorted(times[2:])
         shared = min(pe, ge) - max(ps, gs)
         if shared <= 0:
             continue
         ours = shared / ((pe - ps) + (ge - gs) - shared)
-        other = shared / (max(pe, ge) - min(ps, gs))
+        theirs = shared / (max(pe, ge) - min(ps, gs))
         for mu in (0.3, 0.5, 0.7):
-            if (ours >= mu) != (other >= mu):
-                found += 1
+            if (ours >= mu) != (theirs >= mu):
+                count += 1
                 yield (ps, pe, gs, ge), mu, ours >= mu
 
 
@@ -77,10 +77,10 @@ def test_the_order_of_operations_is_that_of_the_definition():
 
 
 def frames(seed):
-    made = oracle.case(seed, empty_lists=False)
-    rows = [(q, *row) for q, listed in made.qrels.items() for row in listed]
+    case = oracle.case(seed, empty_lists=False)
+    rows = [(q, *row) for q, listed in case.qrels.items() for row in listed]
     qrels = pd.DataFrame(rows, columns=["query_id", "video_id", "start", "end", "level"])
-    rows = [(q, *row, n) for q, listed in made.run.items() for n, row in enumerate(listed, 1)]
+    rows = [(q, *row, n) for q, listed in case.run.items() for n, row in enumerate(listed, 1)]
     return qrels, pd.DataFrame(rows, columns=["query_id", "video_id", "start", "end", "rank"])
 
 
@@ -149,7 +149,7 @@ def test_ap_by_overlap_passes_1_unless_each_segment_counts_once():
 
 
 @pytest.mark.parametrize(
-    ("measure", "convention", "said"),
+    ("measure", "convention", "message"),
     [
         (NumQ, "trec", "'trec' is not a valid convention, must be one of paper, tvr"),
         (nDCG(iou=0.5) @ 10, "sh-eval", "is not a measure of sh-eval"),
@@ -157,8 +157,8 @@ def test_ap_by_overlap_passes_1_unless_each_segment_counts_once():
         (AP(match="tol") @ 5, "nowhere", "'nowhere' is not a valid convention"),
     ],
 )
-def test_a_convention_that_does_not_have_a_measure_says_so(measure, convention, said):
-    with pytest.raises(UsageError, match=said):
+def test_a_convention_that_does_not_have_a_measure_says_so(measure, convention, message):
+    with pytest.raises(UsageError, match=message):
         calc_aggregate([measure], *FIGURE_2, convention)
 
 

@@ -50,7 +50,7 @@ def test_judged_segments_keep_their_order_and_empty_queries_stay():
 
 
 @pytest.mark.parametrize(
-    ("columns", "row", "said"),
+    ("columns", "row", "reason"),
     [
         (([5, 0], [1, 1], [0, 0]), 0, "the end is before the start"),
         (([0, np.nan], [1, 1], [0, 0]), 1, "start and end must be numbers"),
@@ -66,10 +66,10 @@ def test_judged_segments_keep_their_order_and_empty_queries_stay():
         (([0, 0], [1, 1], [0, np.nan]), 1, "the level must be 0, 1, 2, ... 1000"),
     ],
 )
-def test_what_cannot_be_a_segment_is_named_by_its_row(columns, row, said):
+def test_what_cannot_be_a_segment_is_named_by_its_row(columns, row, reason):
     with pytest.raises(SegmentError) as caught:
         build_qrels(["q", "p"], ["v", "v"], *columns)
-    assert (caught.value.row, caught.value.reason) == (row, said)
+    assert (caught.value.row, caught.value.reason) == (row, reason)
 
 
 def test_a_rank_is_a_number():
@@ -169,8 +169,9 @@ TIMES = st.lists(
 
 @given(TIMES)
 def test_the_iou_of_columns_is_that_of_each_two(pairs):
-    found = iou(*np.array([[*one, *other] for one, other in pairs]).T).tolist()
-    wanted = [
-        oracle.iou(oracle.Result("v", *one), oracle.Judged("v", *other, 1)) for one, other in pairs
+    ious = iou(*np.array([[*first, *second] for first, second in pairs]).T).tolist()
+    expected = [
+        oracle.iou(oracle.Result("v", *first), oracle.Judged("v", *second, 1))
+        for first, second in pairs
     ]
-    assert found == wanted
+    assert ious == expected

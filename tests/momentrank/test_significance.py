@@ -87,45 +87,53 @@ def test_the_bootstrap_interval_is_near_scipys():
 
 def test_a_comparison_says_what_it_found():
     first, better = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.2, 0.2, 0.5, 0.3])
-    [found, same] = compare([better - first, first - first], **SETTINGS)
-    assert (found.wins, found.ties, found.losses) == (2, 1, 1)
-    assert found.difference == pytest.approx(0.05)
+    [comparison, same] = compare([better - first, first - first], **SETTINGS)
+    assert (comparison.wins, comparison.ties, comparison.losses) == (2, 1, 1)
+    assert comparison.difference == pytest.approx(0.05)
     differences = better - first
-    assert found.effect == pytest.approx(differences.mean() / differences.std(ddof=1))
-    assert found.low <= found.difference <= found.high
-    assert found.p_t == pytest.approx(stats.ttest_rel(better, first).pvalue)
-    assert found.p_wilcoxon == pytest.approx(stats.wilcoxon(differences.round(12)).pvalue)
+    assert comparison.effect == pytest.approx(differences.mean() / differences.std(ddof=1))
+    assert comparison.low <= comparison.difference <= comparison.high
+    assert comparison.p_t == pytest.approx(stats.ttest_rel(better, first).pvalue)
+    assert comparison.p_wilcoxon == pytest.approx(stats.wilcoxon(differences.round(12)).pvalue)
     for test in TESTS:
-        assert found.p_holm(test) == min(1.0, 2 * found.p(test))
+        assert comparison.p_holm(test) == min(1.0, 2 * comparison.p(test))
         assert same.p_holm(test) == 1.0
     assert (same.effect, same.difference) == (0.0, 0.0)
 
 
 def test_the_same_seed_gives_the_same_numbers_whatever_stands_beside():
-    one, other = np.random.default_rng(1).random((2, 30)) - 0.4
-    [alone], [_, beside] = compare([one], **SETTINGS), compare([other, one], **SETTINGS)
-    kept = ("difference", "low", "high", "wins", "ties", "losses", *(f"p_{test}" for test in TESTS))
-    assert [getattr(alone, name) for name in kept] == pytest.approx(
-        [getattr(beside, name) for name in kept], abs=1e-12
+    first, second = np.random.default_rng(1).random((2, 30)) - 0.4
+    [alone], [_, beside] = compare([first], **SETTINGS), compare([second, first], **SETTINGS)
+    fields = (
+        "difference",
+        "low",
+        "high",
+        "wins",
+        "ties",
+        "losses",
+        *(f"p_{test}" for test in TESTS),
+    )
+    assert [getattr(alone, name) for name in fields] == pytest.approx(
+        [getattr(beside, name) for name in fields], abs=1e-12
     )
 
 
 def test_pairs_may_differ_in_the_number_of_queries():
     short, long = np.array([0.1, -0.2, 0.3]), np.array([0.1, 0.2, 0.3, 0.4, -0.1])
-    found = compare([long, short, long], **SETTINGS)
-    assert [row.wins + row.losses for row in found] == [5, 3, 5]
-    assert found[0] == found[2]
+    rows = compare([long, short, long], **SETTINGS)
+    assert [row.wins + row.losses for row in rows] == [5, 3, 5]
+    assert rows[0] == rows[2]
 
 
 def test_differences_that_are_all_alike_have_neither_effect_size_nor_t():
-    [found, varied] = compare([np.full(5, 0.1), np.array([0.1, 0.2, 0.4])], **SETTINGS)
-    assert (found.effect, found.p_t, found.p_t_holm) == (None, None, None)
+    [constant, varied] = compare([np.full(5, 0.1), np.array([0.1, 0.2, 0.4])], **SETTINGS)
+    assert (constant.effect, constant.p_t, constant.p_t_holm) == (None, None, None)
     assert varied.p_t_holm == varied.p_t, "what is not tested is not corrected for"
     assert compare([np.array([1.0])], **SETTINGS)[0].effect is None
 
 
 def test_what_rounds_differently_is_a_tie():
     differences = np.array([0.1 + 0.2 - 0.3, 0.0, 0.3 - 0.1, -0.2])
-    [found] = compare([differences], **SETTINGS)
-    assert (found.wins, found.ties, found.losses) == (1, 2, 1)
-    assert found.p_wilcoxon == 1.0
+    [comparison] = compare([differences], **SETTINGS)
+    assert (comparison.wins, comparison.ties, comparison.losses) == (1, 2, 1)
+    assert comparison.p_wilcoxon == 1.0

@@ -17,85 +17,86 @@ RUN = [
 ]
 
 
-def changed(row, **changes):
-    return [{**one, **changes} if at == row else one for at, one in enumerate(RUN)]
+def change_row(row, **changes):
+    return [{**record, **changes} if at == row else record for at, record in enumerate(RUN)]
 
 
 @pytest.fixture
-def told(tmp_path, monkeypatch, capsys):
+def validator(tmp_path, monkeypatch, capsys):
     """Return what `validate --like` prints of a run: exit code, output, errors."""
     monkeypatch.chdir(tmp_path)
 
     def validate(run, *options, convention="qvhighlights", qrels=True):
         for name, records in (("val.jsonl", TRUTH), ("a.jsonl", run)):
-            (tmp_path / name).write_text("".join(f"{json.dumps(one)}\n" for one in records))
-        given = ["--qrels", "val.jsonl"] if qrels else []
-        code = main(["validate", "--like", convention, "a.jsonl", *given, *options])
+            (tmp_path / name).write_text("".join(f"{json.dumps(record)}\n" for record in records))
+        qrels_options = ["--qrels", "val.jsonl"] if qrels else []
+        code = main(["validate", "--like", convention, "a.jsonl", *qrels_options, *options])
         return code, *capsys.readouterr()
 
     return validate
 
 
-def test_a_run_that_is_right(told):
-    code, out, err = told(RUN)
+def test_a_run_that_is_right(validator):
+    code, out, err = validator(RUN)
     assert (code, err) == (0, "")
     assert out.startswith("a.jsonl: run (qvhighlights): 2 queries, 3 segments\n  momentrank")
 
 
-def test_without_qrels_what_is_not_compared_is_said(told):
-    code, out, err = told(RUN, qrels=False)
+def test_without_qrels_what_is_not_compared_is_said(validator):
+    code, out, err = validator(RUN, qrels=False)
     assert (code, err) == (0, "")
     assert "no qrels given" in out
     assert "no durations are known" in out
 
 
 WRONG = [
-    (changed(0, qid=3), "queries of the qrels that the run lacks: 1 (1)"),
-    (changed(0, qid=3), "queries that are not in the qrels: 1 (3)"),
-    (changed(0, qid="x1"), "queries that are not in the qrels: 1 (x1)"),
+    (change_row(0, qid=3), "queries of the qrels that the run lacks: 1 (1)"),
+    (change_row(0, qid=3), "queries that are not in the qrels: 1 (3)"),
+    (change_row(0, qid="x1"), "queries that are not in the qrels: 1 (x1)"),
     (RUN[:1], "queries of the qrels that the run lacks: 1 (2)"),
-    ([{**one, "qid": one["qid"] + 7} for one in RUN], "have no query in common: '1' in the qrels"),
-    (changed(1, pred_relevant_windows=[]), "queries without results: 1 (2)"),
-    (changed(1, pred_relevant_windows=[[0, 60]]), "results without a score: 1"),
-    (changed(1, vid="w.mp4"), "not in their query's video: 1 (query '2': 'w.mp4'"),
-    (changed(1, vid="v"), "not in their query's video: 1 (query '2': 'v', not 'w')"),
-    (changed(1, pred_relevant_windows=[[0, 125, 1]]),
+    ([{**record, "qid": record["qid"] + 7} for record in RUN],
+     "have no query in common: '1' in the qrels"),
+    (change_row(1, pred_relevant_windows=[]), "queries without results: 1 (2)"),
+    (change_row(1, pred_relevant_windows=[[0, 60]]), "results without a score: 1"),
+    (change_row(1, vid="w.mp4"), "not in their query's video: 1 (query '2': 'w.mp4'"),
+    (change_row(1, vid="v"), "not in their query's video: 1 (query '2': 'v', not 'w')"),
+    (change_row(1, pred_relevant_windows=[[0, 125, 1]]),
      "results that end after their video: 1 (query '2': 0 to 125 s of 'w')"),
-    (changed(1, pred_relevant_windows=[[-1, 12, 1]]), "results that start before 0: 1"),
-    (changed(0, pred_relevant_windows=[[0, 9, 0.1], [0, 8, 0.9]]),
+    (change_row(1, pred_relevant_windows=[[-1, 12, 1]]), "results that start before 0: 1"),
+    (change_row(0, pred_relevant_windows=[[0, 9, 0.1], [0, 8, 0.9]]),
      "results with a higher score than the one before them: 1 of 1; higher scores must be better"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("run", "message"), WRONG)
-def test_what_would_be_misread_is_told(told, run, message):
-    code, _, err = told(run)
+def test_what_would_be_misread_is_told(validator, run, message):
+    code, _, err = validator(run)
     assert code == 1
     assert message in err
     assert all(line.startswith("momentrank: a.jsonl: ") for line in err.splitlines())
 
 
-def test_results_that_are_not_read_are_no_problem(told):
+def test_results_that_are_not_read_are_no_problem(validator):
     windows = [[0, 1 + k, 1 - k / 20] for k in range(12)]
-    code, out, err = told(changed(0, pred_relevant_windows=windows))
+    code, out, err = validator(change_row(0, pred_relevant_windows=windows))
     assert (code, err) == (0, "")
     assert "queries with more than the 10 results that are read: 1" in out
 
 
-def test_another_format_than_the_benchmarks(told):
-    code, _, err = told(RUN, convention="nlq")
+def test_another_format_than_the_benchmarks(validator):
+    code, _, err = validator(RUN, convention="nlq")
     assert code == 1
     assert "the format is qvhighlights, but nlq reads ego4d-nlq" in err
 
 
-def test_a_malformed_run_is_one_line_with_its_place(told):
-    code, out, err = told(changed(1, pred_relevant_windows=[[5, 2, 1]]))
+def test_a_malformed_run_is_one_line_with_its_place(validator):
+    code, out, err = validator(change_row(1, pred_relevant_windows=[[5, 2, 1]]))
     assert (code, out) == (1, "")
     assert (
         err
         == "momentrank: a.jsonl, line 2: pred_relevant_windows[0]: the end is before the start\n"
     )
-    code, out, err = told(changed(1, pred_relevant_windows=[[5, 2, 1]]), "--lenient")
+    code, out, err = validator(change_row(1, pred_relevant_windows=[[5, 2, 1]]), "--lenient")
     assert code == 0
     assert "(malformed results, counted as not relevant: 1)" in out
 
@@ -119,7 +120,7 @@ LIST = [{"desc_id": number, "predictions": [[7, 0, 10, 0.9]]} for number in (1, 
 )
 def test_the_list_of_each_task_is_checked(tmp_path, capsys, task, wrong, message):
     gt, run = tmp_path / "gt.jsonl", tmp_path / "run.json"
-    gt.write_text("".join(f"{json.dumps(one)}\n" for one in TVR))
+    gt.write_text("".join(f"{json.dumps(record)}\n" for record in TVR))
     lists = {**dict.fromkeys(("VCMR", "SVMR", "VR"), LIST), task: wrong}
     run.write_text(json.dumps({"video2idx": {"v": 7}, **lists}))
     assert main(["validate", "--like", "vcmr", "--qrels", str(gt), str(run)]) == 1
@@ -128,15 +129,15 @@ def test_the_list_of_each_task_is_checked(tmp_path, capsys, task, wrong, message
     assert message in err
     assert {line.split(": ")[2] for line in err.splitlines()} == {task}
     assert main(["evaluate", str(gt), str(run), "--convention", "vcmr"]) == 0
-    told = f"{run}: {task}: queries in the "
-    assert (told in capsys.readouterr().err) == ("qrels" in message)
+    mismatch = f"{run}: {task}: queries in the "
+    assert (mismatch in capsys.readouterr().err) == ("qrels" in message)
 
 
 @pytest.mark.parametrize("convention", ["nlq", "sh-eval", "tvr-ranking", "spr"])
 def test_queries_that_are_not_answered_are_told_where_the_script_does_not_need_them(
-    told, convention
+    validator, convention
 ):
-    _, out, _ = told(RUN[:1], convention=convention)
+    _, out, _ = validator(RUN[:1], convention=convention)
     assert "  queries of the qrels that the run lacks: 1 (2)\n" in out
 
 
@@ -154,16 +155,16 @@ def test_what_is_malformed_is_told_once(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("verb", ["evaluate", "compare"])
-def test_check_validates_and_scores_in_one(told, tmp_path, capsys, monkeypatch, verb):
-    told(RUN)
+def test_check_validates_and_scores_in_one(validator, tmp_path, capsys, monkeypatch, verb):
+    validator(RUN)
     original = Path.read_bytes
     (tmp_path / "b.jsonl").write_text((tmp_path / "a.jsonl").read_text())
     arguments = ["val.jsonl", "a.jsonl", "b.jsonl", "--convention", "qvhighlights", "R(iou=0.5)@1"]
-    read = []
+    names = []
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "read_bytes", lambda path: read.append(path.name) or original(path))
+        patch.setattr(Path, "read_bytes", lambda path: names.append(path.name) or original(path))
         assert main([verb, *arguments, "--check"]) == 0
-    assert read == ["val.jsonl", "a.jsonl", "b.jsonl"], "each file is read once"
+    assert names == ["val.jsonl", "a.jsonl", "b.jsonl"], "each file is read once"
     assert "R(" in capsys.readouterr().out
     (tmp_path / "b.jsonl").write_text(
         (tmp_path / "a.jsonl").read_text().replace("60, 0.8", "600, 0.8")

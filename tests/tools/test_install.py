@@ -35,34 +35,34 @@ def commands(monkeypatch, tmp_path):
     """Return what would be run, `(module, first word)`; those in `fails` end with an error."""
     (tmp_path / "requirements.lock").write_text("urllib3==2.8.0\nuv==0.1.2\n")
     monkeypatch.chdir(tmp_path)
-    ran, fails = [], set()
+    calls, fails = [], set()
 
     def run(*words, env=None):
-        ran.append(words)
+        calls.append(words)
         if fails & {words[:2], words[:3]}:
             raise CalledProcessError(1, words, "error: no\n")
         return ""
 
     monkeypatch.setattr(install, "run", run)
-    return ran, fails
+    return calls, fails
 
 
 def test_uv_of_the_pinned_version_installs_the_list(commands):
-    ran, _ = commands
+    calls, _ = commands
     install.install("a.lock")
-    assert [words[0] for words in ran] == ["pip", "pip", "uv", "pip"]
-    assert ran[0][-1] == "uv==0.1.2"
-    assert ran[2][-1] == "a.lock"
-    assert ran[3] == ("pip", "check")
+    assert [words[0] for words in calls] == ["pip", "pip", "uv", "pip"]
+    assert calls[0][-1] == "uv==0.1.2"
+    assert calls[2][-1] == "a.lock"
+    assert calls[3] == ("pip", "check")
 
 
 @pytest.mark.parametrize("fails", [("uv", "pip"), ("pip", "-qq", "install")])
 def test_pip_installs_it_where_uv_fails(commands, fails, capsys):
-    ran, failing = commands
+    calls, failing = commands
     failing.add(fails)
     if fails == ("uv", "pip"):
         install.install("a.lock")
-        assert ran[-2][-1] == "a.lock"
+        assert calls[-2][-1] == "a.lock"
     else:  # nothing can be had at all
         with pytest.raises(CalledProcessError):
             install.install("a.lock")
@@ -70,10 +70,10 @@ def test_pip_installs_it_where_uv_fails(commands, fails, capsys):
 
 
 def test_what_the_list_lacks_on_another_platform_is_added(commands):
-    ran, failing = commands
+    calls, failing = commands
     failing.add(("pip", "check"))
     install.install("a.lock")
-    assert ran[-1] == ("pip", "-qq", "install", "--requirement", "a.lock")
+    assert calls[-1] == ("pip", "-qq", "install", "--requirement", "a.lock")
 
 
 def test_a_module_that_fails_says_why(capsys):

@@ -29,14 +29,14 @@ def comment(line):
 
 
 def test_only_the_lines_of_the_settings_change_and_their_comments_stay(text):
-    given = {
+    changes = {
         "ingest.source": "/data/my corpus/tvr #1.jsonl",
         "ingest.query_modalities": "[v, t]",
         "ingest.videos": "null",
         "split.val": "17",
         "rewrite.openai.input_price": "0.5",
     }
-    removed, added = changed_lines(text, apply(text, given))
+    removed, added = changed_lines(text, apply(text, changes))
     keys = [line.split(":")[0].strip() for line in added]
     assert keys == ["source", "videos", "query_modalities", "input_price", "val"]
     for old, new in zip(removed, added, strict=True):
@@ -68,7 +68,7 @@ def test_a_text_is_taken_as_it_was_typed(repository, value):
 
 
 @pytest.mark.parametrize(
-    ("given", "lines"),
+    ("arguments", "lines"),
     [
         ("ingest.sorce=x", ["SET: ingest.sorce: unknown key; did you mean 'source'?"]),
         ("ingst.source=x", ["SET: ingst: unknown key; did you mean 'ingest'?"]),
@@ -87,9 +87,9 @@ def test_a_text_is_taken_as_it_was_typed(repository, value):
         ("ingest.query_modalities=[v", ["SET: ingest.query_modalities: "]),
     ],
 )
-def test_a_mistake_is_one_line_with_the_key(text, given, lines):
+def test_a_mistake_is_one_line_with_the_key(text, arguments, lines):
     with pytest.raises(SettingsError) as caught:
-        apply(text, parse(given))
+        apply(text, parse(arguments))
     assert caught.value.exit_code == 2
     for line, expected in zip(str(caught.value).splitlines(), lines, strict=True):
         assert line.startswith(expected)

@@ -35,39 +35,41 @@ def here(checkout, monkeypatch):
     monkeypatch.chdir(checkout)
     before = sorted(checkout.parent.iterdir())
     yield checkout
-    left = {path.name for path in checkout.parent.iterdir()} - {path.name for path in before}
-    assert left <= {"copy"}, "something is left behind"
+    leftovers = {path.name for path in checkout.parent.iterdir()} - {path.name for path in before}
+    assert leftovers <= {"copy"}, "something is left behind"
     subprocess.run(["rm", "-rf", checkout.parent / "copy"], check=True)
 
 
-def make(target="../copy", base="", given=""):
-    campaign.make(campaign.Path(target), base, settings.parse(given))
+def make(target="../copy", base="", changes=""):
+    campaign.make(campaign.Path(target), base, settings.parse(changes))
     return params.load(campaign.Path(target) / "params.yaml")
 
 
 def test_paths_are_meant_from_here_and_those_of_the_copy_stay(here):
     (here / "prompts" / "mine.yaml").write_text("")
     (here / "datasets/work/sample").mkdir(parents=True)
-    made = make(
-        given="'ingest.source=../my corpora/tvr val.jsonl' ingest.videos=../videos/{video_id}.mp4"
+    copy_params = make(
+        changes="'ingest.source=../my corpora/tvr val.jsonl' ingest.videos=../videos/{video_id}.mp4"
         " rewrite.prompt=prompts/mine.yaml names.model=builtin"
     )
-    assert made.ingest.source == str(here.parent / "my corpora/tvr val.jsonl")
-    assert made.ingest.videos == str(here.parent / "videos/{video_id}.mp4")
-    assert made.rewrite.prompt == str(here / "prompts/mine.yaml")
-    assert made.names.model == "builtin"
+    assert copy_params.ingest.source == str(here.parent / "my corpora/tvr val.jsonl")
+    assert copy_params.ingest.videos == str(here.parent / "videos/{video_id}.mp4")
+    assert copy_params.rewrite.prompt == str(here / "prompts/mine.yaml")
+    assert copy_params.names.model == "builtin"
 
 
 def test_what_a_clone_holds_and_what_stages_make_is_meant_in_the_copy(here):
     (here / "datasets/work/sample").mkdir(parents=True, exist_ok=True)
-    made = make(given="rewrite.prompt=prompts/rewrite-v1.yaml ingest.source=datasets/work/sample")
-    assert made.rewrite.prompt == "prompts/rewrite-v1.yaml"
-    assert made.ingest.source == "datasets/work/sample"
+    copy_params = make(
+        changes="rewrite.prompt=prompts/rewrite-v1.yaml ingest.source=datasets/work/sample"
+    )
+    assert copy_params.rewrite.prompt == "prompts/rewrite-v1.yaml"
+    assert copy_params.ingest.source == "datasets/work/sample"
 
 
 def test_it_begins_with_other_parameters_and_shares_the_environment(here):
-    made = make(base="params.paper.yaml", given="split.val=3")
-    assert (made.split.val, made.split.test) == (3, 2781)
+    copy_params = make(base="params.paper.yaml", changes="split.val=3")
+    assert (copy_params.split.val, copy_params.split.test) == (3, 2781)
     copy = here.parent / "copy"
     assert (copy / ".venv").readlink() == here / ".venv"
     branch = ["git", "branch", "--show-current"]
@@ -75,19 +77,19 @@ def test_it_begins_with_other_parameters_and_shares_the_environment(here):
 
 
 @pytest.mark.parametrize(
-    ("base", "given", "error", "said"),
+    ("base", "changes", "error", "message"),
     [
         ("", "ingest.source=nowhere.jsonl", CloneError, "ingest.source: .*nowhere.jsonl: no such"),
         ("", "ingest.sorce=x", SettingsError, "did you mean 'source'"),
         ("broken.yaml", "", ParamsError, "broken.yaml: split.val: "),
     ],
 )
-def test_whatever_is_wrong_nothing_is_left_behind(here, base, given, error, said):
+def test_whatever_is_wrong_nothing_is_left_behind(here, base, changes, error, message):
     (here / "broken.yaml").write_text(
         (here / "params.yaml").read_text().replace("  val: 10", "  val: ten")
     )
-    with pytest.raises(error, match=said):
-        make(base=base, given=given)
+    with pytest.raises(error, match=message):
+        make(base=base, changes=changes)
     assert not (here.parent / "copy").exists()
 
 
@@ -116,29 +118,29 @@ def test_make_passes_every_character_on(repository, tmp_path, monkeypatch):
     ]
     done = subprocess.run(["make", "campaign", *words], capture_output=True, text=True, check=True)
     assert "cd ../copy && . .venv/bin/activate" in done.stderr
-    made = params.load(here.parent / "copy/params.yaml")
-    assert made.ingest.source.endswith("my corpora/tvr val.jsonl")
-    assert made.release.name == "A & b's $HOME $(x)"
+    copy_params = params.load(here.parent / "copy/params.yaml")
+    assert copy_params.ingest.source.endswith("my corpora/tvr val.jsonl")
+    assert copy_params.release.name == "A & b's $HOME $(x)"
     done = subprocess.run(["make", "campaign"], capture_output=True, text=True, check=False)
     assert done.returncode
     assert "DIR is missing: make campaign DIR=path" in done.stderr
 
 
-def say_after(folder, base="", given="", capsys=None):
-    campaign.main(argparse.Namespace(folder=folder, params=base, settings=given))
+def say_after(folder, base="", changes="", capsys=None):
+    campaign.main(argparse.Namespace(folder=folder, params=base, settings=changes))
     return capsys.readouterr().err
 
 
 def test_what_comes_next_can_be_pasted_and_sends_nothing_that_costs(here, monkeypatch, capsys):
     monkeypatch.setenv("HOME", str(here.parent))
-    told = say_after("~/copy", given="ingest.source=datasets/work/mine", capsys=capsys)
-    assert f"cd {here.parent}/copy && " in told
-    assert told.endswith("    dvc repro\n")
+    output = say_after("~/copy", changes="ingest.source=datasets/work/mine", capsys=capsys)
+    assert f"cd {here.parent}/copy && " in output
+    assert output.endswith("    dvc repro\n")
     subprocess.run(["rm", "-rf", here.parent / "copy"], check=True)
-    for given in ("", "ingest.source=datasets/work/mine"):
-        told = say_after("../copy", "params.paper.yaml", given, capsys=capsys)
-        assert "dvc repro ingest && python -m pipeline.rewrite --estimate" in told
-        assert ("edit params.yaml" in told) == (not given)
+    for changes in ("", "ingest.source=datasets/work/mine"):
+        output = say_after("../copy", "params.paper.yaml", changes, capsys=capsys)
+        assert "dvc repro ingest && python -m pipeline.rewrite --estimate" in output
+        assert ("edit params.yaml" in output) == (not changes)
         subprocess.run(["rm", "-rf", here.parent / "copy"], check=True)
 
 
@@ -146,9 +148,9 @@ def test_changes_that_are_not_committed_are_said_not_to_be_in_it(here, capsys):
     before = (here / "params.yaml").read_text()
     try:
         (here / "params.yaml").write_text(before.replace("  val: 10", "  val: 11"))
-        told = say_after("../copy", capsys=capsys)
+        output = say_after("../copy", capsys=capsys)
     finally:
         (here / "params.yaml").write_text(before)
-    assert "uncommitted changes" in told
+    assert "uncommitted changes" in output
     subprocess.run(["rm", "-rf", here.parent / "copy"], check=True)
     assert "uncommitted" not in say_after("../copy", capsys=capsys)

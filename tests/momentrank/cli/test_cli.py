@@ -38,7 +38,7 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
-def told(capsys, *arguments, code=0):
+def call(capsys, *arguments, code=0):
     assert main(arguments) == code
     return capsys.readouterr()
 
@@ -48,7 +48,7 @@ def rows(text):
 
 
 def test_one_run_gives_three_columns_with_where_they_come_from(files, capsys):
-    out = told(capsys, "evaluate", "test.qrels", "a.run", MEASURE, "R@1,0.5")
+    out = call(capsys, "evaluate", "test.qrels", "a.run", MEASURE, "R@1,0.5")
     sha = hashlib.sha256(QRELS.encode()).hexdigest()
     assert rows(out.out) == [
         ("momentrank", "all", __import__("momentrank").__version__),
@@ -67,7 +67,7 @@ def test_one_run_gives_three_columns_with_where_they_come_from(files, capsys):
 
 
 def test_per_query_rows_come_before_all(files, capsys):
-    out = told(capsys, "evaluate", "-q", "test.qrels", "a.run", MEASURE, "--no-judged").out
+    out = call(capsys, "evaluate", "-q", "test.qrels", "a.run", MEASURE, "--no-judged").out
     assert rows(out)[5:] == [
         (MEASURE, "q1", "0.9502"),
         (MEASURE, "q2", "0.0000"),
@@ -76,18 +76,18 @@ def test_per_query_rows_come_before_all(files, capsys):
 
 
 def test_names_may_stand_behind_options(files, capsys):
-    out = told(capsys, "evaluate", "test.qrels", "--digits", "2", "a.run", MEASURE, "--no-judged")
+    out = call(capsys, "evaluate", "test.qrels", "--digits", "2", "a.run", MEASURE, "--no-judged")
     assert rows(out.out)[-1] == (MEASURE, "all", "0.48")
 
 
 def test_without_measures_it_is_ndcg_and_how_much_was_judged(files, capsys):
-    names = [row[0] for row in rows(told(capsys, "evaluate", "test.qrels", "a.run").out)[5:]]
+    names = [row[0] for row in rows(call(capsys, "evaluate", "test.qrels", "a.run").out)[5:]]
     assert names[:9] == [f"nDCG(iou={mu})@{k}" for mu in (0.3, 0.5, 0.7) for k in (10, 20, 40)]
     assert names[9:] == [f"Judged(iou={mu})@{k}" for mu in (0.3, 0.5, 0.7) for k in (10, 20, 40)]
 
 
 def test_several_runs_make_a_table_with_the_best_marked(files, capsys):
-    out = told(capsys, "evaluate", "test.qrels", "a.run", "b.run.gz", MEASURE, "--no-judged",
+    out = call(capsys, "evaluate", "test.qrels", "a.run", "b.run.gz", MEASURE, "--no-judged",
                "--group", "both=a.run,b.run.gz").out  # fmt: skip
     assert out.splitlines()[-2].split() == ["measure", "a.run", "b.run.gz", "both"]
     cells = ["0.4751", "0.6900", "*", "0.5826", "\u00b1", "0.1520"]
@@ -96,7 +96,7 @@ def test_several_runs_make_a_table_with_the_best_marked(files, capsys):
 
 
 def test_json_says_the_same(files, capsys):
-    out = told(capsys, "evaluate", "test.qrels", "a.run", "b.run.gz", MEASURE, "--json", "-q",
+    out = call(capsys, "evaluate", "test.qrels", "a.run", "b.run.gz", MEASURE, "--json", "-q",
                "--group", "both=a.run,b.run.gz").out  # fmt: skip
     content = json.loads(out)
     assert content["momentrank"]["convention"] == "paper"
@@ -107,7 +107,7 @@ def test_json_says_the_same(files, capsys):
 
 def test_the_release_version_is_that_of_the_manifest_beside_the_qrels(files, capsys):
     def release():
-        return dict(row[::2] for row in rows(told(capsys, "evaluate", "test.qrels", "a.run").out))
+        return dict(row[::2] for row in rows(call(capsys, "evaluate", "test.qrels", "a.run").out))
 
     manifest = files / "manifest.json"
     manifest.write_text('{"version": "2.1"}')
@@ -118,13 +118,13 @@ def test_the_release_version_is_that_of_the_manifest_beside_the_qrels(files, cap
 
 
 def test_all_wrong_measures_are_told_at_once(files, capsys):
-    out = told(capsys, "evaluate", "test.qrels", "a.run", "nDG@1", "P@3", code=2)
+    out = call(capsys, "evaluate", "test.qrels", "a.run", "nDG@1", "P@3", code=2)
     assert len(out.err.splitlines()) == 2
     assert "did you mean nDCG?" in out.err
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         (["test.qrels"], 2, "no run given"),
         (["test.qrels", "c.run"], 1, "c.run"),
@@ -150,20 +150,20 @@ def test_all_wrong_measures_are_told_at_once(files, capsys):
         ),
     ],
 )
-def test_errors_are_one_line_and_an_exit_code(files, capsys, arguments, code, said):
-    out = told(capsys, "evaluate", *arguments, code=code)
-    assert said in out.err.splitlines()[-1]
+def test_errors_are_one_line_and_an_exit_code(files, capsys, arguments, code, message):
+    out = call(capsys, "evaluate", *arguments, code=code)
+    assert message in out.err.splitlines()[-1]
     assert out.out == ""
 
 
 def test_a_malformed_line_is_named(files, capsys):
     (files / "c.run").write_text(A + "q1 Q0 v1 5 3 9 0.1 a\n")
-    assert "c.run, line 5" in told(capsys, "evaluate", "test.qrels", "c.run", code=1).err
+    assert "c.run, line 5" in call(capsys, "evaluate", "test.qrels", "c.run", code=1).err
 
 
 def test_per_query_rows_of_several_runs_are_those_that_count(files, capsys):
     (files / "b.run").write_text(B)
-    out = told(capsys, "evaluate", "-q", "test.qrels", "a.run", "b.run", "R@1,0.5",
+    out = call(capsys, "evaluate", "-q", "test.qrels", "a.run", "b.run", "R@1,0.5",
                "--convention", "tvr-ranking").out  # fmt: skip
     table = [line.split() for line in out.splitlines() if not line.startswith("#")]
     assert table == [
@@ -180,24 +180,24 @@ def test_ids_are_one_field_and_a_query_may_be_called_all(files, capsys):
     )
     (files / "odd.run").write_text("a%20b Q0 v 0 1 1 1 t\n")
     names = ["odd.qrels", "odd.run", "R@1,0.5"]
-    out = told(capsys, "evaluate", "-q", *names).out
+    out = call(capsys, "evaluate", "-q", *names).out
     assert [row[1:] for row in rows(out)[5:]] == [
         ("all", "0.0000"), ("a%20b", "1.0000"), ("#1", "0.0000"), ("all", "0.3333")
     ]  # fmt: skip
-    content = json.loads(told(capsys, "evaluate", "-q", "--json", *names).out)
+    content = json.loads(call(capsys, "evaluate", "-q", "--json", *names).out)
     assert set(content["odd.run"]["queries"]) == {"all", "a b", "#1"}
-    assert "v " in told(capsys, "explain", "odd.qrels", "odd.run", "a%20b").out
+    assert "v " in call(capsys, "explain", "odd.qrels", "odd.run", "a%20b").out
 
 
 def test_a_convention_that_is_overruled_is_another_measure(files, capsys):
-    out = told(capsys, "evaluate", "test.qrels", "a.run", MEASURE, "nDCG(iou=0.5,dcg='log2')@10",
+    out = call(capsys, "evaluate", "test.qrels", "a.run", MEASURE, "nDCG(iou=0.5,dcg='log2')@10",
                "--convention", "tvr-ranking", "--no-judged").out  # fmt: skip
     assert [row[0] for row in rows(out)[5:]] == [MEASURE, "nDCG(iou=0.5,dcg='log2')@10"]
 
 
 def test_one_segment_with_two_levels_is_told_and_both_count(files, capsys):
     (files / "two.qrels").write_text("q1 Q0 v1 0 10 1\nq1 Q0 v1 0 10 3\n")
-    out = told(capsys, "evaluate", "two.qrels", "a.run", "NumRel")
+    out = call(capsys, "evaluate", "two.qrels", "a.run", "NumRel")
     assert "line 2: the same segment appears twice: level 3, but level 1 in line 1" in out.err
     assert rows(out.out)[-1] == ("NumRel", "all", "2")
 
@@ -206,7 +206,7 @@ def test_a_link_and_a_pipe_are_written_into_not_over(files, capsys):
     target = files / "target.json"
     target.write_text("")
     (files / "link.json").symlink_to(target)
-    told(capsys, "convert", "a.run", "link.json", "--to", "tvr-ranking")
+    call(capsys, "convert", "a.run", "link.json", "--to", "tvr-ranking")
     assert (files / "link.json").is_symlink()
     assert target.read_text().startswith("[")
 
@@ -252,34 +252,34 @@ def test_an_unknown_option_is_a_usage_error(files, capsys):
 
 
 def test_explain_shows_what_took_what(files, capsys):
-    out = told(capsys, "explain", "test.qrels", "a.run", "q1").out
+    out = call(capsys, "explain", "test.qrels", "a.run", "q1").out
     first = next(line for line in out.splitlines() if line.startswith("1 "))
     assert first.split() == ["1", "v1", "1.00", "10.00", "#1", "0.900", "4", "yes", "4", "0.7602"]
-    by_time = told(capsys, "explain", "test.qrels", "a.run", "q1", "AP(match='overlap')",
+    by_time = call(capsys, "explain", "test.qrels", "a.run", "q1", "AP(match='overlap')",
                    "--convention", "sh-eval", "--time", "seconds", "-k", "2").out  # fmt: skip
     assert "query q1: AP(match='overlap') = 0.8333 (sh-eval)" in by_time
     assert "2 of the first 2 results" in by_time
-    told(capsys, "explain", "test.qrels", "a.run", "q1", "--html", "q1.html")
+    call(capsys, "explain", "test.qrels", "a.run", "q1", "--html", "q1.html")
     assert "rank 1" in (files / "q1.html").read_text()
 
 
 def test_validate_says_what_a_file_holds_and_what_is_wrong(files, capsys):
     (files / "bad.run").write_text("q1 Q0 v1 0 x 1 0.5 t\n")
-    out = told(capsys, "validate", "test.qrels", "b.run.gz", "bad.run", code=1)
+    out = call(capsys, "validate", "test.qrels", "b.run.gz", "bad.run", code=1)
     assert "test.qrels: qrels (segments): 2 queries, 4 segments" in out.out
     assert "b.run.gz: run (segments): 2 queries, 2 segments" in out.out
     assert "bad.run, line 1" in out.err
 
 
 def test_convert_changes_no_score(files, capsys):
-    told(capsys, "convert", "a.run", "a.json", "--to", "tvr-ranking")
-    told(capsys, "convert", "a.json", "again.run.gz", "--to", "segments", "--tag", "x")
-    out = told(capsys, "evaluate", "test.qrels", "a.run", "a.json", "again.run.gz", MEASURE).out
+    call(capsys, "convert", "a.run", "a.json", "--to", "tvr-ranking")
+    call(capsys, "convert", "a.json", "again.run.gz", "--to", "segments", "--tag", "x")
+    out = call(capsys, "evaluate", "test.qrels", "a.run", "a.json", "again.run.gz", MEASURE).out
     line = next(line for line in out.splitlines() if line.startswith(MEASURE))
     assert line.split()[1::2] == ["0.4751"] * 3
     assert (
         "must be different files"
-        in told(capsys, "convert", "a.run", "a.run", "--to", "segments", code=2).err
+        in call(capsys, "convert", "a.run", "a.run", "--to", "segments", code=2).err
     )
 
 
@@ -291,25 +291,25 @@ def test_sh_eval_reads_minutes_and_seconds(files, capsys):
         "q1 Q0 v1 2.10 2.40 2.10 1 0.9 t\nq1 Q0 v3 0.00 0.10 0.00 2 0.8 t\n"
     )
     scores = {row[0]: row[2] for row in rows(
-        told(capsys, "evaluate", "me.qrels", "me.run", "--convention", "sh-eval").out)}  # fmt: skip
+        call(capsys, "evaluate", "me.qrels", "me.run", "--convention", "sh-eval").out)}  # fmt: skip
     assert scores["convention"] == "sh-eval"
     assert scores["num_rel"] == "1"  # two that touch are one
     assert scores["avglength_rel"] == "90"
     assert scores["map"] == scores["map_tol"] == "1.0000"
-    assert "use --convention sh-eval" in told(capsys, "evaluate", "me.qrels", "me.run", "MAP").err
+    assert "use --convention sh-eval" in call(capsys, "evaluate", "me.qrels", "me.run", "MAP").err
     assert (scores["P_5"], scores["Judged_10"], scores["num_ret_bin"]) == ("0.2000", "0.1000", "2")
-    asked = ("VideosRet", "P(match='overlap')@5", "MAiSP")
-    out = told(capsys, "evaluate", "me.qrels", "me.run", *asked, "--convention", "sh-eval").out
+    measures = ("VideosRet", "P(match='overlap')@5", "MAiSP")
+    out = call(capsys, "evaluate", "me.qrels", "me.run", *measures, "--convention", "sh-eval").out
     assert [row[2] for row in rows(out)[-3:]] == ["2", "0.2000", scores["map_maisp"]]
 
 
 def test_videos_that_meet_below_the_cutoff_are_enough_for_a_score(files, capsys):
     (files / "low.run").write_text("q1 Q0 w 0 4 1 0.9 a\nq1 Q0 v1 0 4 2 0.8 a\n")
-    out = told(capsys, "evaluate", "test.qrels", "low.run", "R@1,0.5", "--no-judged")
+    out = call(capsys, "evaluate", "test.qrels", "low.run", "R@1,0.5", "--no-judged")
     assert rows(out.out)[-1][-1] == "0.0000"
     assert out.err.count("queries in the qrels but not in the run: 1 (q2)") == 1
     (files / "none.run").write_text("q1 Q0 w 0 4 1 0.9 a\nq1 Q0 w2 0 4 2 0.8 a\n")
-    err = told(capsys, "evaluate", "test.qrels", "none.run", "R@1,0.5", code=1).err
+    err = call(capsys, "evaluate", "test.qrels", "none.run", "R@1,0.5", code=1).err
     assert "no video in common" in err
 
 
@@ -357,33 +357,33 @@ NUMBER = query_number("q1")
 def test_a_run_by_the_numbers_of_the_json_is_scored_as_by_the_own_ids(files, capsys, name):
     """What a model predicts that was trained on a release's JSON, which has integers for ids."""
     moment = {"video_name": "v1", "timestamp": [0, 10], "relevance": 4}
-    told_of = {"query_id": NUMBER, "query_key": "q1", "query": "?", "relevant_moment": [moment]}
-    (files / "val.json").write_text(json.dumps([told_of]))
-    found = [["v1", 1, 10, 0.9], ["v2", 5, 9, 0.8], ["v1", 19, 30, 0.7]]
+    record = {"query_id": NUMBER, "query_key": "q1", "query": "?", "relevant_moment": [moment]}
+    (files / "val.json").write_text(json.dumps([record]))
+    predictions = [["v1", 1, 10, 0.9], ["v2", 5, 9, 0.8], ["v1", 19, 30, 0.7]]
     for path, query in (("own.json", "q1"), ("numbers.json", NUMBER)):
-        (files / path).write_text(json.dumps([{"query_id": query, "predictions": found}]))
+        (files / path).write_text(json.dumps([{"query_id": query, "predictions": predictions}]))
     own, numbers = (
-        told(capsys, "evaluate", name, path, "-q", MEASURE) for path in ("own.json", "numbers.json")
+        call(capsys, "evaluate", name, path, "-q", MEASURE) for path in ("own.json", "numbers.json")
     )
     assert own.out == numbers.out
     assert f"{MEASURE}\tq1\t0" in own.out.replace("1.0000", "0")
     assert own.err.replace("own.json", "numbers.json") == numbers.err
-    explained = told(capsys, "explain", name, "numbers.json", str(NUMBER)).out
-    assert explained == told(capsys, "explain", name, "own.json", "q1").out
+    explanation = call(capsys, "explain", name, "numbers.json", str(NUMBER)).out
+    assert explanation == call(capsys, "explain", name, "own.json", "q1").out
 
 
 def test_a_query_by_its_id_and_by_its_number_too_is_refused(files, capsys):
     twice = [{"query_id": query, "predictions": []} for query in ("q1", NUMBER)]
     (files / "twice.json").write_text(json.dumps(twice))
-    err = told(capsys, "evaluate", "test.qrels", "twice.json", code=1).err
+    err = call(capsys, "evaluate", "test.qrels", "twice.json", code=1).err
     assert f"twice.json: the run has the query 'q1' twice, also as its number {NUMBER}" in err
 
 
 def test_a_query_key_of_others_is_no_id(files, capsys):
     moment = {"video_name": "v1", "timestamp": [0, 10], "relevance": 4}
-    other = [{"query_id": 7, "query_key": "q1", "query": "?", "relevant_moment": [moment]}]
-    (files / "other.json").write_text(json.dumps(other))
+    records = [{"query_id": 7, "query_key": "q1", "query": "?", "relevant_moment": [moment]}]
+    (files / "other.json").write_text(json.dumps(records))
     (files / "seven.json").write_text(
         json.dumps([{"query_id": 7, "predictions": [["v1", 0, 1, 1]]}])
     )
-    assert not told(capsys, "evaluate", "other.json", "seven.json", "--convention", "paper").err
+    assert not call(capsys, "evaluate", "other.json", "seven.json", "--convention", "paper").err

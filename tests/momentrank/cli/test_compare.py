@@ -69,18 +69,18 @@ def test_all_pairs_and_measures_are_one_family(files, capsys):
 def test_the_p_values_are_scipys_on_the_values_of_queries(files, capsys):
     pairs = json.loads(out(capsys, *RUNS, "AxIoU@5", "--json").out)["pairs"]
     assert main(["evaluate", "test.qrels", *RUNS, "AxIoU@5", "-q", "--json"]) == 0
-    scored = json.loads(capsys.readouterr().out)
-    values = {run: np.array([v["AxIoU@5"] for v in scored[run]["queries"].values()])
+    metrics = json.loads(capsys.readouterr().out)
+    values = {run: np.array([v["AxIoU@5"] for v in metrics[run]["queries"].values()])
               for run in RUNS}  # fmt: skip
     for row in pairs[1:]:
-        one, two = values[row["first"]], values[row["second"]]
-        assert row["p_t"] == pytest.approx(stats.ttest_rel(one, two).pvalue, abs=1e-10)
-        assert row["p_wilcoxon"] == pytest.approx(stats.wilcoxon(one, two).pvalue, abs=1e-10)
+        first, second = values[row["first"]], values[row["second"]]
+        assert row["p_t"] == pytest.approx(stats.ttest_rel(first, second).pvalue, abs=1e-10)
+        assert row["p_wilcoxon"] == pytest.approx(stats.wilcoxon(first, second).pvalue, abs=1e-10)
 
 
 def test_a_run_is_marked_with_those_that_it_is_significantly_better_than(files, capsys):
-    shown = out(capsys, *RUNS, "AxIoU@5").out
-    cells = [line.split() for line in shown.splitlines() if "_one" in line or "y.run" in line]
+    table = out(capsys, *RUNS, "AxIoU@5").out
+    cells = [line.split() for line in table.splitlines() if "_one" in line or "y.run" in line]
     assert cells[0][:3] == ["b", "copy.run", cells[0][2]]
     assert cells[0][3:] == ["*", "^c"], "as good as its copy, better than the bad one"
     assert cells[1][3:] == []
@@ -89,16 +89,16 @@ def test_a_run_is_marked_with_those_that_it_is_significantly_better_than(files, 
 
 
 def test_latex_and_markdown_have_marks_too(files, capsys):
-    shown = out(capsys, *RUNS, "AxIoU@5", "--format", "latex", "--percent").out
-    assert r"\textbf{" in shown
-    assert "}$^{c}$" in shown
-    assert r"bad\_one.run" in shown
+    table = out(capsys, *RUNS, "AxIoU@5", "--format", "latex", "--percent").out
+    assert r"\textbf{" in table
+    assert "}$^{c}$" in table
+    assert r"bad\_one.run" in table
     assert "**<sup>c</sup>" in out(capsys, *RUNS, "AxIoU@5", "--format", "markdown").out
 
 
 def test_a_baseline_leaves_the_other_pairs_out(files, capsys):
-    shown = out(capsys, *RUNS, "AxIoU@5", "--baseline", "bad_one.run", "--format", "csv").out
-    rows = list(csv.DictReader(io.StringIO(shown)))
+    table = out(capsys, *RUNS, "AxIoU@5", "--baseline", "bad_one.run", "--format", "csv").out
+    rows = list(csv.DictReader(io.StringIO(table)))
     assert [(row["first"], row["second"]) for row in rows] == [
         ("bad_one.run", "good.run"),
         ("bad_one.run", "copy.run"),
@@ -137,11 +137,13 @@ def test_a_difference_within_the_noise_of_the_labels_is_told(files, capsys):
     shifted = [" ".join([*row[:4], str(float(row[4]) + 0.01), *row[5:]]) for row in rows]
     (files / "shifted.run").write_text("\n".join(shifted) + "\n")
     chosen = ["good.run", "copy.run", "shifted.run", "bad_one.run", "AxIoU@5", "--label-noise", "1"]
-    shown = out(capsys, *chosen)
-    assert "# label noise: boundaries (variance 1 s^2), 100 noisy truths, seed 2024" in shown.out
+    output = out(capsys, *chosen)
+    assert "# label noise: boundaries (variance 1 s^2), 100 noisy truths, seed 2024" in output.out
     pairs = json.loads(out(capsys, *chosen, "--json").out)["pairs"]
     within = {(row["first"], row["second"]): row["within_noise"] for row in pairs}
-    assert within == {(one, two): two != "bad_one.run" for one, two in combinations(chosen[:4], 2)}
+    assert within == {
+        (first, second): second != "bad_one.run" for first, second in combinations(chosen[:4], 2)
+    }
     for row in pairs:
         assert row["noise_low"] <= row["noise_high"]
     assert pairs == json.loads(out(capsys, *chosen, "--json").out)["pairs"], "by the seed"
@@ -157,23 +159,23 @@ def test_levels_are_drawn_again_for_a_difference_of_ndcg(files, capsys):
     votes = [f"{n},{who},{row[5]}" for n, row in enumerate(rows) for who in (1, 2)]
     (files / "raw.csv").write_text("pair_id,worker,relevance\n" + "\n".join(votes))
     chosen = [*RUNS, "nDCG(iou=0.5)@10", "--judgments", "raw.csv", "--json"]
-    shown = out(capsys, *chosen)
-    assert f"votes drawn again: {QUERIES}; with their level kept: 0" in shown.err
-    for row in json.loads(shown.out)["pairs"]:  # two equal votes can't move
+    output = out(capsys, *chosen)
+    assert f"votes drawn again: {QUERIES}; with their level kept: 0" in output.err
+    for row in json.loads(output.out)["pairs"]:  # two equal votes can't move
         assert row["noise_low"] == pytest.approx(row["difference"])
         assert row["noise_high"] == pytest.approx(row["difference"])
 
 
 def test_noise_of_what_orders_no_runs_is_refused(files, capsys):
-    told = out(capsys, *RUNS, "NumRel", "--label-noise", "1", code=2).err
-    assert told.splitlines()[-1].startswith("momentrank: NumRel does not order runs")
+    errors = out(capsys, *RUNS, "NumRel", "--label-noise", "1", code=2).err
+    assert errors.splitlines()[-1].startswith("momentrank: NumRel does not order runs")
 
 
 def test_a_run_is_dropped_when_it_is_scored(files, capsys, monkeypatch):
     starts, load_for = [], inputs.load_for
 
     def load(*arguments):
-        assert sum(one() is not None for one in starts) <= 1, "only the run before it"
+        assert sum(reference() is not None for reference in starts) <= 1, "only the run before it"
         [run] = (lists := load_for(*arguments)).values()
         starts.append(weakref.ref(run.start))
         return lists

@@ -20,9 +20,9 @@ def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     random = np.random.default_rng(5)
     levels = random.integers(0, 5, (QUERIES, 6))
-    said = np.clip(levels + random.integers(-1, 2, levels.shape), 0, 4)
-    for name, queries, judged in (("p.qrels", JUDGED, levels), ("m.qrels", QUERIES, said)):
-        lines = [f"q{q} Q0 v{k} 0 9 {judged[q, k]}" for q in range(queries) for k in range(6)]
+    guesses = np.clip(levels + random.integers(-1, 2, levels.shape), 0, 4)
+    for name, queries, grades in (("p.qrels", JUDGED, levels), ("m.qrels", QUERIES, guesses)):
+        lines = [f"q{q} Q0 v{k} 0 9 {grades[q, k]}" for q in range(queries) for k in range(6)]
         (tmp_path / name).write_text("\n".join(lines) + "\n")
     for name in ("a.run", "b.run"):
         order = [random.permutation(6) for _ in range(QUERIES)]
@@ -38,19 +38,23 @@ def out(capsys, *words, code=0, qrels="p.qrels", machine="m.qrels"):
 
 
 def test_people_alone_and_with_the_machine_stand_side_by_side(files, capsys):
-    printed = out(capsys, "a.run", "b.run", MEASURE)
-    assert printed.err == ""
-    head, rows = printed.out.split("\nrun ")
+    output = out(capsys, "a.run", "b.run", MEASURE)
+    assert output.err == ""
+    head, rows = output.out.split("\nrun ")
     assert "# people: 12 of 30 queries, assumed to be a random sample\n# intervals: 95%" in head
     assert "# machine: m.qrels\n# machine_sha256: " in head
     assert rows.split("\n")[0].split("  ")[-1] == "machine alone"
-    found = mr.evaluate_with_machine("p.qrels", "b.run", "m.qrels", MEASURE)[MEASURE]
+    estimate = mr.evaluate_with_machine("p.qrels", "b.run", "m.qrels", MEASURE)[MEASURE]
     span = "{:.4f} [{:.4f}, {:.4f}]"
-    cells = [span.format(*found.people), span.format(*found.combined)]
+    cells = [span.format(*estimate.people), span.format(*estimate.combined)]
     line = rows.splitlines()[2]
     assert line.startswith(f"b.run  {MEASURE}  12 of 30  {cells[0]}  {cells[1]}")
     alone = mr.evaluate("m.qrels", "b.run", MEASURE)[MEASURE]
-    assert line.split()[-3:] == [f"{found.effective:.1f}", f"{found.weight:.2f}", f"{alone:.4f}"]
+    assert line.split()[-3:] == [
+        f"{estimate.effective:.1f}",
+        f"{estimate.weight:.2f}",
+        f"{alone:.4f}",
+    ]
 
 
 def test_json_and_csv_have_the_same_figures(files, capsys):
@@ -86,8 +90,8 @@ def test_no_interval_is_null_and_a_dash(files, capsys):
 
 
 def test_where_people_judged_all_a_warning_says_so(files, capsys):
-    printed = out(capsys, "a.run", MEASURE, qrels="m.qrels")
-    assert printed.err == "momentrank: m.qrels: people judged all of its queries: it adds nothing\n"
+    output = out(capsys, "a.run", MEASURE, qrels="m.qrels")
+    assert output.err == "momentrank: m.qrels: people judged all of its queries: it adds nothing\n"
 
 
 @pytest.mark.parametrize(
@@ -111,8 +115,10 @@ def test_what_cannot_be_estimated_is_refused(files, capsys, words, code, message
 
 def test_a_query_that_the_machine_lacks_is_one_line(files, capsys):
     err = out(capsys, "a.run", MEASURE, qrels="m.qrels", machine="p.qrels", code=2).err
-    said = "momentrank: p.qrels: lacks 18 of 30 queries that people judged (q12, q13, q14, ...): "
-    assert err.startswith(said)
+    message = (
+        "momentrank: p.qrels: lacks 18 of 30 queries that people judged (q12, q13, q14, ...): "
+    )
+    assert err.startswith(message)
     assert err.count("\n") == 1
     (files / "m.qrels").write_text("q0 Q0 v0 0 9 4\nq0 Q0 v0 0 9 x\n")
     assert "m.qrels, line 2" in out(capsys, "a.run", MEASURE, code=1).err

@@ -34,20 +34,20 @@ def out(capsys, *arguments, code=0):
 
 def test_all_experiments_as_json(files, capsys):
     chosen = ["--json", "--trials", "50", "--copies", "3", "--val", "test.qrels"]
-    shown = json.loads(out(capsys, *RUNS, "AxIoU@1", "R@1,0.5", *chosen).out)
-    assert [(row["measure"], row["tau_ap"]) for row in shown["agreement"]] == [
+    figures = json.loads(out(capsys, *RUNS, "AxIoU@1", "R@1,0.5", *chosen).out)
+    assert [(row["measure"], row["tau_ap"]) for row in figures["agreement"]] == [
         ("AxIoU@1", 1.0),
         ("R(iou=0.5,strict=True)@1", 0.5),  # it ties the two best runs
     ]
-    assert [row["tau_b"] for row in shown["agreement"]] == pytest.approx([2 / 6**0.5] * 2)
-    assert shown["ties"] == [
+    assert [row["tau_b"] for row in figures["agreement"]] == pytest.approx([2 / 6**0.5] * 2)
+    assert figures["ties"] == [
         {"measure": "AxIoU@1", "queries": 8, "tied": 0.25, "all_zero": 0.125},
         {"measure": "R(iou=0.5,strict=True)@1", "queries": 8, "tied": 0.25, "all_zero": 0.125},
     ]
-    assert [row["pairs"] for row in shown["power"]] == [3, 3]
-    assert [row["queries"] for row in shown["stability"]] == [1, 1, 2, 2, 3, 3, 4, 4]
-    assert [row["goal"] for row in shown["needed"]] == ["tau", "difference"] * 2
-    axioms = {(row["axiom"], row["measure"]): row for row in shown["axioms"]}
+    assert [row["pairs"] for row in figures["power"]] == [3, 3]
+    assert [row["queries"] for row in figures["stability"]] == [1, 1, 2, 2, 3, 3, 4, 4]
+    assert [row["goal"] for row in figures["needed"]] == ["tau", "difference"] * 2
+    axioms = {(row["axiom"], row["measure"]): row for row in figures["axioms"]}
     assert axioms["MON", "AxIoU@1"]["cases"] == 1 + 6 + 7, "what is not yet the moment itself"
     broken = [row["broken"] for row in axioms.values()]
     assert broken == [0, 0, 0, 9], "hits that were hits before, and misses that stay"
@@ -55,9 +55,9 @@ def test_all_experiments_as_json(files, capsys):
     assert [example[name] for name in ("run", "query", "rank", "old_iou", "new_iou", "after")] == [
         *("a.run", "q7", 1, 0.0, 0.5, 0.0)
     ]
-    assert [row["variance"] for row in shown["label-noise"]] == [1, 1, 2, 2, 3, 3, 4, 4]
-    assert {row["run"] for row in shown["selection"]} == {"a.run"}
-    source = shown["momentrank"]
+    assert [row["variance"] for row in figures["label-noise"]] == [1, 1, 2, 2, 3, 3, 4, 4]
+    assert {row["run"] for row in figures["selection"]} == {"a.run"}
+    source = figures["momentrank"]
     assert (source["runs"], source["queries"]) == ("a.run, b.run, c.run", "8")
     assert source["draws"].startswith("50 pairs of disjoint sets for each size; 10,000 permut")
 
@@ -79,7 +79,7 @@ def test_a_seed_gives_the_same_numbers(files, capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["a.run", "AxIoU@1"], "at least two runs are needed"),
         ([*RUNS, "NumRel"], "NumRel does not order runs"),
@@ -102,13 +102,13 @@ def test_a_seed_gives_the_same_numbers(files, capsys):
         ),
     ],
 )
-def test_what_is_wrong_is_told_in_one_line(files, capsys, arguments, told):
+def test_what_is_wrong_is_told_in_one_line(files, capsys, arguments, message):
     lines = out(capsys, *arguments, code=2).err.splitlines()
-    assert lines[-1].startswith(f"momentrank: {told}")
+    assert lines[-1].startswith(f"momentrank: {message}")
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "told"),
+    ("option", "value", "message"),
     [
         ("--only", "ties,noise", "'noise' is not one of agreement"),
         ("--sizes", "2,x", "must be a whole number above 0, not 'x'"),
@@ -116,10 +116,10 @@ def test_what_is_wrong_is_told_in_one_line(files, capsys, arguments, told):
         ("--variances", "1,-1", "must be a variance in square seconds, not '-1'"),
     ],
 )
-def test_a_value_that_is_not_valid_is_told(files, capsys, option, value, told):
+def test_a_value_that_is_not_valid_is_told(files, capsys, option, value, message):
     with pytest.raises(SystemExit):
         out(capsys, *RUNS, "AxIoU@1", f"{option}={value}")
-    assert told in capsys.readouterr().err.splitlines()[-1]
+    assert message in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_a_page_has_a_figure_for_each_experiment_and_no_other_file(files, capsys):
@@ -170,9 +170,9 @@ def test_levels_are_drawn_again_from_raw_judgments(files, capsys):
         "--judgments",
         "raw.csv",
     ]
-    shown = out(capsys, *RUNS, *chosen, "--json")
-    [row] = json.loads(shown.out)["label-noise"]
+    output = out(capsys, *RUNS, *chosen, "--json")
+    [row] = json.loads(output.out)["label-noise"]
     assert (row["noise"], row["variance"]) == ("levels", None)
     assert 0.8 < row["kept"] < 0.95, "of half of the pairs a quarter falls to 0"
     assert row["rmse"] > 0
-    assert "votes drawn again: 8; with their level kept: 0 without" in shown.err
+    assert "votes drawn again: 8; with their level kept: 0 without" in output.err

@@ -64,8 +64,8 @@ def test_what_differs_from_the_first_run_significantly_is_marked(tmp_path, monke
         (tmp_path / f"{name}.run").write_text("".join(lines))
     runs = [f"{name}.run" for name in right]
     lines = out(capsys, *runs, "mIoU", "Judged(iou=0.5)@1", "--marks").out.splitlines()
-    said = "p < 0.05, randomisation, Holm's correction over 2 comparisons"
-    assert f"# marks: \u2020: differs from a.run ({said})" in lines
+    method = "p < 0.05, randomisation, Holm's correction over 2 comparisons"
+    assert f"# marks: \u2020: differs from a.run ({method})" in lines
     assert [line.split()[1:] for line in lines[-2:]] == [
         ["0.0675", "0.0900", "0.6750", "*", "^\u2020"],
         ["0.0750", "0.1000", "0.7500"],
@@ -75,8 +75,8 @@ def test_what_differs_from_the_first_run_significantly_is_marked(tmp_path, monke
 
 
 def test_judged_is_never_the_best(files, capsys):
-    shown = out(capsys, "a.run", "b_1.run", MEASURE).out.splitlines()
-    assert [line.count("*") for line in shown[-2:]] == [1, 0]
+    lines = out(capsys, "a.run", "b_1.run", MEASURE).out.splitlines()
+    assert [line.count("*") for line in lines[-2:]] == [1, 0]
 
 
 def test_what_prints_alike_is_marked_alike(files, capsys):
@@ -109,8 +109,8 @@ def test_percent_leaves_counts_and_dcg_alone(files, capsys):
 
 
 def test_values_by_group_are_the_means_over_its_queries(files, capsys):
-    shown = out(capsys, "b_1.run", MEASURE, "NumRel", "--by", "groups", "--no-judged").out
-    rows = dict(line.rsplit("\t", 1) for line in shown.splitlines())
+    output = out(capsys, "b_1.run", MEASURE, "NumRel", "--by", "groups", "--no-judged").out
+    rows = dict(line.rsplit("\t", 1) for line in output.splitlines())
     assert rows[f"{MEASURE}\tgroup:an action"] == "0.7602"
     assert rows[f"{MEASURE}\tgroup:an object"] == "0.5000"
     assert rows["NumRel\tgroup:an object"] == "1"
@@ -149,7 +149,7 @@ def test_what_only_one_of_both_files_has_is_reported(files, capsys):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ("q1\n", "groups, line 1: must be a query and its group"),
         ("q1 a\nq1 b\n\nq1 a\n", "groups, line 4: the query 'q1' is in the group 'a' since line 1"),
@@ -159,13 +159,13 @@ def test_what_only_one_of_both_files_has_is_reported(files, capsys):
         ("# nothing\n", "groups: the file contains only comments"),
     ],
 )
-def test_a_malformed_file_of_groups_is_one_line(files, capsys, content, said):
+def test_a_malformed_file_of_groups_is_one_line(files, capsys, content, message):
     (files / "groups").write_text(content)
-    assert said in out(capsys, "a.run", MEASURE, "--by", "groups", code=1).err
+    assert message in out(capsys, "a.run", MEASURE, "--by", "groups", code=1).err
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--by", "length:30,10"], "--by length:30,10: write length:10,30"),
         (["--by", "length:x"], "write length:10,30"),
@@ -174,8 +174,8 @@ def test_a_malformed_file_of_groups_is_one_line(files, capsys, content, said):
         (["b_1.run", "--marks", "--json"], "--marks: only in a table of several runs"),
     ],
 )
-def test_options_that_cannot_be_are_refused(files, capsys, arguments, said):
-    assert said in out(capsys, "a.run", MEASURE, *arguments, code=2).err
+def test_options_that_cannot_be_are_refused(files, capsys, arguments, message):
+    assert message in out(capsys, "a.run", MEASURE, *arguments, code=2).err
 
 
 def test_every_character_that_latex_or_markdown_would_read_is_escaped():
@@ -197,8 +197,8 @@ def test_a_benchmarks_own_table_is_brief_as_text_and_whole_as_json(files, capsys
     for name, rows in (("qv.jsonl", QV), ("qv_run.jsonl", QV_RUN)):
         (files / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert main(["evaluate", "qv.jsonl", "qv_run.jsonl", "mIoU"]) == 0
-    told = capsys.readouterr().err
-    assert told.endswith("of qvhighlights use --convention qvhighlights\n")
+    errors = capsys.readouterr().err
+    assert errors.endswith("of qvhighlights use --convention qvhighlights\n")
     names = ["evaluate", "qv.jsonl", "qv_run.jsonl", "--convention", "qvhighlights"]
     assert main(names) == 0
     lines = [line.split("\tall\t") for line in capsys.readouterr().out.splitlines()[5:]]

@@ -28,12 +28,12 @@ def test_a_terminal_shows_one_line_that_ends_when_all_is_done(clock, monkeypatch
     for seconds in (0.5, 0.01, 0.5, 0.01):
         clock[0] += seconds
         done(1)
-    shown = stream.getvalue().split("\r")[1:]
-    assert [line.split("|")[0] for line in shown] == [
+    updates = stream.getvalue().split("\r")[1:]
+    assert [line.split("|")[0] for line in updates] == [
         f"stability: {n} " for n in (" 25%", " 75%", "100%")
     ]
-    assert shown[-1].endswith("| 1 s\n")
-    assert shown[0].count("#") == 7
+    assert updates[-1].endswith("| 1 s\n")
+    assert updates[0].count("#") == 7
 
 
 def test_a_log_gets_a_line_every_half_minute_and_none_of_short_work(clock, monkeypatch):

@@ -96,13 +96,13 @@ def test_a_split_without_judgments_has_empty_qrels(tmp_path):
 
 
 def test_of_the_hub_only_what_is_small_is_fetched_and_at_one_revision(old, monkeypatch):
-    asked = []
+    calls = []
     stand_in = types.SimpleNamespace(
-        snapshot_download=lambda *a, **k: asked.append((a, k)) or old, hf_hub_download=None
+        snapshot_download=lambda *a, **k: calls.append((a, k)) or old, hf_hub_download=None
     )
     monkeypatch.setitem(sys.modules, "huggingface_hub", stand_in)
     assert mr.load("hf:ann/kitchen", revision="v1.0.0").version == "1.0.0"
-    [(words, how)] = asked
+    [(words, how)] = calls
     assert (words, how["repo_type"], how["revision"]) == (("ann/kitchen",), "dataset", "v1.0.0")
     assert not any(
         "parquet" in pattern or "train_top" in pattern for pattern in how["allow_patterns"]
@@ -115,37 +115,37 @@ def test_of_the_hub_only_what_is_small_is_fetched_and_at_one_revision(old, monke
 def test_a_machines_manifest_that_a_download_left_out_is_fetched_when_asked_for(
     tmp_path, monkeypatch
 ):
-    whole, left = tmp_path / "whole", write(tmp_path / "left")
+    whole, partial = tmp_path / "whole", write(tmp_path / "left")
     text = "q1 Q0 v1 0.0 2.0 3\n"
     path = "qrels/val.machine.qrels"
     (whole / path).parent.mkdir(parents=True)
     (whole / path).write_text(text)
     listed = {path: {"sha256": hashlib.sha256(text.encode()).hexdigest()}}
     (whole / "machine_manifest.json").write_text(json.dumps({"files": listed}))
-    asked = []
+    downloads = []
 
     def hf_hub_download(_, name, **how):
-        asked.append(name)
+        downloads.append(name)
         if not (whole / name).is_file():
             raise LookupError("404")
-        shutil.copy(whole / name, left / name)
+        shutil.copy(whole / name, partial / name)
 
     stand_in = types.SimpleNamespace(
-        snapshot_download=lambda *_, **__: left, hf_hub_download=hf_hub_download
+        snapshot_download=lambda *_, **__: partial, hf_hub_download=hf_hub_download
     )
     monkeypatch.setitem(sys.modules, "huggingface_hub", stand_in)
     collection = mr.load("hf:ann/kitchen")
     with pytest.raises(mr.UsageError, match=r"no manifest lists 'other\.csv'"):
         collection.path("other.csv")
-    assert asked == []
+    assert downloads == []
     assert collection.path(path).read_text() == text
-    assert asked == ["machine_manifest.json", path]
-    (left / "machine_manifest.json").unlink()
+    assert downloads == ["machine_manifest.json", path]
+    (partial / "machine_manifest.json").unlink()
     (whole / "machine_manifest.json").unlink()  # a release without a machine's levels
     with pytest.raises(mr.UsageError, match=r"machine_manifest\.json is not in the cache.*404"):
         mr.load("hf:ann/kitchen").path(path)
     with pytest.raises(mr.UsageError, match="no manifest lists"):
-        mr.load(left).path(path)
+        mr.load(partial).path(path)
 
 
 @pytest.mark.parametrize("kind", [ConnectionError, ValueError, LookupError])
@@ -175,7 +175,7 @@ def test_each_change_is_listed_and_what_it_does_to_a_run(old, new, tmp_path, cap
     (runs / "mine.test.run").write_text(RUN)
     (runs / "empty.val.run").write_text("")
     assert main(["diff", str(old), str(new), "nDCG(iou=0.3)@10"]) == 1
-    told = capsys.readouterr()
+    output = capsys.readouterr()
     for line in (
         "val: queries 1 added, 1 removed, 0 reworded; judged pairs 1 added, 1 removed",
         "test: queries 0 added, 0 removed, 1 reworded; judged pairs 1 added, 1 removed",
@@ -185,9 +185,9 @@ def test_each_change_is_listed_and_what_it_does_to_a_run(old, new, tmp_path, cap
         "val query added: q9",
         "qrels/test.qrels changed (minor)",
     ):
-        assert line in told.out
-    assert "version 1.0.1 must be 1.1.0 or higher" in told.err
-    [row] = [line.split() for line in told.out.splitlines() if line.startswith("mine.test.run")]
+        assert line in output.out
+    assert "version 1.0.1 must be 1.1.0 or higher" in output.err
+    [row] = [line.split() for line in output.out.splitlines() if line.startswith("mine.test.run")]
     measure = ["nDCG(iou=0.3)@10"]
     expected = [
         mr.evaluate(folder / "qrels/test.qrels", runs / "mine.test.run", measure)[measure[0]]
@@ -195,17 +195,17 @@ def test_each_change_is_listed_and_what_it_does_to_a_run(old, new, tmp_path, cap
     ]
     assert [float(cell) for cell in row[3:5]] == [round(value, 4) for value in expected]
     assert float(row[5]) == round(expected[1] - expected[0], 4) > 0
-    assert "empty.val.run" not in told.out
+    assert "empty.val.run" not in output.out
 
 
 def test_as_json_nothing_is_left_out_and_equal_releases_are_equal(old, new, tmp_path, capsys):
     (tmp_path / "mine.run").write_text(RUN)
     assert main(["diff", str(old), str(new), str(tmp_path / "mine.run"), "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert told["required"] == "1.1.0"
-    assert told["splits"]["test"]["levels"] == [["q 2", "v1", 0.0, 2.0, 0, 2]]
-    assert told["splits"]["test"]["pairs_added"] == [["q3", "v1", 0.5, 2.0]]
-    assert {score["split"] for score in told["scores"]} == {"test"}, "no query of val is in it"
+    report = json.loads(capsys.readouterr().out)
+    assert report["required"] == "1.1.0"
+    assert report["splits"]["test"]["levels"] == [["q 2", "v1", 0.0, 2.0, 0, 2]]
+    assert report["splits"]["test"]["pairs_added"] == [["q3", "v1", 0.5, 2.0]]
+    assert {score["split"] for score in report["scores"]} == {"test"}, "no query of val is in it"
     shutil.copytree(old, tmp_path / "same")
     assert main(["diff", str(old), str(tmp_path / "same")]) == 0
     assert "no file changed" in capsys.readouterr().out
@@ -222,8 +222,8 @@ def test_a_run_with_video_indices_is_scored_by_the_releases_own_corpus(old, new,
     path.write_text(json.dumps(INDEXED))
     assert main(["diff", str(old), str(new), str(path), "P(iou=0.5)@1", "--json"]) == 1
     [score] = json.loads(capsys.readouterr().out)["scores"]
-    named = [("q 2", "v2", 5.0, 9.0), ("q3", "v1", 0.0, 2.0)]
-    expected = mr.evaluate(old / "qrels/test.qrels", named, ["P(iou=0.5)@1"])["P(iou=0.5)@1"]
+    results = [("q 2", "v2", 5.0, 9.0), ("q3", "v1", 0.0, 2.0)]
+    expected = mr.evaluate(old / "qrels/test.qrels", results, ["P(iou=0.5)@1"])["P(iou=0.5)@1"]
     assert score["old"] == expected == 1
 
 
@@ -237,10 +237,10 @@ def test_a_split_that_only_the_newer_release_has_is_scored_too(old, tmp_path, ca
         (tmp_path / name).write_text(text)
     runs = [str(tmp_path / name) for name in ("mine.run", "other.run")]
     assert main(["diff", str(first), str(old), *runs, "nDCG(iou=0.5)@10"]) == 0
-    told = capsys.readouterr().out
-    [row] = [line.split() for line in told.splitlines() if line.startswith("mine.run")]
+    output = capsys.readouterr().out
+    [row] = [line.split() for line in output.splitlines() if line.startswith("mine.run")]
     assert row[:3] == ["mine.run", "test", "nDCG(iou=0.5)@10"]
-    assert "other.run: has no query" in told
+    assert "other.run: has no query" in output
 
 
 class StandIn:
@@ -278,9 +278,9 @@ def test_the_examples_of_the_page_run_on_a_folder(
     examples = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     for example in examples:
         exec(compile(example, "load.md", "exec"), {})  # noqa: S102  (our own page)
-    told = capsys.readouterr().out
-    assert "<Kitchens 1.0.0: val, test> 2 queries, 3 judged moments" in told
-    assert "q 2 v2 5-9 3" in told
-    scores = [float(line.split()[-1]) for line in told.splitlines() if line.startswith("nDCG")]
+    output = capsys.readouterr().out
+    assert "<Kitchens 1.0.0: val, test> 2 queries, 3 judged moments" in output
+    assert "q 2 v2 5-9 3" in output
+    scores = [float(line.split()[-1]) for line in output.splitlines() if line.startswith("nDCG")]
     assert scores == [0.5655, 0.5655]
     assert len(examples) == 3

@@ -98,10 +98,10 @@ def test_measures_are_cells(name, measure, cell):
 # ------------------------------------------------------------------------------- QVHighlights
 
 
-def qvhighlights(wanted, found):
+def qvhighlights(windows, results):
     """Return the cells of one query."""
-    scored = [("v", *window) if len(window) == 3 else ("v", *window, 0.0) for window in found]
-    return cells("qvhighlights", {"q": wanted}, {"q": scored})
+    rows = [("v", *window) if len(window) == 3 else ("v", *window, 0.0) for window in results]
+    return cells("qvhighlights", {"q": windows}, {"q": rows})
 
 
 def test_the_threshold_counts():
@@ -111,8 +111,8 @@ def test_the_threshold_counts():
 
 
 def test_r1_is_of_the_first_of_the_list_and_map_follows_the_scores():
-    found = qvhighlights([(0, 20)], [(40, 60, 0.1), (0, 20, 0.9)])
-    assert (found["MR-full-R1@0.5"], found["MR-full-mAP@0.5"]) == (0, 100)
+    figures = qvhighlights([(0, 20)], [(40, 60, 0.1), (0, 20, 0.9)])
+    assert (figures["MR-full-R1@0.5"], figures["MR-full-mAP@0.5"]) == (0, 100)
 
 
 def test_equal_scores_keep_the_order_of_the_list():
@@ -128,8 +128,8 @@ def test_only_the_first_ten_of_the_list_count_whatever_their_scores():
 def test_a_duplicate_is_a_miss_and_precision_is_interpolated():
     windows = [(0, 10), (20, 30), (40, 50)]
     # hits at ranks 1, 3 and 4: precision 1, then the higher of 2/3 and 3/4, then 3/4
-    found = qvhighlights(windows, [(0, 10), (0, 10), (20, 30), (40, 50)])
-    assert found["MR-full-mAP@0.5"] == round(100 * (1 + 3 / 4 + 3 / 4) / 3, 2)
+    figures = qvhighlights(windows, [(0, 10), (0, 10), (20, 30), (40, 50)])
+    assert figures["MR-full-mAP@0.5"] == round(100 * (1 + 3 / 4 + 3 / 4) / 3, 2)
 
 
 def test_of_equal_windows_the_last_is_taken():
@@ -140,21 +140,21 @@ def test_of_equal_windows_the_last_is_taken():
 
 
 def test_a_query_counts_in_every_range_in_which_it_has_a_window():
-    found = cells(
+    figures = cells(
         "qvhighlights",
         {"both": [(0, 10), (20, 50)], "long": [(0, 30.5)], "longest": [(0, 151)]},
         {"both": [(20, 50)], "long": [(0, 30.5)], "longest": [(0, 151)]},
     )
-    assert found["MR-short-mAP"] == 0  # of `both` alone, whose window is of another range
-    assert found["MR-middle-R1@0.95"] == 100
-    assert found["MR-long-mAP"] == 100
-    assert found["MR-full-mAP"] == round(100 * (0.5 + 1 + 1) / 3, 2)
+    assert figures["MR-short-mAP"] == 0  # of `both` alone, whose window is of another range
+    assert figures["MR-middle-R1@0.95"] == 100
+    assert figures["MR-long-mAP"] == 100
+    assert figures["MR-full-mAP"] == round(100 * (0.5 + 1 + 1) / 3, 2)
     assert math.isnan(qvhighlights([(0, 20)], [(0, 20)])["MR-long-mAP"])  # over no query
 
 
 def test_a_missing_query_counts_as_0_and_videos_are_not_compared():
-    found = cells("qvhighlights", {"a": [(0, 20)], "b": [(0, 20)]}, {"a": [("x.mp4", 0, 20, 1)]})
-    assert (found["MR-full-R1@0.5"], found["MR-full-mAP"]) == (50, 50)
+    figures = cells("qvhighlights", {"a": [(0, 20)], "b": [(0, 20)]}, {"a": [("x.mp4", 0, 20, 1)]})
+    assert (figures["MR-full-R1@0.5"], figures["MR-full-mAP"]) == (50, 50)
 
 
 def test_its_table_has_84_cells():
@@ -180,9 +180,9 @@ def test_other_measures_are_refused():
 
 def test_svmr_drops_other_videos_and_vr_needs_the_video_alone():
     wrong = [("w", 0, 10, 0.0)] * 4
-    found = cells("vcmr", {"q": [(0, 10)]}, {"q": [*wrong, ("v", 40, 50, 0.0), (0, 10)]})
+    figures = cells("vcmr", {"q": [(0, 10)]}, {"q": [*wrong, ("v", 40, 50, 0.0), (0, 10)]})
     names = ("VCMR-0.5-r5", "VCMR-0.5-r10", "SVMR-0.5-r1", "SVMR-0.5-r5", "VR-r1", "VR-r5")
-    assert [found[name] for name in names] == [0, 100, 0, 100, 0, 100]
+    assert [figures[name] for name in names] == [0, 100, 0, 100, 0, 100]
     below = cells("vcmr", {"q": [(0, 10)]}, {"q": [*wrong * 25, (0, 10)]})
     assert set(below.values()) == {0}  # only 100 results count
 
@@ -207,12 +207,12 @@ def test_four_judged_moments_need_a_result_that_reaches_two():
 
 
 def test_charades_has_r_at_1_and_5_and_the_mean_iou_of_the_first():
-    found = cells(
+    figures = cells(
         "charades",
         {"a": [(0, 10)], "b": [(0, 10)], "c": [(0, 10)]},
         {"a": [(0, 5), (0, 10)], "b": [(20, 30)] * 4 + [(0, 7)]},
     )
-    assert found == {
+    assert figures == {
         "R@1,IoU=0.3": 33.33,
         "R@1,IoU=0.5": 33.33,
         "R@1,IoU=0.7": 0.0,
@@ -224,12 +224,12 @@ def test_charades_has_r_at_1_and_5_and_the_mean_iou_of_the_first():
 
 
 def test_nlq_must_pass_the_threshold_and_counts_the_queries_of_the_run():
-    found = cells(
+    figures = cells(
         "nlq",
         {"a": [(0, 10)], "b": [(0, 10)], "c": [(0, 10)]},
         {"a": [(0, 5), (0, 6)], "b": [(0, 4)]},
     )
-    assert found == {
+    assert figures == {
         "Rank@1 mIoU@0.3": 100.0,
         "Rank@1 mIoU@0.5": 0.0,
         "Rank@5 mIoU@0.3": 100.0,
@@ -251,8 +251,8 @@ def test_spr_drops_level_0_before_it_matches_and_skips_queries():
         "q2": [("v3", 0, 10, 2)],
         "irrelevant": [("v1", 0, 10, 0)],
     }
-    found = [("v1", 0, 10, 0.9), ("v1", 10, 22, 0.8), ("v1", 18, 40, 0.7), ("v2", 100, 110, 0.6)]
-    lists = {"q1": found, "irrelevant": found}
+    results = [("v1", 0, 10, 0.9), ("v1", 10, 22, 0.8), ("v1", 18, 40, 0.7), ("v2", 100, 110, 0.6)]
+    lists = {"q1": results, "irrelevant": results}
     ideal = 15 + 1 / math.log2(3)
     assert spr(truth, lists) == pytest.approx((15 + 1 / math.log2(4)) / ideal)
     assert round(spr(truth, lists), 4) == 0.9916  # the example of docs/scoring.md
@@ -277,9 +277,9 @@ def test_spr_on_random_cases():
 def evaluate(capsys, *arguments):
     """Return what the command prints for one run as JSON, and what it says."""
     assert main(["evaluate", *map(str, arguments), "--json"]) == 0
-    said = capsys.readouterr()
-    printed = json.loads(said.out)
-    return printed[str(arguments[1])], said.err
+    output = capsys.readouterr()
+    content = json.loads(output.out)
+    return content[str(arguments[1])], output.err
 
 
 @pytest.fixture
@@ -311,32 +311,32 @@ def tvr(tmp_path):
 def test_each_task_of_a_submission_to_tvr_is_scored_by_its_own_list(tvr, capsys):
     annotations, submit = tvr
     wrong, right = [3, 0, 10, 0.9], [7, 0, 10, 0.8]
-    asked = ("--convention", "vcmr")
+    options = ("--convention", "vcmr")
     lists = {task: [wrong, wrong, right] for task in ("VCMR", "SVMR", "VR")}
     late = submit(**lists).rename(annotations.with_name("late.json"))
     path = submit(VCMR=[wrong, right], SVMR=[[7, 40, 50, 0.9], right], VR=[right])
-    found, _ = evaluate(capsys, annotations, path, *asked)
+    figures, _ = evaluate(capsys, annotations, path, *options)
     names = ("VCMR-0.5-r1", "VCMR-0.5-r5", "SVMR-0.5-r1", "SVMR-0.5-r5", "VR-r1")
-    assert [found[name] for name in names] == [0, 100, 0, 100, 100]
+    assert [figures[name] for name in names] == [0, 100, 0, 100, 100]
     table = mr.evaluate(annotations, path, convention="vcmr")
-    assert {name: 100 * value for name, value in table.items()} == found
+    assert {name: 100 * value for name, value in table.items()} == figures
     each = {"VR@1": 1, "R@1,0.5": 0, "R@2,0.5": 1}
     assert [*mr.evaluate(annotations, path, each, "vcmr").values()] == [*each.values()]
     pairs = mr.compare(annotations, {"a": late, "b": path}, each, "vcmr")
     assert pairs.to_frame()["difference"].tolist() == [*each.values()]
-    assert [*evaluate(capsys, annotations, path, *each, *asked)[0].values()] == [*each.values()]
+    assert [*evaluate(capsys, annotations, path, *each, *options)[0].values()] == [*each.values()]
     for name, value in each.items():
         assert mr.explain(annotations, path, "90", name, "vcmr").value == value
-        assert main(["explain", str(annotations), str(path), "90", name, *asked]) == 0
+        assert main(["explain", str(annotations), str(path), "90", name, *options]) == 0
         assert f" = {value:.4f} (vcmr)" in capsys.readouterr().out
     with pytest.warns(UserWarning, match="only VCMR of VCMR, SVMR, VR is read"):
         mr.convert(path, path.with_name("one.run"), "segments")
     for alone in ((path, "--run-format", "vcmr"), (submit(VCMR=[wrong, right]),)):
-        found, _ = evaluate(capsys, annotations, *alone, *asked)
-        assert [found[name] for name in names] == [0, 100, None, None, None]
-    found, _ = evaluate(capsys, annotations, submit(SVMR=[right]), *asked)
-    assert [found[name] for name in names] == [None, None, 100, 100, None]
-    assert main(["evaluate", str(annotations), str(path), "VR@1", *asked]) == 2
+        figures, _ = evaluate(capsys, annotations, *alone, *options)
+        assert [figures[name] for name in names] == [0, 100, None, None, None]
+    figures, _ = evaluate(capsys, annotations, submit(SVMR=[right]), *options)
+    assert [figures[name] for name in names] == [None, None, 100, 100, None]
+    assert main(["evaluate", str(annotations), str(path), "VR@1", *options]) == 2
     assert "needs the list VR, but the run has only SVMR" in capsys.readouterr().err
 
 
@@ -351,15 +351,15 @@ def test_a_benchmarks_file_names_its_convention_where_none_is_asked_for(tvr, cap
 def test_the_command_prints_the_brief_and_as_json_every_cell(tmp_path, capsys):
     truth, run = tmp_path / "val.jsonl", tmp_path / "run.jsonl"
     query = {"qid": 1, "query": "?", "vid": "v"}
-    windows, found = [[0, 30], [50, 60]], [[0, 20, 0.9], [50, 60, 0.8]]
+    windows, predictions = [[0, 30], [50, 60]], [[0, 20, 0.9], [50, 60, 0.8]]
     truth.write_text(json.dumps({**query, "duration": 150, "relevant_windows": windows}))
-    run.write_text(json.dumps({**query, "pred_relevant_windows": found}))
-    asked = ("--convention", "qvhighlights")
-    cells, _ = evaluate(capsys, truth, run, *asked)
+    run.write_text(json.dumps({**query, "pred_relevant_windows": predictions}))
+    options = ("--convention", "qvhighlights")
+    cells, _ = evaluate(capsys, truth, run, *options)
     assert len(cells) == 84
     # (0, 20) reaches 4 of 10 thresholds; at the others precision is 1/2 at half of the recall
     assert cells["MR-full-mAP"] == 55.0
-    assert main(["evaluate", str(truth), str(run), *asked]) == 0
+    assert main(["evaluate", str(truth), str(run), *options]) == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     assert [row[0] for row in rows[5:]] == list(conventions.get("qvhighlights").brief)
     assert ["MR-full-R1@0.5", "all", "100.00"] in rows

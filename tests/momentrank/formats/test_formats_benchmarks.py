@@ -59,12 +59,14 @@ def query(start, end, text="x"):
 
 
 def clip(uid, *annotations):
-    listed = [{"annotation_uid": name, "language_queries": found} for name, found in annotations]
+    records = [
+        {"annotation_uid": name, "language_queries": queries} for name, queries in annotations
+    ]
     return {
         "clip_uid": uid,
         "video_start_sec": 30.0,
         "video_end_sec": 510.0,
-        "annotations": listed,
+        "annotations": records,
     }
 
 
@@ -177,8 +179,8 @@ def test_a_submission_to_ego4d(tmp_path, whole):
 
 def test_a_submission_of_segments_to_didemo(tmp_path):
     run = json.dumps([[[0, 0], [1, 4]], [[5, 5]]])
-    found = with_truth(tmp_path, DIDEMO, run, warn=pytest.fail)
-    assert [row[:4] for row in rows_of(found)] == [
+    segments = with_truth(tmp_path, DIDEMO, run, warn=pytest.fail)
+    assert [row[:4] for row in rows_of(segments)] == [
         ("12", "x.mov", 0, 5),
         ("12", "x.mov", 5, 25),
         ("5", "y.avi", 25, 30),
@@ -193,13 +195,13 @@ def test_a_submission_of_segments_to_didemo(tmp_path):
 
 def test_lists_in_the_order_of_the_annotations(tmp_path):
     run = json.dumps([[[1, 2, 0.5], [3, 4, 0.25]], [], [[0, 4.5, 1]]])
-    found = with_truth(tmp_path, CHARADES, run, warn=pytest.fail)
-    assert rows_of(found) == [
+    segments = with_truth(tmp_path, CHARADES, run, warn=pytest.fail)
+    assert rows_of(segments) == [
         ("3MSZA#0", "3MSZA", 1, 2, 0.5),
         ("3MSZA#0", "3MSZA", 3, 4, 0.25),
         ("0A8CF#0", "0A8CF", 0, 4.5, 1),
     ]
-    assert found.queries == ["3MSZA#0", "3MSZA#1", "0A8CF#0"]
+    assert segments.queries == ["3MSZA#0", "3MSZA#1", "0A8CF#0"]
 
 
 def test_a_submission_that_names_sentences(tmp_path):
@@ -212,8 +214,8 @@ def test_a_submission_that_names_sentences(tmp_path):
         "v_b": [{"sentence": "One.", "timestamp": [7, 8], "score": 1}],
     }
     text = json.dumps({"version": "VERSION 1.0", "results": results, "external_data": {}})
-    found = with_truth(tmp_path, ACTIVITYNET, text, warn=pytest.fail)
-    assert sorted(rows_of(found)) == [
+    segments = with_truth(tmp_path, ACTIVITYNET, text, warn=pytest.fail)
+    assert sorted(rows_of(segments)) == [
         ("v_a#0", "v_a", 5, 6, 0.5),
         ("v_a#1", "v_a", 1, 2, 0.5),
         ("v_a#1", "v_a", 3, 4, 0.25),
@@ -229,30 +231,34 @@ def test_a_sentence_that_occurs_twice_in_a_video_is_two_queries(tmp_path, each):
     text = ACTIVITYNET.replace(" Two.", " One.")
     times = [[number, 40] for number in range(2 * each)]
     results = {"v_a": [{"sentence": "one", "timestamp": pair} for pair in times]}
-    found = with_truth(tmp_path, text, json.dumps({"results": results}), warn=(told := []).append)
-    assert [row[0] for row in rows_of(found)] == ["v_a#0"] * each + ["v_a#1"] * each
-    assert [row[2] for row in rows_of(found)] == list(range(2 * each))
+    segments = with_truth(
+        tmp_path, text, json.dumps({"results": results}), warn=(messages := []).append
+    )
+    assert [row[0] for row in rows_of(segments)] == ["v_a#0"] * each + ["v_a#1"] * each
+    assert [row[2] for row in rows_of(segments)] == list(range(2 * each))
     place = f"{tmp_path}/run: results.v_a[0]: 2 queries have this sentence: its"
-    assert [one.startswith(place) for one in told] == [True] * (each - 1)
+    assert [message.startswith(place) for message in messages] == [True] * (each - 1)
 
 
 @pytest.mark.parametrize("text", [ACTIVITYNET, CHARADES, TVR, NLQ, "1 Q0 v 0 9 1\n1 Q0 v 0 1 1"])
 def test_moments_that_end_before_they_start_are_left_out_if_lenient(tmp_path, text):
     whole = rows_of(load_qrels(file_of(tmp_path, text)))
     fields = {"0, 9": "9, 0", "0 9": "9 0", "1.0 9": "9 1", "0, 2.29": "2.29, 0"}
-    path = file_of(tmp_path, re.sub("|".join(fields), lambda found: fields[found[0]], text))
+    path = file_of(tmp_path, re.sub("|".join(fields), lambda match: fields[match[0]], text))
     if text == NLQ:
         path.write_text(text.replace('"clip_end_sec": 6', '"clip_end_sec": 4'))
     with pytest.raises(FormatError, match=r"the end is before the start$"):
         load_qrels(path)
-    told = []
-    found = load_qrels(path, lenient=True, warn=told.append)
-    assert len(told) == 1
-    assert told[0].endswith(": the end is before the start (moments left out: 1)")
-    assert len(found.query) == len(whole) - 1
-    assert set(rows_of(found)) < set(whole)
-    assert set(found.queries) == {row[0] for row in rows_of(found)}, "such a query does not count"
-    assert describe(path, lenient=True).remarks[0] == told[0]
+    messages = []
+    segments = load_qrels(path, lenient=True, warn=messages.append)
+    assert len(messages) == 1
+    assert messages[0].endswith(": the end is before the start (moments left out: 1)")
+    assert len(segments.query) == len(whole) - 1
+    assert set(rows_of(segments)) < set(whole)
+    assert set(segments.queries) == {row[0] for row in rows_of(segments)}, (
+        "such a query does not count"
+    )
+    assert describe(path, lenient=True).remarks[0] == messages[0]
 
 
 def test_a_query_that_is_left_out_keeps_its_name(tmp_path):
@@ -334,7 +340,7 @@ def test_minutes_are_not_for_charades(tmp_path):
 def test_every_format_is_in_the_docs(repository):
     page = (repository / "docs/formats.md").read_text()
     tables = page.split("| format | run |")
-    named = [
+    formats = [
         [
             name
             for row in re.findall(r"^\| (`.*?`) \|", table, re.MULTILINE)
@@ -342,7 +348,7 @@ def test_every_format_is_in_the_docs(repository):
         ]
         for table in tables
     ]
-    assert [set(names) for names in named] == [set(QRELS_FORMATS), set(RUN_FORMATS)]
+    assert [set(names) for names in formats] == [set(QRELS_FORMATS), set(RUN_FORMATS)]
 
 
 def test_a_formats_convention_exists():

@@ -18,7 +18,7 @@ def document(*moments):
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("q Q0 v 0 1 3\nq Q0 v 0 2 0\nr Q0 v 0 2 0\n", ("qrels", "segments", 2, 3, {0: 2, 3: 1})),
         ("q 0 m 3\nq%201 0 m 0\nq 0 n 3\n", ("qrels", "trec", 2, 3, {0: 1, 3: 2})),
@@ -38,8 +38,8 @@ def document(*moments):
     ],
 )
 @pytest.mark.parametrize("name", ["file", "file.gz"])
-def test_what_a_file_holds(tmp_path, text, found, name):
-    assert describe(file_of(tmp_path, text, name)) == Description(*found, [])
+def test_what_a_file_holds(tmp_path, text, expected, name):
+    assert describe(file_of(tmp_path, text, name)) == Description(*expected, [])
 
 
 def test_remarks(tmp_path):
@@ -110,8 +110,8 @@ def test_all_is_checked(tmp_path, moment, changes, message):
 
 def test_queries_without_moments_before_those_of_a_training_set(tmp_path):
     records = [{"query_id": n, "query": "x", "relevant_moment": [MOMENT] * n} for n in range(3)]
-    found = describe(file_of(tmp_path, json.dumps(records)))
-    assert found == Description("training set", "tvr-ranking", 3, 3, {}, [])
+    description = describe(file_of(tmp_path, json.dumps(records)))
+    assert description == Description("training set", "tvr-ranking", 3, 3, {}, [])
 
 
 def test_a_training_set_names_its_queries_once(tmp_path):

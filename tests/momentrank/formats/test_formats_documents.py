@@ -45,8 +45,8 @@ def refusal(path):
 
 def test_a_manifest_is_accepted_while_its_files_are_what_it_says(release):
     path = manifest(release)
-    found = describe(path)
-    assert (found.kind, found.counted, found.remarks) == (
+    description = describe(path)
+    assert (description.kind, description.counted, description.remarks) == (
         "manifest",
         "2 files, all with matching SHA-256",
         [],
@@ -68,9 +68,9 @@ def test_a_name_that_leads_elsewhere_is_not_opened(release, name):
     )
 
 
-@pytest.mark.parametrize("told", [None, "x", {}, {"sha256": 3}])
-def test_a_file_needs_its_hash(release, told):
-    path = manifest(release, x=told)
+@pytest.mark.parametrize("entry", [None, "x", {}, {"sha256": 3}])
+def test_a_file_needs_its_hash(release, entry):
+    path = manifest(release, x=entry)
     assert "files.x: must be an object with sha256" in refusal(path)
 
 
@@ -89,8 +89,8 @@ def test_levels_are_numbers_with_a_name_and_a_meaning(tmp_path):
     path.write_text(json.dumps({"levels": {"high": good}}))
     assert refusal(path) == f"{path}: levels.high: must be a level: 0, 1, 2, ..."
     path.write_text(json.dumps({"levels": {"0": {"name": "No"}}}))
-    said = f'{path}: levels["0"]: must be an object with name and meaning'
-    assert refusal(path).startswith(said)
+    message = f'{path}: levels["0"]: must be an object with name and meaning'
+    assert refusal(path).startswith(message)
 
 
 @pytest.mark.parametrize(

@@ -58,22 +58,26 @@ values = st.recursive(
 
 
 @st.composite
-def damaged(draw, value):
+def damaged_values(draw, value):
     """Draw a JSON value that differs from a good one in some place, or not at all."""
     if not draw(st.integers(0, 9)):
         return draw(values)
     if isinstance(value, list):
-        return [draw(damaged(one)) for one in value]
+        return [draw(damaged_values(item)) for item in value]
     if isinstance(value, dict):
-        return {name: draw(damaged(one)) for name, one in value.items() if draw(st.integers(0, 30))}
+        return {
+            name: draw(damaged_values(item))
+            for name, item in value.items()
+            if draw(st.integers(0, 30))
+        }
     return value
 
 
 def try_all(path, corpus, fmt):
     for load, formats in ((load_qrels, QRELS_FORMATS), (load_run, RUN_FORMATS)):
         with contextlib.suppress(MomentRankError):
-            found = load(path, fmt=fmt if fmt in formats else None)
-            assert found.queries, "something was read"
+            segments = load(path, fmt=fmt if fmt in formats else None)
+            assert segments.queries, "something was read"
     for truth in TRUTHS:
         with contextlib.suppress(MomentRankError):
             load_run(path, corpus=corpus, depth=1, truth=truth)
@@ -91,14 +95,14 @@ def try_all(path, corpus, fmt):
 formats = st.sampled_from([None, *QRELS_FORMATS, *RUN_FORMATS])
 
 
-@given(st.sampled_from(SHAPES).flatmap(damaged), st.booleans(), formats)
+@given(st.sampled_from(SHAPES).flatmap(damaged_values), st.booleans(), formats)
 def test_any_json(tmp_path, value, in_lines, fmt):
     lines = value if in_lines and isinstance(value, list) else [value]
     path = file_of(tmp_path, "\n".join(map(json.dumps, lines)))
     try_all(path, file_of(tmp_path, '{"v": [1, 0]}', "corpus"), fmt)
 
 
-@given(damaged(SHAPES[-1]))
+@given(damaged_values(SHAPES[-1]))
 def test_any_video_corpus(tmp_path, value):
     path = file_of(tmp_path, json.dumps(SHAPES[3]))
     with contextlib.suppress(MomentRankError):

@@ -76,7 +76,7 @@ def as_array(text):
     return json.dumps([json.loads(line) for line in text.split("\n") if line])
 
 
-def indented(text):
+def indent(text):
     return json.dumps(json.loads(text), indent=1)
 
 
@@ -84,9 +84,7 @@ def by_index(text):
     return text.replace('"w", 2', "1, 2").replace('"v"', "0")
 
 
-@pytest.mark.parametrize(
-    "text", [RELEASE, as_lines(RELEASE), indented(RELEASE), f"\ufeff {RELEASE}"]
-)
+@pytest.mark.parametrize("text", [RELEASE, as_lines(RELEASE), indent(RELEASE), f"\ufeff {RELEASE}"])
 @pytest.mark.parametrize("name", ["val.json", "val.json.gz"])
 @pytest.mark.parametrize("fmt", [None, "tvr-ranking"])
 def test_released_qrels(tmp_path, text, name, fmt):
@@ -128,11 +126,11 @@ def test_windows(tmp_path, text, fmt):
 @pytest.mark.parametrize("name", ["run", "run.gz"])
 def test_a_run_keeps_the_order_of_its_lists(tmp_path, text, fmt, rows, name):
     path = file_of(tmp_path, text, name)
-    told = []
-    run = load_run(path, warn=told.append)
-    assert rows_of(run) == rows_of(load_run(path, fmt=fmt, warn=told.append)) == rows
-    assert len(told) == 2
-    assert all("the order of the list counts (1 such result)" in line for line in told)
+    messages = []
+    run = load_run(path, warn=messages.append)
+    assert rows_of(run) == rows_of(load_run(path, fmt=fmt, warn=messages.append)) == rows
+    assert len(messages) == 2
+    assert all("the order of the list counts (1 such result)" in line for line in messages)
     assert run.queries == ["7", "8", "9"]
     cut = load_run(path, depth=1)
     assert rows_of(cut) == [rows[0], rows[2]]
@@ -175,9 +173,9 @@ def test_videos_by_index(tmp_path):
     ],
     ids=["gaps", "float", "splits"],
 )
-@pytest.mark.parametrize("written", [int, float])
-def test_a_corpus_may_be_a_part_of_another_and_number_its_videos_so(tmp_path, corpus, written):
-    index = {"v": written(2179), "w": written(21792)}
+@pytest.mark.parametrize("number_type", [int, float])
+def test_a_corpus_may_be_a_part_of_another_and_number_its_videos_so(tmp_path, corpus, number_type):
+    index = {"v": number_type(2179), "w": number_type(21792)}
     predictions = json.loads(PREDICTIONS)
     for record in predictions:
         record["predictions"] = [[index[row[0]], *row[1:]] for row in record["predictions"]]

@@ -70,18 +70,18 @@ JUMPS = [
 
 @pytest.mark.parametrize("run", JUMPS)
 def test_8_columns_without_a_tag_are_known_by_their_content(tmp_path, run):
-    told = []
-    found = load_run(file_of(tmp_path, run), warn=told.append)
+    messages = []
+    segments = load_run(file_of(tmp_path, run), warn=messages.append)
     rows = [line.split() for line in run.splitlines()]
     rows = sorted(rows, key=lambda row: (row[0] != rows[0][0], int(row[6])))
-    assert rows_of(found) == [
+    assert rows_of(segments) == [
         (row[0], row[2], float(row[3]), float(row[4]), float(row[7])) for row in rows
     ]
     layout = "`query_id Q0 video_id start end jump_in rank score`"
-    assert told[0].startswith(f"{tmp_path}/file: read as {layout} in seconds; for MediaEval's")
-    told.clear()
-    load_run(file_of(tmp_path, run), time="mm.ss", warn=told.append)
-    assert told[:1] == [f"{tmp_path}/file: read as {layout}"]
+    assert messages[0].startswith(f"{tmp_path}/file: read as {layout} in seconds; for MediaEval's")
+    messages.clear()
+    load_run(file_of(tmp_path, run), time="mm.ss", warn=messages.append)
+    assert messages[:1] == [f"{tmp_path}/file: read as {layout}"]
 
 
 @pytest.mark.parametrize(
@@ -95,8 +95,8 @@ def test_8_columns_without_a_tag_are_known_by_their_content(tmp_path, run):
     ],
 )
 def test_a_tag_may_be_a_number(tmp_path, run):
-    found = load_run(file_of(tmp_path, run), warn=pytest.fail)
-    assert found.value.tolist() == [float(line.split()[6]) for line in run.splitlines()]
+    segments = load_run(file_of(tmp_path, run), warn=pytest.fail)
+    assert segments.value.tolist() == [float(line.split()[6]) for line in run.splitlines()]
 
 
 AMBIGUOUS = [
@@ -169,21 +169,21 @@ q1 Q0 a 0 1 1 5
 q1 Q0 b 0 1 1 5
 q1 Q0 d 0 1 2 1
 """
-    told = []
-    found = load_run(file_of(tmp_path, run), warn=told.append)
-    assert found.queries == ["q2", "q1"]
-    assert found.video == ["a", "b", "a", "b", "c", "d"]
-    [message] = told
+    messages = []
+    segments = load_run(file_of(tmp_path, run), warn=messages.append)
+    assert segments.queries == ["q2", "q1"]
+    assert segments.video == ["a", "b", "a", "b", "c", "d"]
+    [message] = messages
     assert f"{tmp_path}/file, line 5: the rank appears twice" in message
     assert "2 such lines" in message
 
 
 def test_scores_that_contradict_ranks_are_told_once(tmp_path):
     run = "q Q0 a 0 1 3 0.1\nq Q0 b 0 1 1 0.1\nq Q0 c 0 1 2 0.3\np Q0 a 0 1 1 5\np Q0 b 0 1 2 6\n"
-    told = []
-    found = load_run(file_of(tmp_path, run), warn=told.append)
-    assert found.video == ["b", "c", "a", "a", "b"]
-    assert told == [
+    messages = []
+    segments = load_run(file_of(tmp_path, run), warn=messages.append)
+    assert segments.video == ["b", "c", "a", "a", "b"]
+    assert messages == [
         (
             f"{tmp_path}/file, line 3: the score is higher than that of the result before it:"
             " the rank counts (2 such results)"
@@ -206,9 +206,9 @@ def test_the_order_of_the_lines_does_not_matter_to_that_of_a_query(tmp_path, run
     write_run(path, run)
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     dice.shuffle(lines)
-    found = load_run(file_of(tmp_path, "".join(lines)), warn=pytest.fail)
+    segments = load_run(file_of(tmp_path, "".join(lines)), warn=pytest.fail)
     by_query = {name: [row for row in rows_of(run) if row[0] == name] for name in run.queries}
-    assert rows_of(found) == [row for name in found.queries for row in by_query[name]]
+    assert rows_of(segments) == [row for name in segments.queries for row in by_query[name]]
 
 
 @given(runs(), st.integers(1, 5), st.randoms(use_true_random=False))
@@ -224,9 +224,9 @@ def test_a_depth_cuts_what_would_be_read(tmp_path, run, depth, dice):
 def test_a_file_of_many_queries_in_any_order(tmp_path):
     lines = [f"q{i % 7} Q0 v{i} {i} {i + 1} {i // 7 + 1} {-i}\n" for i in range(70)]
     random.Random(3).shuffle(lines)
-    found = load_run(file_of(tmp_path, "".join(lines)))
-    assert all(found.video[row] == f"v{found.start[row]:g}" for row in range(70))
-    assert (found.rank == found.start // 7 + 1).all()
+    segments = load_run(file_of(tmp_path, "".join(lines)))
+    assert all(segments.video[row] == f"v{segments.start[row]:g}" for row in range(70))
+    assert (segments.rank == segments.start // 7 + 1).all()
 
 
 def test_ids_are_percent_decoded(tmp_path):
@@ -265,15 +265,16 @@ def test_json_has_no_minutes(tmp_path):
 
 
 def test_one_segment_may_stand_twice_and_two_levels_of_it_are_told(tmp_path):
-    said = []
+    messages = []
     alike = file_of(tmp_path, "q Q0 v 0 1 1\nq Q0 v 0.0 1 1\n")
-    assert len(load_qrels(alike, warn=said.append).query) == 2
-    assert said == []
+    assert len(load_qrels(alike, warn=messages.append).query) == 2
+    assert messages == []
     two = file_of(tmp_path, "q Q0 v 0 1 1\nq Q0 w 0 1 2\nq Q0 v 0.0 1 2\n")
-    assert load_qrels(two, warn=said.append).value.tolist() == [1, 2, 2]
-    [told] = said
+    assert load_qrels(two, warn=messages.append).value.tolist() == [1, 2, 2]
+    [message] = messages
     assert (
-        "line 3: the same segment appears twice: level 2, but level 1 in line 1; both count" in told
+        "line 3: the same segment appears twice: level 2, but level 1 in line 1; both count"
+        in message
     )
 
 

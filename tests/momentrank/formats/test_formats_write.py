@@ -59,17 +59,19 @@ def test_reading_does_not_hang_on_the_shape(tmp_path, run):
     corpus = {name: [1.5, index] for index, name in enumerate(dict.fromkeys(run.video))}
     index = {name: number for name, (_, number) in corpus.items()}
     numbered = [
-        {**one, "predictions": [[index[row[0]], *row[1:]] for row in one["predictions"]]}
-        for one in records
+        {**record, "predictions": [[index[row[0]], *row[1:]] for row in record["predictions"]]}
+        for record in records
     ]
     scores = {
-        one["query_id"]: [
+        record["query_id"]: [
             {"video_name": video, "timestamp": times, "model_scores": [score, 0]}
-            for video, *times, score in one["predictions"]
+            for video, *times, score in record["predictions"]
         ]
-        for one in records
+        for record in records
     }
-    tasks = [{"desc_id": one["query_id"], "predictions": one["predictions"]} for one in numbered]
+    tasks = [
+        {"desc_id": record["query_id"], "predictions": record["predictions"]} for record in numbered
+    ]
     shapes = [records, scores, {"video2idx": index, "VCMR": tasks}, numbered]
     path = file_of(tmp_path, json.dumps(corpus), "corpus")
     for shape in shapes:
@@ -102,7 +104,7 @@ def test_an_id_that_would_be_a_comment(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("ids", "written"),
+    ("ids", "expected"),
     [
         (["7", "-3", "0"], [7, -3, 0]),
         (["7", "q"], ["7", "q"]),
@@ -114,12 +116,12 @@ def test_an_id_that_would_be_a_comment(tmp_path):
         (["\u0667"], ["\u0667"]),
     ],
 )
-def test_ids_are_integers_where_all_are(tmp_path, ids, written):
+def test_ids_are_integers_where_all_are(tmp_path, ids, expected):
     count = len(ids)
     segments = build_run(ids, ["v"] * count, [0] * count, [1] * count, [1] * count)
     write_run(tmp_path / "run.json", segments, "tvr-ranking")
     records = json.loads((tmp_path / "run.json").read_text())
-    assert [record["query_id"] for record in records] == written
+    assert [record["query_id"] for record in records] == expected
     assert load_run(tmp_path / "run.json").queries == ids
 
 
@@ -171,8 +173,8 @@ def test_what_is_not_written(tmp_path):
 
 
 def test_what_is_written_is_a_format_that_is_read():
-    assert set(write.QRELS_WRITTEN) - {"segments"} <= {one.name for one in QRELS}
-    assert set(write.RUNS_WRITTEN) - {"segments"} <= {one.name for one in RUNS}
+    assert set(write.QRELS_WRITTEN) - {"segments"} <= {fmt.name for fmt in QRELS}
+    assert set(write.RUNS_WRITTEN) - {"segments"} <= {fmt.name for fmt in RUNS}
 
 
 def test_a_file_that_cannot_be_finished_leaves_the_former_one(tmp_path, monkeypatch):

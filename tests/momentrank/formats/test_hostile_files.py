@@ -32,17 +32,17 @@ def test_a_gzip_bomb_is_refused_before_it_is_whole(tmp_path):
 def test_no_more_is_held_of_a_bomb_than_its_bound(tmp_path, monkeypatch, members):
     monkeypatch.setattr(source, "SMALL", 100_000)
     monkeypatch.setattr(source, "_CHUNK", 1000)
-    read = []
+    sizes = []
     inside = gzip.GzipFile.read
     monkeypatch.setattr(
-        gzip.GzipFile, "read", lambda self, size: read.append(size) or inside(self, size)
+        gzip.GzipFile, "read", lambda self, size: sizes.append(size) or inside(self, size)
     )
     path = tmp_path / "bomb.gz"
     path.write_bytes(gzip.compress(bytes(5 * MEBIBYTE)) * members)
-    allowed = max(100_000, 200 * path.stat().st_size)
+    bound = max(100_000, 200 * path.stat().st_size)
     with pytest.raises(FormatError, match="gunzip it first"):
         load_run(path)
-    assert sum(read) <= allowed + 1000
+    assert sum(sizes) <= bound + 1000
 
 
 def test_what_is_only_well_compressed_is_read(tmp_path, monkeypatch):
@@ -53,7 +53,7 @@ def test_what_is_only_well_compressed_is_read(tmp_path, monkeypatch):
     assert len(load_run(path).video) == 20_000
 
 
-def limited(repository, folder, limit, *arguments):
+def run_limited(repository, folder, limit, *arguments):
     """Run the command with so much address space."""
     code = f"""
 import resource, sys
@@ -77,7 +77,7 @@ def test_a_file_larger_than_memory_is_one_line(repository, tmp_path):
     with (tmp_path / "line.run").open("wb") as stream:
         stream.write(b"q Q0 ")
         stream.truncate(4 * 2**30)  # takes no room on the disk
-    done = limited(repository, tmp_path, 3 * 2**30, "evaluate", "test.qrels", "line.run")
+    done = run_limited(repository, tmp_path, 3 * 2**30, "evaluate", "test.qrels", "line.run")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "momentrank: not enough memory for these files\n"
 
@@ -117,8 +117,8 @@ def test_nested_json_is_one_line_in_every_verb(tmp_path, capsys, monkeypatch, ve
         "compare": ["test.qrels", "a.run", "b.run", "nDCG(iou=0.5)@10"],
     }
     assert main([verb, *arguments[verb]]) == 1
-    told = capsys.readouterr()
-    assert re.search(r"b\.run(, line 2)?: nested too deep\n$", told.err + told.out)
+    output = capsys.readouterr()
+    assert re.search(r"b\.run(, line 2)?: nested too deep\n$", output.err + output.out)
     assert not (tmp_path / "c.run").exists()
 
 
@@ -143,15 +143,15 @@ def test_the_latest_times_are_scored_as_any(tmp_path, capsys):
     assert [figures[name] for name in names] == [1.0] * 4
 
 
-@pytest.mark.parametrize("joined", ["[{}, {}]", "{}\n{}\n"], ids=["list", "lines"])
-def test_two_objects_that_number_the_videos_each_in_its_way_are_refused(tmp_path, joined):
-    one, other = (
+@pytest.mark.parametrize("text", ["[{}, {}]", "{}\n{}\n"], ids=["list", "lines"])
+def test_two_objects_that_number_the_videos_each_in_its_way_are_refused(tmp_path, text):
+    first, second = (
         json.dumps(
             {"video2idx": {name: 0}, "VCMR": [{"desc_id": name, "predictions": [[0, 1, 2]]}]}
         )
         for name in "vw"
     )
     path = tmp_path / "a.json"
-    path.write_text(joined.replace("{}", one, 1).replace("{}", other, 1))
+    path.write_text(text.replace("{}", first, 1).replace("{}", second, 1))
     with pytest.raises(FormatError, match="a second object; the format allows only one"):
         load_run(path)

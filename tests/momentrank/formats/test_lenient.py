@@ -40,28 +40,28 @@ def test_a_malformed_result_is_an_error_or_keeps_its_rank_and_meets_nothing(tmp_
     path = file_of(tmp_path, predictions([bad, GOOD]))
     with pytest.raises(FormatError, match=r"file: \[0\]\.predictions\[0\]"):
         load_run(path)
-    told = []
-    run = load_run(path, lenient=True, warn=told.append)
+    messages = []
+    run = load_run(path, lenient=True, warn=messages.append)
     assert rows_of(run) == [("q", "", 0, 0, 0.5), ("q", "v", 0, 10, 0.5)]
     assert run.rank.tolist() == [1, 2]
-    [line] = told
+    [line] = messages
     assert line.startswith(f"{path}: [0].predictions[0]")
     assert line.endswith("(malformed results, counted as not relevant: 1)")
 
 
 @given(st.lists(st.sampled_from([*BAD, *[GOOD] * 6]), min_size=1, max_size=40))
 def test_scores_are_those_with_a_result_elsewhere(tmp_path, rows):
-    told = []
-    run = load_run(file_of(tmp_path, predictions(rows)), lenient=True, warn=told.append)
+    messages = []
+    run = load_run(file_of(tmp_path, predictions(rows)), lenient=True, warn=messages.append)
     number = sum(row is not GOOD for row in rows)
-    assert len(told) == bool(number)
-    assert all(line.endswith(f": {number})") for line in told)
+    assert len(messages) == bool(number)
+    assert all(line.endswith(f": {number})") for line in messages)
     clean = [row if row is GOOD else ["elsewhere", 0, 0, 0.5] for row in rows]
-    wanted = load_run(file_of(tmp_path, predictions(clean), "clean"), warn=pytest.fail)
+    expected = load_run(file_of(tmp_path, predictions(clean), "clean"), warn=pytest.fail)
     qrels = build_qrels(["q", "q"], ["v", "w"], [0, 0], [9, 9], [2, 1])
     models = [P(match=match) @ 5 for match in ("overlap", "bin", "tol")]
     measures = [nDCG(iou=0.5) @ 10, R(iou=0.5) @ 1, AxIoU @ 5, *models]
-    assert calc_aggregate(measures, qrels, run) == calc_aggregate(measures, qrels, wanted)
+    assert calc_aggregate(measures, qrels, run) == calc_aggregate(measures, qrels, expected)
 
 
 LINES = ["q Q0 v 9 5 2 0.4 t", "q Q0 v x 5 2 0.4 t", "q Q0 v%f 0 5 2 0.4 t", "q Q0 v 0 5 2 - t"]
@@ -72,11 +72,11 @@ def test_malformed_lines(tmp_path, line):
     path = file_of(tmp_path, f"q Q0 v 0 5 1 0.5 t\n{line}\nq Q0 v 5 9 3 0.3 t\n")
     with pytest.raises(FormatError, match="file, line 2: "):
         load_run(path)
-    told = []
-    run = load_run(path, lenient=True, warn=told.append)
+    messages = []
+    run = load_run(path, lenient=True, warn=messages.append)
     assert run.video == ["v", "", "v"]
     assert run.value.tolist()[::2] == [0.5, 0.3]
-    [message] = told
+    [message] = messages
     assert message.startswith(f"{path}, line 2: ")
     assert message.endswith("(malformed results, counted as not relevant: 1)")
 
@@ -89,33 +89,33 @@ def test_what_has_no_place_in_a_list_stays_an_error(tmp_path, line):
 
 
 def test_windows_without_scores_are_in_the_order_of_the_list(tmp_path):
-    told = []
+    messages = []
     path = file_of(tmp_path, predictions([["v", 0, 1], ["v", 1, 2], ["v", 2, 3]]))
-    assert [row[2] for row in rows_of(load_run(path, warn=told.append))] == [0, 1, 2]
-    assert told == [
+    assert [row[2] for row in rows_of(load_run(path, warn=messages.append))] == [0, 1, 2]
+    assert messages == [
         f"{path}: [0].predictions[0]: no score: the order of the list counts (3 such results)"
     ]
     rows = [["v", 0, 1], ["v", 1, 2, 0.7], ["v", 2, 3], ["v", 3, 4, 0.2]]
-    run = load_run(file_of(tmp_path, predictions(rows)), warn=told.append)
+    run = load_run(file_of(tmp_path, predictions(rows)), warn=messages.append)
     assert run.value.tolist() == [0.7, 0.7, 0.7, 0.2]
     moment = {"video_name": "v", "timestamp": [0, 1]}
     path = file_of(tmp_path, json.dumps({"q": [moment, {**moment, "model_scores": [0.1]}]}))
-    assert load_run(path, warn=told.append).value.tolist() == [0.1, 0.1]
-    assert len(told) == 3
+    assert load_run(path, warn=messages.append).value.tolist() == [0.1, 0.1]
+    assert len(messages) == 3
 
 
 def test_what_is_malformed_below_the_cutoff_is_told_and_not_scored(tmp_path):
     for rows in ([GOOD, GOOD, BAD[1], BAD[0]], [GOOD, GOOD, ["v", 0, 10, "x"]]):
-        told = []
+        messages = []
         path = file_of(tmp_path, predictions(rows))
-        assert len(load_run(path, depth=2, warn=told.append).query) == 2
-        [line] = told
+        assert len(load_run(path, depth=2, warn=messages.append).query) == 2
+        [line] = messages
         assert line.startswith(f"{path}: [0].predictions[2]")
         assert line.endswith("(not among the first 2 results, so not scored)")
-    told = []
+    messages = []
     path = file_of(tmp_path, "q Q0 v 0 1 1 0.5 t\nq Q0 v 0 x 2 0.4 t\n")
-    assert len(load_run(path, depth=1, warn=told.append).query) == 1
-    [line] = told
+    assert len(load_run(path, depth=1, warn=messages.append).query) == 1
+    [line] = messages
     assert line.startswith(f"{path}, line 2: the end must be a number, not 'x' (not among")
     assert load_run(file_of(tmp_path, predictions([GOOD] * 5)), depth=2, warn=pytest.fail)
 

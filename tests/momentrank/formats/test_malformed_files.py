@@ -63,7 +63,7 @@ def places(value, path=()):
             yield from places(inner, (*path, key))
 
 
-def replaced(document, path, new):
+def replace_at(document, path, new):
     """Return a copy with another value at a path; `...` removes a key."""
     whole = copy.deepcopy(document)
     inner = whole
@@ -81,13 +81,13 @@ def is_free(path):
     return path[-1] in {"query", "sentences"} or path[0] == 0 or "sentences" in path
 
 
-def damaged(document):
+def damage(document):
     """Yield malformed variants of a document."""
     for path in places(document):
         if is_free(path):
             continue
-        yield path, replaced(document, path, None)
-        yield path, replaced(document, path, {"a": True})
+        yield path, replace_at(document, path, None)
+        yield path, replace_at(document, path, {"a": True})
         last = path[-1]
         if (
             isinstance(last, str)
@@ -95,14 +95,14 @@ def damaged(document):
             and len(path) > 1
             and path[0] not in {"VCMR", "video2idx"}
         ):
-            yield path, replaced(document, path, ...)
+            yield path, replace_at(document, path, ...)
         inner = document
         for key in path:
             inner = inner[key]
         if isinstance(inner, list) and inner[-2:-1] == [0]:
-            yield path, replaced(document, path, [*inner[:-2], 5, 1])
+            yield path, replace_at(document, path, [*inner[:-2], 5, 1])
         if isinstance(inner, float | int) and last != "qid":
-            yield path, replaced(document, path, float("nan"))
+            yield path, replace_at(document, path, float("nan"))
 
 
 LINES = {
@@ -139,13 +139,13 @@ CASES = [
     (f"{kind}/{name} {'.'.join(map(str, path))} {number}", json.dumps(document))
     for kind, formats in (("qrels", QRELS), ("run", RUNS), ("other", OTHER))
     for name, whole in formats.items()
-    for number, (path, document) in enumerate(damaged(whole))
+    for number, (path, document) in enumerate(damage(whole))
 ]
 CASES += [
     (f"jsonl/{name} {number}", "".join(f"{json.dumps(record)}\n" for record in document))
     for name, whole in [*QRELS.items(), *RUNS.items()]
     if isinstance(whole, list)
-    for number, (_, document) in enumerate(damaged(whole))
+    for number, (_, document) in enumerate(damage(whole))
 ]
 CASES += [
     (f"lines/{name} {bad}", f"# a comment\n{first}{bad}\n")
@@ -192,7 +192,7 @@ def test_every_verb_says_the_same(tmp_path, capsys, monkeypatch, verb):
     monkeypatch.chdir(tmp_path)
     Path("test.qrels").write_text("1 Q0 v 0 1 1\n")
     Path("good.json").write_text(json.dumps(RUNS["tvr-ranking"]))
-    bad = replaced(RUNS["tvr-ranking"], (1, "predictions", 0, 1), None)
+    bad = replace_at(RUNS["tvr-ranking"], (1, "predictions", 0, 1), None)
     Path("bad.json").write_text(json.dumps(bad))
     arguments = {
         "evaluate": ["test.qrels", "bad.json", "nDCG(iou=0.5)@10"],

@@ -33,9 +33,9 @@ def test_pairs_in_blocks_give_what_all_pairs_at_once_give(
 ):
     monkeypatch.setattr(aligned, "BLOCK", block)
     for seed in range(60):
-        made = oracle.case(f"blocks-{seed}")
-        expected = oracle.score(name, params, made.qrels, made.run, convention)
-        assert scores(name, params, convention, made.qrels, made.run) == pytest.approx(
+        case = oracle.case(f"blocks-{seed}")
+        expected = oracle.score(name, params, case.qrels, case.run, convention)
+        assert scores(name, params, convention, case.qrels, case.run) == pytest.approx(
             expected, abs=1e-12
         )
 
@@ -51,8 +51,8 @@ MB = 2**10
 @pytest.mark.parametrize("longest", [60, 900])
 def test_a_hundred_thousand_results_in_one_video(longest):
     rng = np.random.default_rng(0)
-    start, judged = rng.uniform(0, 7200, 100_000).round(2), rng.uniform(0, 7200, 300).round(2)
-    columns = (judged, judged + rng.uniform(1, longest, 300), rng.integers(0, 5, 300))
+    start, truth_start = rng.uniform(0, 7200, 100_000).round(2), rng.uniform(0, 7200, 300).round(2)
+    columns = (truth_start, truth_start + rng.uniform(1, longest, 300), rng.integers(0, 5, 300))
     qrels = build_qrels(["q"] * 300, ["v"] * 300, *columns)
     end = start + rng.uniform(1, longest, 100_000)
     run = build_run(["q"] * 100_000, ["v"] * 100_000, start, end)
@@ -65,7 +65,7 @@ def test_a_hundred_thousand_results_in_one_video(longest):
 
 spans = st.lists(
     st.tuples(st.booleans(), st.integers(0, 20), st.integers(0, 20)).map(
-        lambda drawn: (drawn[0], min(drawn[1:]), max(drawn[1:]))
+        lambda row: (row[0], min(row[1:]), max(row[1:]))
     ),
     max_size=30,
 )

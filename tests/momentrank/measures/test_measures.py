@@ -31,11 +31,11 @@ from momentrank.segments import build_qrels, build_run
 
 @st.composite
 def measures(draw):
-    known = draw(st.sampled_from(list(REGISTRY.values())))
+    measure = draw(st.sampled_from(list(REGISTRY.values())))
     match = draw(st.sampled_from(["iou", "overlap", "bin", "tol", "maxiou"]))
     params = {}
-    for name, param in known.PARAMS.items():
-        own = getattr(known, "OWN", {})
+    for name, param in measure.PARAMS.items():
+        own = getattr(measure, "OWN", {})
         if any(name in names and model != match for model, names in own.items()):
             continue
         if isinstance(param, Whole):
@@ -48,11 +48,11 @@ def measures(draw):
             value = draw(st.sampled_from([0.3, 0.5, 1, 0.123456789, *ranges]))
         if param.required or name in {"match", "iou"} or draw(st.booleans()):
             params[name] = value
-    if "match" in params and not known.PARAMS["match"].accepts(match):
+    if "match" in params and not measure.PARAMS["match"].accepts(match):
         del params["match"]
         params = {k: v for k, v in params.items() if k not in {"once", "bin", "tol", "seen"}}
-        params.setdefault("iou", 0.5) if "iou" in known.PARAMS else None
-    return type(known)(**params)
+        params.setdefault("iou", 0.5) if "iou" in measure.PARAMS else None
+    return type(measure)(**params)
 
 
 @given(measures())
@@ -148,7 +148,7 @@ def test_outputs_show_the_comparison_of_r_and_meanp(name):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("nDG(iou=0.5)@10", "there is no measure 'nDG'; did you mean nDCG?"),
         ("AP(iou=0.9:0.5)", "0.5:0.9:0.1, not '0.9:"),
@@ -187,8 +187,8 @@ def test_outputs_show_the_comparison_of_r_and_meanp(name):
         ("", "is not a measure"),
     ],
 )
-def test_what_is_wrong_is_said(text, said):
-    with pytest.raises(MeasureError, match=said):
+def test_what_is_wrong_is_said(text, message):
+    with pytest.raises(MeasureError, match=message):
         parse_measure(text)
 
 

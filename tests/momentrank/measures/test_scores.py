@@ -20,7 +20,7 @@ SETTINGS = [
 ]
 
 
-def joined(cases):
+def join(cases):
     """Return many cases as one: queries know nothing of each other."""
     qrels = {
         f"{n}/{query}": listed for n, c in enumerate(cases) for query, listed in c.qrels.items()
@@ -38,7 +38,7 @@ def compare(count, seed):
         by_setting[number].append(oracle.case(f"{seed}-{n}", integer=whole))
     for number, cases in by_setting.items():
         name, params, convention = SETTINGS[number]
-        qrels, run = joined(cases)
+        qrels, run = join(cases)
         expected = oracle.score(name, params, qrels, run, convention)
         ours = scores(name, params, convention, qrels, run)
         assert ours.keys() == expected.keys(), SETTINGS[number]
@@ -59,20 +59,20 @@ def test_every_setting_on_100_000_random_cases():
 def test_over_all_queries_as_each_convention_counts(seed):
     rng = random.Random(seed)
     name, params, convention = rng.choice(SETTINGS)
-    made = oracle.case(seed, integer=convention == "sh-eval")
+    case = oracle.case(seed, integer=convention == "sh-eval")
     measure = measure_of(name, params)
     qrels, run = (
-        segments(made.qrels, build_qrels, value=True),
-        segments(made.run, build_run, value=False),
+        segments(case.qrels, build_qrels, value=True),
+        segments(case.run, build_run, value=False),
     )
     ours = calc_aggregate([measure], qrels, run, convention)[measure]
-    expected = oracle.mean(name, params, made.qrels, made.run, convention)
+    expected = oracle.mean(name, params, case.qrels, case.run, convention)
     assert ours == pytest.approx(expected, abs=1e-12)
 
 
 def test_the_table_of_sh_eval():
     for seed in range(300):
-        made = oracle.case(seed, integer=True)
-        qrels = segments(made.qrels, build_qrels, value=True)
-        table = conventions.get("sh-eval").table(qrels, segments(made.run, build_run, value=False))
-        assert table == pytest.approx(oracle.sh_table(made.qrels, made.run), abs=1e-12), seed
+        case = oracle.case(seed, integer=True)
+        qrels = segments(case.qrels, build_qrels, value=True)
+        table = conventions.get("sh-eval").table(qrels, segments(case.run, build_run, value=False))
+        assert table == pytest.approx(oracle.sh_table(case.qrels, case.run), abs=1e-12), seed

@@ -34,13 +34,13 @@ def random_systems(measures, seed=3, queries=12, convention="paper"):
     return Systems(Evaluator(measures, qrels, convention), runs)
 
 
-def rows_of(found, axiom):
-    return {row.measure: row for row in found if row.axiom == axiom}
+def select_rows(axioms, axiom):
+    return {row.measure: row for row in axioms if row.axiom == axiom}
 
 
 def test_axiou_keeps_both_and_r_the_first_only():
-    found = measure_axioms(random_systems([*KEEPING, R(iou=0.5) @ 5]))
-    inv, mon = rows_of(found, "INV"), rows_of(found, "MON")
+    axioms = measure_axioms(random_systems([*KEEPING, R(iou=0.5) @ 5]))
+    inv, mon = select_rows(axioms, "INV"), select_rows(axioms, "MON")
     for measure in KEEPING:
         assert (inv[repr(measure)].cases > 0) == (measure != mIoU), "mIoU looks at rank 1 alone"
         assert mon[repr(measure)].cases > 0
@@ -64,8 +64,8 @@ def test_axiou_keeps_both_and_r_the_first_only():
     ],
 )
 def test_measures_that_reward_more_than_the_best_moment_break_invariance(measure):
-    found = rows_of(measure_axioms(random_systems([measure])), "INV")
-    [row] = found.values()
+    rows = select_rows(measure_axioms(random_systems([measure])), "INV")
+    [row] = rows.values()
     assert row.broken > 0
     assert row.old_iou <= row.best_above
     assert row.new_iou <= row.best_above + 1e-9
@@ -80,7 +80,7 @@ def iou(a, b):
 def test_the_cases_are_those_of_the_definition():
     """Count, list by list, the ranks at which a result is redundant or can be surpassed."""
     systems = random_systems([AxIoU @ 4, MeanP(iou=0.3) @ 6])
-    found = measure_axioms(systems)
+    axioms = measure_axioms(systems)
     qrels = systems.evaluator.qrels
     redundant = {4: 0, 6: 0}
     better = {4: 0, 6: 0}
@@ -94,7 +94,8 @@ def test_the_cases_are_those_of_the_definition():
             rows = np.flatnonzero(run.query == run.queries.index(name))[:DEPTH]
             ious = [
                 max(
-                    (iou((run.video[r], run.start[r], run.end[r]), one) for one in truth), default=0
+                    (iou((run.video[r], run.start[r], run.end[r]), moment) for moment in truth),
+                    default=0,
                 )
                 for r in rows
             ]
@@ -102,7 +103,7 @@ def test_the_cases_are_those_of_the_definition():
                 for k in range(1, min(cutoff, len(ious)) + 1):
                     redundant[cutoff] += 2 * (k > 1 and ious[k - 1] <= max(ious[: k - 1]))
                     better[cutoff] += bool(truth) and max(ious[:k]) < 0.999
-    inv, mon = rows_of(found, "INV"), rows_of(found, "MON")
+    inv, mon = select_rows(axioms, "INV"), select_rows(axioms, "MON")
     assert [row.cases for row in inv.values()] == [redundant[4], redundant[6]]
     assert [row.cases for row in mon.values()] == [better[4], better[6]]
 
@@ -110,7 +111,7 @@ def test_the_cases_are_those_of_the_definition():
 def test_an_example_can_be_made_again_by_hand():
     """Put a result of the told IoU at the told rank: the measure says what the example says."""
     systems = random_systems([MeanP(iou=0.3) @ 6])
-    row = rows_of(measure_axioms(systems), "INV")["MeanP(iou=0.3,strict=True)@6"]
+    row = select_rows(measure_axioms(systems), "INV")["MeanP(iou=0.3,strict=True)@6"]
     lists = systems.runs[row.run]
     names, values = systems.evaluator.per_query(lists)[systems.evaluator.measures[0]]
     assert values[names.index(row.query)] == pytest.approx(row.before)
@@ -125,9 +126,11 @@ def test_an_example_can_be_made_again_by_hand():
 
 
 def test_conventions_that_ignore_videos_are_tried_too():
-    found = measure_axioms(random_systems([R(iou=0.5) @ 1, AP(iou=0.5)], convention="qvhighlights"))
-    assert {row.axiom for row in found} == {"INV", "MON"}
-    assert all(row.cases for row in found if row.measure.startswith("AP"))
+    axioms = measure_axioms(
+        random_systems([R(iou=0.5) @ 1, AP(iou=0.5)], convention="qvhighlights")
+    )
+    assert {row.axiom for row in axioms} == {"INV", "MON"}
+    assert all(row.cases for row in axioms if row.measure.startswith("AP"))
 
 
 def test_lists_of_several_tasks_are_refused():

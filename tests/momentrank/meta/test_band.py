@@ -32,8 +32,8 @@ def test_a_band_holds_the_differences_of_noisy_truths(systems):
         rng = np.random.default_rng([4, copy])
         truth = noise.draw_moments(systems.evaluator.qrels, "ends", 2.0, rng)
         scorer = Evaluator([AxIoU @ 1], truth, "paper")
-        one, two = (scorer.calc_aggregate(lists)[AxIoU @ 1] for lists in systems.runs.values())
-        differences.append(two - one)
+        first, second = (scorer.calc_aggregate(lists)[AxIoU @ 1] for lists in systems.runs.values())
+        differences.append(second - first)
     low, high = np.quantile(differences, [0.05, 0.95])
     assert bands["AxIoU@1", "a", "b"] == (pytest.approx(low), pytest.approx(high))
     assert bands["AxIoU@1", "b", "a"] == (pytest.approx(-high), pytest.approx(-low))
@@ -60,15 +60,15 @@ def test_boundaries_and_levels_can_both_be_noisy(systems):
     none = np.empty((0, 4), np.int64)
     votes = Judgments((Votes(np.array([3]), np.array([[0, 4]])), Votes(none[:, 0], none)), 19, 0)
     for copy in range(20):
-        changed = Noise(1.0, votes).change(qrels, copy)
+        noisy = Noise(1.0, votes).change(qrels, copy)
         rng = np.random.default_rng([2024, copy])
         alone = noise.draw_moments(qrels, "ends", 1.0, rng)
         level = draw_levels(qrels, votes, rng)  # other numbers than those of the boundaries
-        kept = level != NO_LEVEL
-        assert len(changed.start) in {19, 20}, "0 and 4 give no level"
-        assert changed.start.tolist() == alone.start[kept].tolist()
-        assert changed.value.tolist() == level[kept].tolist()
-        assert changed.queries == qrels.queries
+        has_level = level != NO_LEVEL
+        assert len(noisy.start) in {19, 20}, "0 and 4 give no level"
+        assert noisy.start.tolist() == alone.start[has_level].tolist()
+        assert noisy.value.tolist() == level[has_level].tolist()
+        assert noisy.queries == qrels.queries
     assert (
         Noise(None, votes).describe() == "levels (votes drawn again), 100 noisy truths, seed 2024"
     )

@@ -29,17 +29,17 @@ def moments(count, start=100.0, length=8.0):
 def test_moments_of_8_seconds_keep_the_mean_iou_of_the_papers_noise(kind, expected):
     own = moments(40_000)
     for variance, mean in zip(noise.VARIANCES, expected, strict=True):
-        drawn = noise.draw_moments(own, kind, variance, rng(5))
-        kept = iou(own.start, own.end, drawn.start, drawn.end)
-        assert kept.mean() == pytest.approx(mean, abs=0.004)
+        noisy = noise.draw_moments(own, kind, variance, rng(5))
+        ious = iou(own.start, own.end, noisy.start, noisy.end)
+        assert ious.mean() == pytest.approx(mean, abs=0.004)
 
 
 def test_a_drawn_moment_is_a_median_of_five_and_never_ends_before_it_starts():
     own = moments(20_000, length=0.2)
-    drawn = noise.draw_moments(own, "ends", 4.0, rng(1))
-    assert (drawn.end >= drawn.start).all()
+    noisy = noise.draw_moments(own, "ends", 4.0, rng(1))
+    assert (noisy.end >= noisy.start).all()
     middle = np.median(rng(1).standard_normal((5, 20_000)), axis=0)
-    assert drawn.start == pytest.approx(100 + 2 * middle)
+    assert noisy.start == pytest.approx(100 + 2 * middle)
     lengths = noise.draw_moments(moments(20_000), "written", 1.0, rng(1))
     # the median of five exponentials has the mean (1/5 + 1/4 + 1/3) of one
     assert (lengths.end - lengths.start).mean() == pytest.approx(
@@ -49,8 +49,8 @@ def test_a_drawn_moment_is_a_median_of_five_and_never_ends_before_it_starts():
 
 def systems(measures, qrels, runs, convention="paper"):
     """Return systems whose runs are lists of (query, video, start, end)."""
-    built = {name: {"": build_run(*zip(*rows, strict=True))} for name, rows in runs.items()}
-    return Systems(Evaluator(measures, qrels, convention), built)
+    lists = {name: {"": build_run(*zip(*rows, strict=True))} for name, rows in runs.items()}
+    return Systems(Evaluator(measures, qrels, convention), lists)
 
 
 @pytest.mark.parametrize(
@@ -65,13 +65,13 @@ def test_the_closed_forms_of_one_result_hold_in_simulation(true, gamma, theta):
     against a moment [0, x + e).
     """
     draws = 40_000
-    seen = true + gamma * rng(3).standard_normal(draws)
-    assert ((seen > 0) & (seen < 1)).all()
+    ious = true + gamma * rng(3).standard_normal(draws)
+    assert ((ious > 0) & (ious < 1)).all()
     queries = [f"q{n}" for n in range(draws)]
-    qrels = build_qrels(queries, ["v"] * draws, np.zeros(draws), seen, np.ones(draws))
+    qrels = build_qrels(queries, ["v"] * draws, np.zeros(draws), ious, np.ones(draws))
     run = [(name, "v", 0.0, 1.0) for name in queries]
-    found = systems([AxIoU @ 1, R(iou=theta) @ 1], qrels, {"a": run, "b": run}).values
-    axiou, hits = found.table[:, 0]
+    values = systems([AxIoU @ 1, R(iou=theta) @ 1], qrels, {"a": run, "b": run}).values
+    axiou, hits = values.table[:, 0]
     close = 5 * gamma / math.sqrt(draws)
     assert axiou.mean() - true == pytest.approx(0, abs=close)
     assert axiou.var() == pytest.approx(gamma**2, rel=0.03)
@@ -95,23 +95,23 @@ def two():
 @pytest.mark.parametrize("held", [1, 12, 10**6])
 def test_copies_scored_at_once_are_copies_scored_alone(two, monkeypatch, convention, held):
     monkeypatch.setattr("momentrank.meta.systems.HELD", held)
-    found = two(convention)
-    qrels = found.evaluator.qrels
-    changed = [noise.draw_moments(qrels, "ends", 2.0, rng(copy)) for copy in range(7)]
-    told = []
-    means = found.score_copies(changed.__getitem__, 7, told.append)
-    assert sum(told) == 7
+    pair = two(convention)
+    qrels = pair.evaluator.qrels
+    truths = [noise.draw_moments(qrels, "ends", 2.0, rng(copy)) for copy in range(7)]
+    progress = []
+    means = pair.score_copies(truths.__getitem__, 7, progress.append)
+    assert sum(progress) == 7
     assert means.shape == (3, 2, 7)
-    for copy, truth in enumerate(changed):
-        alone = Evaluator(found.evaluator.measures, truth, convention)
-        for at, lists in enumerate(found.runs.values()):
+    for copy, truth in enumerate(truths):
+        alone = Evaluator(pair.evaluator.measures, truth, convention)
+        for at, lists in enumerate(pair.runs.values()):
             expected = list(alone.calc_aggregate(lists).values())
             assert means[:, at, copy] == pytest.approx(expected)
 
 
 def test_stacked_copies_keep_queries_without_segments():
-    one = build_qrels(["a"], ["v"], [0.0], [1.0], [1], queries=["none", "a"])
-    both = stack([one, one._replace(start=one.start + 5)])
+    single = build_qrels(["a"], ["v"], [0.0], [1.0], [1], queries=["none", "a"])
+    both = stack([single, single._replace(start=single.start + 5)])
     assert both.queries == ["0 none", "0 a", "1 none", "1 a"]
     assert both.query.tolist() == [1, 3]
     assert both.start.tolist() == [0, 5]
@@ -134,13 +134,13 @@ def test_no_noise_moves_nothing_and_a_seed_gives_the_same_rows(two):
 
 
 def test_the_rmse_is_over_runs_and_copies(two):
-    found = two()
-    row = next(noise.measure_label_noise(found, ["ends"], [3.0], copies=5, seed=9))
-    qrels = found.evaluator.qrels
-    means = found.score_copies(
+    pair = two()
+    row = next(noise.measure_label_noise(pair, ["ends"], [3.0], copies=5, seed=9))
+    qrels = pair.evaluator.qrels
+    means = pair.score_copies(
         lambda copy: noise.draw_moments(qrels, "ends", 3.0, rng([9, copy])), 5
     )
-    errors = (means - found.values.means()[:, :, None])[0]
+    errors = (means - pair.values.means()[:, :, None])[0]
     assert row.rmse == pytest.approx(math.sqrt((errors**2).mean()))
     assert row.bias == pytest.approx(errors.mean())
 
@@ -161,47 +161,47 @@ def raw(tmp_path):
     return tmp_path / "raw_annotation.csv"
 
 
-def judged(levels):
+def make_qrels(levels):
     starts = 10.0 * np.arange(len(levels))
     names = [f"q{n}" for n in range(len(levels))]
     return build_qrels(names, ["v"] * len(levels), starts, starts + 6, levels)
 
 
 def test_votes_are_found_by_their_moments(raw, tmp_path):
-    found = votes.read_judgments(raw, judged([2, 3, 2, 4, 1]), tmp_path / "test.qrels")
-    (two, four) = found.votes
+    judgments = votes.read_judgments(raw, make_qrels([2, 3, 2, 4, 1]), tmp_path / "test.qrels")
+    (two, four) = judgments.votes
     assert (two.row.tolist(), two.level.tolist()) == ([0, 2], [[1, 2], [2, 2]])
     assert (four.row.tolist(), four.level.tolist()) == ([1], [[0, 4, 3, 3]])
-    assert (found.without, found.other) == (2, 0)  # one has one vote, one is no pair
-    adjudicated = votes.read_judgments(raw, judged([0, 3, 2, 4, 1]), tmp_path / "test.qrels")
+    assert (judgments.without, judgments.other) == (2, 0)  # one has one vote, one is no pair
+    adjudicated = votes.read_judgments(raw, make_qrels([0, 3, 2, 4, 1]), tmp_path / "test.qrels")
     assert (adjudicated.votes[0].row.tolist(), adjudicated.other) == ([2], 1)
 
 
 def test_a_campaign_that_rounds_to_the_nearest_level_is_drawn_by_its_own_rule(raw, tmp_path):
-    qrels = judged([2, 2, 2, 4, 1])  # by 1 and 2, 2 and 3, ...: 2 is the even one of both
+    qrels = make_qrels([2, 2, 2, 4, 1])  # by 1 and 2, 2 and 3, ...: 2 is the even one of both
     raw.write_text(RAW.replace("1,0,0\n1,1,4\n1,2,3\n1,3,3\n", "1,0,2\n1,1,3\n"))
     manifest = raw.with_name("manifest.json")
     manifest.write_text('{"params": {"consensus": {"rounding": "nearest"}}}')
-    found = votes.read_judgments(raw, qrels, tmp_path / "test.qrels")
-    assert (found.rounding, found.other) == ("nearest", 0)
-    drawn = np.array([votes.draw_levels(qrels, found, rng(n)) for n in range(2000)])
-    assert (drawn[:, 1] == 3).mean() == pytest.approx(0.25, abs=0.04), "3 drawn twice"
+    judgments = votes.read_judgments(raw, qrels, tmp_path / "test.qrels")
+    assert (judgments.rounding, judgments.other) == ("nearest", 0)
+    levels = np.array([votes.draw_levels(qrels, judgments, rng(n)) for n in range(2000)])
+    assert (levels[:, 1] == 3).mean() == pytest.approx(0.25, abs=0.04), "3 drawn twice"
     manifest.write_text('{"files": {}}')
-    found = votes.read_judgments(raw, qrels, tmp_path / "test.qrels")
-    assert (found.rounding, found.other) == ("up", 1), "what says nothing is the paper's"
+    judgments = votes.read_judgments(raw, qrels, tmp_path / "test.qrels")
+    assert (judgments.rounding, judgments.other) == ("up", 1), "what says nothing is the paper's"
 
 
 @pytest.mark.parametrize(
-    ("manifest", "told"),
+    ("manifest", "message"),
     [
         ("{", "Expecting property name"),
         ('{"params": {"consensus": {"rounding": "exact"}}}', "rounding: unknown value 'exact'"),
     ],
 )
-def test_a_manifest_that_cannot_be_read_is_told(raw, tmp_path, manifest, told):
+def test_a_manifest_that_cannot_be_read_is_told(raw, tmp_path, manifest, message):
     raw.with_name("manifest.json").write_text(manifest)
-    with pytest.raises(FormatError, match=rf"manifest\.json: .*{told}"):
-        votes.read_judgments(raw, judged([2, 3]), tmp_path / "test.qrels")
+    with pytest.raises(FormatError, match=rf"manifest\.json: .*{message}"):
+        votes.read_judgments(raw, make_qrels([2, 3]), tmp_path / "test.qrels")
 
 
 def test_pairs_may_be_numbered_in_the_json_of_the_qrels(raw, tmp_path):
@@ -209,35 +209,35 @@ def test_pairs_may_be_numbered_in_the_json_of_the_qrels(raw, tmp_path):
     moment = '{"pair_id": 2, "video_name": "v", "timestamp": [20.0, 26.0]}'
     source = tmp_path / "test.json"
     source.write_text(f'[{{"query_id": 5, "query_key": "q2", "relevant_moment": [{moment}]}}]')
-    found = votes.read_judgments(raw, judged([0, 0, 2]), source)
-    assert found.votes[0].row.tolist() == [2]
+    judgments = votes.read_judgments(raw, make_qrels([0, 0, 2]), source)
+    assert judgments.votes[0].row.tolist() == [2]
     source.write_text("q Q0 v 0 1 1\n")
     with pytest.raises(UsageError, match=r"pairs\.csv must be next to it"):
-        votes.read_judgments(raw, judged([0, 0, 2]), source)
+        votes.read_judgments(raw, make_qrels([0, 0, 2]), source)
 
 
 def test_drawn_levels_are_those_of_drawn_votes(raw, tmp_path):
-    qrels = judged([2, 3, 2, 4, 1])
-    found = votes.read_judgments(raw, qrels, tmp_path / "x")
-    drawn = np.array([votes.draw_levels(qrels, found, rng(n)) for n in range(4000)])
-    assert set(drawn[:, 2]) == {2}, "two equal votes can't move"
-    assert set(drawn[:, 3]) == {4}, "one vote is not drawn again"
+    qrels = make_qrels([2, 3, 2, 4, 1])
+    judgments = votes.read_judgments(raw, qrels, tmp_path / "x")
+    levels = np.array([votes.draw_levels(qrels, judgments, rng(n)) for n in range(4000)])
+    assert set(levels[:, 2]) == {2}, "two equal votes can't move"
+    assert set(levels[:, 3]) == {4}, "one vote is not drawn again"
     # of 1 and 2: both 1 in a quarter of the draws, else 2
-    assert (drawn[:, 0] == 1).mean() == pytest.approx(0.25, abs=0.03)
+    assert (levels[:, 0] == 1).mean() == pytest.approx(0.25, abs=0.03)
     four = [votes.decide(np.array([[a, b, c, d]]))[0] for a in (0, 4, 3, 3) for b in (0, 4, 3, 3)
             for c in (0, 4, 3, 3) for d in (0, 4, 3, 3)]  # fmt: skip
     for level in set(four):
-        assert (drawn[:, 1] == level).mean() == pytest.approx(four.count(level) / 256, abs=0.03)
+        assert (levels[:, 1] == level).mean() == pytest.approx(four.count(level) / 256, abs=0.03)
 
 
 def test_what_has_no_level_in_a_copy_is_left_out_of_it(raw, tmp_path):
-    qrels = judged([2, 3, 2, 4, 1])
-    found = votes.read_judgments(raw, qrels, tmp_path / "x")
+    qrels = make_qrels([2, 3, 2, 4, 1])
+    judgments = votes.read_judgments(raw, qrels, tmp_path / "x")
     run = [(f"q{n}", "v", 10.0 * n, 10.0 * n + 6) for n in range(5)]
     both = systems([AxIoU @ 1], qrels, {"a": run, "b": run[:2]})
-    [row] = votes.measure_level_noise(both, found, copies=400)
+    [row] = votes.measure_level_noise(both, judgments, copies=400)
     lost = np.mean(
-        [(votes.draw_levels(qrels, found, rng([2024, n])) < 1).sum() for n in range(400)]
+        [(votes.draw_levels(qrels, judgments, rng([2024, n])) < 1).sum() for n in range(400)]
     )
     assert row.noise == "levels"
     # a pair that is lost or not relevant is a query with 0 in both runs
@@ -246,7 +246,7 @@ def test_what_has_no_level_in_a_copy_is_left_out_of_it(raw, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "error", "told"),
+    ("text", "error", "message"),
     [
         ("pair_id,worker\n0,1\n", FormatError, "no column 'relevance'"),
         (
@@ -258,7 +258,7 @@ def test_what_has_no_level_in_a_copy_is_left_out_of_it(raw, tmp_path):
         ("pair_id,worker,relevance\n77,1,3\n77,2,3\n", UsageError, "no vote is on a moment of"),
     ],
 )
-def test_bad_judgments_are_told(raw, tmp_path, text, error, told):
+def test_bad_judgments_are_told(raw, tmp_path, text, error, message):
     raw.write_text(text)
-    with pytest.raises(error, match=told):
-        votes.read_judgments(raw, judged([2, 3]), tmp_path / "test.qrels")
+    with pytest.raises(error, match=message):
+        votes.read_judgments(raw, make_qrels([2, 3]), tmp_path / "test.qrels")

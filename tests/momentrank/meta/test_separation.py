@@ -21,12 +21,12 @@ def values(table):
 
 
 def test_agreement_is_tau_of_the_means_for_every_ordered_pair():
-    found = values(np.random.default_rng(4).integers(0, 4, (3, 5, 7)))
-    rows = list(measure_agreement(found))
+    run_values = values(np.random.default_rng(4).integers(0, 4, (3, 5, 7)))
+    rows = list(measure_agreement(run_values))
     assert [(row.measure, row.other) for row in rows] == [
-        (a, b) for a in found.measures for b in found.measures if a != b
+        (a, b) for a in run_values.measures for b in run_values.measures if a != b
     ]
-    means = dict(zip(found.measures, found.table.mean(axis=2), strict=True))
+    means = dict(zip(run_values.measures, run_values.table.mean(axis=2), strict=True))
     for measure, other, tau, ap in rows:
         assert tau == pytest.approx(stats.kendalltau(means[measure], means[other]).statistic)
         assert ap == pytest.approx(float(tau_ap(means[measure], means[other])))
@@ -39,7 +39,7 @@ def test_a_measure_that_ties_all_runs_agrees_with_none():
 
 def test_power_is_the_share_of_pairs_whose_exact_p_is_below_alpha():
     table = np.random.default_rng(8).random((2, 3, 9)) + np.array([0, 0.02, 0.5])[None, :, None]
-    for one, scores in zip(measure_power(values(table), rounds=20_000), table, strict=True):
+    for row, scores in zip(measure_power(values(table), rounds=20_000), table, strict=True):
         exact = [
             stats.permutation_test(
                 (scores[b] - scores[a],), np.mean, permutation_type="samples", n_resamples=np.inf
@@ -47,26 +47,26 @@ def test_power_is_the_share_of_pairs_whose_exact_p_is_below_alpha():
             for a, b in [(0, 1), (0, 2), (1, 2)]
         ]
         assert min(abs(p - 0.05) for p in exact) > 0.01, "no p is too close to call"
-        assert (one.pairs, one.significant) == (3, sum(p < 0.05 for p in exact))
-        assert one.power == one.significant / 3
+        assert (row.pairs, row.significant) == (3, sum(p < 0.05 for p in exact))
+        assert row.power == row.significant / 3
 
 
 def test_ties_are_queries_with_one_value_for_all_runs():
     table = np.array([[[0, 0.1 + 0.2, 1, 0], [0, 0.3, 1, 1], [0, 0.3, 1, 0]]])
-    [one] = measure_ties(values(table))
-    assert one == ("m0", 4, 0.75, 0.25)
+    [ties] = measure_ties(values(table))
+    assert ties == ("m0", 4, 0.75, 0.25)
 
 
 @pytest.mark.filterwarnings("ignore:half")
 def test_runs_are_scored_by_the_library_too():
     qrels = [("q1", "v", 0, 10, 1), ("q2", "v", 10, 20, 1)]
     runs = {"good": [("q1", "v", 0, 10), ("q2", "v", 10, 20)], "half": [("q1", "v", 0, 5)]}
-    found = score_runs(qrels, runs, ["AxIoU@1", "R@1,0.5"])
-    assert (found.measures, found.runs) == (
+    run_values = score_runs(qrels, runs, ["AxIoU@1", "R@1,0.5"])
+    assert (run_values.measures, run_values.runs) == (
         ["AxIoU@1", "R(iou=0.5,strict=True)@1"],
         ["good", "half"],
     )
-    assert found.table.tolist() == [[[1, 1], [0.5, 0]], [[1, 1], [0, 0]]]
+    assert run_values.table.tolist() == [[[1, 1], [0.5, 0]], [[1, 1], [0, 0]]]
     with pytest.raises(UsageError, match="at least two runs"):
         score_runs(qrels, {"good": runs["good"]}, "AxIoU@1")
     with pytest.raises(UsageError, match="other queries"):
