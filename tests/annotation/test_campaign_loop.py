@@ -137,7 +137,7 @@ def closed_project(finished_campaign):
     project.run("python", "-m", "annotation.campaign", "close")
     while project.killer.kills < KILLS:
         project.killer.strike(1, 8, most=KILLS)
-    project.told = project.run("dvc", "repro")
+    project.transcript = project.run("dvc", "repro")
     project.run("git", "commit", "-qam", "Release")
     return project
 
@@ -304,8 +304,8 @@ def read_release(folder):
 def test_closing_commits_what_people_made_and_freezes_the_loop(closed_project):
     assert load_campaign(closed_project.folder / FILE).closed
     assert closed_project.run("git", "status", "--porcelain") == ""
-    assert "Running stage 'pull'" not in closed_project.told
-    assert "Running stage 'push'" not in closed_project.told
+    assert "Running stage 'pull'" not in closed_project.transcript
+    assert "Running stage 'push'" not in closed_project.transcript
     figures = json.loads(
         (closed_project.folder / "datasets/work/metrics/consensus.json").read_text()
     )

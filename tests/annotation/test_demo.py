@@ -69,7 +69,7 @@ def rehearsal(tmp_path_factory, repository, first_run, forked, label_studio):
     for place in PLACES:
         project.codes.append(interrupt_at(checkout, place, random.uniform(0, 6)))
         change_environment(checkout.folder, forked)
-    project.told = checkout.run(*DEMO) + checkout.errors
+    project.transcript = checkout.run(*DEMO) + checkout.errors
     yield project
     checkout.run("make", "stop-demo")
 
@@ -96,7 +96,7 @@ def test_ctrl_c_ends_it_soon_and_it_goes_on_from_there(rehearsal):
 
 
 def test_it_shows_stages_and_what_they_say_and_nothing_of_dvcs_own(rehearsal):
-    lines = rehearsal.told.splitlines()
+    lines = rehearsal.transcript.splitlines()
     assert [line for line in lines if line.startswith(OF_DVC)] == []
     assert {"    consensus", "    release", "    report"} <= set(lines)
     assert [line for line in lines if line.startswith("report: ")]
