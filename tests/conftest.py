@@ -13,7 +13,6 @@ import sys
 import time
 import warnings
 from functools import cache, partial
-from itertools import chain, islice
 from multiprocessing import spawn
 from pathlib import Path
 
@@ -101,25 +100,12 @@ def pytest_collection():
 
 
 def pytest_collection_modifyitems(items):
-    """Begin with the files that take longest: workers take files as a whole, in this order.
-
-    Slow tests mostly wait: after the first two of their files, quick files come in between, so that
-    not all workers wait at the same time.
-    """
-    rank = {name: number for number, name in enumerate(LONG)}
-    paths = sorted(
-        {item.path: None for item in items}, key=lambda path: rank.get(path.name, len(LONG))
-    )
+    """Begin with slow tests' files, then those that take longest: workers take files as a whole."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    waiting = [path for path in paths if path in slow]
-    busy = iter([path for path in paths if path not in slow])
-    order = [*waiting[:2], *chain(*([path, *islice(busy, BETWEEN)] for path in waiting[2:])), *busy]
-    place = {path: number for number, path in enumerate(order)}
-    items.sort(key=lambda item: place[item.path])
+    rank = {name: number for number, name in enumerate(LONG)}
+    items.sort(key=lambda item: (item.path not in slow, rank.get(item.path.name, len(LONG))))
 
 
-BETWEEN = 5
-"""Quick files after a file of slow tests."""
 BEGUN = set()
 
 
