@@ -49,7 +49,7 @@ def by_entry(parse: Parse, dump: Dump) -> tuple[Parse, Dump]:
             return pickle.loads(load(text, str(path)))  # noqa: S301  (its own)
         stages = {}
         for entry in entries:
-            stage = pickle.loads(load(entry, str(path)))  # noqa: S301
+            stage = pickle.loads(load(entry, str(path)))  # noqa: S301  (its own)
             texts[repr(stage)] = entry
             stages |= stage
         return {"schema": "2.0", "stages": stages or None}

@@ -5,7 +5,7 @@
 
 It is Label Studio's own command, in its environment, and imports none of our code. Before it
 serves, `shortcuts.py`, next to this file, makes its answers faster. As in plain Label Studio,
-a request is not a transaction, so readers never wait for the disk.
+a request is not one transaction; those that it begins wait for other writers (`WRITING`).
 """
 
 import gc
