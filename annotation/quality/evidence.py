@@ -1,6 +1,6 @@
 """Evidence of how a person answers: pairs of known truth, and others' answers to the same pairs.
 
-The others' answers make each level more or less likely to be the true one: how much, is estimated
+The others' answers make each level more or less likely to be the true one: how much is estimated
 from all answers together, by maximum likelihood (Dawid and Skene 1979, with one table of chances
 for all, so that it works with few answers).
 """
