@@ -98,7 +98,8 @@ def install(path: str) -> None:
         run("pip", "-qq", "install", "--no-deps", "--no-compile", "--requirement", path)
     try:
         run("pip", "check")
-    except CalledProcessError:  # on a platform other than the list's, packages may need others
+    except CalledProcessError as exc:  # on another platform, packages may need others
+        show(f"not in {path}, and installed by pip: {exc.output.strip()}")
         run("pip", "-qq", "install", "--requirement", path)
 
 

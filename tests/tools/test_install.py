@@ -1,5 +1,7 @@
 """Packages are installed by uv, as pip is set up to look for them, and by pip where uv fails."""
 
+import re
+from importlib.metadata import distributions
 from subprocess import CalledProcessError
 
 import pytest
@@ -69,11 +71,38 @@ def test_pip_installs_it_where_uv_fails(commands, fails, capsys):
     assert "pip takes a few minutes" in capsys.readouterr().out
 
 
-def test_what_the_list_lacks_on_another_platform_is_added(commands):
+def test_what_the_list_lacks_on_another_platform_is_added_and_named(commands, capsys):
     calls, failing = commands
     failing.add(("pip", "check"))
     install.install("a.lock")
     assert calls[-1] == ("pip", "-qq", "install", "--requirement", "a.lock")
+    assert "not in a.lock" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("environment", "lists"),
+    [
+        (".venv", ["requirements.lock", "requirements-engines.lock"]),
+        (".venv-label-studio", ["requirements-label-studio.lock"]),
+    ],
+)
+def test_nothing_is_installed_that_is_not_pinned(repository, environment, lists):
+    """What a list lacks, pip looks for in every setup: slowly, and whatever is the newest."""
+    [*folders] = (repository / environment).glob("lib/python*/site-packages")
+    if not folders:
+        pytest.skip(f"there is no {environment}")
+    own = {"pip", "uv", "momentrank"}  # what installs, and this project
+    pinned = {
+        normalize(line.partition("==")[0])
+        for name in lists
+        for line in (repository / name).read_text().splitlines()
+    }
+    installed = {normalize(one.name) for one in distributions(path=list(map(str, folders)))}
+    assert installed - pinned - own == set()
+
+
+def normalize(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def test_a_module_that_fails_says_why(capsys):
