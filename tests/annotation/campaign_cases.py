@@ -10,13 +10,13 @@ NONE_VOIDED = tables.VOIDED.empty()
 
 def judgments_of(rows) -> pd.DataFrame:
     """Return judgments of `(query_id, moment_id, annotator, level or None)`, a second apart."""
-    return told(
+    return make_judgments(
         {"query_id": query, "moment_id": moment, "annotator": annotator, "level": level}
         for query, moment, annotator, level in rows
     )
 
 
-def told(rows) -> pd.DataFrame:
+def make_judgments(rows) -> pd.DataFrame:
     """Return judgments of dicts: what a dict does not say is as usual."""
     full = [usual(second) | row for second, row in enumerate(rows)]
     if not full:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 import pandas as pd
-from campaign_cases import ledger_of, told
+from campaign_cases import ledger_of, make_judgments
 
 from annotation.assignment.inputs import Annotator, PlanInputs, Rule
 from annotation.plan import Plan, plan
@@ -62,7 +62,7 @@ class Simulated:
 
     @property
     def campaign(self) -> PlanInputs:
-        now = {"judgments": told(self.rows), "open_tasks": self.tasks}
+        now = {"judgments": make_judgments(self.rows), "open_tasks": self.tasks}
         return campaign_of(self.candidates, self.annotators, **(now | self.rest))
 
     def plan(self) -> tuple[PlanInputs, Plan]:

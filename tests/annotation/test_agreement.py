@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from campaign_cases import NONE_VOIDED, START, judgments_of, ledger_of, shown_of, told
+from campaign_cases import NONE_VOIDED, START, judgments_of, ledger_of, make_judgments, shown_of
 from opened import OPEN
 
 from annotation import agreement, consensus
@@ -51,7 +51,7 @@ def some_campaign():
         *(("e", 1, None), ("e", 2, None), ("f", 1, 2)),
     ]
     votes = judgments_of([("q", *row) for row in rows])
-    others = told(
+    others = make_judgments(
         [
             {"query_id": "q", "moment_id": "a", "annotator": 8, "level": 0, "kind": "gold"},
             {"query_id": "q", "moment_id": "a", "annotator": 9, "level": 0, "clip_sha": "older"},

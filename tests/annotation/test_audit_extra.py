@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from campaign_cases import told
+from campaign_cases import make_judgments
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import BATCH, answers, campaign_of, candidates_of, people
@@ -45,7 +45,7 @@ def answer_all(now, level_of):
     """Return the campaign once all that is wanted now was answered."""
     tasks = plan(now).assignments
     rows = now.judgments.to_dict("records") + answers(tasks, level_of)
-    return replace(now, judgments=told(rows))
+    return replace(now, judgments=make_judgments(rows))
 
 
 def in_candidates(level, elsewhere):
@@ -124,7 +124,7 @@ def test_extra_pairs_that_wait_do_not_hold_up_the_second_batch():
     now = campaign(strangers(3))
     tasks = plan(now).assignments
     own = tasks[tasks["moment_id"].str.startswith("m0")]
-    now = replace(now, judgments=told(answers(own, lambda _: 4)))
+    now = replace(now, judgments=make_judgments(answers(own, lambda _: 4)))
     assert plan(now).state["queries"]["extended"] == ["q0"]
 
 
@@ -134,7 +134,7 @@ def test_extra_pairs_on_which_people_disagree_go_to_two_others():
     smaller = first.groupby(PAIR)["annotator"].min().to_dict()
     pair = lambda task: (task["query_id"], task["moment_id"])  # noqa: E731
     rows = answers(first, lambda task: 4 * (task["annotator"] != smaller[pair(task)]))
-    result = plan(replace(now, judgments=told(rows)))
+    result = plan(replace(now, judgments=make_judgments(rows)))
     assert "x00" in set(result.assignments["moment_id"])
     assert set(result.assignments["kind"]) == {"escalated"}
 

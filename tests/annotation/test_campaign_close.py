@@ -6,7 +6,7 @@ from argparse import Namespace
 
 import pandas as pd
 import pytest
-from campaign_cases import told
+from campaign_cases import make_judgments
 from campaign_folder import CampaignFolder, Size
 from opened import OPEN
 
@@ -105,7 +105,7 @@ class Server:
             {"moment_id": moment, "annotator": who, "level": level, **hashes[moment]}
             for (moment, who), level in self.levels.items()
         ]
-        tables.JUDGMENTS.write(told(rows))
+        tables.JUDGMENTS.write(make_judgments(rows))
 
     def push(self, connection, pairs, params):
         assert pairs.empty, "nobody is asked any more"

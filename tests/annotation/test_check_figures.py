@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from campaign_cases import START, told
+from campaign_cases import START, make_judgments
 from hypothesis import given
 from hypothesis import strategies as st
 from lazy import Lazy
@@ -44,7 +44,7 @@ def make_answers(levels, kind="gold", annotator=1, query="q"):
 
 def measure(rows, gold, **limits):
     usual = {"min_gold": 0.7, "window": 60}
-    return measure_checks(told(rows), gold, **(usual | limits)).set_index("annotator")
+    return measure_checks(make_judgments(rows), gold, **(usual | limits)).set_index("annotator")
 
 
 @given(st.integers(0, 40), st.integers(1, 40))
@@ -126,7 +126,7 @@ def test_pairs_that_were_adjudicated_are_counted_apart():
     row = measure(make_answers([0] * 20), gold).loc[1]
     assert (row["gold"], row["adjudicated"], row["adjudicated_hits"]) == (0, 20, 0)
     assert row["flags"] == ""
-    assert find_stopped(told(make_answers([0] * 20)), NO_EXAM, gold, Limits(), {}) == {}
+    assert find_stopped(make_judgments(make_answers([0] * 20)), NO_EXAM, gold, Limits(), {}) == {}
 
 
 def test_the_leads_levels_come_first_and_the_others_hold_for_what_was_shown():
@@ -151,19 +151,19 @@ def test_the_leads_levels_come_first_and_the_others_hold_for_what_was_shown():
 def test_who_is_far_off_is_stopped_and_goes_on_from_the_day_that_the_lead_says():
     rows = make_answers([0] * 30)
     gold = make_gold(30)
-    stops = find_stopped(told(rows), NO_EXAM, gold, Limits(), {})
+    stops = find_stopped(make_judgments(rows), NO_EXAM, gold, Limits(), {})
     assert list(stops) == [1]
     assert stops[1].last == START + pd.Timedelta(seconds=29)
     day = START.date()
-    assert list(find_stopped(told(rows), NO_EXAM, gold, Limits(), {1: day})) == [1]
+    assert list(find_stopped(make_judgments(rows), NO_EXAM, gold, Limits(), {1: day})) == [1]
     tomorrow = (START + pd.Timedelta(days=1)).date()
-    assert find_stopped(told(rows), NO_EXAM, gold, Limits(), {1: tomorrow}) == {}
-    assert find_stopped(told(make_answers([3] * 30)), NO_EXAM, gold, Limits(), {}) == {}
+    assert find_stopped(make_judgments(rows), NO_EXAM, gold, Limits(), {1: tomorrow}) == {}
+    assert find_stopped(make_judgments(make_answers([3] * 30)), NO_EXAM, gold, Limits(), {}) == {}
 
 
 def test_an_answer_to_ones_own_repeat_is_no_other_persons_word():
     rows = [*make_answers([2] * 60, "first"), *make_answers([2] * 60, "repeat")]
-    assert find_stopped(told(rows), NO_EXAM, make_gold(0), Limits(), {}) == {}
+    assert find_stopped(make_judgments(rows), NO_EXAM, make_gold(0), Limits(), {}) == {}
 
 
 @pytest.mark.parametrize(("gold", "repeats"), [(0.03, 0.02), (0.0, 0.02), (0.5, 0.0)])

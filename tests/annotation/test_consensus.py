@@ -8,7 +8,7 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 import pytest
-from campaign_cases import NONE_VOIDED, START, judgments_of, ledger_of, told
+from campaign_cases import NONE_VOIDED, START, judgments_of, ledger_of, make_judgments
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -61,7 +61,7 @@ def only(table):
 
 
 def decide_pair(rows, closed=False):
-    return only(consensus(told(rows), ledger_of([PAIR]), NONE_VOIDED, closed=closed))
+    return only(consensus(make_judgments(rows), ledger_of([PAIR]), NONE_VOIDED, closed=closed))
 
 
 def vote(annotator, level, **rest):
@@ -75,7 +75,7 @@ def make_tables(cases):
         for number, votes in enumerate(cases)
         for person, level in enumerate(votes)
     ]
-    return told(rows), ledger_of([("q", f"m{number}") for number in range(len(cases))])
+    return make_judgments(rows), ledger_of([("q", f"m{number}") for number in range(len(cases))])
 
 
 @pytest.mark.parametrize("number", [2, 4])
@@ -160,7 +160,7 @@ def test_a_clip_that_was_shown_anew_makes_the_older_judgments_stale():
     ledger = pd.concat([ledger_of([PAIR], "old"), ledger_of([PAIR], "new").assign(pair_id=7)])
     rows = [vote(1, 0, clip_sha="old"), vote(2, 3, clip_sha="new"), vote(3, 4, clip_sha="new")]
     for order in (ledger, ledger.iloc[::-1]):
-        assert only(consensus(told(rows), order, NONE_VOIDED))["scores"] == [3, 4]
+        assert only(consensus(make_judgments(rows), order, NONE_VOIDED))["scores"] == [3, 4]
 
 
 def test_what_was_never_shown_has_no_consensus():
@@ -186,7 +186,10 @@ def test_the_votes_that_count_are_listed_under_the_number_of_their_pair_as_last_
     newly = [(5, None), (4, 4), (2, 3), (3, 0)]
     rows = [vote(1, 0, clip_sha="old"), *(vote(*answer, clip_sha="new") for answer in newly)]
     counted = (
-        counted_votes(told(rows), ledger, NONE_VOIDED).astype(object).fillna("").values.tolist()
+        counted_votes(make_judgments(rows), ledger, NONE_VOIDED)
+        .astype(object)
+        .fillna("")
+        .values.tolist()
     )
     assert counted == [[7, 2, 3, ""], [7, 4, 4, ""], [7, 5, "", "broken-clip"]]
     assert counted_votes(tables.JUDGMENTS.empty(), ledger_of([]), NONE_VOIDED).empty

@@ -2,8 +2,7 @@
 
 import pandas as pd
 import pytest
-from campaign_cases import START
-from campaign_cases import told as make_judgments
+from campaign_cases import START, make_judgments
 
 from annotation.estimate import (
     ESCALATED,

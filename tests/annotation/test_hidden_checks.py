@@ -7,7 +7,7 @@ from random import Random
 
 import pandas as pd
 import pytest
-from campaign_cases import ledger_of, told
+from campaign_cases import ledger_of, make_judgments
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from simulated import BATCH, Simulated, campaign_of, candidates_of, people
@@ -112,7 +112,7 @@ def test_checks_keep_their_shares_come_late_enough_and_never_twice(seed):
         check_watched(world, campaign, new_plan)
         world.answer_some()
         world.come_and_go()
-    whole = told(world.rows)
+    whole = make_judgments(world.rows)
     votes = whole[whole["kind"].isin(tables.VOTING)]
     ledger = ledger_of(sorted({(row["query_id"], row["moment_id"]) for row in world.rows}))
     none = tables.VOIDED.empty()
@@ -195,7 +195,7 @@ def test_nobody_gets_gold_that_they_know_or_that_waits_for_all_who_are_left():
         return set(assignments.loc[assignments["kind"] == "gold", "annotator"])
 
     inputs = {"gold": 0.3, "known": make_gold([pair])}
-    judged = {"judgments": told(decided)}
+    judged = {"judgments": make_judgments(decided)}
     assert gold_for(6, checks=CheckInputs(**inputs), **judged) == {1, 2, 3, 6}
     assert gold_for(6, checks=CheckInputs(**inputs, taken=exam_answers), **judged) == {6}
     assert gold_for(5, checks=CheckInputs(**inputs)) == set(), "its votes need everybody"
@@ -217,7 +217,7 @@ def test_pairs_that_people_could_not_agree_on_come_last():
 def test_gold_on_a_second_batch_does_not_begin_it():
     candidates = candidates_of(1, 2 * BATCH)
     row = {"query_id": "q0", "moment_id": "m0-12", "annotator": 1, "level": 2, "kind": "gold"}
-    campaign = campaign_of(candidates, people(6), judgments=told([row]))
+    campaign = campaign_of(candidates, people(6), judgments=make_judgments([row]))
     assert plan(campaign).state["queries"]["extended"] == []
     spent = pd.DataFrame([("q0", "m0-12", 2, "gold")], columns=tables.ASSIGNMENTS.columns)
     assert plan(replace(campaign, spent=spent)).state["queries"]["extended"] == []

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from campaign_cases import NONE_VOIDED, START, told
+from campaign_cases import NONE_VOIDED, START, make_judgments
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from opened import OPEN
@@ -34,9 +34,9 @@ NOW = datetime(2024, 5, 2, tzinfo=UTC)
 REFUSED = tables.REJECTED_JUDGMENTS.empty()
 
 
-def make_judgments(*rows):
+def judge_at(*rows):
     """Return judgments of `(annotator, hours after the start, seconds)`."""
-    return told(
+    return make_judgments(
         {
             "query_id": "q",
             "moment_id": f"m{number}",
@@ -80,7 +80,7 @@ work_rows = st.lists(
 @given(work_rows, st.integers(0, 24 * 30), st.integers(-2, 33), st.integers(-2, 33))
 def test_hours_are_the_sum_of_what_each_answer_took(rows, voided_after, first, last):
     period = Period(1, START + timedelta(hours=voided_after))
-    work = hours.list_work([make_judgments(*rows)], make_voided(period), REFUSED)
+    work = hours.list_work([judge_at(*rows)], make_voided(period), REFUSED)
     days = [(START + timedelta(days=day)).date() for day in (first, last)]
     table = hours.measure_hours(work, 5.0, *days)
     expected = {}
@@ -107,9 +107,9 @@ def test_hours_are_the_sum_of_what_each_answer_took(rows, voided_after, first, l
 
 
 def test_all_kinds_of_work_count_and_what_was_refused_stands_apart():
-    votes = make_judgments((1, 0, 60.0))
-    checks = make_judgments((1, 1, 60.0)).assign(kind="gold")
-    exam = make_judgments((1, 2, 60.0))[hours.DONE].assign(attempt=2)
+    votes = judge_at((1, 0, 60.0))
+    checks = judge_at((1, 1, 60.0)).assign(kind="gold")
+    exam = judge_at((1, 2, 60.0))[hours.DONE].assign(attempt=2)
     refused = make_refused(
         (1, "left", 0, 36.0), (1, "skipped", 1, None), (1, "draft", 1, 9.0), (2, "empty", 1, 1e9)
     )
@@ -128,7 +128,7 @@ def test_all_kinds_of_work_count_and_what_was_refused_stands_apart():
 def test_a_week_is_the_iso_week_of_the_day_in_utc():
     sunday = pd.Timestamp("2024-12-29T23:59:59Z")
     for when, week in ((sunday, "2024-W52"), (sunday + timedelta(seconds=1), "2025-W01")):
-        done = make_judgments((1, 0, 9.0)).assign(submitted_at=when)
+        done = judge_at((1, 0, 9.0)).assign(submitted_at=when)
         assert hours.measure_hours(hours.list_work([done], NONE_VOIDED, REFUSED), 5.0)[
             "week"
         ].tolist() == [week]
@@ -138,7 +138,7 @@ def test_a_week_is_the_iso_week_of_the_day_in_utc():
 
 
 def test_voiding_adds_a_row_and_says_what_it_voids():
-    judgments = make_judgments((3, 0, 1.0), (3, 2, 1.0), (3, 4, 1.0), (4, 4, 1.0))
+    judgments = judge_at((3, 0, 1.0), (3, 2, 1.0), (3, 4, 1.0), (4, 4, 1.0))
     since = START + timedelta(hours=2)
     result = void(NONE_VOIDED, judgments, [3, 4], Period(3, since, None, "did not look"), NOW)
     assert result[1:] == (2, 2, 3)
@@ -166,7 +166,7 @@ HOUR = timedelta(hours=1)
 def test_what_can_not_be_voided_is_refused(period, message):
     rows = make_voided((4, START, None, None), (4, START - HOUR, START, None))
     with pytest.raises(CampaignError) as caught:
-        void(rows, make_judgments((3, 0, 1.0)), [3, 4], period, NOW)
+        void(rows, judge_at((3, 0, 1.0)), [3, 4], period, NOW)
     assert message in str(caught.value)
 
 
@@ -180,7 +180,7 @@ def checkout(folder, repository):
     tables.CAMPAIGN.mkdir(parents=True)
     write_campaign(OPEN)
     roster.write({n: Person(role="annotator", active=True) for n in range(1, 5)}, ACCOUNTS)
-    tables.JUDGMENTS.write(make_judgments((1, 0, 60.0), (2, 1, 30.0), (3, 200, 30.0)))
+    tables.JUDGMENTS.write(judge_at((1, 0, 60.0), (2, 1, 30.0), (3, 200, 30.0)))
     tables.REJECTED_JUDGMENTS.write(make_refused((2, "left", 1, 36.0)))
     for table in (tables.VOIDED, tables.EXAM_ANSWERS, tables.ADJUDICATIONS):
         table.write(table.empty())

@@ -6,7 +6,7 @@ from random import Random
 
 import pandas as pd
 import pytest
-from campaign_cases import NONE_VOIDED, ledger_of, told
+from campaign_cases import NONE_VOIDED, ledger_of, make_judgments
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import BATCH, Simulated, answers, campaign_of, candidates_of, people
@@ -44,7 +44,7 @@ def answer_tasks(campaign, tasks, level_of):
     open_tasks = campaign.open_tasks[
         ~pd.MultiIndex.from_frame(campaign.open_tasks[SEAT]).isin(keys)
     ]
-    return replace(campaign, judgments=told(rows), open_tasks=open_tasks)
+    return replace(campaign, judgments=make_judgments(rows), open_tasks=open_tasks)
 
 
 def open_planned(campaign):
@@ -128,7 +128,7 @@ def test_a_closed_campaign_stands_as_its_consensus_says(seed):
         world.come_and_go()
     ledger = ledger_of(sorted(pairs))
     state = closed_state(replace(world.campaign, annotators=[]), ledger)
-    table = consensus(told(world.rows), ledger, NONE_VOIDED, closed=True)
+    table = consensus(make_judgments(world.rows), ledger, NONE_VOIDED, closed=True)
     outcomes = Counter(table["outcome"])
     outcome_names = ("waiting", *OUTCOMES)
     assert {name: state["pairs"][name] for name in outcome_names} == {
@@ -166,7 +166,7 @@ def test_equal_queries_are_judged_once_as_that_of_the_smallest_id_whose_are_thei
     )
     pair = {"query_id": "q1", "moment_id": "m0-01", "level": 2}
     rows = [pair | {"annotator": who} for who in (1, 2)]
-    result = plan(campaign_of(candidates, people(4), queries=texts, judgments=told(rows)))
+    result = plan(campaign_of(candidates, people(4), queries=texts, judgments=make_judgments(rows)))
     assert set(result.assignments["query_id"]) == {"q0", "q2"}
     assert result.state["queries"]["left_out_as_equal"] == 1
     assert result.state["pairs"]["two"] == 1
@@ -218,7 +218,7 @@ def test_a_task_that_is_still_listed_after_its_answer_is_not_wanted_again():
     campaign = open_planned(campaign_of(ONE_QUERY, people(5)))
     task = campaign.open_tasks.iloc[:1]
     stale = [row | {"clip_sha": "older"} for row in answers(task, lambda _: 2)]
-    result = plan(replace(campaign, judgments=told(stale)))
+    result = plan(replace(campaign, judgments=make_judgments(stale)))
     [(query, moment, person)] = task[SEAT].itertuples(index=False, name=None)
     couple = who_has(result)[query, moment]
     assert len(couple) == 2
@@ -296,7 +296,7 @@ def test_stale_gold_and_repeated_judgments_count_for_nothing_but_nobody_judges_t
         {"query_id": "q0", "moment_id": "m0-01", "annotator": who, "level": 2} | rest
         for who, rest in enumerate(changes, start=1)
     ]
-    result = plan(campaign_of(ONE_QUERY, people(6), judgments=told(rows)))
+    result = plan(campaign_of(ONE_QUERY, people(6), judgments=make_judgments(rows)))
     assert who_has(result)["q0", "m0-01"] == {5, 6}
 
 
@@ -438,7 +438,7 @@ def answer_to_the_end(world):
 def check_outcomes(world, counts):
     """Check the plan's counts, and how many people voted, against the consensus."""
     judged_pairs = {(row["query_id"], row["moment_id"]) for row in world.rows}
-    table = consensus(told(world.rows), ledger_of(sorted(judged_pairs)), NONE_VOIDED)
+    table = consensus(make_judgments(world.rows), ledger_of(sorted(judged_pairs)), NONE_VOIDED)
     outcomes = Counter(table["outcome"])
     assert {name: counts[name] for name in OUTCOMES} == {name: outcomes[name] for name in OUTCOMES}
     assert counts["all"] == len(table)
@@ -479,7 +479,7 @@ def test_extension_is_as_defined(seed):
             break
         world.answer(first)
     pairs = [(row["query_id"], row["moment_id"]) for row in world.rows]
-    table = consensus(told(world.rows), ledger_of(sorted(set(pairs))), NONE_VOIDED)
+    table = consensus(make_judgments(world.rows), ledger_of(sorted(set(pairs))), NONE_VOIDED)
     last = table[table["moment_id"].str[-2:].astype(int) > BATCH - 5]
     mean = last.dropna(subset="level").groupby("query_id")["level"].mean()
     assert plan(world.campaign).state["queries"]["extended"] == sorted(mean.index[mean >= 2])

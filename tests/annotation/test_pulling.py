@@ -280,11 +280,11 @@ def test_every_version_is_kept_and_the_last_word_counts(name):
     assert (levels(history), len(history.vanished)) == ([counts], vanished)
     assert ", ".join(f"{number} {state}" for number, state in versions(history)) == states
     assert (
-        "1 judgments disappeared from the server (1 by annotator 3)" in told(history)
+        "1 judgments disappeared from the server (1 by annotator 3)" in read_remarks(history)
     ) == vanished
 
 
-def told(history, *tasks):
+def read_remarks(history, *tasks):
     """Return what the lead reads besides the numbers."""
     return " ".join(pull.remarks(sort_tasks(*tasks), history))
 
@@ -336,7 +336,7 @@ def test_what_somebody_said_counts_whatever_somebody_else_does_to_it_afterwards(
         assert levels(history) == [3]
         assert versions(history) == [(3, "tampered")]
         assert not len(history.vanished)
-        assert "1 judgments, or their tasks, were changed by someone else" in told(history)
+        assert "1 judgments, or their tasks, were changed by someone else" in read_remarks(history)
     assert then(history, task(answer(1, 0))).versions["state"].tolist() == ["stands"], "put right"
     assert levels(then(history, task(answer(1, 0, 9, said=[level(2)])))) == [2], "said again"
     gone = then(history)
@@ -381,8 +381,8 @@ def test_an_imported_answer_never_wins_over_the_true_one():
     history = then(NOTHING, task(answer(1, 0)), twin)
     assert levels(history) == [3]
     assert [row["reason"] for row in sort_tasks(twin).rejected] == ["imported"]
-    assert "1 answers were imported" in told(history, twin)
-    assert "--trust-imported" in told(history, twin)
+    assert "1 answers were imported" in read_remarks(history, twin)
+    assert "--trust-imported" in read_remarks(history, twin)
 
 
 def test_imported_answers_that_the_lead_trusts_count_from_then_on_and_later_ones_do_not():
@@ -418,7 +418,7 @@ def test_a_task_that_is_there_twice_waits_once_and_is_surplus():
         assert len(result.open_tasks) == 1
         assert result.surplus == [5, 9], "the oldest is kept"
         assert pull.other_tables(result)[0]["kind"].tolist() == ["first"]
-        assert "2 tasks exist more than once" in told(NOTHING, *order)
+        assert "2 tasks exist more than once" in read_remarks(NOTHING, *order)
 
 
 def test_an_answer_to_either_is_the_answer_to_the_pair():

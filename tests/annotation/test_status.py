@@ -9,7 +9,7 @@ from random import Random
 
 import pandas as pd
 import pytest
-from campaign_cases import told
+from campaign_cases import make_judgments
 from opened import OPEN
 from simulated import Simulated, campaign_of, candidates_of, people
 
@@ -45,7 +45,7 @@ def figures():
     rows += [answer("q1", 2, who, level, seconds=12.0) for who, level in ((3, 1), (4, 2))]
     rows += [answer("q1", 3, 3, None)]
     campaign = campaign_of(
-        candidates, people(5, escalation=1), judgments=told(rows), rule=Rule(6, 5, 2.0)
+        candidates, people(5, escalation=1), judgments=make_judgments(rows), rule=Rule(6, 5, 2.0)
     )
     return measure_status(campaign)
 
@@ -88,7 +88,7 @@ def test_one_night_with_an_open_page_is_neither_paid_nor_forecast():
     rows = [answer("q0", rank, 1, 3, seconds=20.0) for rank in range(1, 6)]
     night = [answer("q0", 6, 1, 3, seconds=12 * 3600.0)]
     report = measure_status(
-        campaign_of(candidates_of(2, 12), people(4), judgments=told(rows + night))
+        campaign_of(candidates_of(2, 12), people(4), judgments=make_judgments(rows + night))
     )
     who = report["annotators"]["1"]
     assert who["hours"] == round((5 * 20 + 5 * 60) / 3600, 2)
@@ -110,19 +110,21 @@ def at(days, query, rank, annotator):
 def test_pace_is_of_the_last_seven_days_by_day_and_people():
     rows = [at(9, "q0", rank, 1) for rank in range(1, 4)]
     rows += [at(2, "q0", 4, 1), at(2, "q0", 4, 2), at(0.1, "q0", 5, 1)]
-    result = pace(told(rows), NOW)
+    result = pace(make_judgments(rows), NOW)
     assert result["judgments_per_day"] == round(3 / 7, 2)
     assert (result["days"], result["people"]) == (7, 2)
     days = {day["date"]: (day["judgments"], day["people"]) for day in result["by_day"]}
     assert len(days) == 7
     assert (days["2024-04-29"], days["2024-05-01"]) == ((2, 2), (1, 1))
-    young = pace(told([at(0.1, "q0", rank, 1) for rank in range(1, 4)]), NOW)
+    young = pace(make_judgments([at(0.1, "q0", rank, 1) for rank in range(1, 4)]), NOW)
     assert (young["judgments_per_day"], young["days"]) == (3, 1), "a day at least"
 
 
 def test_who_has_not_begun_and_who_was_not_seen_for_a_week_is_named():
     rows = [at(8.5, "q0", 1, 1), at(6.5, "q0", 1, 2)]
-    campaign = campaign_of(candidates_of(4, 6), people(5, escalation=1), judgments=told(rows))
+    campaign = campaign_of(
+        candidates_of(4, 6), people(5, escalation=1), judgments=make_judgments(rows)
+    )
     report = measure_status(campaign)
     assert report["not_seen"] == {"1": 8}
     assert report["not_begun"] == ["3", "4", "5"], "the sixth has nothing to do yet"
@@ -144,13 +146,17 @@ def test_refused_answers_are_told_by_reason_whatever_it_is_called():
 
 def test_judgments_without_a_complete_pair_are_told_as_such():
     rows = [answer("q0", rank, 1, 3) for rank in range(1, 4)]
-    report = measure_status(campaign_of(candidates_of(1, 6), people(4), judgments=told(rows)))
+    report = measure_status(
+        campaign_of(candidates_of(1, 6), people(4), judgments=make_judgments(rows))
+    )
     assert "3 judgments, no pair complete yet" in status.text("Spring", report)
 
 
 def test_the_forecast_takes_the_pace_and_adds_disputes_and_second_batches():
     rows = [at(2, "q0", rank, who) for rank in range(1, 7) for who in (1, 2)]
-    report = measure_status(campaign_of(candidates_of(3, 12), people(4), judgments=told(rows)))
+    report = measure_status(
+        campaign_of(candidates_of(3, 12), people(4), judgments=make_judgments(rows))
+    )
     forecast = report["forecast"]
     assert forecast["open"] == report["wanted"] == (2 * 6 + 6) * 2  # two first batches, a second
     end = NOW + timedelta(days=forecast["open"] / report["pace"]["judgments_per_day"])
@@ -171,7 +177,7 @@ def test_the_forecast_says_what_hidden_checks_add():
 
 def make_abandoned_campaign():
     rows = [at(20, "q0", 1, 1)]
-    return campaign_of(candidates_of(3, 12), people(4), judgments=told(rows))
+    return campaign_of(candidates_of(3, 12), people(4), judgments=make_judgments(rows))
 
 
 def test_nothing_known_is_the_whole_range():

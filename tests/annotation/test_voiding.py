@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from campaign_cases import NONE_VOIDED, START, ledger_of, told
+from campaign_cases import NONE_VOIDED, START, ledger_of, make_judgments
 from hypothesis import given
 from hypothesis import strategies as st
 from rehearsed import rehearsed
@@ -46,7 +46,9 @@ spans = st.lists(
 
 @given(st.lists(st.integers(1, 3), max_size=12), spans)
 def test_a_judgment_is_voided_from_the_instant_on_and_before_the_end(who, rows):
-    judgments = told(vote(annotator, 2, moment_id=f"m{at}") for at, annotator in enumerate(who))
+    judgments = make_judgments(
+        vote(annotator, 2, moment_id=f"m{at}") for at, annotator in enumerate(who)
+    )
     voided = void(*rows)
     expected = [
         any(
@@ -71,17 +73,19 @@ def test_each_judgment_is_one_thing():
         vote(4, 4, kind="repeat"),
     ]
     last_hashes = last_shown(ledger_of([PAIR]))
-    standing = classify(told(rows), last_hashes, void((4, 0, None)))
+    standing = classify(make_judgments(rows), last_hashes, void((4, 0, None)))
     assert standing.tolist() == ["vote", "stale", "check", "voided", "voided", "check"]
-    assert classify(told([]), last_hashes, NONE_VOIDED).empty
+    assert classify(make_judgments([]), last_hashes, NONE_VOIDED).empty
     nobody = tables.ADJUDICATIONS.empty()
-    result = figures(told(rows), ledger_of([PAIR]), void((4, 0, None)), nobody, decide_pairs(rows))
+    result = figures(
+        make_judgments(rows), ledger_of([PAIR]), void((4, 0, None)), nobody, decide_pairs(rows)
+    )
     counts = {"counted": 1, "late": 0, "stale": 1, "voided": 2, "gold_or_repeat": 2}
     assert result["judgments"] == {"all": 6, "without_level": 0} | counts
 
 
 def decide_pairs(rows, voided=NONE_VOIDED):
-    return consensus(told(rows), ledger_of([PAIR]), voided)
+    return consensus(make_judgments(rows), ledger_of([PAIR]), voided)
 
 
 def test_a_pair_goes_on_as_if_the_voided_vote_had_not_been():
@@ -126,7 +130,7 @@ def test_a_voided_vote_vanishes_from_consensus_votes_and_agreement(voided_campai
 
 def test_the_plan_asks_others_and_never_the_same_person_again():
     campaign = campaign_of(candidates_of(2, BATCH), people(5))
-    judgments = told(answers(plan(campaign).assignments, lambda _: 3))
+    judgments = make_judgments(answers(plan(campaign).assignments, lambda _: 3))
     done = replace(campaign, judgments=judgments)
     assert plan(done).assignments.empty
     careless = int(judgments["annotator"].iloc[0])
@@ -155,10 +159,10 @@ def test_a_second_batch_follows_the_mean_of_the_votes_that_count():
     others = sorted(set(range(1, 7)) - careless.keys())
     fours = answers(first, lambda _: 4)
     zeros = [row | {"annotator": others[careless[row["annotator"]]], "level": 0} for row in fours]
-    judged = replace(campaign, judgments=told(fours))
+    judged = replace(campaign, judgments=make_judgments(fours))
     assert plan(judged).state["queries"]["extended"] == ["q0"]
     voided = void(*((who, 0, 10_000) for who in careless))
-    again = replace(judged, judgments=told(fours + zeros), voided=voided)
+    again = replace(judged, judgments=make_judgments(fours + zeros), voided=voided)
     assert (find_pair_states(again).consensus.level[:BATCH] == 0).all()
     assert plan(again).state["queries"]["extended"] == []
     assert plan(again).assignments.empty

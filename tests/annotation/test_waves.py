@@ -7,7 +7,7 @@ from random import Random
 
 import pandas as pd
 import pytest
-from campaign_cases import told
+from campaign_cases import make_judgments
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import BATCH, Simulated, answers, campaign_of, candidates_of, people
@@ -43,7 +43,7 @@ def answer_on(campaign, tasks, day, level_of=lambda _: 2):
     still_open = campaign.open_tasks[
         ~pd.MultiIndex.from_frame(campaign.open_tasks[SEAT]).isin(keys)
     ]
-    return replace(campaign, judgments=told(rows), open_tasks=still_open)
+    return replace(campaign, judgments=make_judgments(rows), open_tasks=still_open)
 
 
 def give_out(campaign):

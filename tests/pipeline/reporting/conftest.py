@@ -17,7 +17,7 @@ def small(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def found(small):
+def inputs(small):
     """Return what the report reads of the small collection."""
     with contextlib.chdir(small):
         return small_collection.read()

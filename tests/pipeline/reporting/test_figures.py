@@ -40,8 +40,8 @@ def end_campaign(source, ended):
     return replace(source, collection=replace(source.collection, campaign=campaign))
 
 
-def test_table_1_counts_each_split(found):
-    splits = collection.figures(found)["splits"]
+def test_table_1_counts_each_split(inputs):
+    splits = collection.figures(inputs)["splits"]
     assert {tuple(own) for own in splits.values()} == {collection.COUNTS}
     # m1 and m2 have levels 3 and 2; v1 has 20 seconds; "a man walks in".
     assert list(splits["val"].values()) == [1, 1, 2, 2, 2, 2, 1, 0.005556, 4, 1]
@@ -52,8 +52,8 @@ def test_table_1_counts_each_split(found):
     assert list(splits["all"].values()) == [4, 2, 5, 3, 2, 4, 2, 0.016667, 15, 4]
 
 
-def test_table_4_tells_words_lengths_and_shares(found):
-    own = collection.figures(found)
+def test_table_4_tells_words_lengths_and_shares(inputs):
+    own = collection.figures(inputs)
     # "a man walks in", "a woman opens the door", "he sits down"
     assert own["query_words"] == {"mean": 4.0, "median": 4.0, "min": 3.0, "max": 5.0}
     assert own["splits"]["all"]["vocabulary"] == 15  # and "she holds a hand out"
@@ -77,7 +77,7 @@ def test_table_4_tells_words_lengths_and_shares(found):
     json.dumps(own, allow_nan=False)
 
 
-def test_shares_of_queries_with_20_and_40_pairs(found):
+def test_shares_of_queries_with_20_and_40_pairs(inputs):
     pairs = [("a", 20), ("b", 40), ("c", 40), ("d", 7)]
     rows = [(query, f"{n}") for query, size in pairs for n in range(size)]
     judged = pd.DataFrame(rows, columns=["query_id", "moment_id"]).assign(
@@ -85,7 +85,7 @@ def test_shares_of_queries_with_20_and_40_pairs(found):
         split="test", level=pd.NA, origin="candidates",
     )  # fmt: skip
     further = judged[judged["query_id"] == "a"].assign(origin="audit", rank=41)  # no candidates
-    own = collection.figures(replace_pairs(found, pd.concat([judged, further])))
+    own = collection.figures(replace_pairs(inputs, pd.concat([judged, further])))
     assert (own["means"]["test"]["shown_20"], own["means"]["test"]["shown_40"]) == (0.25, 0.5)
 
 
@@ -102,14 +102,14 @@ def test_verbs_are_found_in_every_form_and_no_noun_after_an_article():
     ]  # fmt: skip
 
 
-def test_figure_4_is_of_levels_by_rank_and_similarity(found):
-    by_rank = relevance.by_rank(found.collection.judged).to_dict("records")
+def test_figure_4_is_of_levels_by_rank_and_similarity(inputs):
+    by_rank = relevance.by_rank(inputs.collection.judged).to_dict("records")
     assert [(row["rank"], row["pairs"], row["mean"]) for row in by_rank] == [
         (1, 1, 3.0),
         (2, 2, 1.0),
     ]
     assert (by_rank[1]["level_0"], by_rank[1]["level_2"]) == (0.5, 0.5)
-    by_similarity = relevance.by_similarity(found.collection.judged)
+    by_similarity = relevance.by_similarity(inputs.collection.judged)
     assert by_similarity["similarity"].tolist() == [0.5, 1.0]  # 0.5 and 0.52; 1.0 apart
     assert by_similarity["pairs"].tolist() == [2, 1]
 
@@ -130,8 +130,8 @@ def test_histograms_are_half_open_and_have_40_bars_at_most():
     assert relevance.histogram(pd.Series([], dtype="float64"), 2).empty
 
 
-def test_what_was_rejected_is_counted_by_reason(found):
-    assert [tuple(loss) for loss in losses.list_rejected(found)] == [
+def test_what_was_rejected_is_counted_by_reason(inputs):
+    assert [tuple(loss) for loss in losses.list_rejected(inputs)] == [
         ("moments", "no-duration", 1, "rejected_moments.csv"),
         ("moments", "no-id", 1, "rejected_moments.csv"),
         ("captions", "similarity", 1, "rewrite_review.csv"),
@@ -139,32 +139,32 @@ def test_what_was_rejected_is_counted_by_reason(found):
         ("clips", "unreadable", 1, "failed_clips.csv"),
         ("judgments", "bad-level", 1, "rejected_judgments.csv"),
     ]
-    assert losses.count_lost(found) == (5, 100)  # 2 refused, 2 captions, 1 clip
+    assert losses.count_lost(inputs) == (5, 100)  # 2 refused, 2 captions, 1 clip
 
 
-def test_table_3_is_ordered_by_frequency(found):
-    grid = losses.table_3(found)
+def test_table_3_is_ordered_by_frequency(inputs):
+    grid = losses.table_3(inputs)
     assert [row[0] for row in grid.rows] == ["man", "a"]
     assert grid.rows[0][2:] == ("3", "75.0\u202f%")
-    assert "1 rarer" in losses.table_3(found, shown=1).note
+    assert "1 rarer" in losses.table_3(inputs, shown=1).note
 
 
-def test_cost_is_hours_of_judging_and_what_rewriting_was_paid(found):
-    rows = dict(cost.cost(found).rows)
+def test_cost_is_hours_of_judging_and_what_rewriting_was_paid(inputs):
+    rows = dict(cost.cost(inputs).rows)
     # 10 and 20 s, five times less one, and 30 and 40 s once: 5 * 10 + 4 * 20 + 70
     assert rows["Judgments"] == "11"
     assert rows["Hours of judging"] == "0.1"
     assert rows["Seconds for a judgment, median"] == "20.0"
     spent = {"result_tokens_in": 1200, "result_tokens_out": 300, "result_cost_usd": 1.5}
     spent["cost_usd"] = 0
-    paid = found.metrics | {"rewrite": found.metrics["rewrite"] | {"llm": spent}}
-    assert dict(cost.cost(replace(found, metrics=paid)).rows)["Rewriting, USD"] == "1.50"
+    paid = inputs.metrics | {"rewrite": inputs.metrics["rewrite"] | {"llm": spent}}
+    assert dict(cost.cost(replace(inputs, metrics=paid)).rows)["Rewriting, USD"] == "1.50"
 
 
-def test_a_page_left_open_overnight_costs_five_minutes_and_that_is_said(found):
-    seconds = found.judgments["seconds"].mask(found.judgments.index == 0, 43_200.0)
-    seconds = seconds.mask(found.judgments.index == 1)
-    night = cost.cost(replace(found, judgments=found.judgments.assign(seconds=seconds)))
+def test_a_page_left_open_overnight_costs_five_minutes_and_that_is_said(inputs):
+    seconds = inputs.judgments["seconds"].mask(inputs.judgments.index == 0, 43_200.0)
+    seconds = seconds.mask(inputs.judgments.index == 1)
+    night = cost.cost(replace(inputs, judgments=inputs.judgments.assign(seconds=seconds)))
     rows = dict(night.rows)
     hours = (seconds[2:].sum() + 300) / 3600
     assert rows["Hours of judging"] == f"{hours:.1f}" == "0.1"
@@ -172,17 +172,17 @@ def test_a_page_left_open_overnight_costs_five_minutes_and_that_is_said(found):
     assert "at most 5 minutes" in night.note
 
 
-def test_judgments_without_a_complete_pair_are_no_nothing(found):
-    pairs = found.collection.pairs.assign(outcome="waiting", level=pd.NA)
-    waiting = checks.measure_progress(replace_pairs(found, pairs))
+def test_judgments_without_a_complete_pair_are_no_nothing(inputs):
+    pairs = inputs.collection.pairs.assign(outcome="waiting", level=pd.NA)
+    waiting = checks.measure_progress(replace_pairs(inputs, pairs))
     assert waiting.text == "Incomplete: 11 judgments, no pair complete yet."
     single = waiting._replace(judgments=1)
     assert single.text == "Incomplete: 1 judgment, no pair complete yet."
     assert checks._check_progress(waiting).detail == "11 judgments, no pair complete yet"
 
 
-def test_six_checks_with_value_threshold_and_verdict(found):
-    results = checks.check_collection(found, checks.measure_progress(found), ASKED)
+def test_six_checks_with_value_threshold_and_verdict(inputs):
+    results = checks.check_collection(inputs, checks.measure_progress(inputs), ASKED)
     assert len(results) == 6
     assert {check.name: (check.value, check.verdict) for check in results} == {
         "judged": ("4 / 5", "look"),
@@ -218,19 +218,19 @@ def test_the_scorer_check_wants_all_that_can_be_scored_and_random_below_captions
         (ENDED, 9, "Incomplete: 4 of 5 pairs are decided; 1 waiting."),
     ],
 )
-def test_what_is_wanted_is_the_plans_word_while_the_campaign_runs(found, ended, planned, text):
+def test_what_is_wanted_is_the_plans_word_while_the_campaign_runs(inputs, ended, planned, text):
     state = {"pairs": {"all": planned}} if planned else {"campaign": None}
-    asked = replace(end_campaign(found, ended), state=state)
+    asked = replace(end_campaign(inputs, ended), state=state)
     assert checks.measure_progress(asked).text == text
 
 
-def test_complete_is_what_the_release_calls_so(found):
-    pairs = found.collection.pairs[lambda own: own["outcome"] != "waiting"]
-    frozen = found.collection.frozen[lambda own: own["query_id"] != "m3"]
-    judged = replace(found.collection, pairs=pairs, frozen=frozen)
-    still_open = checks.measure_progress(replace(found, collection=judged))
+def test_complete_is_what_the_release_calls_so(inputs):
+    pairs = inputs.collection.pairs[lambda own: own["outcome"] != "waiting"]
+    frozen = inputs.collection.frozen[lambda own: own["query_id"] != "m3"]
+    judged = replace(inputs.collection, pairs=pairs, frozen=frozen)
+    still_open = checks.measure_progress(replace(inputs, collection=judged))
     assert still_open.text == "Incomplete: 4 of 4 pairs are decided; the campaign is open."
-    ended = end_campaign(replace(found, collection=judged), ENDED)
+    ended = end_campaign(replace(inputs, collection=judged), ENDED)
     standing = checks.measure_progress(ended)
     assert (standing.complete, standing.text) == (True, "Complete: 4 of 4 pairs are decided.")
     assert ended.collection.complete
@@ -240,8 +240,8 @@ def test_complete_is_what_the_release_calls_so(found):
     assert short.text == ("Incomplete: 4 of 4 pairs are decided; 1 given up for want of votes.")
 
 
-def test_disputed_pairs_come_with_answers_and_a_relative_link(found):
-    [pair] = lead.list_disputed(found)
+def test_disputed_pairs_come_with_answers_and_a_relative_link(inputs):
+    [pair] = lead.list_disputed(inputs)
     assert pair.answers == ["1: 0", "2: 3", "3: 4", "4: 1"]
     assert (pair.outcome, pair.clip) == ("discarded", "../clips/m2.mp4")
     assert pair.place == "v1, 5.0 to 9.0 s, rank 1"
@@ -252,18 +252,18 @@ def test_flags_are_shown_with_their_reasons():
     assert lead.flags(table) == [lead.Flag("2", ["too fast: 1.0 s", "constant: 95%"])]
 
 
-def test_scores_stand_in_rows_for_plots(found):
-    table = scores.table(found.metrics["reference_runs"])
+def test_scores_stand_in_rows_for_plots(inputs):
+    table = scores.table(inputs.metrics["reference_runs"])
     own = table[(table["split"] == "val") & (table["run"] == "ideal")].set_index("measure")["score"]
     assert own["nDCG(iou=0.7)@10"] == 1.0
     assert len(own) == 21
 
 
-def test_every_figure_has_a_chart_or_says_that_there_is_nothing(found):
-    none = replace_pairs(found, found.collection.pairs.assign(level=pd.NA))
-    for source in (found, none):
+def test_every_figure_has_a_chart_or_says_that_there_is_nothing(inputs):
+    none = replace_pairs(inputs, inputs.collection.pairs.assign(level=pd.NA))
+    for source in (inputs, none):
         examples = relevance.examples(source.collection.judged, source.collection.frozen)
-        plots = figures(relevance.tables(source), found.metrics["agreement"], examples)
+        plots = figures(relevance.tables(source), inputs.metrics["agreement"], examples)
         assert len(plots) == len({figure.name for figure in plots}) == 7 + len(examples)
         assert all(figure.chart is None or "<title" in figure.chart for figure in plots)
     assert plots[0].chart is None
@@ -291,7 +291,7 @@ def test_numbers_are_written_alike(written, expected):
     assert written == expected
 
 
-def test_what_was_judged_besides_the_candidates_stands_by_its_origin(found):
+def test_what_was_judged_besides_the_candidates_stands_by_its_origin(inputs):
     # m1-m1 has level 3, m1-m2 level 2, m2-m3 level 0, m2-m2 and m3-m3 have none.
     audit = pd.DataFrame(
         [("m1", "m1", 1, "top"), ("m1", "m2", 41, "top"), ("m2", "m2", 60, "top"),
@@ -299,7 +299,7 @@ def test_what_was_judged_besides_the_candidates_stands_by_its_origin(found):
         columns=["query_id", "moment_id", "rank", "origin"],
     )  # fmt: skip
     topup = pd.DataFrame({"query_id": ["m1"], "moment_id": "m1", "rank": 9, "origin": "clip"})
-    own = relevance.extra_pairs(replace(found, audit=audit, topup=topup))
+    own = relevance.extra_pairs(replace(inputs, audit=audit, topup=topup))
     assert own[["why", "pairs", "with_level"]].to_numpy().tolist() == [
         ["Audit: ranks 1 to 40", 1, 1],
         ["Audit: ranks 41 to 60", 2, 1],
@@ -309,13 +309,13 @@ def test_what_was_judged_besides_the_candidates_stands_by_its_origin(found):
     assert own["mean"].tolist() == [3.0, 2.0, 0.0, 3.0]
     assert own["at_least_1"].tolist() == [1.0, 1.0, 0.0, 1.0]
     assert own["at_least_3"].tolist() == [1.0, 0.0, 0.0, 1.0]
-    assert relevance.extra_pairs(found).empty
+    assert relevance.extra_pairs(inputs).empty
 
 
-def test_ranks_beyond_the_candidates_are_none_of_figure_4a(found):
+def test_ranks_beyond_the_candidates_are_none_of_figure_4a(inputs):
     origin = ["candidates", "audit", *["candidates"] * 3]
-    far = found.collection.pairs.assign(rank=[1, 41, 1, 2, 1], origin=origin)
-    tables = relevance.tables(replace_pairs(found, far))
+    far = inputs.collection.pairs.assign(rank=[1, 41, 1, 2, 1], origin=origin)
+    tables = relevance.tables(replace_pairs(inputs, far))
     assert tables["relevance_by_rank"]["rank"].tolist() == [1, 2]
     assert tables["relevance_by_rank"]["pairs"].tolist() == [1, 1]
     assert tables["relevance_by_similarity"]["pairs"].sum() == 3
@@ -406,8 +406,8 @@ def test_an_apostrophe_is_of_the_word_however_it_is_written():
     assert count_words(pd.Series(["", "one two-fold, three!"])).tolist() == [0, 3]
 
 
-def test_scores_stand_under_their_cutoff_and_iou(found):
-    own = scores.score_grids(found.metrics["reference_runs"])
+def test_scores_stand_under_their_cutoff_and_iou(inputs):
+    own = scores.score_grids(inputs.metrics["reference_runs"])
     assert [grid.title for grid in own.wide] == [
         "nDCG, test (1 queries)", "nDCG, validation (1 queries)",
         "R, test (1 queries)", "R, validation (1 queries)",
@@ -417,7 +417,7 @@ def test_scores_stand_under_their_cutoff_and_iou(found):
     for wide in own.wide:
         assert list(wide.head) == ["Run", *["IoU 0.3", "IoU 0.5", "IoU 0.7"] * 3]
     assert [row[0] for row in grid.rows] == list(scores.RUNS.values())
-    jittered = found.metrics["reference_runs"]["val"]["runs"]["jittered"]
+    jittered = inputs.metrics["reference_runs"]["val"]["runs"]["jittered"]
     named = [jittered[f"nDCG(iou={iou})@{k}"] for k in (10, 20, 40) for iou in (0.3, 0.5, 0.7)]
     assert list(grid.rows[3][1:]) == [f"{value:.3f}" for value in named]
     assert list(own.narrow[0].head) == ["Run", "First 10", "First 20", "First 40"]
@@ -432,14 +432,14 @@ def test_kendalls_tau_is_scipys(pairs):
     assert (tau is None and np.isnan(wanted)) or tau == pytest.approx(wanted)
 
 
-def test_the_second_consensus_is_told_with_its_levels_and_the_order_of_runs(found):
-    skilled = found.metrics["consensus"]["skill"]
+def test_the_second_consensus_is_told_with_its_levels_and_the_order_of_runs(inputs):
+    skilled = inputs.metrics["consensus"]["skill"]
     assert (skilled["pairs"], skilled["with_both"]) == (4, 3)
     assert np.array(skilled["matrix"]).sum() == 4
     assert np.array(skilled["matrix"])[:-1].sum() == 3, "one was discarded"
     grid = scores.skill_grid(skilled)
     assert [row[0] for row in grid.rows] == [*(f"Level {level}" for level in range(5)), "Discarded"]
     assert "pairs with both levels" in scores.difference_text(skilled)
-    grids = scores.order_grids(found.metrics["reference_runs"])
+    grids = scores.order_grids(inputs.metrics["reference_runs"])
     assert {row[-1] for grid in grids for row in grid.rows} <= {"1.00", UNKNOWN}, "the same qrels"
     assert [len(row) for grid in grids for row in grid.rows] == [10] * 7 * len(grids)
