@@ -156,7 +156,7 @@ def test_the_compose_file_runs_the_workers_as_this_machine_would(repository):
         assert re.search(rf"^{name}==", pinned, re.MULTILINE), name
     python, isolated, program, *arguments = server["command"].split()
     assert (python, isolated, Path(program).name) == ("python", "-I", Path(workers.__file__).name)
-    for file in (Path(workers.__file__), workers.SHORTCUTS):
+    for file in (Path(workers.__file__), workers.MIGRATIONS, workers.SHORTCUTS):
         assert f"{file.relative_to(repository)} {Path(program).parent}/" in build
     options = workers.parse([file.replace("${WORKERS:-4}", "4") for file in arguments])
     assert (options.host, options.p, options.workers) == ("0.0.0.0", "8080", "4")  # noqa: S104  (a container's)

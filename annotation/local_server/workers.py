@@ -19,6 +19,7 @@ from importlib import import_module
 from pathlib import Path
 
 LOCALHOST = "127.0.0.1"
+MIGRATIONS = Path(__file__).with_name("migrations.py")
 SHORTCUTS = Path(__file__).with_name("shortcuts.py")
 TAKEN = "port is already in use"
 THREADS = 4
@@ -30,10 +31,8 @@ OF_THE_DATABASE = {
     "CONN_HEALTH_CHECKS": True,
 }
 
-SELDOM = (100_000, 50, 1000)
-"""GC thresholds while the tables are created: Python's 700 would cost a quarter of the time."""
 OF_A_WORKER = (10_000, 10, 10)
-"""The same while it answers: 700 is less than one answer makes."""
+"""Garbage collection thresholds while it answers: Python's 700 is less than one answer makes."""
 
 OPTIONS = {
     "--worker-class": "gthread",
@@ -50,7 +49,7 @@ def main() -> None:
     """Take the port, prepare the database, and serve."""
     given = parse(sys.argv[1:])
     with take_port(given.host, int(given.p)) as listener:
-        gc.set_threshold(*SELDOM)
+        runpy.run_path(str(MIGRATIONS))["speed_up"]()
         prepare(given.data_dir)
         share_memory()
         serve(listener, given.workers)
