@@ -4,7 +4,8 @@ The process has imported Django and other libraries, none of them after a look a
 forked server makes its own, of the environment that it was started with. Its caller holds the
 socket on which it listens, and so is found as the server's process; who kills the caller kills it.
 Passwords are hashed with fewer rounds: each of Django's takes a fifth of a second. SQLite does not
-wait for the disk: what is killed here is a process, not the machine.
+wait for the disk: what is killed here is a process, not the machine. YAML is parsed in C, not in
+Python: the file of feature flags takes a quarter of a start.
 
     PYTHON prefork_studio.py SOCKET     # in Label Studio's environment
 """
@@ -24,11 +25,11 @@ LIBRARIES = (
     "boto3.resources.factory", "botocore.handlers", "google.cloud.storage", "google.auth", "nltk",
     "pandas", "smart_open", "jsf", "label_studio_sdk.converter", "label_studio_sdk.label_interface",
     "openai", "user_agents", "ldclient", "azure.storage.blob", "redis", "rq", "sentry_sdk",
-    "lxml.etree", "requests", "jsonschema", "wsgiref.simple_server",
-    "django.db.models", "django.db.migrations.executor", "django.db.backends.sqlite3.base",
-    "django.http", "django.core.wsgi", "django.core.management", "django.core.servers.basehttp",
-    "django.contrib.admin", "django.contrib.auth.hashers", "django.contrib.staticfiles",
-    "rest_framework", "drf_spectacular", "django_filters",
+    "lxml.etree", "requests", "jsonschema", "jinja2", "psycopg", "tldextract",
+    "wsgiref.simple_server", "django.db.models", "django.db.migrations.executor",
+    "django.db.backends.sqlite3.base", "django.http", "django.core.wsgi", "django.core.management",
+    "django.core.servers.basehttp", "django.contrib.admin", "django.contrib.auth.hashers",
+    "django.contrib.staticfiles", "rest_framework", "drf_spectacular", "django_filters",
 )  # fmt: skip
 ROUNDS = 1000
 
@@ -50,6 +51,8 @@ class StudioServer(Server):
         importlib.import_module(
             "django.contrib.auth.hashers"
         ).PBKDF2PasswordHasher.iterations = ROUNDS
+        yaml = importlib.import_module("yaml")
+        yaml.SafeLoader = yaml.CSafeLoader
         sqlite = importlib.import_module("django.db.backends.sqlite3.base").DatabaseWrapper
         connect = sqlite.get_new_connection
 
