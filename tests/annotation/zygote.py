@@ -5,8 +5,9 @@ import gc
 import json
 import os
 import runpy
+import ssl
 import sys
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,7 +18,10 @@ from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.errors import StudioError
 from annotation.label_studio.settings import Endpoint
 from annotation.tasks import lock, unfinished
-from pipeline.core import tables
+from pipeline.core import files, params, tables
+
+# As in conftest.py: each client would read all certificates again, 20 ms.
+ssl.create_default_context = cache(ssl.create_default_context)
 
 LOADED = (exam, people, plan, pull, push, simulate, status, scipy.stats)
 NOBODY = Endpoint("http://127.0.0.1:9", "0" * 40)
@@ -34,6 +38,12 @@ def warm_up():
         with contextlib.suppress(StudioError):
             ask()
     gc.freeze()  # what was forked shares its memory longer
+
+
+def read_settings(folder):
+    """Let YAML be parsed once for all commands that read it: `files` keeps it by its content."""
+    for path in (folder / params.PARAMS, *(folder / tables.CAMPAIGN).glob("*.yaml")):
+        files.read_yaml(path)
 
 
 def begin(order):
@@ -81,6 +91,7 @@ def main():
         if "wait" in order:
             answer = status_of(order["wait"])
         else:
+            read_settings(Path(order["cwd"]))
             answer = os.fork()
             if answer == 0:
                 begin(order)
