@@ -6,7 +6,9 @@ with studio(folder, label_studio) as lead:
 """
 
 import contextlib
+import json
 import re
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,13 @@ from annotation.label_studio import records, settings
 from annotation.local_server import layout
 from annotation.local_server.process import Running, port_of
 
+PROJECTS = "select id, title, description from project order by id desc"
+TASKS = """
+select task.id, task.project_id as project, data, is_labeled,
+    json_group_array(answer.id) filter (where answer.id is not null) as annotations
+from task left join task_completion as answer on answer.task_id = task.id
+group by task.id order by task.id
+"""
 FORM_TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 
 
@@ -97,6 +106,35 @@ class Studio:
 
     def _visitor(self) -> httpx.Client:
         return httpx.Client(base_url=self.url, follow_redirects=True, timeout=60)
+
+
+def read_projects() -> list[dict[str, Any]]:
+    """Return what `Studio.projects` does, from the database of this folder's server."""
+    return [dict(row) for row in _select(PROJECTS)]
+
+
+def read_tasks(project: int | None = None) -> list[dict[str, Any]]:
+    """Return all tasks, or a project's, as `Studio.tasks` does, from the database.
+
+    Of an answer only its number is returned. The API takes 20 ms of CPU for each project.
+    """
+    return [
+        {
+            **row,
+            "data": json.loads(row["data"]),
+            "is_labeled": bool(row["is_labeled"]),
+            "annotations": [{"id": number} for number in sorted(json.loads(row["annotations"]))],
+        }
+        for row in _select(TASKS)
+        if project in {None, row["project"]}
+    ]
+
+
+def _select(sql: str) -> list[sqlite3.Row]:
+    address = f"{layout.DATABASE.absolute().as_uri()}?mode=ro"
+    with contextlib.closing(sqlite3.connect(address, uri=True)) as database:
+        database.row_factory = sqlite3.Row
+        return database.execute(sql).fetchall()
 
 
 def find_worker(server: Running) -> psutil.Process:

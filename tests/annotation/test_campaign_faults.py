@@ -33,7 +33,7 @@ from campaign_folder import (
     ranks,
 )
 from lazy import Lazy
-from studio import Studio, find_worker, studio
+from studio import Studio, find_worker, read_projects, read_tasks, studio
 from wire import LATE_SECONDS, Fault, Wire
 
 from annotation import consensus, server, simulate
@@ -135,24 +135,28 @@ class Camp:
 
     def tasks(self):
         """Return every task of the campaign as `{(query, moment, annotator): [task]}`."""
-        tasks_by_key = {}
-        for number, project in self.projects().items():
-            for task in self.lead.tasks(project, brief=True):
+        tasks_by_key, annotators = {}, self._annotators()
+        for task in read_tasks():
+            if task["project"] in annotators:
                 key = self.folder.signer.read(task["data"]["pair"])
-                assert key.annotator == number
+                assert key.annotator == annotators[task["project"]]
                 tasks_by_key.setdefault(key[:3], []).append(task)
         return tasks_by_key
 
     def count_offered(self):
         """Return how many tasks wait of each (query, moment, annotator), as the people see them."""
-        projects = self.projects().values()
-        tasks = [task for project in projects for task in self.lead.tasks(project, brief=True)]
-        keys = [self.folder.signer.read(task["data"]["pair"]) for task in tasks if open_(task)]
+        annotators = self._annotators()
+        waiting = [t for t in read_tasks() if open_(t) and t["project"] in annotators]
+        keys = [self.folder.signer.read(task["data"]["pair"]) for task in waiting]
         return Counter(key[:3] for key in keys if key)
 
     def projects(self):
-        marked = [p for p in self.lead.projects() if f"{CAMPAIGN}, annotator" in p["description"]]
-        return {int(p["title"].rpartition(" ")[2]): p["id"] for p in marked}
+        """Return the campaign's projects, by annotator."""
+        return {number: project for project, number in self._annotators().items()}
+
+    def _annotators(self):
+        marked = [p for p in read_projects() if f"{CAMPAIGN}, annotator" in p["description"]]
+        return {p["id"]: int(p["title"].rpartition(" ")[2]) for p in marked}
 
     def answer(self, task, key, level, who=None):
         who = who or self.world.people[key[2]]
@@ -217,7 +221,7 @@ def camp(world, tmp_path, repository):
         return Camp(world, folder)
 
     yield camp
-    for project in world.lead.projects():
+    for project in read_projects():
         world.lead.api("DELETE", f"/api/projects/{project['id']}/")
     with warnings.catch_warnings():  # the connections of a command end with its process
         warnings.simplefilter("ignore", ResourceWarning)
@@ -242,6 +246,19 @@ def assert_as_wanted(camp, wanted, ledger):
         pairs[["query_id", "moment_id"]].itertuples(index=False, name=None)
     )
     return tasks
+
+
+def assert_the_api_shows_what_is_read(lead):
+    """What the tests read from the database is what the server shows of it."""
+    projects = lead.projects()
+    assert read_projects() == projects
+    tasks = [task for project in projects for task in lead.tasks(project["id"], brief=True)]
+    assert sorted(map(summarize, read_tasks())) == sorted(map(summarize, tasks))
+
+
+def summarize(task):
+    answers = sorted(annotation["id"] for annotation in task["annotations"])
+    return task["id"], sorted(task["data"].items()), task["is_labeled"], answers
 
 
 WRITES = [(1, "during"), (2, "drop"), (3, "after"), (5, "before"), (8, "after"), (9, "drop")]
@@ -566,6 +583,7 @@ def test_what_is_no_judgment_is_refused_and_the_pair_goes_on(camp, world):
     camp.well("pull", "plan")
     assert read_assigned(camp) == assigned
     assert " 0 tasks added, 0 closed, 0 reopened" in camp.well("push").said
+    assert_the_api_shows_what_is_read(world.lead)
 
 
 KINDS = ("add a twin", "import an answer", "answer for another", "change an answer",
@@ -614,6 +632,7 @@ def test_attackers_make_nothing_count_that_nobody_judged_and_take_nothing_away(c
     )
     assert camp.run("pull", "--full").code == 0
     assert camp.read_judgments() == judged
+    assert_the_api_shows_what_is_read(world.lead)
 
 
 def judge_some(camp, me, number, project, levels, random, most=4):
@@ -670,7 +689,7 @@ class Attacker:
         others = [n for n in self._projects if self._ids[email_of(n)] not in self._own]
         number = self._random.choice(sorted(others))
         who = self._ids[email_of(number)]
-        tasks = self._camp.lead.tasks(self._projects[number], brief=True)
+        tasks = read_tasks(self._projects[number])
         answered = [task for task in tasks if task["annotations"]]
         waiting = [task for task in tasks if not task["annotations"]]
         if not answered or not waiting:
@@ -697,7 +716,7 @@ class Attacker:
     def answer_for_another(self, me):
         number, who, answered, _ = self._victim()
         self._import(me, number, self._pick(answered)["data"])
-        tasks = self._camp.lead.tasks(self._projects[number], brief=True)
+        tasks = read_tasks(self._projects[number])
         twin = max(tasks, key=lambda task: task["id"])
         body = {"completed_by": who, "result": make_result(1)}
         me.api("POST", f"/api/tasks/{twin['id']}/annotations/", body)
@@ -856,9 +875,7 @@ def test_projects_that_are_created_at_once_do_not_lock_each_other_out(camp, worl
 
 
 def tickets(camp):
-    return [
-        project for project in camp.lead.projects() if lock.TICKET.match(project["description"])
-    ]
+    return [project for project in read_projects() if lock.TICKET.match(project["description"])]
 
 
 def test_a_push_killed_in_one_checkout_does_not_block_another_for_ever(camp, world):
@@ -1018,11 +1035,7 @@ def own_level(key):
 
 def read_exam_tasks(camp):
     """Return every task of exam and feedback, with its key."""
-    keyed = [
-        (camp.folder.signer.read(task["data"]["pair"]), task)
-        for project in camp.lead.projects()
-        for task in camp.lead.tasks(project["id"], brief=True)
-    ]
+    keyed = [(camp.folder.signer.read(task["data"]["pair"]), task) for task in read_tasks()]
     return [(key, task) for key, task in keyed if key.kind in {"exam", "feedback"}]
 
 
