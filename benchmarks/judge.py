@@ -113,6 +113,7 @@ def describe_engine(options: Namespace, folder: Path) -> dict[str, Any]:
 
 def run_judge(task: dict[str, Any]) -> None:
     """Judge in a separate process, which may be killed; print the answers as JSON."""
+    Path(task["lead"]).write_text(str(os.getpid()), encoding="utf-8")
     judge = make_judge(
         task["url"], task["cache"], task["in_flight"], Look(*task["look"]), task["engine"]
     )
@@ -123,6 +124,7 @@ def run_judge(task: dict[str, Any]) -> None:
 def judge_and_kill(world: World, options: Namespace, folder: Path, url: str) -> list[Answer]:
     """Judge in processes, all but the last of which are killed while running."""
     content = {
+        "lead": str(folder / "lead"),
         "url": url,
         "cache": str(folder / "faulty"),
         "in_flight": options.in_flight,
@@ -140,7 +142,8 @@ def judge_and_kill(world: World, options: Namespace, folder: Path, url: str) -> 
                 if run.poll() is not None:
                     raise SystemExit("judging ended before the kill")
                 time.sleep(0.05)
-            os.kill(_find_shard(run.pid) if kill % 2 else run.pid, signal.SIGKILL)
+            lead = int((folder / "lead").read_text(encoding="utf-8"))
+            os.kill(_find_shard(lead) if kill % 2 else lead, signal.SIGKILL)
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return [Answer(*row) for row in json.loads(done.stdout)]
 

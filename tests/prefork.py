@@ -60,7 +60,7 @@ HIGH = 500
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LATER = {"PYTHONUNBUFFERED", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONBREAKPOINT"}
 """They are obeyed in a forked command, too; Ray sets the last in the process that uses it."""
-PACKAGES = ("pipeline", "annotation", "tools", "dvc")
+PACKAGES = ("pipeline", "annotation", "benchmarks", "tools", "dvc")
 FORKED = {
     "python": f'words[:1] == ["-m"] and words[1].split(".")[0] in {PACKAGES} or spawned',
     "dvc": "True",
