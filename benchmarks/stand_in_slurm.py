@@ -149,8 +149,8 @@ def srun(*words: str) -> None:
     """Run the Python command that follows the options; a job that will be killed waits for it."""
     if HOLD in os.environ:
         time.sleep(60)
-    at = next(at for at, word in enumerate(words) if word == sys.executable)
-    os.execv(sys.executable, words[at:])  # noqa: S606  (no shell)
+    at = next(at for at, word in enumerate(words) if Path(word).name.startswith("python"))
+    os.execv(words[at], words[at:])  # noqa: S606  (no shell)
 
 
 def sinfo(*_: str) -> None:

@@ -60,7 +60,7 @@ HIGH = 500
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LATER = {"PYTHONUNBUFFERED", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONBREAKPOINT"}
 """They are obeyed in a forked command, too; Ray sets the last in the process that uses it."""
-PACKAGES = ("pipeline", "annotation", "benchmarks", "tools", "dvc")
+PACKAGES = ("pipeline", "annotation", "benchmarks", "tools", "dvc", "submitit")
 FORKED = {
     "python": f'words[:1] == ["-m"] and words[1].split(".")[0] in {PACKAGES} or spawned',
     "dvc": "True",
@@ -68,7 +68,8 @@ FORKED = {
 """Programs, and of which of their `words` the commands are forked."""
 CLIENT = """#!{python} -IS
 import array, json, os, signal, socket, struct, sys
-name, words = os.path.basename(sys.argv[0]), sys.argv[1:]
+name, given = os.path.basename(sys.argv[0]), sys.argv[1:]
+words = given[given[:1] == ["-u"]:]
 spawned = words[:1] == ["-c"] and words[-1] == "--multiprocessing-fork"
 ours = {ours}
 pipes = [int(one) for one in os.listdir("/proc/self/fd") if int(one) > 2] if spawned else []
@@ -80,7 +81,7 @@ if ours:
     handlers = {{one: signal.getsignal(one) for one in signals}}
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     order = {{"name": name, "words": words, "cwd": os.getcwd(), "env": dict(os.environ),
-             "program": sys.argv[0], "files": [0, 1, 2, *pipes],
+             "program": sys.argv[0], "unbuffered": words != given, "files": [0, 1, 2, *pipes],
              "ignored": [one for one in signals if handlers[one] == signal.SIG_IGN]}}
     text = json.dumps(order).encode()
     try:
@@ -98,10 +99,10 @@ if ours:
                 signal.signal(one, lambda number, _: channel.send(bytes([number])))
     signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
 if got != b"+":
-    os.execv({real!r} + name, [{real!r} + name, *words])
-given = True
-while given:  # a socket that it listens on, and this process is to hold, or its status
-    got, given, *_ = channel.recvmsg(4, socket.CMSG_SPACE(4), socket.MSG_WAITALL)
+    os.execv({real!r} + name, [{real!r} + name, *given])
+sockets = True
+while sockets:  # a socket that it listens on, and this process is to hold, or its status
+    got, sockets, *_ = channel.recvmsg(4, socket.CMSG_SPACE(4), socket.MSG_WAITALL)
 status = struct.unpack("!i", got)[0]
 if status < 0:
     signal.signal(-status, signal.SIG_DFL) if -status != signal.SIGKILL else None
@@ -286,7 +287,7 @@ class Server:
         os.environ.clear()
         os.environ.update(order["env"])
         sys.dont_write_bytecode = "PYTHONDONTWRITEBYTECODE" in order["env"]
-        at_once = bool(order["env"].get("PYTHONUNBUFFERED"))
+        at_once = order["unbuffered"] or bool(order["env"].get("PYTHONUNBUFFERED"))
         sys.stdout.reconfigure(line_buffering=at_once or sys.stdout.isatty())
         _exit(_run(partial(self.run, socket.socket(fileno=channel), order)))
 

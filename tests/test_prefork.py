@@ -48,7 +48,7 @@ def folder(tmp_path):
 
 def start(environment, folder, *words, **env):
     return subprocess.Popen(
-        [environment / "bin/python", "-m", "pipeline.tell", *words],
+        [environment / "bin/python", "-u", "-m", "pipeline.tell", *words],
         cwd=folder,
         env=os.environ | env,
         stdin=subprocess.PIPE,
