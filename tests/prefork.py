@@ -62,7 +62,8 @@ LATER = {"PYTHONUNBUFFERED", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONBRE
 """They are obeyed in a forked command, too; Ray sets the last in the process that uses it."""
 PACKAGES = ("pipeline", "annotation", "benchmarks", "tools", "dvc", "submitit")
 FORKED = {
-    "python": f'words[:1] == ["-m"] and words[1].split(".")[0] in {PACKAGES} or spawned',
+    "python": f'words[:1] == ["-m"] and words[1].split(".")[0] in {PACKAGES}'
+    ' or words[:1] == ["-c"] and "resource_tracker" not in words[1]',  # which imports little
     "dvc": "True",
 }
 """Programs, and of which of their `words` the commands are forked."""

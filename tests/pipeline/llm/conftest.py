@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 import time
 from contextlib import contextmanager, suppress
 
@@ -121,7 +120,7 @@ print(json.dumps([list(rewriter.rewrite(items, 0)), rewriter.spent.metrics()]))
 
 
 @pytest.fixture
-def start(repository, tmp_path):
+def start(repository, tmp_path, forked):
     """Return a context that runs a rewriter in a process of its own."""
 
     @contextmanager
@@ -132,7 +131,7 @@ def start(repository, tmp_path):
             "url": server.url,
             "items": items,
         }
-        command = [sys.executable, "-c", PROGRAM, json.dumps(payload)]
+        command = [forked / "bin/python", "-c", PROGRAM, json.dumps(payload)]
         process = subprocess.Popen(
             command, cwd=repository, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
