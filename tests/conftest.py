@@ -263,8 +263,8 @@ def _train_tagger(folder):
     from pipeline import tagger
 
     text = (REPOSITORY / "params.yaml").read_text()
-    text = re.sub(r"sentences: \d+", "sentences: 1500", text)
-    (folder / "params.yaml").write_text(re.sub(r"epochs: \d+", "epochs: 2", text))
+    text = re.sub(r"sentences: \d+", "sentences: 600", text)
+    (folder / "params.yaml").write_text(re.sub(r"epochs: \d+", "epochs: 5", text))
     (folder / "datasets").mkdir()
     (folder / "datasets" / "tagger").symlink_to(REPOSITORY / "datasets" / "tagger")
     with contextlib.chdir(folder):
