@@ -10,6 +10,7 @@ from datetime import timedelta
 
 import pytest
 from campaign_folder import CampaignFolder, Size
+from prefork import make_environment
 
 from annotation.keeper import keep, repro
 from annotation.keeper.keep import Keeper, duration
@@ -201,8 +202,17 @@ def test_errors_that_may_pass_have_an_exit_code_of_their_own():
 # As processes
 
 
+@pytest.fixture(scope="module")
+def python(forked, tmp_path_factory):
+    """Return a Python that forks the command, and never DVC, which is our own."""
+    environment = tmp_path_factory.mktemp("own") / "environment"
+    ours = {"python": "words[1:2] == ['annotation.campaign']"}
+    make_environment(environment, forked.with_name("prefork"), forked=ours)
+    return environment / "bin/python"
+
+
 @pytest.fixture
-def command(camp, repository):
+def command(camp, repository, python):
     """Return what starts `campaign keep` with a DVC that does what it is told, turn by turn."""
     fake = camp.path / "fake" / "dvc"
     fake.mkdir(parents=True)
@@ -212,9 +222,9 @@ def command(camp, repository):
     environment = camp.environment | {"PYTHONPATH": path}
     started = []
 
-    def start(*turns, every="1s"):
+    def start(*turns, every="1s", python=python):
         (camp.path / "turns.json").write_text(json.dumps(turns))
-        words = [sys.executable, "-m", "annotation.campaign", "keep", "--no-commit"]
+        words = [python, "-m", "annotation.campaign", "keep", "--no-commit"]
         process = subprocess.Popen(
             [*words, "--every", every], env=environment, stderr=subprocess.PIPE, text=True
         )
@@ -277,12 +287,12 @@ def test_a_signal_ends_its_waiting(camp, command, number):
 
 
 def test_after_a_kill_it_can_be_started_again(camp, command):
-    killed = command(make_turn(wanted=1, sleep=1))
+    killed = command(make_turn(wanted=1, sleep=1), python=sys.executable)
     await_file(camp.path / "began")
     killed.kill()
     killed.communicate()
     await_file(camp.path / "ended")  # DVC lives on
-    again = command(make_turn())
+    again = command(make_turn(), python=sys.executable)
     errors = again.communicate(timeout=60)[1]
     assert again.returncode == 0, errors
 
