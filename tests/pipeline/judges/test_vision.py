@@ -7,6 +7,7 @@ import re
 import shutil
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from model_server import KEY
@@ -18,6 +19,21 @@ from pipeline.llm.outcomes import LLMError
 from pipeline.video.cutter import ClipFormat, Interval, cut
 from pipeline.video.ffmpeg import write_video
 from pipeline.video.pictures import picture_times, take_pictures
+
+pytestmark = pytest.mark.usefixtures("pictures_kept")
+
+
+@pytest.fixture(scope="module")
+def pictures_kept(world):
+    """Keep the pictures of the clips that all tests share: each look takes ffmpeg 50 ms."""
+    kept = cache(take_pictures)
+
+    def take(clip, *how):
+        return (kept if clip in world.clips.values() else take_pictures)(clip, *how)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pipeline.judges.clip_pictures.take_pictures", take)
+        yield
 
 
 def levels(answers):
