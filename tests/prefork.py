@@ -4,8 +4,9 @@
 libraries and none of our modules, to fork the command: it runs in the caller's folder, with its
 environment, its standard streams and its signals, imports our code from that folder, and its exit
 status is theirs. The processes that a command or a test spawns with multiprocessing are forked in
-the same way. Other commands go to the real interpreter, and so does most of what a test kills, and
-what a newcomer types of the README's short sections.
+the same way, and so are programs that a test hands over by `-c`. Other commands go to the real
+interpreter, and so does much of what a test kills, and what a newcomer types of the README's short
+sections.
 
     python prefork.py SOCKET    # the process; it ends when nobody holds a connection any more
 """
