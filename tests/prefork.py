@@ -310,8 +310,6 @@ class Server:
         paths = order["env"].get("PYTHONPATH", "").split(os.pathsep)
         sys.path[:0] = [first, *filter(None, paths)]
         importlib.invalidate_caches()
-        if "dvc" in (name, *words[1:2]):
-            quick_dvc.install()
         if name == "dvc":
             from dvc.cli import main
 
@@ -341,6 +339,7 @@ def load_data() -> None:
     from pandera.pandas import Column, DataFrameSchema
     from py3langid import langid
 
+    quick_dvc.install()
     ssl.create_default_context = cache(ssl.create_default_context)
     httpx.create_ssl_context()
     DataFrameSchema({"any": Column(int)}).validate(pd.DataFrame({"any": [1]}))

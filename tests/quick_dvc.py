@@ -1,7 +1,8 @@
 """DVC, which does the same in less time; forked commands have it (prefork.py, test_dvc.py).
 
 After each stage DVC writes all of dvc.lock anew, having read it for comments to keep, of which a
-lock has none, and for each output it reads git's whole index: most of its own time.
+lock has none, and for each output it reads git's whole index: most of its own time. The parser of
+its command line and our dvc.yaml are the same in each command.
 """
 
 import io
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 HEAD = "schema: '2.0'\nstages:\n"
+PIPELINE = Path(__file__).parents[1] / "dvc.yaml"
 ENTRIES = re.compile(r"(?m)^(?=  \S)")
 
 Parse = Callable[..., object]
@@ -20,8 +22,9 @@ Dump = Callable[[object, TextIO], object]
 
 
 def install() -> None:
-    """Let DVC in this process do so."""
+    """Let DVC do so in this process, and in those that are forked from it."""
     from dulwich.repo import Repo
+    from dvc.cli import parser
     from dvc.utils import strictyaml
     from dvc.utils.serialize import _yaml
 
@@ -30,26 +33,26 @@ def install() -> None:
     for module in (_yaml, strictyaml):
         module.parse_yaml = parse
     Repo.open_index = once(Repo.open_index)
+    parser.get_main_parser = cache(parser.get_main_parser)
+    parser.get_main_parser()
+    parse(PIPELINE.read_text(), PIPELINE)
 
 
 def by_entry(parse: Parse, dump: Dump) -> tuple[Parse, Dump]:
     """Return functions that do what DVC's do with YAML, a lock's entries and nothing twice."""
     texts: dict[str, str] = {}
     """Of each entry that was read or written, by what it says."""
-
-    @cache
-    def load(text: str, path: str) -> bytes:
-        return pickle.dumps(parse(text, path))
+    load = by_text(parse)
 
     def quick_parse(text: str, path: object, typ: str = "safe") -> object:
         if typ != "safe":
             return parse(text, path, typ)
         head, *entries = ENTRIES.split(text)
         if head != HEAD:
-            return pickle.loads(load(text, str(path)))  # noqa: S301  (its own)
+            return load(text, path)
         stages = {}
         for entry in entries:
-            stage = pickle.loads(load(entry, str(path)))  # noqa: S301  (its own)
+            stage = load(entry, path)
             texts[repr(stage)] = entry
             stages |= stage
         return {"schema": "2.0", "stages": stages or None}
@@ -67,6 +70,18 @@ def by_entry(parse: Parse, dump: Dump) -> tuple[Parse, Dump]:
             stream.write(texts[repr(stage)])
 
     return quick_parse, quick_dump
+
+
+def by_text(parse: Parse) -> Parse:
+    """Return a function that parses the same text only once, wherever it stands."""
+    parsed: dict[str, bytes] = {}
+
+    def load(text: str, path: object) -> object:
+        if text not in parsed:
+            parsed[text] = pickle.dumps(parse(text, path))
+        return pickle.loads(parsed[text])  # noqa: S301  (its own)
+
+    return load
 
 
 def once(open_index: Callable) -> Callable:
