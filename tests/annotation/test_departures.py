@@ -17,8 +17,8 @@ from test_pulling import (
     level,
     levels,
     owner_who_left,
+    read_remarks,
     task,
-    told,
     versions,
 )
 
@@ -102,7 +102,7 @@ def test_who_has_left_neither_changes_nor_withdraws_what_was_pulled(change):
     after, reasons = then(history, task(change), owner=owner_who_left(history))
     assert (versions(after), reasons) == ([(3, "stands")], [LEFT])
     assert not len(after.vanished)
-    assert "changed by someone else" not in told(after)
+    assert "changed by someone else" not in read_remarks(after)
 
 
 def test_an_answer_of_another_is_refused_as_such_whoever_has_left():
