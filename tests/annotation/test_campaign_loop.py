@@ -105,7 +105,7 @@ def finished_campaign(tmp_path_factory, repository, forked, label_studio):
     project = copy_of(repository, folder, environment=forked)
     set_checks(project)
     killer = Killer(project, Random(7))
-    killer.strike(KILLS_AT_FIRST, 25)
+    killer.strike(KILLS_AT_FIRST, 12)
     project.run("dvc", "repro", "clips", "pseudo")
     with studio(project.folder, label_studio) as lead:
         python = ("python", "-m")
