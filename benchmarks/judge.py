@@ -34,6 +34,7 @@ import psutil
 from benchmarks.numbered_clips import Plan, World, make_world
 from benchmarks.script import parse_arguments
 from pipeline.campaign.guideline import split_guideline
+from pipeline.core import files
 from pipeline.core.parallel import cores
 from pipeline.core.sections import Engine, LanguageModel
 from pipeline.judges.base import Answer, Pair
@@ -113,7 +114,7 @@ def describe_engine(options: Namespace, folder: Path) -> dict[str, Any]:
 
 def run_judge(task: dict[str, Any]) -> None:
     """Judge in a separate process, which may be killed; print the answers as JSON."""
-    Path(task["lead"]).write_text(str(os.getpid()), encoding="utf-8")
+    files.write_json(Path(task["lead"]), os.getpid())
     judge = make_judge(
         task["url"], task["cache"], task["in_flight"], Look(*task["look"]), task["engine"]
     )
@@ -123,8 +124,9 @@ def run_judge(task: dict[str, Any]) -> None:
 
 def judge_and_kill(world: World, options: Namespace, folder: Path, url: str) -> list[Answer]:
     """Judge in processes, all but the last of which are killed while running."""
+    lead = folder / "lead.json"
     content = {
-        "lead": str(folder / "lead"),
+        "lead": str(lead),
         "url": url,
         "cache": str(folder / "faulty"),
         "in_flight": options.in_flight,
@@ -137,13 +139,14 @@ def judge_and_kill(world: World, options: Namespace, folder: Path, url: str) -> 
     command = [sys.executable, "-m", "benchmarks.judge", "--task", str(task)]
     for kill in range(options.kills):
         share = (kill + 1) / (options.kills + 1)
+        lead.unlink(missing_ok=True)  # the last one's, which was killed
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
-            while read_stats(url)["answers"] < share * options.pairs:
+            while not lead.exists() or read_stats(url)["answers"] < share * options.pairs:
                 if run.poll() is not None:
                     raise SystemExit("judging ended before the kill")
                 time.sleep(0.05)
-            lead = int((folder / "lead").read_text(encoding="utf-8"))
-            os.kill(_find_shard(lead) if kill % 2 else lead, signal.SIGKILL)
+            number = files.read_json(lead)
+            os.kill(_find_shard(number) if kill % 2 else number, signal.SIGKILL)
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return [Answer(*row) for row in json.loads(done.stdout)]
 

@@ -150,7 +150,7 @@ def srun(*words: str) -> None:
     if HOLD in os.environ:
         time.sleep(60)
     at = next(at for at, word in enumerate(words) if Path(word).name.startswith("python"))
-    os.execv(words[at], words[at:])  # noqa: S606  (no shell)
+    os.execv(words[at], words[at:])  # noqa: S606  (this process becomes the job)
 
 
 def sinfo(*_: str) -> None:

@@ -26,7 +26,7 @@ from project import run_first
 
 settings.register_profile(
     "momentrank",
-    max_examples=50,  # others in each run
+    max_examples=50,  # drawn anew in each run
     deadline=None,  # the machines that run this are shared and noisy
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )

@@ -70,7 +70,7 @@ LATER = {"PYTHONUNBUFFERED", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONBRE
 PACKAGES = ("pipeline", "annotation", "benchmarks", "tools", "dvc", "submitit")
 FORKED = {
     "python": f'words[:1] == ["-m"] and words[1].split(".")[0] in {PACKAGES}'
-    ' or words[:1] == ["-c"] and "resource_tracker" not in words[1]',  # which imports little
+    ' or words[:1] == ["-c"] and "resource_tracker" not in words[1]',  # it inherits a pipe
     "dvc": "True",
 }
 """Programs, and of which of their `words` the commands are forked."""

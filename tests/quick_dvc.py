@@ -79,7 +79,7 @@ def by_text(parse: Parse) -> Parse:
     def load(text: str, path: object) -> object:
         if text not in parsed:
             parsed[text] = pickle.dumps(parse(text, path))
-        return pickle.loads(parsed[text])  # noqa: S301  (its own)
+        return pickle.loads(parsed[text])  # noqa: S301  (dumped by the line before)
 
     return load
 

@@ -99,7 +99,7 @@ def install(path: str) -> None:
     try:
         run("pip", "check")
     except CalledProcessError as exc:  # on another platform, packages may need others
-        show(f"not in {path}, and installed by pip: {exc.output.strip()}")
+        show(f"{path} lacks what this platform needs; pip adds it: {exc.output.strip()}")
         run("pip", "-qq", "install", "--requirement", path)
 
 

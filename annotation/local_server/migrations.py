@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import Any
 
 THRESHOLDS = (1_000_000, 2, 2)
-"""Garbage collection meanwhile: as often as Python does takes a quarter of the time, and never
-takes a gigabyte."""
+"""Garbage collection thresholds meanwhile, for 0.6 GB at the peak: with Python's own, it takes an
+eighth longer; without any collection, 1.1 GB."""
 
 
 def speed_up() -> None:

@@ -75,7 +75,7 @@ def classify(
         pipeline.make_pipeline(
             preprocessing.StandardScaler(),
             linear_model.LogisticRegression(
-                l1_ratio=1, solver="liblinear", class_weight="balanced"
+                l1_ratio=1, solver="liblinear", class_weight="balanced", random_state=seed
             ),
         ),
         ensemble.RandomForestClassifier(TREES, class_weight="balanced", random_state=seed),
