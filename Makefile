@@ -4,11 +4,16 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
+# A system's Python is compiled with a profile, unlike pyenv's: a sixth faster. Debian's may lack venv.
+SYSTEM := /usr/bin/python3.11
+PYTHON ?= $(shell $(SYSTEM) -c "import ensurepip" 2>&- && echo $(SYSTEM) || command -v python3.11 || command -v python3)
+# Some thousand processes import the same files: let Python keep the compiled ones.
+unexport PYTHONDONTWRITEBYTECODE
 MARKS ?= not slow and not live
 WORKERS ?= auto
-# Runs before the workers: in a fresh checkout one process compiles what they all import.
-COMPILE ?= :
+# In a new environment, one process compiles what all workers would otherwise compile at once.
+COMPILED = $(READY:ready%=compiled%)
+COMPILE ?= test -e $(COMPILED) || python -m pytest --collect-only -qq
 RUN := PATH="$(CURDIR)/.venv/bin:$$PATH"
 # Named after the pins, not a time: working copies share this environment.
 READY := .venv/ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
@@ -27,7 +32,7 @@ setup: $(READY) ## Make the environment .venv from requirements.lock
 $(READY):
 	@tools/environment.sh $(PYTHON) .venv requirements.lock
 	@.venv/bin/python -m pip --disable-pip-version-check install -qq --no-deps --no-build-isolation -e .
-	@rm -f .venv/ready-* && touch $@
+	@rm -f .venv/ready-* .venv/compiled-* && touch $@
 
 engines: .venv/engines-$(shell cksum < requirements-engines.lock | cut -d' ' -f1) ## Install Ray and submitit, to run stages on several machines
 
@@ -60,7 +65,7 @@ test: $(READY) ## Check style and types, and run the tests
 	@echo "==> ruff" && $(RUN) ruff check . && $(RUN) ruff format --check .
 	@echo "==> mypy --strict, in parallel with pytest -m '$(MARKS)'"
 	@export $(RUN); mypy & types=$$!; tests=0; \
-	  { $(COMPILE); } >/dev/null || true; \
+	  { $(COMPILE); } >/dev/null || true; touch $(COMPILED); \
 	  python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "$(MARKS)" || tests=$$?; \
 	  wait $$types; exit $$tests
 
