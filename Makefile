@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 MARKS ?= not slow and not live
 WORKERS ?= auto
 # In a new environment, one process compiles what all workers would otherwise compile at once.
-COMPILED = $(READY:ready%=compiled%)
+COMPILED = $(subst ready,compiled,$(READY))
 COMPILE ?= test -e $(COMPILED) || python -m pytest --collect-only -qq
 RUN := PATH="$(CURDIR)/.venv/bin:$$PATH"
 # Named after the pins, not a time: working copies share this environment.
