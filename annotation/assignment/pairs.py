@@ -117,8 +117,8 @@ def _adjudicated(
 def _answers(campaign: PlanInputs) -> pd.DataFrame:
     columns = tables.ASSIGNMENTS.columns
     both = pd.concat([campaign.judgments[columns], campaign.spent[columns]])
-    checks = ~both["kind"].isin(tables.VOTING)
-    votes_first = both.assign(checks=checks).sort_values("checks", kind="stable")[columns]
+    voting = both["kind"].isin(tables.VOTING)
+    votes_first = pd.concat([both[voting], both[~voting]])
     return votes_first.drop_duplicates([*PAIR_KEY, "annotator"])
 
 

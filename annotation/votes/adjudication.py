@@ -6,14 +6,14 @@ stale and no longer counts. A decision that the pair can't be judged leaves it w
 
 import pandas as pd
 
-from annotation.votes.votes import pair_rows
+from annotation.votes.votes import is_in, pair_rows
 from pipeline.campaign.pairs import SHOWN_KEY
 from pipeline.core import tables
 
 
 def fresh_decisions(adjudications: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
     """Return the decisions on pairs as they were last shown (`shown`, as `SHOWN_KEY`)."""
-    return adjudications.merge(shown[SHOWN_KEY], on=SHOWN_KEY)
+    return adjudications[is_in(adjudications, shown, SHOWN_KEY)].reset_index(drop=True)
 
 
 def adjudicate(voted: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:

@@ -115,6 +115,8 @@ def select_votes(judgments: pd.DataFrame, pairs: pd.DataFrame | pd.MultiIndex) -
 def _newest(judgments: pd.DataFrame) -> pd.DataFrame:
     person = ["pair", "annotator"]
     twice = judgments.duplicated(person, keep=False)
+    if not twice.any():  # as in most campaigns
+        return judgments
     ordered = judgments[twice].sort_values(["submitted_at", "origin", "kind"])
     return pd.concat([judgments[~twice], ordered.drop_duplicates(person, keep="last")])
 

@@ -4,6 +4,7 @@ from random import Random
 
 import numpy as np
 import pandas as pd
+import pytest
 from hidden_tasks import classify
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,6 +57,9 @@ def test_votes_stay_in_their_order_and_checks_stand_where_pairs_do(seed):
             assert own[-1] in votes
 
 
+@pytest.mark.slow
+# Weights that tell the planted checks grow without end.
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_no_classifier_tells_checks_by_their_place():
     random, rows = Random(3), []
     for annotator in range(1, 150):

@@ -255,6 +255,7 @@ def test_a_loss_that_is_no_number_is_one_line(tiny, monkeypatch):
         train.main("xml")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("names", "epochs", "rate", "least"),
     [(["reloclnet", "conquer"], "24", "0.015", 0.35), (["spr"], "25", "0.02", 0.5)],

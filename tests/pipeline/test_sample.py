@@ -272,6 +272,7 @@ def contents(folder):
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.*")}
 
 
+@pytest.mark.slow
 def test_the_stage_writes_the_same_bytes_again_and_others_of_another_seed(
     workplace, forked_workers
 ):

@@ -48,7 +48,7 @@ MEASURES = [
 MB = 2**10
 
 
-@pytest.mark.parametrize("longest", [60, 900])
+@pytest.mark.parametrize("longest", [60, pytest.param(900, marks=pytest.mark.slow)])
 def test_a_hundred_thousand_results_in_one_video(longest):
     rng = np.random.default_rng(0)
     start, truth_start = rng.uniform(0, 7200, 100_000).round(2), rng.uniform(0, 7200, 300).round(2)

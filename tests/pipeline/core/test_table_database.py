@@ -53,6 +53,7 @@ def test_an_answer_comes_in_batches_while_the_database_goes_on(small, monkeypatc
     assert numbers == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.slow
 def test_what_is_larger_than_the_memory_is_sorted_on_the_disk(small, folder):
     """300 MB of texts, and DuckDB has 256 MB."""
     rows, width = 1_500_000, 200
