@@ -6,7 +6,8 @@ SHELL := /bin/bash
 
 # A system's Python is compiled with a profile, unlike pyenv's: a sixth faster. Debian's may lack venv.
 SYSTEM := /usr/bin/python3.11
-PYTHON ?= $(shell $(SYSTEM) -c "import ensurepip" 2>&- && echo $(SYSTEM) || command -v python3.11 || command -v python3)
+PYTHON ?= $(shell $(SYSTEM) -c "import ensurepip" 2>/dev/null && echo $(SYSTEM) || \
+  command -v python3.11 || command -v python3)
 # Some thousand processes import the same files: let Python keep the compiled ones.
 unexport PYTHONDONTWRITEBYTECODE
 MARKS ?= not slow and not live
