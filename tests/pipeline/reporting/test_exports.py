@@ -135,6 +135,7 @@ def test_every_tex_file_has_rows_of_equal_width_and_balanced_braces(folder, host
         assert not re.search(r"(?<!\\)[%#]", body)
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_a_browser_opens_each_svg_alone(folder, chromium):
     sync_api = pytest.importorskip("playwright.sync_api")

@@ -245,6 +245,7 @@ def browser(chromium):
         opened.close()
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("where", [report.REPORT / "index.html", report.LEAD_PAGE])
@@ -288,6 +289,7 @@ def test_in_a_browser(browser, request, small_pages, folder, where, scheme):
         assert background == {"light": "rgb(251, 250, 247)", "dark": "rgb(20, 22, 26)"}[scheme]
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_all_checks_stand_on_the_first_screen_and_paper_is_white(browser, small, small_pages):
     path = small / report.REPORT / "index.html"
@@ -302,6 +304,7 @@ def test_all_checks_stand_on_the_first_screen_and_paper_is_white(browser, small,
         assert background == "rgb(255, 255, 255)"
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_the_lead_plays_a_disputed_clip_right_there(browser, small, small_pages):
     with contextlib.closing(browser.new_page()) as page:
