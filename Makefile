@@ -14,7 +14,8 @@ MARKS ?= not slow and not live
 WORKERS ?= auto
 # In a new environment, one process compiles what all workers would otherwise compile at once.
 COMPILED = $(subst ready,compiled,$(READY))
-COMPILE ?= test -e $(COMPILED) || python -m pytest --collect-only -qq
+# What the tests wait for while that goes on: see .ci/run.
+WAIT ?= :
 RUN := PATH="$(CURDIR)/.venv/bin:$$PATH"
 # Named after the pins, not a time: working copies share this environment.
 READY := .venv/ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
@@ -66,7 +67,7 @@ test: $(READY) ## Check style and types, and run the tests
 	@echo "==> ruff" && $(RUN) ruff check . && $(RUN) ruff format --check .
 	@echo "==> mypy --strict, in parallel with pytest -m '$(MARKS)'"
 	@export $(RUN); mypy & types=$$!; tests=0; \
-	  { $(COMPILE); } >/dev/null || true; touch $(COMPILED); \
+	  test -e $(COMPILED) || python -m pytest --collect-only -qq >/dev/null || true; touch $(COMPILED); $(WAIT); \
 	  python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "$(MARKS)" || tests=$$?; \
 	  wait $$types; exit $$tests
 

@@ -58,7 +58,7 @@ def test_votes_stay_in_their_order_and_checks_stand_where_pairs_do(seed):
 
 
 @pytest.mark.slow
-# Weights that tell the planted checks grow without end.
+# The linear model only ranks: 1,000 iterations are not enough for its weights to settle, either.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_no_classifier_tells_checks_by_their_place():
     random, rows = Random(3), []

@@ -26,18 +26,18 @@ torch = Lazy("torch")
 def search_by_definition(vectors, queries, moments, rows, k):
     """Return (query, moment position, rank, similarity): docs/exactness.md, word for word."""
     integers = [[int(x) for x in np.rint(row.astype(np.float64) / GRID)] for row in vectors]
-    columns = moments[["moment_id", "video_id", "start", "end"]]
-    named = list(columns.itertuples(index=False, name=None))
+    ids = moments["moment_id"].tolist()
+    places = list(moments[["video_id", "start", "end"]].itertuples(index=False, name=None))
     result = []
     for number, query in enumerate(queries):
         best = {}
-        for position, (row, (moment, *place)) in enumerate(zip(rows, named, strict=True)):
+        for position, (row, moment, place) in enumerate(zip(rows, ids, places, strict=True)):
             product = sum(a * b for a, b in zip(integers[query], integers[row], strict=True))
             exact = min(Fraction(1), max(Fraction(-1), Fraction(product, 2**50)))
             own = np.array_equal(vectors[query], vectors[row])
             similarity = 1.0 if own else round(exact * 10**6) / 10**6
             key = (-similarity, moment, position)
-            best[*place] = min(best.get((*place,), key), key)
+            best[place] = min(best.get(place, key), key)
         for rank, (negative, _, position) in enumerate(sorted(best.values())[:k], 1):
             result.append((number, position, rank, -negative))
     return result
