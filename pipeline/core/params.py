@@ -3,13 +3,17 @@
 An unknown key, a wrong type or an impossible value is one line with the key's path.
 """
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from momentrank.errors import UsageError
 from pipeline.core import files, people_sections, sections
 from pipeline.core.validation import Model, Section, validate
 
 PARAMS = Path("params.yaml")
+REMOVED: Mapping[str, str] = {}
+"""Keys of earlier versions, by path, and what to do instead."""
 
 
 class ParamsError(UsageError):
@@ -45,8 +49,22 @@ class Params(Section):
 
 
 def load(path: Path = PARAMS) -> Params:
-    """Read and check the parameters; errors as in `read_model`."""
+    """Read and check the parameters; errors as in `read_model`.
+
+    A key that was removed is an error that names what replaces it.
+    """
+    keys = _list_keys(files.read_yaml(path))
+    removed = [f"{path}: {key}: {REMOVED[key]}" for key in keys if key in REMOVED]
+    if removed:
+        raise ParamsError("\n".join(removed))
     return read_model(Params, path)
+
+
+def _list_keys(content: Any, above: str = "") -> Iterator[str]:  # noqa: ANN401  (parsed YAML)
+    """Yield the path of each key, as in `section.key`."""
+    for name, value in content.items() if isinstance(content, dict) else ():
+        yield f"{above}{name}"
+        yield from _list_keys(value, f"{above}{name}.")
 
 
 def read_model(model: type[Model], path: Path) -> Model:
