@@ -92,11 +92,9 @@ class LanguageModel(Section):
     """
 
     model: Name
-    mode: Literal["online", "batch"]
     in_flight: Annotated[int, Field(ge=1, le=1000)]
     requests_per_minute: Positive
     tokens_per_minute: Positive
-    batch_tokens: Positive
     max_output_tokens: Positive
     output_limit: Literal["max_tokens", "max_completion_tokens"]
     extra: dict[Name, Any]

@@ -94,7 +94,6 @@ def test_params_cannot_be_changed_after_they_are_read(repository):
         ("rewrite.rounds", 0),
         ("rewrite.min_similarity", 0),
         ("rewrite.max_name_score", 1),
-        ("rewrite.openai.mode", "batch"),
         ("rewrite.openai.per_request", 1),
         ("rewrite.openai.input_price", 0),
     ],
