@@ -81,11 +81,9 @@ def make_judge(
     """Return a judge without effective limits, in shards if the engine has several."""
     settings = LanguageModel(
         model="stand-in",
-        mode="online",
         in_flight=in_flight,
         requests_per_minute=10**6,
         tokens_per_minute=10**10,
-        batch_tokens=10**10,
         max_output_tokens=500,
         output_limit="max_tokens",
         extra={},

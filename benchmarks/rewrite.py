@@ -45,12 +45,10 @@ def rewriter(url: str, in_flight: int, cache: str) -> LlmRewriter:
     """Return a rewriter without effective limits."""
     settings = OpenAI(
         model="stand-in",
-        mode="online",
         per_request=PER_REQUEST,
         in_flight=in_flight,
         requests_per_minute=10**6,
         tokens_per_minute=10**10,
-        batch_tokens=10**6,
         output_limit="max_tokens",
         extra={},
         max_output_tokens=2048,

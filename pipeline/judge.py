@@ -21,9 +21,8 @@ none         no machine: the table has no rows
 
 The machine judges the candidates, the pairs of audit and top-up, and judge.pool_top more moments
 of each query that people never judge. A failure is never a level: such a row has a reason instead.
-A pair is not judged again unless its query, clip, prompt or model changes. Online requests come
-from as many processes as `engine` sets, which share the account's limits; batches and estimates
-from one process.
+A pair is not judged again unless its query, clip, prompt or model changes. Requests come from
+as many processes as `engine` sets, which share the account's limits; estimates from one process.
 
     python -m pipeline.judge --estimate    (openai: judges 20 pairs, prints the cost of all)
 """

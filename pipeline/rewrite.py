@@ -37,7 +37,7 @@ from pipeline.core import cli, csv_files, tables
 from pipeline.core.captions import select_in_use
 from pipeline.core.engine import session
 from pipeline.core.engine.shards import clear_parts
-from pipeline.core.engine.text_rows import HERE, RowMap
+from pipeline.core.engine.text_rows import IN_PROCESS, RowMap
 from pipeline.core.params import Params, load
 from pipeline.language import detection, support
 from pipeline.llm.breaker import FIRST_ANSWERS
@@ -114,7 +114,7 @@ def rewrite_by_params(params: Params, moments: pd.DataFrame, people: pd.DataFram
     if llm:
         llm.check_ready(distinct_moments(moments))  # before minutes of tagging
     cast = Cast.from_table(people)
-    rows = RowMap(STAGE, params.engine) if params.engine.shards > 1 else HERE
+    rows = RowMap(STAGE, params.engine) if params.engine.shards > 1 else IN_PROCESS
     encoder = load_encoder(params, STAGE)
     finder = load_finder(params, corpus, cast, STAGE, map_rows=rows)
     genders = read_cast(people)
@@ -181,7 +181,7 @@ def run_stage() -> None:
 
 def main() -> None:
     """Rewrite, with processes that load their models once for all rounds."""
-    with session.keep():
+    with session.keep_open():
         run_stage()
 
 

@@ -21,9 +21,9 @@ if __name__ == "__main__":
 """
 
 
-def start_lead(folder, repository, engine, log, parts=6):
+def start_lead(folder, repository, engine, log):
     """Start a process that makes the first of `part0` to `part5`; the others never end."""
-    tasks = give_parts(log, parts, gate=str(folder / "no-gate"))
+    tasks = give_parts(log, gate=str(folder / "no-gate"))
     path = os.pathsep.join([str(repository), str(repository / "tests")])
     (folder / "lead.py").write_text(LEAD)
     return subprocess.Popen(
@@ -35,10 +35,10 @@ def start_lead(folder, repository, engine, log, parts=6):
     )
 
 
-def go_on(engine, log, parts=6):
+def go_on(engine, log):
     """Make the parts that a killed lead has left, in this process."""
-    return map_shards("squares", shard_work.write_squares, give_parts(log, parts), engine)
+    return map_shards("squares", shard_work.write_squares, give_parts(log), engine)
 
 
-def give_parts(log, parts, **values):
-    return {f"part{n}": {"numbers": [n], "log": str(log), **values} for n in range(parts)}
+def give_parts(log, **values):
+    return {f"part{n}": {"numbers": [n], "log": str(log), **values} for n in range(6)}

@@ -11,7 +11,7 @@ import pytest
 
 from pipeline.captions.rules.rules_rewriter import find_rows
 from pipeline.core import cli, files
-from pipeline.core.engine.code import HANDS_OUT, list_sources
+from pipeline.core.engine.code import DISPATCHER_MODULE, list_sources
 from pipeline.judges.sharded_vision import ask_shard
 from pipeline.retrieval.sharded_search import find_nearest
 from pipeline.video.cutting import cut_shard
@@ -196,7 +196,7 @@ def test_a_part_depends_on_all_code_that_its_work_reaches(imports, work):
     waiting, reached = {work.__module__}, set[str]()
     while waiting:
         reached.add(name := waiting.pop())
-        waiting |= imports.find_modules_directly_imported_by(name) - reached - {HANDS_OUT}
+        waiting |= imports.find_modules_directly_imported_by(name) - reached - {DISPATCHER_MODULE}
     names = {name.replace("/", ".").removesuffix(".py") for name in list_sources(work)}
     modules = {name for name in names if not name.endswith(("__init__", ".toml"))}
     assert modules == {name for name in reached if not imports.find_children(name)}

@@ -33,9 +33,6 @@ class Script:
     window: float = 60.0
     fixed: bool = False  # windows aligned with the clock, not sliding
     at_answer: bool = False  # count the tokens used, after the answer
-    batches: tuple[str, ...] = ()  # how each batch ends (default: completed)
-    polls: int = 2  # polls until a batch has ended
-    create_delay: float = 0.0  # seconds between creating a batch and replying
     truth: str = ""  # the file with which it judges clips: see `judges`
     judge: str = "exact"  # how well it judges: one of judges.KINDS
     logprobs: bool = False  # send log-probabilities if requested
@@ -61,7 +58,6 @@ class Stats:
     own_429: int = 0  # refused because of the limits, the client's fault
     faults: Counter[str] = field(default_factory=Counter)
     answered: Counter[str] = field(default_factory=Counter)  # complete answers, by request
-    batched: Counter[str] = field(default_factory=Counter)  # answers in batches, by request
     unseen: Counter[str] = field(default_factory=Counter)  # clips without a level, by reason
     keys: list[str] = field(default_factory=list)  # the Authorization headers seen
 

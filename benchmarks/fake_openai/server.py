@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import replace
 
 from benchmarks.fake_openai.answers import answer, prompt_tokens
-from benchmarks.fake_openai.batches import Batches
 from benchmarks.fake_openai.judges import is_about_a_clip
 from benchmarks.fake_openai.script import OK, Json, Reply, Script, Stats, error, of_json
 
@@ -42,7 +41,6 @@ class Server:
     def __init__(self, script: Script) -> None:
         """Start with empty statistics."""
         self.script, self.stats, self.limits = script, Stats(), Limits()
-        self.batches = Batches(self.stats, self._answer)
         self._asked: Counter[str] = Counter()
 
     async def start(self) -> tuple[asyncio.Server, int]:
@@ -68,8 +66,7 @@ class Server:
             return await self._chat(content)
         if path.endswith("/stats"):
             return of_json(self.stats.summary())
-        self.batches.script = self.script
-        return await self.batches.reply(method, path, content)
+        return error(404, "not_found", f"No such thing: {method} {path}")
 
     async def _chat(self, content: bytes) -> Reply:
         stats = self.stats

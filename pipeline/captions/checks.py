@@ -15,7 +15,7 @@ import pandas as pd
 
 from pipeline.captions import details
 from pipeline.core.captions import min_similarity
-from pipeline.core.engine.text_rows import HERE, RowMap
+from pipeline.core.engine.text_rows import IN_PROCESS, RowMap
 from pipeline.core.params import Params
 from pipeline.names.base import NameTagger, Span
 from pipeline.names.evidence.cast import Cast
@@ -48,7 +48,7 @@ def check(  # noqa: PLR0913  (two kinds of texts, and what reads each)
     limits: Limits,
     *,
     find_described: Callable[[Sequence[str]], list[list[Span]]] | None = None,
-    map_rows: RowMap = HERE,
+    map_rows: RowMap = IN_PROCESS,
 ) -> pd.DataFrame:
     """Return the checks of the captions, one row each; each distinct text is read once.
 
@@ -107,7 +107,7 @@ def load_finder(  # noqa: PLR0913  (what is read, by what, and where)
     stage: str | None = None,
     *,
     of_captions: bool = False,
-    map_rows: RowMap = HERE,
+    map_rows: RowMap = IN_PROCESS,
 ) -> NameFinder:
     """Load the finder of names in a corpus, or, with `of_captions`, in captions alone.
 

@@ -13,9 +13,8 @@ from pipeline.captions.rewrite_prompt import RewritePrompt
 from pipeline.captions.rewriter import Moment, Rewrite
 from pipeline.core.sections import OpenAI
 from pipeline.llm.asker import Access, Asker
+from pipeline.llm.attempt import Attempt, Bound, cut, upper_bound
 from pipeline.llm.request import Request
-from pipeline.llm.round import Bound, Round, cut, upper_bound
-from pipeline.llm.spending import BATCH_SHARE
 
 
 class Estimate(NamedTuple):
@@ -59,7 +58,7 @@ class LlmRewriter:
         Raises:
             UsageError: a key is needed, but missing.
         """
-        self._asker.check_ready(self._round(moments, attempt=0))
+        self._asker.check_ready(self._attempt(moments, 0))
 
     def rewrite(self, moments: Sequence[Moment], attempt: int) -> Iterator[Rewrite]:
         """Yield one rewrite for every moment, in order.
@@ -72,9 +71,9 @@ class LlmRewriter:
         """
         per_request = self._settings.per_request
         recipe = self._recipe(attempt)
-        current = self._asker.settle(recipe, _distinct(moments), per_request, "texts")
+        results = self._asker.resolve(recipe, _distinct(moments), per_request, "texts").results
         for moment in moments:
-            yield Rewrite(moment.moment_id, *current.results[moment.description])
+            yield Rewrite(moment.moment_id, *results[moment.description])
 
     def estimate(self, moments: Sequence[Moment], repairs: int = 0) -> Estimate:
         """Return what rewriting would take; nothing is sent, and no key is needed.
@@ -87,7 +86,7 @@ class LlmRewriter:
             moments: What would be rewritten.
             repairs: How often, at most, a caption that fails a check is rewritten.
         """
-        missing = self._round(moments, attempt=0).missing()
+        missing = self._attempt(moments, 0).missing()
         texts = _distinct(moments)
         distinct = len(texts)
         again = cut(texts, self._settings.per_request)
@@ -97,14 +96,13 @@ class LlmRewriter:
         bounds = [*first, *repair * repairs]
         tokens_in = sum(request.likely_in for request in missing)
         tokens_out = sum(map(likely_tokens_out, missing))
-        share = BATCH_SHARE if self._settings.mode == "batch" else 1.0
         return Estimate(
             descriptions=distinct,
             stored=distinct - sum(len(request.asked) for request in missing),
             requests=len(missing),
             tokens_in=tokens_in,
             tokens_out=tokens_out,
-            cost=share * self.spent.prices.cost(tokens_in, tokens_out),
+            cost=self.spent.prices.cost(tokens_in, tokens_out),
             most_requests=sum(bound.requests for bound in bounds),
             most_cost=sum(self.spent.prices.cost(*bound[1:]) for bound in bounds),
         )
@@ -114,9 +112,9 @@ class LlmRewriter:
         most_out = self._settings.max_output_tokens
         return upper_bound(len(request.asked), fixed_in, text_in, most_out)
 
-    def _round(self, moments: Sequence[Moment], attempt: int) -> Round[str]:
+    def _attempt(self, moments: Sequence[Moment], attempt: int) -> Attempt[str]:
         per_request = self._settings.per_request
-        return self._asker.round(self._recipe(attempt), _distinct(moments), per_request)
+        return self._asker.attempt(self._recipe(attempt), _distinct(moments), per_request)
 
     def _recipe(self, attempt: int) -> CaptionRecipe:
         settings = self._settings

@@ -12,7 +12,13 @@ from pipeline.core import files, people_sections, sections
 from pipeline.core.validation import Model, Section, validate
 
 PARAMS = Path("params.yaml")
-REMOVED: Mapping[str, str] = {}
+_ONLINE = "remove it: requests are always sent online"
+REMOVED: Mapping[str, str] = {
+    "rewrite.openai.mode": _ONLINE,
+    "rewrite.openai.batch_tokens": _ONLINE,
+    "judge.openai.mode": _ONLINE,
+    "judge.openai.batch_tokens": _ONLINE,
+}
 """Keys of earlier versions, by path, and what to do instead."""
 
 

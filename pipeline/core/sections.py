@@ -23,9 +23,9 @@ class Engine(Section):
 
     `workers` is how many tasks run in parallel (0: one per core, or as many as the cluster takes),
     `shards` is how many parts a stage's work is divided into, `address` is that of a Ray cluster
-    (null: one started on this machine), `folder` is where parts are kept: a folder that every
-    machine sees, or an address that fsspec knows (`s3://bucket/prefix`). A stage whose tables would
-    need more than `table_memory` GB of memory lets DuckDB make them within it.
+    (null: one started on this machine), `folder` is where parts are kept; every machine must see
+    it. A stage whose tables would need more than `table_memory` GB of memory lets DuckDB make them
+    within it.
     """
 
     kind: Literal["local", "ray", "slurm"]
@@ -34,6 +34,13 @@ class Engine(Section):
     address: Name | None
     folder: Name
     table_memory: Annotated[float, Field(gt=0)]
+
+    @field_validator("folder")
+    @classmethod
+    def _is_a_path(cls, folder: str) -> str:
+        if "://" in folder:
+            raise ValueError("must be a folder that every machine sees, not an address")
+        return folder
 
 
 class Sample(Section):
@@ -92,11 +99,9 @@ class LanguageModel(Section):
     """
 
     model: Name
-    mode: Literal["online", "batch"]
     in_flight: Annotated[int, Field(ge=1, le=1000)]
     requests_per_minute: Positive
     tokens_per_minute: Positive
-    batch_tokens: Positive
     max_output_tokens: Positive
     output_limit: Literal["max_tokens", "max_completion_tokens"]
     extra: dict[Name, Any]

@@ -1,8 +1,8 @@
 """A vision-language model that several processes ask in parallel, as `engine` configures.
 
 They ask the same questions as one process would, each with its share of the account's limits and
-its own cache inside the cache's folder. So a kill loses only what is in flight. The lead adopts
-what they bought, then judges as if it had asked alone: it finds the answers stored.
+its own cache inside the cache's folder. So a kill loses only what is in flight. The lead takes
+over what they bought, then judges as if it had asked alone: it finds the answers stored.
 """
 
 import json
@@ -27,11 +27,11 @@ from pipeline.judges.clip_pictures import Look
 from pipeline.judges.judge_prompt import JudgePrompt
 from pipeline.judges.level_requests import Judged
 from pipeline.judges.vision import Options, Setup, Turn, VisionJudge
-from pipeline.llm.asker import Missed
+from pipeline.llm.asker import Unanswered
+from pipeline.llm.attempt import Attempt
 from pipeline.llm.cache import SHARDS
 from pipeline.llm.prompt import load_prompt
 from pipeline.llm.request import Request
-from pipeline.llm.round import Round
 
 STAGE = "judge"
 LOOK = 5.0
@@ -69,19 +69,19 @@ class ShardedVisionJudge(VisionJudge):
             EngineError: a process was killed; what it bought is kept.
         """
         with self._asker.cache.lock():
-            if self._engine.shards > 1 and self._settings.mode == "online":
+            if self._engine.shards > 1:
                 self._ask_in_shards(pairs)
             yield from super().judge(pairs)
 
     def _ask_in_shards(self, pairs: Sequence[Pair]) -> None:
         """Ask what is not stored, if that is more than one process can have in flight."""
         questions = [self._question(pair) for pair in pairs]
-        turns, rounds = list[Turn](), list[Round[Judged]]()
+        turns, attempts = list[Turn](), list[Attempt[Judged]]()
         requests = list[Request]()
         for repeat in range(self._options.repeats):
             recipe = self._recipe(questions, repeat)
-            rounds.append(self._asker.round(recipe, list(recipe.questions), 1))
-            missing = rounds[-1].missing()
+            attempts.append(self._asker.attempt(recipe, list(recipe.questions), 1))
+            missing = attempts[-1].missing()
             requests += missing
             texts = (text for request in missing for text in request.asked.values())
             turns.append(Turn(repeat, recipe.name, [recipe.questions[text] for text in texts]))
@@ -92,7 +92,7 @@ class ShardedVisionJudge(VisionJudge):
         if len(shares) == 1:
             return
         self._asker.endpoint.require_key()
-        is_useful = any(current.was_useful for current in rounds)
+        is_useful = any(attempt.was_useful for attempt in attempts)
         given = {
             part_key(STAGE, *(one.text for turn in share for one in turn.questions)): share
             for share in shares
@@ -107,9 +107,9 @@ class ShardedVisionJudge(VisionJudge):
         clear()  # what failed earlier may be answered now
         with watch(folder, len(requests)):
             paths = map_shards(STAGE, ask_shard, shards, self._engine).values()
-        missed = [Missed(**files.read_json(path)) for path in paths]
+        unanswered = [Unanswered(**files.read_json(path)) for path in paths]
         clear()
-        self._asker.adopt(rounds, missed)
+        self._asker.merge_worker_results(attempts, unanswered)
 
 
 def make_vision_judge(params: Params) -> VisionJudge:
@@ -130,8 +130,8 @@ def make_vision_judge(params: Params) -> VisionJudge:
 
 def ask_shard(shard: Shard, path: Path) -> None:
     """Ask a shard's questions into its cache; write what was not answered."""
-    missed = VisionJudge(shard.setup).ask(shard.turns, is_useful=shard.is_useful)
-    path.write_text(json.dumps(missed._asdict()))  # ASCII, whatever a server has sent
+    unanswered = VisionJudge(shard.setup).ask(shard.turns, is_useful=shard.is_useful)
+    path.write_text(json.dumps(unanswered._asdict()))  # ASCII, whatever a server has sent
 
 
 def count_shards(engine: Engine, settings: LanguageModel, largest: int) -> int:

@@ -21,11 +21,11 @@ from pipeline.judges.clip_pictures import Clip, Look, PictureReader
 from pipeline.judges.judge_prompt import JudgePrompt
 from pipeline.judges.level_requests import JUDGING, Judged, LevelRecipe, Question
 from pipeline.llm import outcomes
-from pipeline.llm.asker import Access, Asker, Missed
+from pipeline.llm.asker import Access, Asker, Unanswered
+from pipeline.llm.attempt import Result
 from pipeline.llm.cache import PATIENCE
 from pipeline.llm.outcomes import LLMError
-from pipeline.llm.round import Result
-from pipeline.llm.spending import BATCH_SHARE, OK
+from pipeline.llm.spending import OK
 
 CANT_JUDGE = "cant-judge"
 FAILED = "failed"
@@ -64,7 +64,7 @@ class Estimate(NamedTuple):
     """What the `left` requests would take, estimated from `asked` pairs, which were paid for.
 
     `pairs` are distinct in query and clip; each is asked `judge.repeats` times. Tokens are the
-    server's own counts, the cost is in USD, `seconds` is the time online.
+    server's own counts, the cost is in USD.
     """
 
     pairs: int
@@ -114,30 +114,30 @@ class VisionJudge:
         """
         questions = [self._question(pair) for pair in pairs]
         for repeat in range(self._options.repeats):
-            results = self._settle(self._recipe(questions, repeat))
+            results = self._resolve(self._recipe(questions, repeat))
             for pair, question in zip(pairs, questions, strict=True):
                 answer = self._answer(pair, question, repeat, results[question.text])
                 self._counts[answer.reason or OK] += 1
                 yield answer
 
-    def ask(self, turns: Sequence[Turn], *, is_useful: bool) -> Missed:
+    def ask(self, turns: Sequence[Turn], *, is_useful: bool) -> Unanswered:
         """Ask as one of several processes; return what was not answered.
 
-        `is_useful` as in `Asker.join`.
+        `is_useful` as in `Asker.as_worker`.
 
         Raises:
             CacheError: another process is using this cache.
             UsageError: the environment has no key, or a different address from the lead's.
         """
         error = None
-        self._asker.join(is_useful=is_useful)
+        self._asker.as_worker(is_useful=is_useful)
         with self._asker.cache.lock(PATIENCE):
             try:
                 for turn in turns:
-                    self._settle(self._join_recipe(turn))
+                    self._resolve(self._join_recipe(turn))
             except LLMError as exc:
                 error = exc
-        return self._asker.list_missed(error)
+        return self._asker.list_unanswered(error)
 
     def figures(self) -> Mapping[str, object]:
         """Return what judging took, and the number of answers by reason (`ok`: with a level)."""
@@ -157,15 +157,15 @@ class VisionJudge:
         repeats = range(self._options.repeats)
         recipe, *others = [self._recipe(questions, repeat) for repeat in repeats]
         texts = list(recipe.questions)
-        with self._asker.cache.lock():  # adopts what a killed run has bought
-            rounds = [self._asker.round(one, texts, 1).missing() for one in (recipe, *others)]
-        missing = [text for request in rounds[0] for text in request.asked.values()]
+        with self._asker.cache.lock():  # merges what a killed run has bought
+            requests = [self._asker.attempt(each, texts, 1).missing() for each in (recipe, *others)]
+        missing = [text for request in requests[0] for text in request.asked.values()]
         shuffled = sorted(missing or texts, key=lambda text: draw("estimate", text))
         sample = shuffled[:ESTIMATED_BY]
         start = time.monotonic()
-        self._asker.settle(recipe, sample, 1, "pairs", online=True)
+        self._asker.resolve(recipe, sample, 1, "pairs")
         took = time.monotonic() - start if missing else 0.0
-        left = sum(map(len, rounds)) - (len(sample) if missing else 0)
+        left = sum(map(len, requests)) - (len(sample) if missing else 0)
         return self._extrapolate(len(texts), left, len(sample), took)
 
     def _extrapolate(self, pairs: int, left: int, asked: int, took: float) -> Estimate:
@@ -184,14 +184,13 @@ class VisionJudge:
             60 * left / settings.requests_per_minute,
             60 * (tokens_in + tokens_out) / settings.tokens_per_minute,
         )
-        price = BATCH_SHARE if settings.mode == "batch" else 1.0
         return Estimate(
             pairs=pairs,
             asked=asked,
             left=left,
             tokens_in=tokens_in,
             tokens_out=tokens_out,
-            cost=price * prices.cost(tokens_in, tokens_out),
+            cost=prices.cost(tokens_in, tokens_out),
             seconds=math.ceil(max(seconds)),
         )
 
@@ -204,8 +203,8 @@ class VisionJudge:
             )
         return recipe
 
-    def _settle(self, recipe: LevelRecipe) -> Mapping[str, Result[Judged]]:
-        return self._asker.settle(recipe, list(recipe.questions), 1, "pairs").results
+    def _resolve(self, recipe: LevelRecipe) -> Mapping[str, Result[Judged]]:
+        return self._asker.resolve(recipe, list(recipe.questions), 1, "pairs").results
 
     def _question(self, pair: Pair) -> Question:
         clip = Clip(pair.clip, pair.clip.stem, pair.seconds)

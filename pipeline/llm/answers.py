@@ -21,7 +21,6 @@ Found = TypeVar("Found")
 _THOUGHT, _THOUGHT_ENDS = "<think>", "</think>"
 _MOST_STARTS = 1000
 """Opening braces that are tried: prose has few, and a hostile answer must not take minutes."""
-_OK, _UNKNOWN = 200, 500  # HTTP statuses
 
 _decoder = json.JSONDecoder(object_pairs_hook=without_repeats)
 
@@ -42,10 +41,10 @@ class Answer(NamedTuple):
 
     def record(self) -> dict[str, Any]:
         """Return what is stored."""
-        kept = self._asdict()
+        record = self._asdict()
         if self.alternatives is None:
-            del kept["alternatives"]
-        return kept
+            del record["alternatives"]
+        return record
 
 
 class Reading(NamedTuple, Generic[Found]):
@@ -131,10 +130,10 @@ def find_alternatives(logprobs: object, key: str) -> dict[str, float] | None:
     except ValidationError:
         return None
     text = "".join(token.token for token in tokens)
-    places = list(re.finditer(rf'"{re.escape(key)}"\s*:\s*', text))
-    if not places:
+    matches = list(re.finditer(rf'"{re.escape(key)}"\s*:\s*', text))
+    if not matches:
         return None
-    value = places[-1].end()
+    value = matches[-1].end()
     end = 0
     for token in tokens:
         start, end = end, end + len(token.token)
@@ -148,9 +147,9 @@ def find_alternatives(logprobs: object, key: str) -> dict[str, float] | None:
 def _merge(alternatives: list[_Alternative]) -> dict[str, float]:
     """Return the highest log-probability of each text: a leading space makes it another token."""
     best: dict[str, float] = {}
-    for one in alternatives:
-        text = one.token.strip()
-        best[text] = max(one.logprob, best.get(text, one.logprob))
+    for token in alternatives:
+        text = token.token.strip()
+        best[text] = max(token.logprob, best.get(text, token.logprob))
     return best
 
 
@@ -163,38 +162,6 @@ def why_unusable(answer: Answer) -> Outcome | None:
     if answer.finish_reason == "length":
         return outcomes.TRUNCATED
     return None
-
-
-def read_results(
-    content: bytes, watched: str | None = None
-) -> Iterator[tuple[str, Answer | CallFailed]]:
-    """Yield how requests ended, by key; skip invalid lines of the result file."""
-    for text in content.splitlines():
-        try:
-            line = json.loads(text)
-        except (ValueError, RecursionError):
-            continue  # its request stays open, and is submitted again
-        if isinstance(line, dict) and isinstance(key := line.get("custom_id"), str):
-            yield key, _read_result(line, watched)
-
-
-def _read_result(line: dict[str, Any], watched: str | None) -> Answer | CallFailed:
-    response = _object(line.get("response"))
-    body, status = response.get("body"), response.get("status_code")
-    status = status if isinstance(status, int) else _UNKNOWN
-    if status == _OK:
-        try:
-            return parse(body, watched)
-        except CallFailed as failure:
-            return failure
-    error = _object(line.get("error")) or _object(_object(body).get("error"))
-    message = str(error.get("message") or error.get("code") or f"status {status}")
-    outcome = outcomes.from_status(status, error.get("code"), error.get("type"))
-    return CallFailed(outcome, " ".join(message.split()))
-
-
-def _object(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def unwrap(content: str, key: str) -> object:
@@ -210,13 +177,13 @@ def unwrap(content: str, key: str) -> object:
         objects = list(_objects(content))
     else:
         return value
-    spoken = _end_of_thought(content, objects)
-    kept = [each for each in objects if each.start >= spoken and key in each.value]
-    if not kept or any(other.value != kept[0].value for other in kept):
-        raise ValueError(f"{len(kept)} JSON objects with {key!r} in the answer")
-    if _THOUGHT in content[max(spoken, 0) : kept[0].start]:
-        raise ValueError("the answer ends in a thought")
-    return kept[0].value
+    start = _end_of_thought(content, objects)
+    candidates = [each for each in objects if each.start >= start and key in each.value]
+    if not candidates or any(other.value != candidates[0].value for other in candidates):
+        raise ValueError(f"{len(candidates)} JSON objects with {key!r} in the answer")
+    if _THOUGHT in content[max(start, 0) : candidates[0].start]:
+        raise ValueError("the answer stops inside <think>")
+    return candidates[0].value
 
 
 class _Object(NamedTuple):

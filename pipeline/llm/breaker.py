@@ -17,7 +17,7 @@ reach the server.
 FIRST_ANSWERS = 20
 """A run is stopped if this many first answers are all unusable: each of them was paid for.
 
-A model that can't answer in the required form would be asked up to `round.upper_bound` times for
+A model that can't answer in the required form would be asked up to `attempt.upper_bound` times for
 every request. Fewer answers prove too little: they may be about texts that no model can answer for.
 """
 
@@ -25,7 +25,7 @@ _SHOWN = 200  # characters of an unusable answer
 
 
 class Breaker:
-    """Counts how requests end over all rounds of a run, and stops the run when needed."""
+    """Counts how requests end over all attempts of a run, and stops the run when needed."""
 
     def __init__(self, purpose: Purpose) -> None:
         """Begin with empty counts."""
@@ -59,7 +59,7 @@ class Breaker:
         self._refused_subjects.add(subject)
         return was_refused
 
-    def prove(self) -> None:
+    def mark_usable(self) -> None:
         """Note that the model has answered in the required form before, in any run."""
         self._is_usable = True
 

@@ -5,7 +5,7 @@ it arrives. Each line begins with its line break, so a line cut short by a kill 
 A line whose checksum does not match counts as absent.
 
 If several processes ask in parallel, each has such a folder of its own in `<folder>/shards`. The
-next process to lock the cache adopts their answers, including those of a killed run.
+next process to lock the cache merges their answers into it, including those of a killed run.
 """
 
 import hashlib
@@ -33,7 +33,10 @@ PATIENCE = 120.0
 
 
 class Entry(NamedTuple):
-    """An answer, its texts by id, and the share of the full price that was paid for it."""
+    """An answer, its texts by id, and the share of the full price that was paid for it.
+
+    The share is 1, except for answers that earlier versions bought in batches.
+    """
 
     asked: dict[str, str]
     answer: Answer
@@ -96,7 +99,7 @@ class Cache:
         result: dict[str, tuple[Found, str]] = {}
         for key, entry in sorted(self._entries(recipe.name).items()):
             reading = recipe.read(entry.answer, entry.asked)
-            result |= {text: (one, key) for text, one in reading.found.items()}
+            result |= {text: (found, key) for text, found in reading.found.items()}
         return result
 
     def single_texts(self, recipe: str) -> set[str]:
@@ -124,29 +127,29 @@ class Cache:
         try:
             if self._lock.lock_counter == 1:
                 self._recipes.clear()  # another process may have written in the meantime
-                self.adopt()
+                self.merge_shards()
             yield
         finally:
             self._lock.release()
 
-    def adopt(self) -> dict[str, set[str]]:
-        """Adopt what shards have bought; return the keys of new entries, by recipe.
+    def merge_shards(self) -> dict[str, set[str]]:
+        """Take over what shards have bought; return the keys of new entries, by recipe.
 
         Raises:
-            CacheError: one of them is still asking.
+            CacheError: a shard is still asking.
         """
-        adopted: dict[str, set[str]] = {}
+        merged: dict[str, set[str]] = {}
         for folder in sorted((self.folder / SHARDS).glob("*")):
             shard = Cache(folder, self._purpose)
             with shard.lock(PATIENCE):
                 for recipe in sorted(path.stem for path in folder.glob("*.jsonl")):
                     entries = shard._entries(recipe).items()
                     new = {key for key, entry in entries if self.put_new(recipe, key, entry)}
-                    adopted[recipe] = adopted.get(recipe, set()) | new
+                    merged[recipe] = merged.get(recipe, set()) | new
                     self._sync(recipe)
             with disk_errors(folder, self._purpose):
                 shutil.rmtree(folder)
-        return adopted
+        return merged
 
     def _append(self, recipe: str, key: str, entry: Entry) -> None:
         text = _canonical({"key": key, **entry._asdict(), "answer": entry.answer.record()})

@@ -8,9 +8,7 @@ import asyncio
 import os
 import re
 import time
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TypeVar
 from urllib.parse import urlsplit
 
 import openai
@@ -21,8 +19,6 @@ from pipeline.llm.answers import Answer
 from pipeline.llm.outcomes import CallFailed
 from pipeline.llm.request import Body
 from pipeline.llm.retry import retry_after
-
-T = TypeVar("T")
 
 DEFAULT_URL = "https://api.openai.com/v1"
 _ADDRESS = re.compile(
@@ -80,10 +76,10 @@ def _is_address(url: str) -> bool:
 
 
 class Client:
-    """One connection pool to the endpoint; each call is made once, within `timeout` seconds."""
+    """One connection pool to the endpoint; a request is sent once, for `timeout` seconds."""
 
     def __init__(self, endpoint: Endpoint, timeout: float) -> None:
-        """Open nothing yet; the key is required when the first call is made."""
+        """Open nothing yet; the key is required when the first request is sent."""
         self._endpoint, self._timeout = endpoint, timeout
         self.sdk = openai.AsyncOpenAI(
             api_key=endpoint.key or "none", base_url=endpoint.url, max_retries=0, timeout=timeout
@@ -94,27 +90,16 @@ class Client:
 
         Raises:
             CallFailed: no answer arrived, with the reason.
-        """
-        # Not `chat.completions.create`: what it does to an already valid body takes longer than
-        # everything else here.
-        post = self.sdk.post
-        return answers.parse(
-            await self.call(lambda: post("/chat/completions", cast_to=object, body=body)), watched
-        )
-
-    async def call(self, operation: Callable[[], Awaitable[T]], timeout: float = 0) -> T:
-        """Make one SDK call, within `timeout` seconds or the client's own, whichever is longer.
-
-        Raises:
-            CallFailed: it failed, with the reason.
             UsageError: the key is missing.
         """
-        key, timeout = self._endpoint.require_key(), max(timeout, self._timeout)
+        key = self._endpoint.require_key()
         try:
-            async with asyncio.timeout(timeout):
-                return await operation()
+            async with asyncio.timeout(self._timeout):
+                # Not `chat.completions.create`: what it does to an already valid body takes longer
+                # than everything else here.
+                response = await self.sdk.post("/chat/completions", cast_to=object, body=body)
         except TimeoutError:
-            failure = CallFailed(outcomes.TIMEOUT, f"no answer in {timeout:g} s")
+            failure = CallFailed(outcomes.TIMEOUT, f"no answer in {self._timeout:g} s")
         except openai.APIStatusError as exc:
             outcome = outcomes.from_status(exc.status_code, exc.code, exc.type)
             wait = retry_after(exc.response.headers, time.time())
@@ -127,6 +112,8 @@ class Client:
             failure = CallFailed(outcomes.BROKEN_RESPONSE, _message(exc, key))
         except (ValueError, RecursionError):  # the SDK could not parse the response
             failure = CallFailed(outcomes.BROKEN_RESPONSE, "the response is not JSON")
+        else:
+            return answers.parse(response, watched)
         raise failure  # not chained: the SDK's error contains the request, and so the key
 
 

@@ -4,7 +4,8 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Generic, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Generic
 
 from pipeline.core import cli
 from pipeline.llm import outcomes
@@ -21,8 +22,12 @@ from pipeline.llm.spending import Spending
 Job = Callable[[], Awaitable[None]]
 
 
-class Session(NamedTuple, Generic[Found]):
-    """What one run asks with, online or in batches."""
+@dataclass
+class Dispatcher(Generic[Found]):
+    """Asks one server, until the run must stop.
+
+    At most `loaded` requests with pictures are in memory.
+    """
 
     recipe: Recipe[Found]
     purpose: Purpose
@@ -31,19 +36,15 @@ class Session(NamedTuple, Generic[Found]):
     cache: Cache
     spent: Spending
     breaker: Breaker
+    limiter: Limiter
+    loaded: int
 
-
-class Dispatcher(Generic[Found]):
-    """Asks one server, until the run must stop."""
-
-    def __init__(self, session: Session[Found], limiter: Limiter, loaded: int) -> None:
-        """Ask within the limits; at most `loaded` requests with pictures are in memory."""
-        self._recipe, self._purpose, self._client, self._policy = session[:4]
-        self._cache, self._spent, self._breaker = session[4:]
-        self._limiter, self._reported = limiter, set[Outcome]()
-        self._memory = asyncio.Semaphore(loaded)
+    def __post_init__(self) -> None:
+        """Send nothing yet."""
+        self._memory = asyncio.Semaphore(self.loaded)
+        self._reported = set[Outcome]()
         self._stopped: LLMError | None = None
-        self._flying: set[asyncio.Task[Any] | None] = set()
+        self._in_flight: set[asyncio.Task[Any] | None] = set()
 
     async def run(self, jobs: Iterable[Job], at_once: int) -> None:
         """Run jobs that ask, in order. When one finds that the run must stop, no other begins.
@@ -64,12 +65,12 @@ class Dispatcher(Generic[Found]):
             if tasks:
                 await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
         except asyncio.CancelledError:
-            self._flying.clear()  # someone pressed Ctrl-C: do not wait
+            self._in_flight.clear()  # someone pressed Ctrl-C: do not wait
             raise
         finally:
             left.clear()
             for task in tasks:
-                if task not in self._flying:
+                if task not in self._in_flight:
                     task.cancel()
             ends = await asyncio.gather(*tasks, return_exceptions=True)
         for end in ends:
@@ -85,16 +86,16 @@ class Dispatcher(Generic[Found]):
         """
         subject = request.pictures.subject if request.pictures else None
         try:
-            answer = await self._policy.call(lambda: self._once(request))
+            answer = await self.policy.call(lambda: self._ask_once(request))
         except CallFailed as failure:
             with self._stopping():
-                self._breaker.count_failure(failure, subject)
+                self.breaker.count_failure(failure, subject)
             raise
-        reading = self._recipe.read(answer, request.asked)
-        self._spent.count(reading.outcome)
+        reading = self.recipe.read(answer, request.asked)
+        self.spent.count(reading.outcome)
         with self._stopping():
-            self._breaker.count_answer(answer, reading, subject)
-            self._breaker.check()
+            self.breaker.count_answer(answer, reading, subject)
+            self.breaker.check()
         return reading
 
     @contextmanager
@@ -106,7 +107,7 @@ class Dispatcher(Generic[Found]):
             self._stopped = error
             raise
 
-    async def _once(self, request: Request) -> Answer:
+    async def _ask_once(self, request: Request) -> Answer:
         if request.pictures is None:
             return await self._send(request, request.body)
         # Loaded before it takes a slot: no slot is spent waiting for pictures.
@@ -114,29 +115,29 @@ class Dispatcher(Generic[Found]):
             return await self._send(request, await request.load())
 
     async def _send(self, request: Request, body: Body) -> Answer:
-        async with self._limiter.slot(request.most) as slot:
+        async with self.limiter.slot(request.most) as slot:
             if self._stopped:
                 raise self._stopped
-            self._flying.add(task := asyncio.current_task())
+            self._in_flight.add(task := asyncio.current_task())
             try:
                 answer = await self._post(body)
             finally:
-                self._flying.discard(task)
-            self._cache.put(request, answer)  # first, so that nothing can lose it
-            slot.charge(self._spent.pay(answer, lambda: request.likely_in))
+                self._in_flight.discard(task)
+            self.cache.put(request, answer)  # first, so that nothing can lose it
+            slot.charge(self.spent.pay(answer, lambda: request.likely_in))
             return answer
 
     async def _post(self, body: Body) -> Answer:
-        self._spent.requests += 1
+        self.spent.requests += 1
         try:
-            return await self._client.ask(body, self._recipe.watched)
+            return await self.client.ask(body, self.recipe.watched)
         except CallFailed as failure:
-            self._spent.count_failure(failure.outcome)
+            self.spent.count_failure(failure.outcome)
             if self._stopped:
                 raise self._stopped from failure
             self._report_first(failure)
-            if failure.outcome is outcomes.RATE_LIMITED and self._policy.is_worth_waiting(failure):
-                self._limiter.pause(failure.wait or 0)
+            if failure.outcome is outcomes.RATE_LIMITED and self.policy.is_worth_waiting(failure):
+                self.limiter.pause(failure.wait or 0)
             raise
 
     def _report_first(self, failure: CallFailed) -> None:
@@ -144,5 +145,5 @@ class Dispatcher(Generic[Found]):
         outcome = failure.outcome
         if outcome.next is Next.WAIT and outcome not in self._reported:
             self._reported.add(outcome)
-            hint = self._purpose.hint(outcome)
-            cli.log(f"{failure}; trying up to {self._policy.tries} times ({hint})")
+            hint = self.purpose.hint(outcome)
+            cli.log(f"{failure}; trying up to {self.policy.tries} times ({hint})")

@@ -99,14 +99,14 @@ class Limiter:
     def __init__(self, budget: RateBudget, in_flight: int) -> None:
         """Allow up to `in_flight` concurrent requests, if the budget has room."""
         self._budget = budget
-        self._places = asyncio.Semaphore(in_flight)
+        self._free_slots = asyncio.Semaphore(in_flight)
         self._turn = asyncio.Lock()
         self._ended = asyncio.Event()
 
     @asynccontextmanager
     async def slot(self, tokens: int) -> AsyncIterator[Slot]:
         """Wait for a slot for a request of at most `tokens`, and hold it in the block."""
-        async with self._places:
+        async with self._free_slots:
             async with self._turn:
                 while (wait := self._budget.wait(tokens)) > 0:
                     self._ended.clear()

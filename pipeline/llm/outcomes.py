@@ -101,10 +101,10 @@ def from_status(status: int, *codes: object) -> Outcome:
 class CallFailed(Exception):  # noqa: N818  (not a user's error: it becomes an outcome)
     """A call got no answer; `wait` is the seconds that the server asked to wait."""
 
-    def __init__(self, outcome: Outcome, said: str, wait: float | None = None) -> None:
-        super().__init__(f"{outcome.name}: {said}")
+    def __init__(self, outcome: Outcome, message: str, wait: float | None = None) -> None:
+        super().__init__(f"{outcome.name}: {message}")
         self.outcome = outcome
-        self.said = said
+        self.message = message
         self.wait = wait
 
 
@@ -116,7 +116,7 @@ class LLMError(MomentRankError):
 class Purpose:
     """What to ask a model for, and the section of params.yaml that configures it.
 
-    `hints` are this purpose's own, by outcome name.
+    `hints` replace the outcomes' hints, by outcome name.
     """
 
     section: str
@@ -129,5 +129,7 @@ class Purpose:
 
     def stop(self, failure: CallFailed) -> LLMError:
         """Return the error for a failure after which the run must stop."""
-        kept = "answers so far are kept; the next run continues from there"
-        return LLMError(f"{failure} ({self.hint(failure.outcome)}); {kept}")
+        hint = self.hint(failure.outcome)
+        return LLMError(
+            f"{failure} ({hint}); answers so far are kept; the next run continues from there"
+        )

@@ -77,14 +77,10 @@ class Request:
         return count_prompt_tokens(self.body) + self._picture_tokens
 
     @property
-    def most_in(self) -> int:
-        """The most input tokens that the server may count."""
-        return count_prompt_tokens(self.body, FEWEST_BYTES) + self._picture_tokens
-
-    @property
     def most(self) -> int:
         """The most tokens that the server may count for the request and its answer."""
-        return self.most_in + self.max_output_tokens
+        most_in = count_prompt_tokens(self.body, FEWEST_BYTES) + self._picture_tokens
+        return most_in + self.max_output_tokens
 
     @property
     def _picture_tokens(self) -> int:

@@ -24,9 +24,6 @@ LIKELY_BYTES = 4
 FEWEST_BYTES = 3
 """Bytes of UTF-8 per token where a count must not be too low: for limits."""
 
-BATCH_SHARE = 0.5
-"""The share of its online price that a request in a batch costs."""
-
 _PER_MESSAGE = 4  # tokens that separate one message from the next
 _log = logging.getLogger(__name__)
 
@@ -81,15 +78,15 @@ class Spending:
     reused: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
     failures: Counter[str] = field(default_factory=Counter)
-    _serving: dict[str, tuple[int, int, float]] = field(default_factory=dict)
+    _result: dict[str, tuple[int, int, float]] = field(default_factory=dict)
 
     @property
     def was_answered(self) -> bool:
         """Whether the model ever answered, now or in an earlier run whose answers are used."""
         return self.answers + self.cache_hits + self.reused > 0
 
-    def pay(self, answer: Answer, likely_in: Callable[[], int], share: float = 1.0) -> int:
-        """Add an answer at `share` of the price; return its tokens, in and out.
+    def pay(self, answer: Answer, likely_in: Callable[[], int]) -> int:
+        """Add an answer to what was paid; return its tokens, in and out.
 
         If the server did not count them, they are estimated.
         """
@@ -97,16 +94,16 @@ class Spending:
         self.answers += 1
         self.tokens_in += tokens_in
         self.tokens_out += tokens_out
-        self.cost += share * self.prices.cost(tokens_in, tokens_out)
+        self.cost += self.prices.cost(tokens_in, tokens_out)
         return tokens_in + tokens_out
 
-    def note_serving(
+    def count_towards_result(
         self, key: str, answer: Answer, likely_in: Callable[[], int], share: float
     ) -> None:
-        """Count an answer towards the result, whichever run bought it; each key once."""
+        """Count an answer once, at its share of the price, whichever run bought it."""
         tokens_in, tokens_out = _count_answer(answer, likely_in)
         cost = share * self.prices.cost(tokens_in, tokens_out)
-        self._serving[key] = tokens_in, tokens_out, cost
+        self._result[key] = tokens_in, tokens_out, cost
 
     def count(self, outcome: Outcome | None) -> None:
         """Count how a request ended."""
@@ -123,7 +120,7 @@ class Spending:
         They are those of this run, and, as `result_...`, those of the whole result: what its
         answers cost in all the runs that bought them, at today's prices.
         """
-        serving = self._serving.values()
+        used = self._result.values()
         return {
             "requests": self.requests,
             "tokens_in": self.tokens_in,
@@ -132,9 +129,9 @@ class Spending:
             "cache_hits": self.cache_hits,
             "reused_captions": self.reused,
             "outcomes": dict(sorted(self.outcomes.items())),
-            "result_tokens_in": sum(tokens_in for tokens_in, _, _ in serving),
-            "result_tokens_out": sum(tokens_out for _, tokens_out, _ in serving),
-            "result_cost_usd": round(math.fsum(cost for _, _, cost in serving), 6),
+            "result_tokens_in": sum(tokens_in for tokens_in, _, _ in used),
+            "result_tokens_out": sum(tokens_out for _, tokens_out, _ in used),
+            "result_cost_usd": round(math.fsum(cost for _, _, cost in used), 6),
         }
 
 
@@ -144,7 +141,7 @@ def _count_answer(answer: Answer, likely_in: Callable[[], int]) -> tuple[int, in
     return answer.tokens_in, answer.tokens_out
 
 
-class Unsettled:
+class FailureLog:
     """How many texts got no result in a run, by reason; each reason is logged once.
 
     `given_up` are the requests that failed on every try, by key.
@@ -157,12 +154,12 @@ class Unsettled:
         self._count: Counter[Outcome] = Counter()
         self._failures: dict[Outcome, CallFailed] = {}
 
-    def keep(self, key: str, failure: CallFailed) -> None:
+    def give_up(self, key: str, failure: CallFailed) -> None:
         """Record a request that is given up, and the first failure of each kind."""
         self.given_up[key] = failure
         self._failures.setdefault(failure.outcome, failure)
 
-    def add(self, outcome: Outcome, texts: int) -> None:
+    def count(self, outcome: Outcome, texts: int) -> None:
         """Count texts that are given up, and log each reason the first time."""
         if outcome not in self._count:
             _log.warning("no %s: %s", self._purpose.wanted, self._explain(outcome))

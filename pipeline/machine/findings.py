@@ -18,10 +18,8 @@ import psutil
 from momentrank.errors import MomentRankError
 from pipeline import corpora
 from pipeline.core import tables
-from pipeline.core.engine import bucket
 from pipeline.core.engine.on_ray import knock
 from pipeline.core.engine.on_slurm import COMMANDS
-from pipeline.core.engine.parts import is_address
 from pipeline.core.params import Params
 from pipeline.core.progress import progress
 from pipeline.core.sections import Engine, Ingest
@@ -124,12 +122,6 @@ def find_disk(demands: list[Demand], folder: Path = Path()) -> Finding:
 
 def find_parts(engine: Engine, wanted: float) -> Finding:
     """Compare the free space where parts are kept with what they need, in GB."""
-    if is_address(engine.folder):
-        try:
-            bucket.check(engine.folder)
-        except MomentRankError as exc:
-            return Finding("parts", "missing", str(exc), "correct engine.folder")
-        return Finding("parts", "ok", f"engine.folder {engine.folder} answers")
     folder = Path(engine.folder).absolute()
     there = next(path for path in (folder, *folder.parents) if path.exists())
     free = shutil.disk_usage(there).free / GB

@@ -17,7 +17,7 @@ rewriter would pass leftover names, and one that saw more would fail what nobody
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from pipeline.core.engine.text_rows import HERE, RowMap
+from pipeline.core.engine.text_rows import IN_PROCESS, RowMap
 from pipeline.names import truecase
 from pipeline.names.base import NameTagger, Span
 from pipeline.names.evidence import corpus as corpora
@@ -50,7 +50,7 @@ class NameFinder:
         cast: Cast | None = None,
         *,
         of_captions: bool = False,
-        map_rows: RowMap = HERE,
+        map_rows: RowMap = IN_PROCESS,
     ) -> None:
         """Read the corpus; with `of_captions`, it has captions, whose few names mean nothing.
 

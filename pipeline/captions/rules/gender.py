@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from pipeline.captions.rules.mentions import Mention, find_mentions
-from pipeline.core.engine.text_rows import HERE, RowMap
+from pipeline.core.engine.text_rows import IN_PROCESS, RowMap
 from pipeline.language.lexicon import GENDER_OF_NOUN, TITLES, Gender
 from pipeline.names.base import Span
 from pipeline.names.evidence.cast import is_no_name
@@ -100,7 +100,7 @@ def learn(
     texts: Sequence[str],
     spans: Sequence[Sequence[Span]],
     cast: Mapping[str, Gender],
-    map_rows: RowMap = HERE,
+    map_rows: RowMap = IN_PROCESS,
 ) -> Genders:
     """Return what the corpus says about its people; `spans` are the names in each text."""
     names = _single_names(spans)

@@ -24,7 +24,7 @@ from pipeline.captions.rules.people import (
 )
 from pipeline.captions.rules.units import Unit, group_mentions, share_titles
 from pipeline.captions.rules.wording import Edit, Voice, apply_edits, plural_verb
-from pipeline.core.engine.text_rows import HERE, RowMap
+from pipeline.core.engine.text_rows import IN_PROCESS, RowMap
 from pipeline.core.progress import progress
 from pipeline.language.lexicon import Gender
 from pipeline.names.base import Span
@@ -54,7 +54,7 @@ class RulesRewriter:
         find: Finder,
         genders: Genders | None = None,
         cast: Cast | None = None,
-        map_rows: RowMap = HERE,
+        map_rows: RowMap = IN_PROCESS,
     ) -> None:
         """Set what marks the names, and what does the work that concerns single texts."""
         self._find, self._map = find, map_rows
@@ -68,7 +68,7 @@ class RulesRewriter:
         find: Finder,
         genders: Mapping[str, Gender] | None = None,
         cast: Cast | None = None,
-        map_rows: RowMap = HERE,
+        map_rows: RowMap = IN_PROCESS,
     ) -> Self:
         """Return a rewriter that has learned the genders of names from a corpus.
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from pipeline.core import rng
 from pipeline.core.files import file_sha256
 
-HANDS_OUT = "pipeline.core.engine.shards"
-"""The imports of this module, and so the engines, are not followed."""
+DISPATCHER_MODULE = "pipeline.core.engine.shards"
+"""Its imports, and so the engines, are not followed."""
 DATA = {".json", ".toml", ".yaml"}
 INSTALLED = tuple(sysconfig.get_paths()[kind] for kind in ("stdlib", "purelib", "platlib"))
 """Folders of Python's own library and of packages, which count by name and version."""
@@ -54,7 +54,8 @@ def _reach(function: object) -> dict[str, Path]:
     if not file or file.startswith(INSTALLED):
         return {}
     name = module.__spec__.name if module.__spec__ else Path(file).stem  # `__main__` of a script
-    root, left, seen, files = Path(file).parents[name.count(".")], {name}, {HANDS_OUT}, set[Path]()
+    root, files = Path(file).parents[name.count(".")], set[Path]()
+    left, seen = {name}, {DISPATCHER_MODULE}
     while left:
         seen.add(name := left.pop())
         if path := _locate(root, name):
@@ -66,8 +67,8 @@ def _reach(function: object) -> dict[str, Path]:
 def _locate(root: Path, name: str) -> Path | None:
     """Return the file of a module below `root`, if it exists."""
     path = root.joinpath(*name.split("."))
-    places = (path.with_suffix(".py"), path / "__init__.py")
-    return next((place for place in places if place.is_file()), None)
+    candidates = (path.with_suffix(".py"), path / "__init__.py")
+    return next((candidate for candidate in candidates if candidate.is_file()), None)
 
 
 @cache  # by content: a stage hands out work many times, and parsing took most of that
@@ -89,5 +90,5 @@ def _list_data(folder: Path) -> Iterator[Path]:
 
 def _list_packages() -> list[str]:
     """Return name and version of every installed package."""
-    places = (place for folder in sys.path for place in Path(folder).glob("*.dist-info"))
-    return sorted({place.name for place in places})
+    found = (path for folder in sys.path for path in Path(folder).glob("*.dist-info"))
+    return sorted({path.name for path in found})

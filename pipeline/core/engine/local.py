@@ -37,14 +37,14 @@ class Processes:
             EngineError: a process was killed.
         """
         workers = self.workers or cores()
-        if not session.is_kept():
+        if not session.is_kept_open():
             workers = min(workers, len(bundles))
         if workers == 1:
             for task in chain.from_iterable(bundles):
                 task.run()
                 finish(task)
             return
-        with session.share(self, partial(_processes, workers)) as pool:
+        with session.reuse(self, partial(_processes, workers)) as pool:
             try:
                 with _threads(max(1, cores() // workers)):
                     futures = {pool.submit(attempt, some, Path.cwd()): some for some in bundles}

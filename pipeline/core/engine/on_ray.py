@@ -51,7 +51,7 @@ class RayTasks:
         Raises:
             EngineError: no cluster at `address`, or a task was killed more than `RETRIES` times.
         """
-        with session.share(self.address, self._connected) as ray, redirect_stdout(_Messages()):
+        with session.reuse(self.address, self._connected) as ray, redirect_stdout(_Messages()):
             submit, waiting = self._submit(ray), deque(bundles)
             running: dict[Any, Bundle] = {}
             while waiting or running:

@@ -13,21 +13,19 @@ from typing import Any
 from pipeline.core import files, rng
 from pipeline.core.sections import Engine
 
-FOLDER = Path(".cache/parts")
-"""In the working copy, if `engine.folder` is an address."""
 SEAL = ".sha256.json"
 
 
 @dataclass(frozen=True)
 class Task:
-    """The work of one part: `work(given, path)`, a pure function that writes the file `path`.
+    """The work of one part: `work(payload, path)`, a pure function that writes the file `path`.
 
-    `work` is a function of a module (or a partial of one) and `given` is small: both are sent to
+    `work` is a function of a module (or a partial of one) and `payload` is small: both are sent to
     other processes and machines. Large data goes in files.
     """
 
     work: Callable[[Any, Path], None]
-    given: object
+    payload: object
     path: Path
 
     def is_finished(self) -> bool:
@@ -36,7 +34,7 @@ class Task:
             return False
         return bool(json.loads(self.seal.read_text())["sha256"] == files.file_sha256(self.path))
 
-    def is_here(self) -> bool:
+    def is_visible(self) -> bool:
         """Tell whether this machine sees what another has finished, without reading it."""
         return self.path.is_file() and self.seal.is_file()
 
@@ -45,7 +43,7 @@ class Task:
         if self.is_finished():
             return
         with files.unfinished(self.path, "wb") as stream:
-            self.work(self.given, Path(stream.name))
+            self.work(self.payload, Path(stream.name))
         files.write_json(self.seal, {"sha256": files.file_sha256(self.path)})
 
     @property
@@ -63,12 +61,6 @@ def part_key(*facts: object) -> str:
     return rng.draw(*facts)[:32]
 
 
-def is_address(folder: str) -> bool:
-    """Tell whether `engine.folder` is an address like `s3://bucket/prefix`."""
-    return "://" in folder
-
-
 def stage_folder(stage: str, engine: Engine) -> Path:
-    """Return the folder of a stage's parts on this machine, and of what its tasks read."""
-    folder = FOLDER if is_address(engine.folder) else Path(engine.folder)
-    return folder.absolute() / stage
+    """Return the folder of a stage's parts, and of what its tasks read."""
+    return Path(engine.folder).absolute() / stage

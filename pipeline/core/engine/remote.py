@@ -57,18 +57,18 @@ def _root(exc: Exception) -> Exception:
     return RuntimeError(f"{type(exc).__name__}: {exc}")
 
 
-def wait_until_here(task: Task) -> None:
+def wait_until_visible(task: Task) -> None:
     """Wait until this machine sees a finished part.
 
     Raises:
         EngineError: it never does: the folder of the parts is not shared.
     """
     deadline = time.monotonic() + VISIBLE_SECONDS
-    while not task.is_here():
+    while not task.is_visible():
         if time.monotonic() > deadline:
             raise EngineError(
                 f"{task.path}: written by another machine, but not seen here; engine.folder must"
-                " be a folder that every machine sees, or an address like s3://bucket/prefix"
+                " be a folder that every machine sees"
             )
         time.sleep(0.5)
 

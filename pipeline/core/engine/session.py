@@ -17,7 +17,7 @@ _CURRENT: ContextVar[_Session | None] = ContextVar("session", default=None)
 
 
 @contextmanager
-def keep() -> Iterator[None]:
+def keep_open() -> Iterator[None]:
     """Keep open, until the end of this block, what the maps inside it open."""
     with ExitStack() as stack:
         token = _CURRENT.set(_Session(stack, {}))
@@ -27,14 +27,14 @@ def keep() -> Iterator[None]:
             _CURRENT.reset(token)
 
 
-def is_kept() -> bool:
+def is_kept_open() -> bool:
     """Tell whether what is opened stays open for later maps."""
     return _CURRENT.get() is not None
 
 
 @contextmanager
-def share(key: Hashable, start: Callable[[], AbstractContextManager[Opened]]) -> Iterator[Opened]:
-    """Yield what `start` opens for this block; inside `keep` it is opened once for each key."""
+def reuse(key: Hashable, start: Callable[[], AbstractContextManager[Opened]]) -> Iterator[Opened]:
+    """Yield what `start` opens for this block; inside `keep_open`, each key is opened once."""
     session = _CURRENT.get()
     if session is None:
         with start() as opened:

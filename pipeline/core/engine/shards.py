@@ -16,12 +16,12 @@ import numpy.typing as npt
 
 from pipeline.core import cli
 from pipeline.core.engine.code import code_digest
-from pipeline.core.engine.parts import Bundle, Task, is_address, part_key, stage_folder
-from pipeline.core.engine.remote import wait_until_here
+from pipeline.core.engine.parts import Bundle, Task, part_key, stage_folder
+from pipeline.core.engine.remote import wait_until_visible
 from pipeline.core.progress import progress
 from pipeline.core.sections import Engine
 
-Given = TypeVar("Given")
+Payload = TypeVar("Payload")
 Shards = npt.NDArray[np.int64]
 
 
@@ -45,30 +45,28 @@ def assign_shards(values: Sequence[str], shards: int) -> Shards:
 
 def map_shards(  # noqa: PLR0913  (what, by what, and where)
     stage: str,
-    work: Callable[[Given, Path], None],
-    given: Mapping[str, Given],
+    work: Callable[[Payload, Path], None],
+    payloads: Mapping[str, Payload],
     engine: Engine,
     gpus: float = 0,
     *,
     bundled: bool = False,
 ) -> dict[str, Path]:
-    """Let `work(input, path)` write one file for each input, and return the files by key.
+    """Let `work(payload, path)` write one file for each payload, and return the files by key.
 
-    A key (`parts.part_key`) names everything that its input's work depends on except the code,
+    A key (`parts.part_key`) names everything that its payload's work depends on except the code,
     whose hash is added here. The finished parts of a killed run are reused. `gpus` is what one
     process needs if there are any. Once the stage has written what it makes from the parts, it
     calls `clear_parts`.
 
-    Each input is a shard; if there are many more (`bundled`), they are dealt out to as many
+    Each payload is a shard; if there are many more (`bundled`), they are dealt out to as many
     processes as there are shards, so that a process loads its model once.
     """
     folder = stage_folder(stage, engine)
     code = code_digest(work)
-    tasks = {key: Task(work, one, folder / part_key(key, code)) for key, one in given.items()}
-    if is_address(engine.folder):
-        from pipeline.core.engine.bucket import store_tasks  # noqa: PLC0415  (fsspec)
-
-        tasks = store_tasks(tasks, stage, engine.folder)
+    tasks = {
+        key: Task(work, payload, folder / part_key(key, code)) for key, payload in payloads.items()
+    }
     left = [task for task in tasks.values() if not task.is_finished()]
     if left and len(left) < len(tasks):
         cli.log(f"{stage}: {len(tasks) - len(left)} of {len(tasks)} parts were already finished")
@@ -76,7 +74,7 @@ def map_shards(  # noqa: PLR0913  (what, by what, and where)
     with progress(f"{stage}: parts", total=len(left) if len(tasks) > 1 else 0, unit="") as bar:
 
         def finish(task: Task) -> None:
-            wait_until_here(task)
+            wait_until_visible(task)
             bar.update()
 
         if left:
@@ -89,10 +87,6 @@ def map_shards(  # noqa: PLR0913  (what, by what, and where)
 def clear_parts(stage: str, engine: Engine) -> None:
     """Delete a stage's parts, once their result is written."""
     shutil.rmtree(stage_folder(stage, engine), ignore_errors=True)
-    if is_address(engine.folder):
-        from pipeline.core.engine.bucket import clear  # noqa: PLC0415  (fsspec)
-
-        clear(stage, engine.folder)
 
 
 def _executor(engine: Engine, gpus: float) -> Executor:

@@ -55,8 +55,8 @@ def map_texts(  # noqa: PLR0913  (what, by what, and where)
         with files.unfinished(file, "wb") as stream:
             table = pa.table({"text": pa.array(texts, pa.large_string())})
             pq.write_table(table, stream, row_group_size=length)
-    given = {key: Chunk(file, number) for number, key in enumerate(keys)}
-    paths = map_shards(stage, partial(_do, work), given, engine, gpus, bundled=True)
+    chunks = {key: Chunk(file, number) for number, key in enumerate(keys)}
+    paths = map_shards(stage, partial(_do, work), chunks, engine, gpus, bundled=True)
     return [paths[key] for key in keys]
 
 

@@ -56,22 +56,22 @@ class RowMap:
         folder = stage_folder(self.stage, self.engine) / "inputs"
         facts = _write(folder, known)
         shard = assign_shards([row[0] for row in rows], self.engine.shards)
-        given, places = {}, {}
+        payloads, indices = {}, {}
         for number in np.unique(shard):
-            where = np.flatnonzero(shard == number)
-            share = Share(facts, _write(folder, [rows[place] for place in where]))
+            chosen = np.flatnonzero(shard == number)
+            share = Share(facts, _write(folder, [rows[index] for index in chosen]))
             key = part_key(work.__qualname__, facts.name, share.rows.name)
-            given[key], places[key] = share, where
+            payloads[key], indices[key] = share, chosen
         results: list[Any] = [None] * len(rows)
-        paths = map_shards(self.stage, partial(do_rows, work), given, self.engine)
+        paths = map_shards(self.stage, partial(do_rows, work), payloads, self.engine)
         kind = _types(work).results
         for key, path in paths.items():
-            for place, result in zip(places[key], _read(kind, path), strict=True):
-                results[place] = result
+            for index, result in zip(indices[key], _read(kind, path), strict=True):
+                results[index] = result
         return results
 
 
-HERE = RowMap()
+IN_PROCESS = RowMap()
 """Processes all rows in this process."""
 
 

@@ -7,7 +7,7 @@ import pytest
 from pipeline.captions.checks import Limits, check
 from pipeline.captions.rules.gender import Genders
 from pipeline.captions.rules.rules_rewriter import Rules, RulesRewriter, find_rows
-from pipeline.core.engine.text_rows import HERE, RowMap
+from pipeline.core.engine.text_rows import IN_PROCESS, RowMap
 from pipeline.core.params import load
 from pipeline.names import truecase
 from pipeline.names.base import Span
@@ -73,7 +73,7 @@ def work(map_rows):
 
 @pytest.fixture(scope="module")
 def whole():
-    done = work(HERE)
+    done = work(IN_PROCESS)
     captions, checks, doubts = done[0][0]
     assert captions != texts()
     assert any(doubts)

@@ -94,7 +94,6 @@ def test_params_cannot_be_changed_after_they_are_read(repository):
         ("rewrite.rounds", 0),
         ("rewrite.min_similarity", 0),
         ("rewrite.max_name_score", 1),
-        ("rewrite.openai.mode", "batch"),
         ("rewrite.openai.per_request", 1),
         ("rewrite.openai.input_price", 0),
     ],
@@ -129,6 +128,11 @@ NAN, INF = float("nan"), float("inf")
         ("ingest.source", 5, "input should be a valid string (it is 5)"),
         ("pseudo.top", 20, "input should be a valid list (it is 20)"),
         # a value that can't be meant
+        (
+            "engine.folder",
+            "s3://bucket/prefix",
+            "must be a folder that every machine sees, not an address",
+        ),
         ("split.val", -1, f"{LOW} 0 (it is -1)"),
         ("ingest.max_rejected", 1.01, f"{HIGH} 1 (it is 1.01)"),
         ("ingest.max_rejected", NAN, "input should be a finite number (it is nan)"),

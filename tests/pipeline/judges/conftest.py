@@ -17,11 +17,9 @@ from pipeline.llm.prompt import load_prompt
 
 SETTINGS = LanguageModel(
     model="stand-in",
-    mode="online",
     in_flight=8,
     requests_per_minute=1_000_000,
     tokens_per_minute=1_000_000_000,
-    batch_tokens=1_000_000_000,
     max_output_tokens=500,
     output_limit="max_tokens",
     extra={},
@@ -78,7 +76,7 @@ def judge(prompt, guideline, tmp_path):
         options = Options(Look(frames, height), repeats, blind)
         return VisionJudge(
             Setup(SETTINGS.model_copy(update=settings), prompt, guideline, options),
-            Access(Endpoint(getattr(server, "url", server), KEY), policy, poll=0.02),
+            Access(Endpoint(getattr(server, "url", server), KEY), policy),
         )
 
     return _judge

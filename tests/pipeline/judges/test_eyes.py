@@ -126,11 +126,10 @@ def test_nor_are_those_of_one_video_that_is_looked_at(tmp_path):
         see(world, parts, [moment, near], paths=paths)
 
 
-@pytest.mark.parametrize("mode", ["online", "batch"])
-def test_what_was_not_seen_is_counted_with_its_whole_reason(serve, judge, world, mode):
+def test_what_was_not_seen_is_counted_with_its_whole_reason(serve, judge, world):
     pairs = [pair._replace(seconds=pair.seconds * 0.6) for pair in world.pairs()]
     server = serve()
-    answers = list(judge(server, mode=mode).judge(pairs))
+    answers = list(judge(server).judge(pairs))
     assert {answer.level for answer in answers} == {None}
     assert server.stats.unseen.total() == len(pairs)
     assert all(reason.endswith("are those of no moment") for reason in server.stats.unseen)

@@ -195,15 +195,9 @@ def test_a_second_run_is_refused_while_shards_ask(serve, judge, make_sharded, wo
     assert is_bought_once(server)
 
 
-def test_few_questions_and_a_batch_are_asked_by_this_process(
-    serve, make_sharded, world, handed_shards
-):
+def test_few_questions_are_asked_by_this_process(serve, make_sharded, world, handed_shards):
     few = make_sharded(serve(), in_flight=24)
     assert all(answer.level is not None for answer in few.judge(world.pairs()))
-    batch = make_sharded(serve(), mode="batch", cache="batches")
-    assert batch._settings.mode == "batch"
-    batch._asker._poll = 0.02
-    assert all(answer.level is not None for answer in batch.judge(world.pairs()))
     assert handed_shards == []
 
 

@@ -201,16 +201,14 @@ def test_a_broken_clip_is_told_and_fails_no_other(serve, judge, world, tmp_path)
     pairs, broken = world.pairs(), tmp_path / "broken.mp4"
     broken.write_bytes(world.clips["m0"].read_bytes()[:2000])
     changed = [pair._replace(clip=broken) if pair.moment_id == "m0" else pair for pair in pairs]
-    for mode in ("online", "batch"):
-        server = serve()
-        vision = judge(server, mode=mode, cache=str(tmp_path / mode))
-        for answer in vision.judge(changed):
-            if answer.moment_id == "m0":
-                assert (answer.level, answer.reason) == (None, "broken-clip")
-            else:
-                assert answer.reason is None
-        assert vision.figures()["answers"] == {"broken-clip": 3, "ok": 21}
-        assert vision.figures()["llm"]["requests"] == 21
+    vision = judge(serve())
+    for answer in vision.judge(changed):
+        if answer.moment_id == "m0":
+            assert (answer.level, answer.reason) == (None, "broken-clip")
+        else:
+            assert answer.reason is None
+    assert vision.figures()["answers"] == {"broken-clip": 3, "ok": 21}
+    assert vision.figures()["llm"]["requests"] == 21
 
 
 def test_more_broken_clips_than_a_row_of_refusals_stop_nothing(serve, judge, world, tmp_path):
@@ -233,30 +231,6 @@ def test_repeats_are_asked_with_another_seed_and_warmer(httpserver, judge, world
     bodies = [json.loads(request.data) for request, _ in httpserver.log]
     assert [body["temperature"] for body in bodies] == [0, 0.2, 0.2]
     assert len({body["seed"] for body in bodies}) == 3
-
-
-def test_a_batch_brings_levels_at_half_the_price(serve, judge, world):
-    server = serve(logprobs=True)
-    vision = judge(server, mode="batch")
-    assert levels(vision.judge(world.pairs())) == truth(world)
-    assert (len(server.server.batches.batches), server.stats.requests) == (1, 0)
-    spent = vision.figures()["llm"]
-    assert spent["cost_usd"] == pytest.approx(
-        (spent["tokens_in"] + 10 * spent["tokens_out"]) / 2e6, rel=1e-3
-    )
-    online = judge(server)
-    answers = list(online.judge(world.pairs()))
-    assert levels(answers) == truth(world)
-    assert all(answer.expected is not None for answer in answers)
-    assert server.stats.requests == 0
-
-
-def test_several_files_of_one_batch_bring_all(serve, judge, world, monkeypatch):
-    monkeypatch.setattr("pipeline.llm.batch.MAX_BYTES", 300_000)
-    server = serve()
-    assert levels(judge(server, mode="batch").judge(world.pairs())) == truth(world)
-    assert len(server.server.batches.batches) > 2
-    assert set(server.stats.batched.values()) == {1}
 
 
 def test_the_same_pair_under_two_names_is_asked_once(serve, judge, world):
@@ -326,8 +300,6 @@ def test_an_estimate_asks_a_few_and_multiplies_what_the_server_counted(serve, ju
     pictures = sum(len(picture_times(pair.seconds, 6)) for pair in pairs) / len(pairs)
     assert plan.tokens_in / plan.left > 1000 * pictures * 0.7
     assert plan.cost == pytest.approx((plan.tokens_in + 10 * plan.tokens_out) / 1e6)
-    assert judge(server, repeats=2, mode="batch").estimate(pairs).cost < plan.cost
-    assert not server.server.batches.batches
     list(vision.judge(pairs))
     assert server.stats.answered.total() == 48  # what the estimate asked is not asked again
     assert set(server.stats.answered.values()) == {1}

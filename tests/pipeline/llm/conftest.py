@@ -17,12 +17,10 @@ from pipeline.llm.client import Endpoint
 
 SETTINGS = OpenAI(
     model="stand-in",
-    mode="online",
     per_request=20,
     in_flight=8,
     requests_per_minute=1_000_000,
     tokens_per_minute=1_000_000_000,
-    batch_tokens=1_000_000,
     max_output_tokens=1000,
     output_limit="max_tokens",
     extra={},
@@ -64,7 +62,6 @@ def rewriter(prompt, tmp_path):
                 Endpoint(getattr(server, "url", server) or "http://127.0.0.1:9/v1", key),
                 policy,
                 window,
-                poll=0.02,
             ),
         )
 
@@ -111,7 +108,6 @@ rewriter = LlmRewriter(
     Access(
         Endpoint(payload["url"], "sk-secret-0123456789"),
         Policy(tries=8, first=0.02, longest=0.2),
-        poll=0.05,
     ),
 )
 items = [Moment(*item) for item in payload["items"]]

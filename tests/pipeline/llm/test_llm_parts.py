@@ -14,11 +14,11 @@ from pipeline.captions.caption_requests import CaptionRecipe as Recipe
 from pipeline.captions.caption_requests import read_captions as read
 from pipeline.llm import answers, outcomes
 from pipeline.llm.answers import Answer
+from pipeline.llm.attempt import ASKS, Chunk, cut, next_chunks
 from pipeline.llm.cache import Cache, Entry
 from pipeline.llm.client import DEFAULT_URL, Client, Endpoint
 from pipeline.llm.outcomes import CallFailed, LLMError, Next, Outcome
 from pipeline.llm.retry import Policy, retry_after
-from pipeline.llm.round import ASKS, Chunk, cut, next_chunks
 from pipeline.llm.spending import FEWEST_BYTES, Prices, Spending, count_tokens
 
 ASKED = {"a": "Omar sits.", "b": "Tessa sings."}
@@ -419,7 +419,7 @@ def test_the_sdk_is_told_not_to_retry(monkeypatch):
     client = Client(Endpoint("http://127.0.0.1/v1", None), 5.0)
     assert client.sdk.max_retries == 0
     with pytest.raises(UsageError, match="OPENAI_API_KEY is not set"):
-        asyncio.run(client.call(lambda: asyncio.sleep(0)))
+        asyncio.run(client.ask({}))
 
 
 # --- tokens
@@ -436,3 +436,12 @@ def test_what_the_server_does_not_count_is_estimated():
     spent = Spending(Prices(1, 10))
     assert spent.pay(Answer("x" * 40, None, "stop", None, None), lambda: 100) == 110
     assert (spent.tokens_in, spent.tokens_out, spent.cost) == (100, 10, 200 / 1e6)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5])
+def test_a_result_counts_each_answer_once_at_the_share_that_was_paid_for_it(share):
+    spent, answer = Spending(Prices(1e6, 0)), Answer("x", None, "stop", 3, 4)
+    for _ in range(2):
+        spent.count_towards_result("key", answer, lambda: 0, share)
+    assert spent.metrics()["result_cost_usd"] == 3 * share
+    assert spent.cost == 0

@@ -349,11 +349,11 @@ def test_what_the_result_cost_in_all_is_the_same_in_every_rerun(
     server = serve(poison="Nora7 ", spoilt="broken-json")
     if not usage:
         server.server._answer = partial(_drop_usage, server.server._answer)
-    first = rewriter(server, mode="batch")
+    first = rewriter(server)
     rewrite(first, items(60))
     rewrite(first, items(5), 1)
     paid = first.spent.metrics()
-    assert paid["outcomes"]["broken-json"] > 3  # half of it by batch, these one by one
+    assert paid["outcomes"]["broken-json"] > 3
     again = rewriter(server)
     rewrite(again, items(60))
     rewrite(again, items(5), 1)
@@ -388,8 +388,6 @@ def test_an_estimate_costs_nothing_and_is_near_the_truth(serve, rewriter, items)
     assert llm.estimate(items(2010)) == rewriter(server).estimate(items(2010))
     rest = llm.estimate(items(2010))
     assert (rest.descriptions, rest.stored, rest.requests) == (2010, 2000, 1)
-    batch = rewriter(server, mode="batch", cache="nowhere").estimate(asked)
-    assert batch.cost == pytest.approx(estimate.cost / 2)
 
 
 @pytest.mark.parametrize(("number", "per_request", "repairs"), [(12, 20, 0), (7, 1, 1), (11, 4, 2)])
@@ -407,25 +405,20 @@ def test_the_worst_case_of_an_estimate_is_reached_and_never_passed(
 
 
 @pytest.mark.parametrize("wrapping", ["fenced", "talks", "thinks"])
-@pytest.mark.parametrize("mode", ["online", "batch"])
-def test_the_object_is_taken_out_of_what_stands_around_it(serve, rewriter, items, wrapping, mode):
+def test_the_object_is_taken_out_of_what_stands_around_it(serve, rewriter, items, wrapping):
     server = serve(wrapping=wrapping)
-    assert rewrite(rewriter(server, mode=mode), items(50)) == expect_rewrites(items(50))
-    assert sum((server.stats.answered + server.stats.batched).values()) == 3
+    assert rewrite(rewriter(server), items(50)) == expect_rewrites(items(50))
+    assert server.stats.answered.total() == 3
 
 
 @pytest.mark.parametrize("wrapping", ["prose", "drafts"])
-@pytest.mark.parametrize("mode", ["online", "batch"])
-def test_a_model_that_never_answers_in_the_asked_form_is_stopped(
-    serve, rewriter, items, wrapping, mode
-):
+def test_a_model_that_never_answers_in_the_asked_form_is_stopped(serve, rewriter, items, wrapping):
     server = serve(wrapping=wrapping)
     begins = {"prose": "I am afraid", "drafts": "First a draft"}[wrapping]
     message = rf"first \d+ answers are all unusable \(broken-json \d+\).*{begins}"
     with pytest.raises(LLMError, match=message):
-        rewrite(rewriter(server, mode=mode), items(1000))
-    asked = server.stats.requests + server.stats.batched.total()
-    assert asked <= (20 + 8 if mode == "online" else 50)
+        rewrite(rewriter(server), items(1000))
+    assert server.stats.requests <= 20 + 8
     with pytest.raises(LLMError, match="all unusable"):  # forty descriptions, as in a first try
         rewrite(rewriter(serve(wrapping=wrapping), in_flight=1), items(40))
 
@@ -515,10 +508,9 @@ def test_a_file_system_without_locks_is_one_clear_line(rewriter, items, monkeypa
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-@pytest.mark.parametrize("mode", ["online", "batch"])
-def test_a_full_disk_is_one_clear_line(serve, rewriter, items, tmp_path, mode):
-    llm = rewriter(serve(), mode=mode)
-    recipe = llm._round(items(100), 0).missing()[0].recipe
+def test_a_full_disk_is_one_clear_line(serve, rewriter, items, tmp_path):
+    llm = rewriter(serve())
+    recipe = llm._attempt(items(100), 0).missing()[0].recipe
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache" / f"{recipe}.jsonl").symlink_to("/dev/full")
     with pytest.raises(CacheError, match="can't be used: No space left on device"):

@@ -102,13 +102,11 @@ def test_keys_and_extras_that_are_missing_say_the_next_step(params, monkeypatch)
     assert "sbatch" in findings.find_engine(change(params.engine, kind="slurm")).text
 
 
-def test_a_cluster_or_a_bucket_that_is_not_there_is_missing(params, monkeypatch, tmp_path):
+def test_a_cluster_or_space_that_is_not_there_is_missing(params, monkeypatch, tmp_path):
     monkeypatch.setattr(findings.importlib.util, "find_spec", lambda _: object())
     nobody = findings.find_engine(change(params.engine, kind="ray", address="127.0.0.1:9"))
     assert (nobody.state, "127.0.0.1:9" in nobody.text) == ("missing", True)
     assert findings.find_engine(change(params.engine, kind="ray")).state == "note"  # 1 shard
-    for folder, state in (("none://parts", "missing"), (tmp_path.as_uri(), "ok")):
-        assert findings.find_parts(change(params.engine, folder=folder), 1.0).state == state
     folder = change(params.engine, folder=str(tmp_path / "not/yet"))
     assert findings.find_parts(folder, 0.0).state == "ok"
     assert findings.find_parts(folder, 1e9).state == "missing"

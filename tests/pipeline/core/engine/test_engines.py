@@ -42,7 +42,7 @@ def test_the_same_bytes_by_processes(use, squares, workers, shards):
 
 
 def test_maps_of_a_session_share_their_processes_and_these_end_with_it(use, squares):
-    with session.keep():
+    with session.keep_open():
         for shards in (3, 1, 8):
             assert squares.make(use(workers=2), shards) == EXPECTED
         with pytest.raises(MomentRankError, match="line 2: wrong"):

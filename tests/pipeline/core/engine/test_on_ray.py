@@ -19,7 +19,7 @@ from sharded_corpus import run_stages, write_corpus
 
 from momentrank.errors import MomentRankError
 from pipeline import judge
-from pipeline.core.engine import parts, session
+from pipeline.core.engine import session
 from pipeline.core.engine.remote import EngineError
 from pipeline.core.params import load
 from pipeline.judges.base import Pair
@@ -95,7 +95,7 @@ def test_the_same_bytes_by_a_ray_of_its_own_which_ends_with_the_work(on_ray, squ
 @pytest.fixture(scope="module")
 def connection(cluster):
     """Let the tests from here on share a connection, as the maps of a stage do: it takes 1 s."""
-    with session.keep():
+    with session.keep_open():
         yield
 
 
@@ -139,14 +139,6 @@ def test_a_cluster_asks_a_model_once_for_each_pair(
     assert set(model.stats.answered.values()) == {1}
     assert model.stats.requests == vision.figures()["llm"]["requests"] == 24
     assert list((tmp_path / "answers" / "shards").iterdir()) == []
-
-
-def test_a_cluster_keeps_its_parts_at_an_address(make_engine, squares, tmp_path, monkeypatch):
-    monkeypatch.setattr(parts, "FOLDER", tmp_path / "fetched")
-    (tmp_path / "store").mkdir()
-    assert squares.make(make_engine(folder=(tmp_path / "store").as_uri()), 3) == EXPECTED
-    assert len(list((tmp_path / "store").iterdir())) == 6
-    assert list(squares.starts.values()) == [1] * 3
 
 
 def test_an_error_is_the_stage_s_own_and_not_tried_again(make_engine, squares):

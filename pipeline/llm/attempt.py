@@ -3,8 +3,8 @@
 A text is what a model is asked about; its result is a caption or a level.
 
 Which texts are asked together, and what follows an unusable answer, is the same whether answers
-come one by one, in a batch, or from the cache. So a run that was killed, or that is repeated, makes
-the same requests and finds what is stored.
+come from the server or from the cache. So a run that was killed, or that is repeated, makes the
+same requests and finds what is stored.
 """
 
 from collections import deque
@@ -15,7 +15,7 @@ from pipeline.llm.answers import Found, Reading
 from pipeline.llm.cache import Cache, Entry
 from pipeline.llm.outcomes import CallFailed, Next, Outcome
 from pipeline.llm.request import Recipe, Request
-from pipeline.llm.spending import OK, Unsettled
+from pipeline.llm.spending import OK, FailureLog
 
 Ask = Callable[[Request], Awaitable[Reading[Found]]]
 Result = tuple[Found | None, str]
@@ -63,7 +63,7 @@ class Bound(NamedTuple):
 def upper_bound(size: int, fixed_in: int, text_in: int, most_out: int) -> Bound:
     """Return the most that a chunk can take: every answer is unusable and as long as possible.
 
-    All its parts, down to single texts, are asked `ASKS` times each.
+    It is halved down to single texts, and every half is asked `ASKS` times.
 
     Args:
         size: Texts in the chunk.
@@ -76,10 +76,10 @@ def upper_bound(size: int, fixed_in: int, text_in: int, most_out: int) -> Bound:
     return Bound(requests, requests * fixed_in + ASKS * levels * text_in, requests * most_out)
 
 
-class Round(Generic[Found]):
-    """The texts of one attempt; `results` has what is settled, by text.
+class Attempt(Generic[Found]):
+    """The texts of one attempt; `results` has what is resolved, by text.
 
-    `chunks` are left to settle; the first answer to those in `stored` is in the cache. `used` are
+    `chunks` are left to resolve; the first answer to those in `stored` is in the cache. `used` are
     the keys of the answers that were read.
     """
 
@@ -89,7 +89,7 @@ class Round(Generic[Found]):
         cache: Cache,
         per_request: int,
         texts: Sequence[str],
-        unsettled: Unsettled,
+        failures: FailureLog,
     ) -> None:
         """Look up what is stored.
 
@@ -98,7 +98,7 @@ class Round(Generic[Found]):
         alone, without a result, is not asked alone again.
         """
         self.recipe, self._cache, self._per_request = recipe, cache, per_request
-        self._unsettled = unsettled
+        self._failures = failures
         self.results: dict[str, Result[Found]] = {}
         self.size = len(texts)
         self.chunks = cut(texts, per_request)
@@ -113,14 +113,14 @@ class Round(Generic[Found]):
         results = self._cache.list_results(self.recipe) if new else {}
         alone = self._find_asked_alone(results) if new else {}
         stored = results.keys() | alone.keys()
-        parted = {chunk for chunk in new if stored & set(chunk.texts)}
-        texts = [text for chunk in new if chunk in parted for text in chunk.texts]
+        split = {chunk for chunk in new if stored & set(chunk.texts)}
+        texts = [text for chunk in new if chunk in split for text in chunk.texts]
         self.results |= {text: (results[text][0], OK) for text in texts if text in results}
         self.used |= {results[text][1] for text in self.results}
         left = [alone[text] for text in texts if text in alone]
         left += cut([text for text in texts if text not in stored], self._per_request)
         self.stored |= {chunk for chunk in left if self._is_stored(chunk)}
-        self.chunks = [*(chunk for chunk in self.chunks if chunk not in parted), *left]
+        self.chunks = [*(chunk for chunk in self.chunks if chunk not in split), *left]
 
     def _find_asked_alone(self, results: Container[str]) -> dict[str, Chunk]:
         """Return the first stored ask of each text that was asked alone, without a result."""
@@ -146,7 +146,7 @@ class Round(Generic[Found]):
         """Return the requests that will be sent first."""
         return [self.recipe.request(*chunk) for chunk in self.chunks if chunk not in self.stored]
 
-    def serving(self) -> Iterator[tuple[str, Entry]]:
+    def used_entries(self) -> Iterator[tuple[str, Entry]]:
         """Yield every answer that the results are based on, with its key."""
         return self._cache.entries(self.recipe.name, self.used)
 
@@ -154,7 +154,7 @@ class Round(Generic[Found]):
         """Return about how many input tokens were paid for an answer."""
         return self.recipe.request(list(entry.asked.values())).likely_in
 
-    async def settle(self, chunk: Chunk, ask: Ask[Found]) -> None:
+    async def resolve(self, chunk: Chunk, ask: Ask[Found]) -> None:
         """Ask until every text of a chunk has a result or a reason.
 
         Both halves come before any quarter: so a failing text is asked between answered ones, and
@@ -174,7 +174,7 @@ class Round(Generic[Found]):
         following = next_chunks(chunk._replace(texts=rest), reading.outcome)
         if not following:
             self.results |= dict.fromkeys(rest, (None, reading.outcome.name))
-            self._unsettled.add(reading.outcome, len(rest))
+            self._failures.count(reading.outcome, len(rest))
         return following
 
     async def _read(self, request: Request, ask: Ask[Found]) -> Reading[Found]:
@@ -184,7 +184,7 @@ class Round(Generic[Found]):
             try:
                 reading = await ask(request)
             except CallFailed as failure:
-                self._unsettled.keep(request.key, failure)
+                self._failures.give_up(request.key, failure)
                 return Reading({}, failure.outcome)
         self.used.add(request.key)
         return reading
