@@ -11,7 +11,5 @@ OPEN = Campaign(
     opened_at="2024-05-01T07:00:00Z",
     closed_at=None,
 )
-STANDARD = Annotation(
-    backend="label-studio", folder="exchange", language="en", guideline="standard"
-)
+STANDARD = Annotation(language="en", guideline="standard")
 """The guideline that params.yaml chooses as it comes."""

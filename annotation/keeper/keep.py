@@ -14,7 +14,8 @@ from typing import Any, Protocol
 from filelock import FileLock, Timeout
 
 from annotation.keeper.repro import LOG, Outcome, Repro, Turn
-from annotation.label_studio.connection import NO_SERVER, is_configured
+from annotation.label_studio import settings
+from annotation.label_studio.connection import NO_SERVER
 from pipeline.campaign.campaign import Campaign, CampaignError, require_open_campaign
 from pipeline.campaign.next_step import Situation, format_steps, next_steps
 from pipeline.core import cli, files, git, tables
@@ -119,7 +120,8 @@ def require_running() -> Campaign:
         MomentRankError: params.yaml or the campaign's file is not valid.
     """
     campaign = require_open_campaign()
-    if not is_configured(load()):
+    load()
+    if settings.endpoint() is None:
         raise CampaignError(NO_SERVER)
     return campaign
 

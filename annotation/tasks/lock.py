@@ -17,8 +17,8 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.errors import StudioError
-from annotation.label_studio.port import Studio
 from annotation.label_studio.records import Project
 from pipeline.campaign.campaign import BusyError
 from pipeline.core import cli, files
@@ -37,7 +37,7 @@ PATIENCE_SECONDS = 900.0
 class PushLock:
     """This push's ticket on the server, once it has one."""
 
-    def __init__(self, studio: Studio, campaign: str) -> None:
+    def __init__(self, studio: LabelStudio, campaign: str) -> None:
         self._studio, self._campaign, self._holder = studio, campaign, checkout_id()
         self._ticket: Project | None = None
         self._step, self._renewed = 0, 0.0
@@ -128,7 +128,7 @@ class PushLock:
 
 
 @contextlib.contextmanager
-def hold(studio: Studio, campaign: str) -> Iterator[PushLock]:
+def hold(studio: LabelStudio, campaign: str) -> Iterator[PushLock]:
     """Hold the campaign's lock on its server.
 
     Raises:

@@ -12,7 +12,10 @@ from pipeline.core import files, people_sections, sections
 from pipeline.core.validation import Model, Section, validate
 
 PARAMS = Path("params.yaml")
-REMOVED: Mapping[str, str] = {}
+REMOVED: Mapping[str, str] = {
+    "annotation.backend": "remove it: people judge on a Label Studio server",
+    "annotation.folder": "remove it: people judge on a Label Studio server",
+}
 """Keys of earlier versions, by path, and what to do instead."""
 
 
