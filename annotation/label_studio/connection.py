@@ -12,7 +12,6 @@ from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.keys import Signer
 from annotation.label_studio.roster import Roster, read_roster
 from pipeline.campaign.campaign import (
-    BusyError,
     Campaign,
     CampaignError,
     load_open_campaign,
@@ -83,7 +82,7 @@ def hold_lock(name: str) -> Iterator[None]:
     A pull or push whose parent was killed lives on, and must not overlap with the next one.
 
     Raises:
-        BusyError: another process has held it for a quarter of an hour.
+        CampaignError: another process has held it for a quarter of an hour.
     """
     LOCK.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(LOCK)
@@ -94,7 +93,7 @@ def hold_lock(name: str) -> Iterator[None]:
         try:
             lock.acquire(timeout=PATIENCE_SECONDS)
         except Timeout:
-            raise BusyError(
+            raise CampaignError(
                 f"{LOCK}: another pull or push has held it for {PATIENCE_SECONDS} s; find it"
                 " (ps aux | grep annotation), stop it, and try again"
             ) from None

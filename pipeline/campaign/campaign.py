@@ -36,16 +36,6 @@ class GuidelineVersion(Section):
     reason: Name | None
 
 
-TRY_LATER = 69
-"""The exit code of a command that may succeed later, unchanged: a server was unreachable."""
-
-
-class BusyError(CampaignError):
-    """Another command has been working on this campaign for too long to wait."""
-
-    exit_code = TRY_LATER
-
-
 class Pilot(Section):
     """The queries that are judged first, and kept apart unless the lead takes them over."""
 
