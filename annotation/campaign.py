@@ -39,6 +39,7 @@ from annotation.tasks import exam_tasks
 from pipeline.campaign import phases
 from pipeline.campaign.campaign import (
     FILE,
+    FORMAT,
     Campaign,
     CampaignError,
     Pilot,
@@ -76,6 +77,8 @@ def open_campaign(name: str, *, rehearsal: bool, people: int = 0, pilot: int = 0
     guide, now = _guideline_file(), _now()
     number = str(uuid.uuid4())
     campaign = Campaign(
+        format=FORMAT,
+        commit=git.read_head(),
         id=number,
         name=name,
         guideline=guide.version,
