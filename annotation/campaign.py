@@ -3,7 +3,6 @@
     python -m annotation.campaign open --name "Kitchen videos, spring"
     python -m annotation.campaign open --name Rehearsal --rehearsal --people 6
     python -m annotation.campaign open --revise "level 1 was taken for 'another episode'"
-    python -m annotation.campaign keep [--every 10m] [--no-commit]
     python -m annotation.campaign adjudicate [--pair QUERY MOMENT]
     python -m annotation.campaign close [--give-up] [--offline]
 
@@ -14,10 +13,9 @@ for trying it out: answers may be simulated, and the release says so. The guidel
 campaign: `--revise` records a new version, which the next `dvc repro` shows to everyone; each
 judgment keeps the version it was made under.
 
-`keep` repeats `dvc repro push`, and commits people's work, until it needs you. `adjudicate` has an
-expert decide disputed pairs, and runs only when you type it. `close` ends the campaign: no one gets
-further tasks, the stages rewrite, pull and push are frozen, and people's work is committed. It
-refuses while pairs are waiting; `--give-up` discards them.
+`adjudicate` has an expert decide disputed pairs, and runs only when you type it. `close` ends the
+campaign: no one gets further tasks, the stages rewrite, pull and push are frozen, and people's work
+is committed. It refuses while pairs are waiting; `--give-up` discards them.
 """
 
 import argparse
@@ -30,7 +28,6 @@ from typing import Any
 from annotation import adjudicate
 from annotation.assignment.inputs import PlanInputs
 from annotation.assignment.progress import closed_state
-from annotation.keeper import keep
 from annotation.label_studio import guideline, keys, roster
 from annotation.label_studio.connection import connect, hold_lock
 from annotation.plan import plan, read_answers, read_inputs
@@ -42,6 +39,7 @@ from annotation.tasks import exam_tasks
 from pipeline.campaign import phases
 from pipeline.campaign.campaign import (
     FILE,
+    FORMAT,
     Campaign,
     CampaignError,
     Pilot,
@@ -79,6 +77,8 @@ def open_campaign(name: str, *, rehearsal: bool, people: int = 0, pilot: int = 0
     guide, now = _guideline_file(), _now()
     number = str(uuid.uuid4())
     campaign = Campaign(
+        format=FORMAT,
+        commit=git.read_head(),
         id=number,
         name=name,
         guideline=guide.version,
@@ -161,8 +161,8 @@ def _now() -> str:
 
 def main(options: argparse.Namespace) -> None:
     """Run the chosen command."""
-    commands = {"open": run_open, "keep": keep.keep, "adjudicate": adjudicate.run}
-    (commands | {"close": run_close})[options.do](options)
+    commands = {"open": run_open, "adjudicate": adjudicate.run, "close": run_close}
+    commands[options.do](options)
 
 
 def run_open(options: argparse.Namespace) -> None:
@@ -275,7 +275,6 @@ def _arguments() -> argparse.Namespace:
         metavar="N",
         help="for a rehearsal: list yourself and N - 1 simulated people (6 is a good number)",
     )
-    keep.add_options(commands.add_parser("keep", help="repeat dvc repro push, unattended"))
     adjudicate.add_options(commands.add_parser("adjudicate", help="have disputed pairs decided"))
     finish = commands.add_parser("close", help="end the campaign, and freeze people's work")
     finish.add_argument("--give-up", action="store_true", help="discard the pairs that are waiting")

@@ -37,8 +37,7 @@ from annotation.assignment.pace import measure_progress
 from annotation.assignment.pairs import PairStates, find_pair_states
 from annotation.assignment.quotas import Quota, find_quotas
 from annotation.assignment.waves import give_out
-from annotation.label_studio import roster
-from annotation.label_studio.connection import is_configured
+from annotation.label_studio import roster, settings
 from annotation.quality.standing import bar, read_standings
 from annotation.tasks.shown import join_shown, read_pairs_to_judge
 from annotation.votes.votes import Ints, classify, is_in
@@ -254,7 +253,7 @@ def main() -> None:
     tables.ASSIGNMENTS.write(planned.assignments)
     files.write_json(tables.STATE, figures)
     # `push` follows in the same `dvc repro`, and hands out the assignments.
-    steps = next_steps(Situation(campaign, figures, server=is_configured(params)))
+    steps = next_steps(Situation(campaign, figures, server=settings.endpoint() is not None))
     cli.log(progress.summarize(figures, len(planned.assignments), steps))
 
 

@@ -18,9 +18,9 @@ from functools import partial
 from typing import NamedTuple
 
 from annotation.label_studio import page
+from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.connection import Connection, require_connection
 from annotation.label_studio.keys import Key
-from annotation.label_studio.port import Studio
 from annotation.label_studio.projects import find_projects
 from annotation.label_studio.records import Project, Purpose
 from annotation.label_studio.roster import Account
@@ -126,11 +126,9 @@ def simulate(connection: Connection, level: Truth, share: float, seed: int) -> i
 
 
 @contextmanager
-def _log_in(studio: Studio, people: Mapping[int, Account]) -> Iterator[dict[int, Visitor]]:
+def _log_in(studio: LabelStudio, people: Mapping[int, Account]) -> Iterator[dict[int, Visitor]]:
     with ExitStack() as stack:
         invite = studio.invite_path()
-        if invite is None:
-            raise CampaignError("annotation.backend is files: simulated people need a server")
         yield {
             number: stack.enter_context(closing(Visitor(studio.url, invite, account)))
             for number, account in people.items()

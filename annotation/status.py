@@ -30,8 +30,8 @@ from annotation.assignment.pace import measure_progress
 from annotation.assignment.pairs import PairStates, find_pair_states
 from annotation.assignment.progress import closed_state
 from annotation.assignment.status_text import text
-from annotation.label_studio import roster
-from annotation.label_studio.connection import connect, hold_lock, is_configured
+from annotation.label_studio import roster, settings
+from annotation.label_studio.connection import connect, hold_lock
 from annotation.plan import (
     Answers,
     exam_standings,
@@ -131,7 +131,7 @@ def _open_status(opened: Campaign) -> dict[str, Any]:
     situation = Situation(
         opened,
         measured,
-        server=is_configured(params),
+        server=settings.endpoint() is not None,
         shown=not tables.PAIRS.read().empty,
         unsent=count_unsent(planned.assignments, campaign.open_tasks),
     )

@@ -24,8 +24,9 @@ from annotation.push import push
 from annotation.simulation.accounts import Visitor
 from annotation.tasks.tasks import TaskData, keys_by_annotator
 from benchmarks.script import time_call
-from pipeline.campaign.campaign import Campaign, CampaignError
+from pipeline.campaign.campaign import FORMAT, Campaign, CampaignError
 from pipeline.campaign.pairs import query_sha
+from pipeline.campaign.phases import GuidelineFile
 from pipeline.core import tables
 from pipeline.core.params import Params, load
 
@@ -57,13 +58,17 @@ def studio(checkout: Path) -> Iterator[tuple[LabelStudio, Params]]:
 
 def connection(lead: LabelStudio, params: Params) -> Connection:
     """Return a new campaign with a few people."""
+    guide, opened_at = guideline.current(params.annotation), "2024-05-01T08:00:00Z"
     campaign = Campaign(
+        format=FORMAT,
+        commit=None,
         id=str(uuid.uuid4()),
         name="Benchmark",
-        guideline=guideline.current(params.annotation).version,
+        guideline=guide.version,
         rehearsal=True,
-        opened_at="2024-05-01T08:00:00Z",
+        opened_at=opened_at,
         closed_at=None,
+        guidelines=[GuidelineFile(guide.version, guide.sha, guide.path).since(opened_at)],
     )
     for table in (tables.PAIRS, *pull.KEPT, *pull.OF_EXAM):
         table.write(table.empty())

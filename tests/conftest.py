@@ -72,7 +72,6 @@ LONG = (
     "test_server.py",
     "test_sharded_stages.py",
     "test_server_people.py",
-    "test_exchange.py",
     "test_embed.py",
     "test_llm_rewriter.py",
     "test_cutter.py",

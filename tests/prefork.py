@@ -48,7 +48,7 @@ LIBRARIES = (
     "dvc_render", "dulwich.worktree", "configobj", "fsspec.implementations.memory",
     "label_studio_sdk.base_client", "label_studio_sdk.core.request_options", "markdown_it",
     "cryptography.hazmat.primitives.ciphers.aead", "cryptography.hazmat.primitives.kdf.hkdf",
-    "xml.sax.saxutils", "dotenv", "iso639", "jwt", "networkx", "pygit2", "dulwich.ignore",
+    "xml.sax.saxutils", "dotenv", "iso639", "networkx", "pygit2", "dulwich.ignore",
     "dvc.utils.strictyaml", "dvc.repo.brancher", "dvc.repo.stage", "dvc.repo.metrics.show",
     "dvc.repo.params", "dvc.repo.plots", "dvc.render.match", "dvc.render.convert", "dvc_data.fs",
     "dvc_data.hashfile.db.local", "rich.json", "PIL.ImageDraw", "imageio_ffmpeg", "names",

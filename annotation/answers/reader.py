@@ -12,8 +12,8 @@ import orjson
 import pandas as pd
 
 from annotation.answers.judgments import Owner
+from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.connection import Connection
-from annotation.label_studio.port import Studio
 from annotation.label_studio.records import AnsweredTask, Project
 from pipeline.campaign.campaign import Campaign, CampaignError
 from pipeline.core import files
@@ -27,7 +27,7 @@ TRIES = 3
 Tasks = Mapping[int, AnsweredTask]
 
 
-def read(studio: Studio, project: Project, *, full: bool = False) -> Tasks:
+def read(studio: LabelStudio, project: Project, *, full: bool = False) -> Tasks:
     """Return the project's tasks by number, and cache them for the next time.
 
     Raises:

@@ -9,19 +9,16 @@ from filelock import FileLock, Timeout
 
 from annotation.label_studio import keys, settings
 from annotation.label_studio.client import LabelStudio
-from annotation.label_studio.exchange import FileExchange
 from annotation.label_studio.keys import Signer
-from annotation.label_studio.port import Studio
 from annotation.label_studio.roster import Roster, read_roster
 from pipeline.campaign.campaign import (
-    BusyError,
     Campaign,
     CampaignError,
     load_open_campaign,
     require_open_campaign,
 )
 from pipeline.core import cli
-from pipeline.core.params import Params, load
+from pipeline.core.params import load
 
 LOCK = Path(".cache/campaign/lock")
 PATIENCE_SECONDS = 900
@@ -35,7 +32,7 @@ class Connection(NamedTuple):
     """An open campaign, the server it runs on, and what identifies its tasks."""
 
     campaign: Campaign
-    studio: Studio
+    studio: LabelStudio
     signer: Signer
     roster: Roster
 
@@ -71,20 +68,11 @@ def require_connection() -> Connection:
 
 def _connect(campaign: Campaign) -> Connection | None:
     params, endpoint = load(), settings.endpoint()
-    if not is_configured(params):
+    if endpoint is None:
         return None
     people = read_roster()
-    studio: Studio = (
-        FileExchange(Path(params.annotation.folder), people.accounts)
-        if params.annotation.backend == "files" or endpoint is None
-        else LabelStudio(endpoint, params.pull.page)
-    )
+    studio = LabelStudio(endpoint, params.pull.page)
     return Connection(campaign, studio, keys.signer(campaign.id), people)
-
-
-def is_configured(params: Params) -> bool:
-    """Return whether a server is configured, or a folder in its place."""
-    return params.annotation.backend == "files" or settings.endpoint() is not None
 
 
 @contextmanager
@@ -94,7 +82,7 @@ def hold_lock(name: str) -> Iterator[None]:
     A pull or push whose parent was killed lives on, and must not overlap with the next one.
 
     Raises:
-        BusyError: another process has held it for a quarter of an hour.
+        CampaignError: another process has held it for a quarter of an hour.
     """
     LOCK.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(LOCK)
@@ -105,7 +93,7 @@ def hold_lock(name: str) -> Iterator[None]:
         try:
             lock.acquire(timeout=PATIENCE_SECONDS)
         except Timeout:
-            raise BusyError(
+            raise CampaignError(
                 f"{LOCK}: another pull or push has held it for {PATIENCE_SECONDS} s; find it"
                 " (ps aux | grep annotation), stop it, and try again"
             ) from None

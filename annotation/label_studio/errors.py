@@ -10,17 +10,10 @@ from label_studio_sdk.core.api_error import ApiError
 
 from annotation.label_studio.settings import TOKEN, URL
 from momentrank.errors import MomentRankError
-from pipeline.campaign.campaign import TRY_LATER
 
 
 class StudioError(MomentRankError):
     """Label Studio can't be reached, refuses us, or fails."""
-
-
-class StudioUnavailableError(StudioError):
-    """Label Studio can't be reached or fails for now: trying later may work."""
-
-    exit_code = TRY_LATER
 
 
 class ShorterListError(StudioError):
@@ -36,19 +29,16 @@ def translate_errors(url: str) -> Iterator[None]:
     try:
         yield
     except ApiError as exc:
-        code = exc.status_code or 0
-        away = code >= HTTPStatus.INTERNAL_SERVER_ERROR or code == HTTPStatus.TOO_MANY_REQUESTS
-        kind = StudioUnavailableError if away else StudioError
-        raise kind(_refusal(url, exc)) from None
+        raise StudioError(_refusal(url, exc)) from None
     except (httpx.TimeoutException, TimeoutError) as exc:
-        raise StudioUnavailableError(f"{url}: no answer in time; try again") from exc
+        raise StudioError(f"{url}: no answer in time; try again") from exc
     except httpx.ConnectError as exc:
-        raise StudioUnavailableError(
+        raise StudioError(
             f"{url}: no server answers there; start it (`python -m annotation.server start`"
             f" if it is your own) or correct {URL}"
         ) from exc
     except (httpx.HTTPError, httpx.InvalidURL, json.JSONDecodeError) as exc:
-        raise StudioUnavailableError(f"{url}: the connection was lost; try again") from exc
+        raise StudioError(f"{url}: the connection was lost; try again") from exc
     except (AttributeError, TypeError) as exc:  # the SDK does not check what it receives
         raise StudioError(_not_label_studio(url)) from exc
 

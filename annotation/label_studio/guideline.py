@@ -64,8 +64,7 @@ def of_campaign(campaign: Campaign, settings: Annotation) -> Guideline:
         GuidelineError: it is missing or not valid.
     """
     guide = current(settings)
-    shas = [one.sha for one in campaign.guidelines[-1:]] or [guide.sha]
-    if (guide.version, guide.sha) != (campaign.guideline, *shas):
+    if (guide.version, guide.sha) != (campaign.guideline, campaign.guidelines[-1].sha):
         raise CampaignError(
             f"{guide.path}: is not the guideline of this campaign (version"
             f" {campaign.guideline}). If it was changed by accident: git restore {guide.path};"

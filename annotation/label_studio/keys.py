@@ -2,15 +2,14 @@
 
 All of it is encrypted with AES-SIV (RFC 5297), using a secret from `.env`: nobody else can read a
 key, and a key that was edited, or copied into another campaign, is not valid. Equal keys have equal
-texts. Campaigns opened before keys were encrypted have JSON Web Tokens (HS256), also accepted.
+texts.
 """
 
 import base64
 import json
 import secrets
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import jwt
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 from cryptography.hazmat.primitives.hashes import SHA512
@@ -23,7 +22,6 @@ from pipeline.campaign.pairs import query_sha
 from pipeline.core import tables
 
 SECRET = "MOMENTRANK_SECRET"  # noqa: S105  (its name, not its value)
-ALGORITHM = "HS256"
 VOTES = {"first": "vote", "escalated": "vote"}
 KEY_BYTES = 64
 PADDED_TO = 64
@@ -59,7 +57,7 @@ class Key(NamedTuple):
 
 
 class SignedKey(NamedTuple):
-    """A key made in this campaign, and the hash of everything its task shows, if known."""
+    """A key made in this campaign, and the hash of everything its task shows."""
 
     key: Key
     shown: str
@@ -69,7 +67,7 @@ class Signer:
     """Writes and reads the keys of one campaign."""
 
     def __init__(self, campaign: str, secret: str) -> None:
-        self._campaign, self._secret = campaign, secret
+        self._campaign = campaign
         info = f"MomentRank task keys of {campaign}".encode()
         own = HKDF(SHA512(), KEY_BYTES, salt=None, info=info).derive(secret.encode())
         self._cipher = AESSIV(own)
@@ -77,7 +75,7 @@ class Signer:
     def __repr__(self) -> str:
         return f"Signer({self._campaign!r})"
 
-    def sign(self, key: Key, shown: str = "") -> str:
+    def sign(self, key: Key, shown: str) -> str:
         """Return a key as text, bound to what its task shows (`page.digest`)."""
         values = key._replace(kind=str(tables.TASK_KINDS.index(key.kind)))
         plain = json.dumps([*values, shown]).encode()
@@ -94,9 +92,8 @@ class Signer:
         signed, query, clip = self._open(task.pair), task.query, task.clip
         if signed is None or not isinstance(query, str) or not isinstance(clip, str):
             return False
-        shown = (query_sha(query), page.clip_of(clip))
-        whole = signed.shown in {"", page.digest(query, clip)}
-        return whole and shown == (signed.key.query_sha, signed.key.clip_sha)
+        shown = (query_sha(query), page.clip_of(clip), page.digest(query, clip))
+        return shown == (signed.key.query_sha, signed.key.clip_sha, signed.shown)
 
     def read_shown(self, task: Task | AnsweredTask) -> Key | None:
         """Return a task's key if the task shows what it says, else None."""
@@ -105,9 +102,6 @@ class Signer:
     def _open(self, text: object) -> SignedKey | None:
         if not isinstance(text, str):
             return None
-        return self._open_token(text) if "." in text else self._decrypt(text)
-
-    def _decrypt(self, text: str) -> SignedKey | None:
         try:
             sealed = base64.b64decode(text, altchars="-_", validate=True)
             *values, shown = json.loads(self._cipher.decrypt(sealed, None))
@@ -115,15 +109,6 @@ class Signer:
             return None
         key = Key(*values)
         return SignedKey(key._replace(kind=tables.TASK_KINDS[int(key.kind)]), shown)
-
-    def _open_token(self, text: str) -> SignedKey | None:
-        """Read a key from a campaign that was opened before keys were encrypted."""
-        try:
-            claims: dict[str, Any] = jwt.decode(text, self._secret, [ALGORITHM])
-        except (jwt.InvalidTokenError, ValueError, RecursionError):
-            return None
-        ours = claims.pop("campaign", None) == self._campaign
-        return SignedKey(Key(**claims), "") if ours and claims.keys() == set(Key._fields) else None
 
 
 def ensure_secret() -> str:

@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections import Counter
 
-from annotation.label_studio.port import Studio
+from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.records import Project, Purpose
 from pipeline.campaign.campaign import Campaign, CampaignError
 
@@ -34,7 +34,7 @@ def title(name: str, annotator: int, purpose: Purpose = "campaign") -> str:
 
 
 def find_projects(
-    studio: Studio,
+    studio: LabelStudio,
     opened: Campaign,
     purpose: Purpose = "campaign",
     *,

@@ -44,15 +44,13 @@ class Person(Section):
 class Account(Section):
     """An annotator's account in Label Studio; `password` only where the person is simulated.
 
-    `number` is the account's own: needed where the server is out of reach. `kind` is for a
-    simulated person who is not honest: in rehearsals only.
+    `kind` is for a simulated person who is not honest: in rehearsals only.
     """
 
     email: Annotated[str, Field(pattern=r"^\S+@\S+$")]
     name: Name | None = None
     password: Name | None = None
     kind: Literal["lazy", "contrary", "random"] | None = None
-    number: Number | None = None
 
 
 class People(Section):

@@ -73,11 +73,8 @@ def value(name: str, path: Path = ENV) -> str | None:
 
 
 def public_address(url: str) -> str:
-    """Return the address at which people reach the server that we reach at `url`.
-
-    Where files are carried by hand, `url` is a folder, and is returned unchanged.
-    """
-    return (value(HOST) or url).rstrip("/") if url.startswith("http") else url
+    """Return the address at which people reach the server that we reach at `url`."""
+    return (value(HOST) or url).rstrip("/")
 
 
 def split_address(url: str) -> SplitResult:

@@ -1,7 +1,7 @@
 """Storage of the clips: their location according to `clips.url`, attached to a project."""
 
 from annotation.label_studio import settings
-from annotation.label_studio.port import Studio
+from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.records import Project
 from pipeline.campaign.campaign import CampaignError
 from pipeline.video import store
@@ -25,7 +25,7 @@ def location(setting: str) -> str:
     return f"{root.rstrip('/')}/clips"
 
 
-def attach(studio: Studio, project: Project, clips: str) -> None:
+def attach(studio: LabelStudio, project: Project, clips: str) -> None:
     """Add the storage that a project needs for its clips; clips on a web server need none.
 
     Raises:

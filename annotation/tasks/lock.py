@@ -17,10 +17,10 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.errors import StudioError
-from annotation.label_studio.port import Studio
 from annotation.label_studio.records import Project
-from pipeline.campaign.campaign import BusyError
+from pipeline.campaign.campaign import CampaignError
 from pipeline.core import cli, files
 
 CHECKOUT = Path(".cache/campaign/checkout")
@@ -37,7 +37,7 @@ PATIENCE_SECONDS = 900.0
 class PushLock:
     """This push's ticket on the server, once it has one."""
 
-    def __init__(self, studio: Studio, campaign: str) -> None:
+    def __init__(self, studio: LabelStudio, campaign: str) -> None:
         self._studio, self._campaign, self._holder = studio, campaign, checkout_id()
         self._ticket: Project | None = None
         self._step, self._renewed = 0, 0.0
@@ -48,7 +48,7 @@ class PushLock:
 
         Raises:
             StudioError: the server can't be reached or fails.
-            BusyError: another push has been running for a quarter of an hour.
+            CampaignError: another push has been running for a quarter of an hour.
         """
         self._ticket = self._studio.create({"title": TITLE, "description": self._text()})
         self._renewed = time.time()
@@ -57,7 +57,7 @@ class PushLock:
             first, who = next(iter(ahead.items()))
             busy = f"{who} pushes into this campaign (its lock is project {first.id} on the server)"
             if time.monotonic() - began > PATIENCE_SECONDS:
-                raise BusyError(f"{busy}, for {PATIENCE_SECONDS:.0f} s now; try later")
+                raise CampaignError(f"{busy}, for {PATIENCE_SECONDS:.0f} s now; try later")
             if not announced:
                 end = f"{datetime.now(UTC) + timedelta(seconds=LEASE_SECONDS):%H:%M:%S} UTC"
                 cli.log(f"push: {busy}; waiting for it to finish (if it was killed, until {end})")
@@ -128,12 +128,12 @@ class PushLock:
 
 
 @contextlib.contextmanager
-def hold(studio: Studio, campaign: str) -> Iterator[PushLock]:
+def hold(studio: LabelStudio, campaign: str) -> Iterator[PushLock]:
     """Hold the campaign's lock on its server.
 
     Raises:
         StudioError: the server can't be reached or fails.
-        BusyError: another push has held it for a quarter of an hour.
+        CampaignError: another push has held it for a quarter of an hour.
     """
     lock = PushLock(studio, campaign)
     try:

@@ -29,11 +29,6 @@ NOTHING_TO_DECIDE = (
     " prints its address"
 )
 """The remark for an expert, who has no other page."""
-BY_HAND = (
-    "import {} into Label Studio (README.txt there explains how); its owner invites them, and sends"
-    " them the address of their project"
-)
-"""The remark if files are carried to a server out of reach."""
 
 
 class Invitation(NamedTuple):
@@ -75,7 +70,7 @@ def invite(connection: Connection, params: Params) -> Iterator[Invitation]:
     for who in judging:
         account = _account(connection, who.number)
         page, (exam, exam_page) = own.get(who.number, ""), exams.get(who.number, ("", ""))
-        whole = Invitation(
+        yield Invitation(
             account.email,
             account.name or "",
             who.number,
@@ -86,7 +81,6 @@ def invite(connection: Connection, params: Params) -> Iterator[Invitation]:
             params.annotation.language,
             "" if page else _explain_no_page(who, standings, required=required),
         )
-        yield whole if link else _by_hand(whole)
 
 
 def _account(connection: Connection, annotator: int) -> Account:
@@ -96,13 +90,6 @@ def _account(connection: Connection, annotator: int) -> Account:
             f"{PRIVATE}: has no account for annotator {annotator}; add their email address there"
         )
     return account
-
-
-def _by_hand(one: Invitation) -> Invitation:
-    """Return an invitation to a server out of reach: it names the folders to carry there."""
-    folders = " and ".join(filter(None, (one.exam_page, one.page)))
-    remark = BY_HAND.format(folders) if folders else one.remark
-    return one._replace(sign_up="", exam="", exam_page="", page="", remark=remark)
 
 
 def _explain_no_page(who: Annotator, standings: Mapping[int, Standing], *, required: bool) -> str:

@@ -4,6 +4,7 @@ It contains `null` until `python -m annotation.campaign open`; until then nobody
 """
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,7 +18,13 @@ from pipeline.core.params import read_model
 from pipeline.core.validation import Name, Section
 
 FILE = tables.CAMPAIGN / "campaign.yaml"
+COMMIT = r"^[0-9a-f]{40,64}$"
 UUID = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+FORMAT = 1
+"""The format of a campaign. Raise it with any change of what people see, or of how an answer is
+read: the page, the keys of tasks, the tables in datasets/campaign."""
+THEIR_OWN = ("datasets", "params.yaml", "dvc.lock", "annotation/guideline")
+"""Paths that belong to a campaign, not to the code that runs it."""
 INSTANT = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)$"
 
 Instant = Annotated[str, Field(pattern=INSTANT)]
@@ -36,16 +43,6 @@ class GuidelineVersion(Section):
     reason: Name | None
 
 
-TRY_LATER = 69
-"""The exit code of a command that may succeed later, unchanged: a server was unreachable."""
-
-
-class BusyError(CampaignError):
-    """Another command has been working on this campaign for too long to wait."""
-
-    exit_code = TRY_LATER
-
-
 class Pilot(Section):
     """The queries that are judged first, and kept apart unless the lead takes them over."""
 
@@ -57,13 +54,16 @@ class Pilot(Section):
 class Campaign(Section):
     """A campaign: what marks its tasks, and under which rules people judge.
 
-    `id` is part of each of its projects and keys. `guideline` is the version that annotators read
-    now, `guidelines` are all that they have read, the newest last. Answers in a `rehearsal` may be
-    simulated. Times are UTC. `given_up` is the number of pairs that were wanted but undecided when
-    it was closed; `settings` are the keys of params.yaml that determined what was judged, as they
-    were then.
+    `format` is `FORMAT` of the code that opened it, and `commit` that code's commit (none outside
+    a git repository). `id` is part of each of its projects and keys. `guideline` is the version
+    that annotators read now, `guidelines` are all that they have read, the newest last. Answers in
+    a `rehearsal` may be simulated. Times are UTC. `given_up` is the number of pairs that were
+    wanted but undecided when it was closed; `settings` are the keys of params.yaml that determined
+    what was judged, as they were then.
     """
 
+    format: int
+    commit: Annotated[str, Field(pattern=COMMIT)] | None
     id: Annotated[str, Field(pattern=UUID)]
     name: Name
     guideline: Name
@@ -72,14 +72,13 @@ class Campaign(Section):
     closed_at: Instant | None
     given_up: Annotated[int, Field(ge=0)] = 0
     settings: dict[str, Any] = Field(default_factory=dict)
-    guidelines: list[GuidelineVersion] = Field(default_factory=list)
+    guidelines: Annotated[list[GuidelineVersion], Field(min_length=1)]
     pilot: Pilot | None = None
 
     def guideline_at(self, instant: datetime) -> str:
         """Return the version in force at an instant; before all of them, the first."""
-        held = [one.version for one in self.guidelines if parse_instant(one.since) <= instant]
-        versions = [one.version for one in self.guidelines] or [self.guideline]
-        return held[-1] if held else versions[0]
+        begun = [guide for guide in self.guidelines if parse_instant(guide.since) <= instant]
+        return (begun or self.guidelines[:1])[-1].version
 
     @property
     def piloting(self) -> bool:
@@ -117,9 +116,26 @@ def load_campaign(path: Path = FILE) -> Campaign | None:
 
     Raises:
         FileError: the file is missing or not YAML.
+        CampaignError: it is of a format that this code does not run.
         ParamsError: a key is unknown, missing or impossible.
     """
-    return None if files.read_yaml(path) is None else read_model(Campaign, path)
+    content = files.read_yaml(path)
+    if content is None:
+        return None
+    if isinstance(content, dict) and content.get("format") != FORMAT:
+        raise CampaignError(_describe_format(content, path))
+    return read_model(Campaign, path)
+
+
+def _describe_format(content: Mapping[str, Any], path: Path) -> str:
+    """Return why this code does not run a campaign, and how to get the code that does."""
+    commit = content.get("commit") or f"COMMIT (the one before {path} in git log)"
+    kept = " ".join(f"':!{name}'" for name in THEIR_OWN)
+    return (
+        f"{path}: the campaign has format {content.get('format', 'none')}, and this code runs"
+        f" format {FORMAT}; to finish it, bring back the code that opened it: git restore"
+        f" --source {commit} --staged --worktree -- . {kept}"
+    )
 
 
 def load_open_campaign(path: Path = FILE) -> Campaign | None:

@@ -68,9 +68,8 @@ def revise_guideline(
     Raises:
         CampaignError: the guideline is unchanged, or its version was used before.
     """
-    earlier = {one.version for one in campaign.guidelines} | {campaign.guideline}
-    if guide.version in earlier:
-        unchanged = [one.sha for one in campaign.guidelines[-1:]] == [guide.sha]
+    if guide.version in {earlier.version for earlier in campaign.guidelines}:
+        unchanged = campaign.guidelines[-1].sha == guide.sha
         problem = "is unchanged" if unchanged else f"its version {guide.version} was used before"
         remedy = "change it first" if unchanged else "raise `version` at its top"
         raise CampaignError(f"{guide.path}: {problem}; {remedy}")

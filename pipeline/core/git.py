@@ -29,6 +29,12 @@ def run(*arguments: str, folder: Path = Path()) -> subprocess.CompletedProcess[s
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603  (git, and no shell)
 
 
+def read_head() -> str | None:
+    """Return the commit that is checked out; None outside a repository, or before its first."""
+    head = run("rev-parse", "--verify", "--quiet", "HEAD")
+    return head.stdout.strip() or None
+
+
 def ignores(path: Path) -> bool:
     """Tell whether git will not commit this path: it ignores it, or there is no repository."""
     place = path.parent.resolve() / path.name

@@ -13,11 +13,14 @@ from pipeline.core.validation import Model, Section, validate
 
 PARAMS = Path("params.yaml")
 _ONLINE = "remove it: requests are always sent online"
+_SERVER = "remove it: people judge on a Label Studio server"
 REMOVED: Mapping[str, str] = {
     "rewrite.openai.mode": _ONLINE,
     "rewrite.openai.batch_tokens": _ONLINE,
     "judge.openai.mode": _ONLINE,
     "judge.openai.batch_tokens": _ONLINE,
+    "annotation.backend": _SERVER,
+    "annotation.folder": _SERVER,
 }
 """Keys of earlier versions, by path, and what to do instead."""
 

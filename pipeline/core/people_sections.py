@@ -8,15 +8,12 @@ from pipeline.core.validation import Name, Natural, Positive, Section, Share
 
 
 class Annotation(Section):
-    """Where people judge, by which guideline, and in which language their page is.
+    """By which guideline people judge, and in which language their page is.
 
-    `files` exchanges import and export files in `folder` with a server that can't be reached.
     `language` is that of the page and the guideline (annotation/guideline/), never of the queries;
     the guideline `paper` follows the paper where ours departs from it.
     """
 
-    backend: Literal["label-studio", "files"]
-    folder: Name
     language: Annotated[str, Field(pattern=r"^[a-z]{2}$")]
     guideline: Literal["standard", "paper"]
 

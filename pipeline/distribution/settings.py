@@ -1,5 +1,6 @@
 """The settings recorded in the manifest, without local paths."""
 
+from collections.abc import Iterator, Mapping
 from functools import reduce
 from operator import getitem
 from pathlib import PurePath
@@ -36,17 +37,30 @@ def select_fixed_settings(params: Params) -> dict[str, Any]:
 def refuse_changes(campaign: Campaign | None, params: Params) -> None:
     """Refuse settings that differ from those a closed campaign was run with.
 
+    Only keys that both have are compared: the code may have got or lost some since.
+
     Raises:
         ReleaseError: one of them was changed since it was closed.
     """
     before = campaign.settings if campaign and campaign.closed else {}
     now = select_fixed_settings(params)
-    for key in sorted(before.keys() & now.keys()):
-        if before[key] != now[key]:
-            raise ReleaseError(
-                f"params.yaml: {key} is {now[key]!r}, but was {before[key]!r} when the campaign was"
-                f" closed ({FILE}); set it back, since the release records it"
-            )
+    for key, old, new in _find_changes(before, now):
+        raise ReleaseError(
+            f"params.yaml: {key} is {new!r}, but was {old!r} when the campaign was closed ({FILE});"
+            " set it back, since the release records it"
+        )
+
+
+def _find_changes(
+    before: Mapping[str, Any], now: Mapping[str, Any], above: str = ""
+) -> Iterator[tuple[str, Any, Any]]:
+    """Yield the path and both values of each key that differs; a key of only one side does not."""
+    for name in sorted(before.keys() & now.keys()):
+        old, new = before[name], now[name]
+        if isinstance(old, dict) and isinstance(new, dict):
+            yield from _find_changes(old, new, f"{above}{name}.")
+        elif old != new:
+            yield f"{above}{name}", old, new
 
 
 def _public(value: Any) -> Any:  # noqa: ANN401  (whatever a key holds)

@@ -60,7 +60,7 @@ def find_all(params: Params, moments: int) -> Iterator[Finding]:
     yield find_llm(params)
     yield find_engine(params.engine)
     yield find_gpu()
-    yield find_server(params)
+    yield find_server()
 
 
 def count_moments(params: Ingest) -> int:
@@ -196,10 +196,8 @@ def find_gpu() -> Finding:
     return Finding("GPU", "note", "none: encoding runs on the processor", step)
 
 
-def find_server(params: Params) -> Finding:
+def find_server() -> Finding:
     """Check that the campaign's Label Studio answers and accepts the token."""
-    if params.annotation.backend == "files":
-        return Finding("Label Studio", "ok", f"not contacted: files in {params.annotation.folder}")
     command = [sys.executable, "-m", "annotation.server", "check"]
     asked = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  (ours)
     text = asked.stderr.strip().removeprefix("error: ")

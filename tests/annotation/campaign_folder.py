@@ -21,6 +21,7 @@ import pandas as pd
 from opened import STANDARD
 
 from annotation.label_studio import guideline, keys, settings
+from pipeline.campaign.campaign import FORMAT
 from pipeline.core import files, tables
 
 CAMPAIGN = "6f1c2a34-5b6d-4e7f-8a9b-0c1d2e3f4a5b"
@@ -89,13 +90,18 @@ class CampaignFolder:
 
     def open(self, campaign=CAMPAIGN, **changes):
         """Open a campaign, under the guideline of this version."""
+        guide, opened_at = guideline.current(STANDARD), "2026-01-01T00:00:00Z"
+        first = {"version": guide.version, "sha": guide.sha, "since": opened_at, "reason": None}
         fields = {
+            "format": FORMAT,
+            "commit": None,
             "id": campaign,
             "name": "Faults",
-            "guideline": guideline.current(STANDARD).version,
+            "guideline": guide.version,
             "rehearsal": True,
-            "opened_at": "2026-01-01T00:00:00Z",
+            "opened_at": opened_at,
             "closed_at": None,
+            "guidelines": [first],
         }
         text = "".join(f"{name}: {json.dumps(v)}\n" for name, v in (fields | changes).items())
         (self.path / tables.CAMPAIGN / "campaign.yaml").write_text(text)

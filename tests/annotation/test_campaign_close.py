@@ -20,7 +20,7 @@ from pipeline.campaign import next_step
 from pipeline.campaign.campaign import FILE, CampaignError, load_campaign, write_campaign
 from pipeline.campaign.freezing import freeze, is_frozen
 from pipeline.campaign.guideline import GuidelineError
-from pipeline.core import cli, files, tables
+from pipeline.core import cli, files, git, tables
 from pipeline.core.params import load
 
 
@@ -36,14 +36,6 @@ def test_without_a_server_nothing_is_closed_unless_that_is_said(folder):
     with pytest.raises(CampaignError, match=r"since the last pull would be lost; .* --offline"):
         campaign.close_campaign(OPEN, give_up=True)
     assert load_campaign() == OPEN
-
-
-def test_a_campaign_file_of_before_gave_nothing_up_and_tells_what_one_did(folder):
-    write_campaign(OPEN)
-    FILE.write_text(FILE.read_text().replace("given_up: 0\n", ""))
-    assert load_campaign() == OPEN
-    write_campaign(OPEN.model_copy(update={"given_up": 7}))
-    assert load_campaign().given_up == 7
 
 
 def test_freezing_twice_is_freezing_once(folder, repository):
@@ -81,7 +73,14 @@ def test_an_opening_that_fails_freezes_nothing(folder, repository, monkeypatch):
             campaign.open_campaign("Test", rehearsal=True, people=6)
     assert (load_campaign(), settings.value(keys.SECRET)) == (None, None)
     assert (len(tables.FROZEN_QUERIES.read()), roster.PUBLIC.read_text()) == (0, before)
+    for words in (
+        "init -q",
+        "add params.yaml",
+        "-c user.name=A -c user.email=a@b.c commit -qm code",
+    ):
+        assert git.run(*words.split()).returncode == 0
     assert campaign.open_campaign("Test", rehearsal=True, people=6) == load_campaign()
+    assert load_campaign().commit == git.run("rev-parse", "HEAD").stdout.strip()
     assert (len(tables.FROZEN_QUERIES.read()), len(roster.read_people())) == (2, 6)
 
 

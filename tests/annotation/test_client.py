@@ -81,11 +81,12 @@ class Model:
     def _task(self, number):
         query, clip = "a person sings", "https://clips.example.org/ab12.mp4"
         key = Key(f"q00{number // 12}", f"m{number}", 1, "first", query_sha(query), "ab12", "1")
+        signed = self._signer.sign(key, page.digest(query, page.clip_html(clip)))
         answer = {"id": number, "completed_by": 30, "updated_by": 30, "was_cancelled": False}
         times = {"created_at": NOW, "updated_at": NOW, "lead_time": 2.0}
         return {
             "id": number,
-            "data": page.task_data(query, clip, self._signer.sign(key)),
+            "data": page.task_data(query, clip, signed),
             "is_labeled": True,
             "updated_at": NOW,
             "annotations": [answer | times | {"result": page.result_of(self.level)}],

@@ -28,6 +28,7 @@ SIGNER = Signer("6f1c2a34-0000-0000-0000-000000000001", "a secret of thirty-two 
 QUERY, CLIP = "a person sings", page.clip_html("/data/local-files/?d=clips/ab12.mp4")
 SHA = query_sha(QUERY)
 KEY = Key("q", "m", 3, "first", SHA, "ab12", "1")
+DIGEST = page.digest(QUERY, CLIP)
 OLD = page.clip_html("/data/local-files/?d=clips/old.mp4")
 OURS, OTHER = 30, 40
 OWNER = Owner(3, OURS)
@@ -114,7 +115,7 @@ def test_a_late_answer_to_a_task_that_was_taken_back_is_a_judgment_like_any_othe
     assert len(sort_tasks(task(answer(), closed=closed)).judgments) == 1
 
 
-TAMPERED = SIGNER.sign(KEY)[:-4] + "AAA="
+TAMPERED = SIGNER.sign(KEY, DIGEST)[:-4] + "AAA="
 LEAVING = {"annotator": [3], "since": [at(5)], "returned": [at(9)]}
 AWAY = tables.DEPARTURES.check(pd.DataFrame(LEAVING))
 
@@ -131,7 +132,7 @@ REFUSED = {
     "not-the-annotator": task(answer(completed_by=OTHER)),
     "imported": task(answer(updated_by=None)),
     "changed-by-another": task(answer(updated_by=OTHER)),
-    "not-what-was-shown": task(answer(), query="a dog barks", pair=SIGNER.sign(KEY)),
+    "not-what-was-shown": task(answer(), query="a dog barks", pair=SIGNER.sign(KEY, DIGEST)),
     "skipped": task(answer(was_cancelled=True)),
     "draft": task(drafts=[answer(annotation=None)]),
     "empty": task(answer(said=())),
@@ -165,7 +166,9 @@ def test_what_is_no_judgment_is_refused_with_the_reason_and_never_a_level(why):
 STRANGER = Signer("6f1c2a34-0000-0000-0000-000000000002", "a secret of thirty-two bytes, or so")
 
 
-@pytest.mark.parametrize("pair", [SIGNER.sign(KEY._replace(annotator=4)), STRANGER.sign(KEY)])
+@pytest.mark.parametrize(
+    "pair", [SIGNER.sign(KEY._replace(annotator=4), DIGEST), STRANGER.sign(KEY, DIGEST)]
+)
 def test_a_task_that_was_copied_here_is_nobodys(pair):
     result = sort_tasks(task(answer(), pair=pair), task(pair=pair))
     assert [row["reason"] for row in result.rejected] == ["bad-key"]
@@ -318,8 +321,10 @@ BY_OTHERS = {
     "another skipped it": task(LATER | {"updated_by": OTHER, "was_cancelled": True}),
     "another took it for their own": task(LATER | {"completed_by": OTHER, "updated_by": OTHER}),
     "another put it into another's name": task(LATER | {"completed_by": 50, "updated_by": OTHER}),
-    "another changed the query": task(answer(), query="a dog barks", pair=SIGNER.sign(KEY)),
-    "the annotator answered another query": task(LATER, query="barks", pair=SIGNER.sign(KEY)),
+    "another changed the query": task(answer(), query="a dog barks", pair=SIGNER.sign(KEY, DIGEST)),
+    "the annotator answered another query": task(
+        LATER, query="barks", pair=SIGNER.sign(KEY, DIGEST)
+    ),
     "another changed the key": task(answer(), pair=TAMPERED),
     "another moved it to the task of another pair": task(answer(updated_by=OTHER), key=MOVED),
     "another made its task that of another pair": task(answer(), key=MOVED),
@@ -449,7 +454,7 @@ def test_who_answers_a_twin_in_anothers_name_takes_no_task_away(by):
 
 
 def test_a_twin_that_shows_something_else_is_none():
-    swapped = task(number=1, query="a dog barks", pair=SIGNER.sign(KEY))
+    swapped = task(number=1, query="a dog barks", pair=SIGNER.sign(KEY, DIGEST))
     result = sort_tasks(swapped, task(number=2))
     assert (len(result.open_tasks), result.surplus) == (1, [])
     assert sort_tasks(swapped).open_tasks == []

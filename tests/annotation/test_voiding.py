@@ -169,7 +169,6 @@ def test_a_second_batch_follows_the_mean_of_the_votes_that_count():
 
 
 RAW = {
-    "annotation/keeper/keep.py": "says how many there are",
     "annotation/pull.py": "writes them",
     "annotation/rehearsal.py": "counts what people made, before it is thrown away",
 }

@@ -10,16 +10,22 @@ from project import name_collection
 
 from momentrank.errors import MomentRankError
 from pipeline import release
+from pipeline.campaign.campaign import FORMAT
 from pipeline.core import cli, csv_files, files, tables
 from pipeline.core.params import load
 
 OPEN = {
+    "format": FORMAT,
+    "commit": "0123456789" * 4,
     "id": "348075d9-cac8-4995-ad38-d2f981dd1cde",
     "name": "Kitchen videos",
     "guideline": "1",
     "rehearsal": False,
     "opened_at": "2024-05-01T07:00:00Z",
     "closed_at": None,
+    "guidelines": [
+        {"version": "1", "sha": "a" * 12, "since": "2024-05-01T07:00:00Z", "reason": None}
+    ],
 }
 CLOSED = {**OPEN, "closed_at": "2024-06-01T07:00:00Z"}
 PRIVATE = """\

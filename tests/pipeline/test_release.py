@@ -28,6 +28,7 @@ from momentrank import formats
 from momentrank.cli.main import main as momentrank
 from momentrank.formats.validate import describe
 from momentrank.ids import decode_id, query_number
+from pipeline.campaign.campaign import Campaign
 from pipeline.campaign.collection import ReleaseError, select_distinct_texts
 from pipeline.core import captions, csv_files, files, tables
 from pipeline.core.files import FileError
@@ -419,6 +420,17 @@ def test_how_a_closed_campaign_was_made_can_not_be_told_otherwise_later(checkout
     assert "rewrite.backend is 'none', but was 'rules'" in checkout.refusal()
 
 
+def test_a_closed_campaign_is_compared_by_the_keys_that_it_and_the_code_know(checkout):
+    params = load(checkout.folder / "params.yaml")
+    known = settings.select_fixed_settings(params)
+    plan = {key: value for key, value in known["plan"].items() if key != "max_wrong"}
+    older = known | {"plan": plan | {"removed": 1}, "removed": {"section": 1}}
+    settings.refuse_changes(Campaign(**CLOSED, settings=older), params)
+    changed = older | {"plan": plan | {"min_mean": 3.0}}
+    with pytest.raises(ReleaseError, match=r"^params\.yaml: plan\.min_mean is 2\.0, but was 3\.0 "):
+        settings.refuse_changes(Campaign(**CLOSED, settings=changed), params)
+
+
 def test_a_hostile_name_stays_text_in_the_card(checkout):
     params = files.read_yaml(checkout.folder / "params.yaml")
     name = "x: [1]\n---\n# Two | three"
@@ -459,7 +471,7 @@ def test_what_tells_who_somebody_is_is_refused_with_its_place(checkout, column, 
 def test_the_campaigns_own_name_is_looked_through(checkout):
     checkout.private()
     checkout.campaign({**CLOSED, "name": "Kitchens (ask Berg)"})
-    assert checkout.refusal().startswith("datasets/campaign/campaign.yaml: line 2, name: contains")
+    assert checkout.refusal().startswith("datasets/campaign/campaign.yaml: line 4, name: contains")
     checkout.campaign({**CLOSED, "name": "Kitchens (ask ann@example.org)"})
     assert "an e-mail address" in checkout.refusal()
 

@@ -129,6 +129,6 @@ def test_the_command_ends_with_1_where_something_is_missing(
     assert "1,000,000 moments" in out
     monkeypatch.setenv("LABEL_STUDIO_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", "k" * 40)
-    asked = findings.find_server(load(folder / "params.yaml"))
+    asked = findings.find_server()
     assert asked.state == "missing"
     assert "127.0.0.1:9" in asked.text

@@ -22,6 +22,9 @@ id: "348075d9-cac8-4995-ad38-d2f981dd1cde"
 name: {name}
 guideline: "1"
 rehearsal: {rehearsal}
+format: 1
+commit: null
+guidelines: [{{"version": "1", "sha": "a", "since": "2024-05-01T07:00:00Z", "reason": null}}]
 opened_at: "2026-11-22T08:53:12Z"
 closed_at: {closed_at}
 """

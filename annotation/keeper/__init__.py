@@ -1,1 +1,0 @@
-"""The unattended loop of a campaign: `campaign keep`."""
