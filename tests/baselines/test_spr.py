@@ -161,8 +161,9 @@ def by_proposal(model, inputs, own, tokens):
         logits = model.refiner.detect(similarity, mask)
         start, end = (side[0].softmax(-1).tolist() for side in logits)
         cosine = segments.window_scores(vectors, encoded.retrieval, mask).item()
+        weight = math.exp(model.settings.alpha * cosine)
         spans = [
-            (math.exp(model.settings.alpha * cosine) * start[i] * end[j], video, begin + i, begin + j)
+            (weight * start[i] * end[j], video, begin + i, begin + j)
             for i, j in itertools.product(range(finish - begin), repeat=2)
             if own.min_rows <= j - i < own.max_rows
         ]
