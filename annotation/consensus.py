@@ -11,9 +11,7 @@ writes  datasets/work/consensus.parquet, counted_votes.parquet
 With --raw it reads the judgments of any collection (pair_id,worker,relevance) and prints pairs,
 kept, discarded and the count of each level; --out writes a row per pair. The rule is in
 annotation/votes/rule.py: two levels within 1, or the middle two of four, and their mean rounded up.
-Decisions by the lead (`python -m annotation.campaign adjudicate`) take precedence. A second
-consensus, weighted by skill (annotation/votes/skill.py), is recorded next to it, and is never a
-level of the release.
+Decisions by the lead (`python -m annotation.campaign adjudicate`) take precedence.
 """
 
 import argparse
@@ -23,26 +21,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
-import numpy as np
 import pandas as pd
 
 from annotation.reliability.figures import summarize
 from annotation.reliability.scores import campaign_scores
 from annotation.votes import raw, raw_consensus
 from annotation.votes.adjudication import adjudicate, fresh_decisions
-from annotation.votes.rule import LEVELS, Consensus, Rounding, decide
-from annotation.votes.skill import weigh
-from annotation.votes.votes import (
-    FIRST_VOTES,
-    NO_LEVEL,
-    Bools,
-    Ints,
-    Votes,
-    classify,
-    last_shown,
-    select_counting,
-    select_votes,
-)
+from annotation.votes.rule import LEVELS, Rounding, decide
+from annotation.votes.votes import NO_LEVEL, classify, last_shown, select_counting, select_votes
 from momentrank.errors import UsageError
 from pipeline.campaign.campaign import load_campaign
 from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY, select_newest
@@ -67,7 +53,7 @@ def consensus(
     pairs = shown[PAIR_KEY].sort_values(PAIR_KEY, ignore_index=True)
     counted = select_votes(select_counting(judgments, shown, voided), pairs)
     decided = decide(counted.pair, counted.level, len(pairs), closed=closed, rounding=rounding)
-    level = _levels(decided.level, decided.level != NO_LEVEL)
+    level = pd.Series(decided.level, dtype="Int64").mask(decided.level == NO_LEVEL)
     rows = pairs.assign(
         level=level,
         mean=decided.mean,
@@ -75,23 +61,8 @@ def consensus(
         outcome=decided.outcome,
         voted_level=level,
         voted_outcome=decided.outcome,
-        **_skilled(counted, decided),
     )
     return tables.CONSENSUS.check(rows)
-
-
-def _skilled(counted: Votes, decided: Consensus) -> dict[str, Any]:
-    """Return the skill-weighted level and mean of the pairs with two levels or more."""
-    weighed = weigh(counted.pair, counted.annotator, counted.level, len(decided.level))
-    enough = (decided.scores >= FIRST_VOTES) & (decided.outcome != "unjudgeable")
-    return {
-        "skill_level": _levels(weighed.level, enough),
-        "skill_mean": np.where(enough, weighed.mean, np.nan),
-    }
-
-
-def _levels(level: Ints, has_level: Bools) -> pd.Series:
-    return pd.Series(np.where(has_level, level, 0), dtype="Int64").mask(~has_level)
 
 
 def counted_votes(
@@ -152,24 +123,6 @@ def figures(
             "without_level": int(decisions["level"].isna().sum()),
             "stale": len(adjudications) - len(decisions),
         },
-        "skill": _compare(table),
-    }
-
-
-def _compare(table: pd.DataFrame) -> dict[str, Any]:
-    """Return where the skill-weighted levels differ from those of the rule.
-
-    `matrix` counts pairs by the rule's level (rows; the last: discarded) and by skill (columns).
-    """
-    both = table[table["skill_level"].notna() & (table["voted_outcome"] != "waiting")]
-    row, column = both["voted_level"].fillna(LEVELS).astype(int), both["skill_level"].astype(int)
-    cells = np.bincount(row * LEVELS + column, minlength=(LEVELS + 1) * LEVELS)
-    kept = both["voted_level"].notna()
-    return {
-        "pairs": len(both),
-        "with_both": int(kept.sum()),
-        "different": int((row != column)[kept].sum()),
-        "matrix": cells.reshape(-1, LEVELS).tolist(),
     }
 
 

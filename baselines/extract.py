@@ -32,35 +32,37 @@ def extract_videos(params: Params, release: Release) -> None:
     Raises:
         UsageError: they do not say where the videos are, or name a frame model for subtitles.
     """
-    own, described = params.features, release.described_videos()
-    asked = {kind: getattr(own, kind) for kind in ("video", "sub")}
-    made = {kind: path_of(params, kind) for kind, name in asked.items() if not is_file(name)}
-    if not made:
+    settings, described = params.features, release.described_videos()
+    asked = {kind: getattr(settings, kind) for kind in ("video", "sub")}
+    targets = {kind: path_of(params, kind) for kind, name in asked.items() if not is_file(name)}
+    if not targets:
         return
-    if own.videos is None:
+    if settings.videos is None:
         raise UsageError("features.videos: must say where the videos are, to make their features")
-    if small := {kind: path for kind, path in made.items() if asked[kind] == "builtin"}:
-        load_pictures = partial(PictureExtractor, own.videos, own.clip_seconds)
-        extract(described, load_pictures, small, f"24x16, {own.clip_seconds} s")
-    if "sub" in made and asked["sub"] != "builtin":
+    if small := {kind: path for kind, path in targets.items() if asked[kind] == "builtin"}:
+        load_pictures = partial(PictureExtractor, settings.videos, settings.clip_seconds)
+        extract(described, load_pictures, small, f"24x16, {settings.clip_seconds} s")
+    if "sub" in targets and asked["sub"] != "builtin":
         raise UsageError("features.sub: must be builtin, null, or a file of features (.h5)")
-    if "video" in made and asked["video"] != "builtin":
+    if "video" in targets and asked["video"] != "builtin":
         device = choose_device(params.train.device)
         model = str(asked["video"])
-        load_frames = partial(FrameExtractor, own.videos, own.clip_seconds, model, device)
-        name = f"{model}, {own.clip_seconds} s"
-        extract(described, load_frames, {"video": made["video"]}, name)
+        load_frames = partial(FrameExtractor, settings.videos, settings.clip_seconds, model, device)
+        name = f"{model}, {settings.clip_seconds} s"
+        extract(described, load_frames, {"video": targets["video"]}, name)
 
 
 def extract_queries(params: Params, queries: list[Query]) -> None:
     """Write the token features of all queries, if the parameters name a model."""
-    own, path = params.features, path_of(params, "queries")
-    if is_file(own.queries):
+    settings, path = params.features, path_of(params, "queries")
+    if is_file(settings.queries):
         return
     texts = dict(queries)
     device = choose_device(params.train.device)
-    load_encoder = partial(TokenExtractor, own.queries, texts, own.max_tokens, device)
-    extract(texts, load_encoder, {"queries": path}, f"{own.queries}, {own.max_tokens} tokens")
+    load_encoder = partial(TokenExtractor, settings.queries, texts, settings.max_tokens, device)
+    extract(
+        texts, load_encoder, {"queries": path}, f"{settings.queries}, {settings.max_tokens} tokens"
+    )
 
 
 def _stamp(path: Path) -> tuple[int, float]:
@@ -83,10 +85,10 @@ def main() -> None:
         inputs.video(number)  # it refuses NaN and infinity
     for query in queries:
         inputs.tokens.read(query.query_id)
-    given = {k: path_of(params, k) for k in KINDS if is_file(getattr(params.features, k))}
+    files_given = {k: path_of(params, k) for k in KINDS if is_file(getattr(params.features, k))}
     figures = {
         "release": release.hashes(params.train.top),
-        "given": {kind: [str(path), *_stamp(path)] for kind, path in given.items()},
+        "given": {kind: [str(path), *_stamp(path)] for kind, path in files_given.items()},
         "videos": len(inputs.names),
         "rows": int(counts.sum()),
         "queries": len(queries),

@@ -45,7 +45,7 @@ def read_published(path: Path) -> dict[str, Tensor]:
         raise CheckpointError(f"{path}: not a checkpoint ({str(exc).splitlines()[0]})") from exc
     weights = content.get("model", content) if isinstance(content, dict) else None
     if not isinstance(weights, dict) or not all(
-        isinstance(one, Tensor) for one in weights.values()
+        isinstance(tensor, Tensor) for tensor in weights.values()
     ):
         raise CheckpointError(f"{path}: has no weights under 'model'")
     return weights
@@ -71,5 +71,5 @@ if __name__ == "__main__":
     parser.add_argument("--top", type=int, required=True, help="N of its training set")
     parser.add_argument("--seed", type=int, required=True)
     arguments: argparse.Namespace = parser.parse_args()
-    given = (arguments.model, arguments.checkpoint, arguments.top, arguments.seed)
-    cli.run_command(lambda: main(*given))
+    values = (arguments.model, arguments.checkpoint, arguments.top, arguments.seed)
+    cli.run_command(lambda: main(*values))

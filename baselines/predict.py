@@ -27,7 +27,7 @@ def main(name: str) -> None:
     params = load()
     release = read_release(Path(params.train.release))
     queries = {split: release.read_queries(split) for split in SPLITS}
-    inputs = open_inputs(params, [one for listed in queries.values() for one in listed])
+    inputs = open_inputs(params, [query for listed in queries.values() for query in listed])
     for top, seed in product(params.train.top, params.train.seeds):
         model = load_model(params, name, inputs, top, seed)
         first_stage = open_first_stage(params, name, inputs, top, seed)
@@ -35,8 +35,8 @@ def main(name: str) -> None:
         for split, asked in queries.items():
             with torch.inference_mode():
                 run = segments(searcher.search(asked), inputs.names, asked)
-            own = f"{paths.run_name(top, seed)}.{split}"
-            write(paths.RUNS / name, own, run, f"{name}:top{top:02d}:seed-{seed}")
+            run_name = f"{paths.run_name(top, seed)}.{split}"
+            write(paths.RUNS / name, run_name, run, f"{name}:top{top:02d}:seed-{seed}")
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ def find_runs(params: Params, split: str) -> dict[System, list[Path]]:
     runs_of: dict[System, list[Path]] = {}
     for name, top in product(MODELS, params.train.top):
         names = [f"{paths.run_name(top, seed)}.{split}.run" for seed in params.train.seeds]
-        runs = [paths.RUNS / name / one for one in names]
+        runs = [paths.RUNS / name / file_name for file_name in names]
         missing = [run for run in runs if not run.is_file()]
         if missing and len(missing) < len(runs):
             command = f"dvc repro baselines/dvc.yaml:predict@{name}"

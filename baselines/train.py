@@ -71,7 +71,7 @@ def identity(params: Params, name: str, inputs: Inputs, top: int, seed: int) -> 
     }
     release = inputs.release.hashes([top])
     del release["test.json"]  # training never reads it
-    features = [one.digest() for one in (*inputs.streams, inputs.tokens)]
+    features = [features_file.digest() for features_file in (*inputs.streams, inputs.tokens)]
     return files.fingerprint(name, sections, release, features, seed)
 
 
@@ -86,16 +86,16 @@ def train(params: Params, name: str, inputs: Inputs, top: int, seed: int) -> lis
         save_finished(path, model, score)
         return [{"top": top, "seed": seed, "epoch": 0, "validation": score, "watched": score}]
     pairs = inputs.release.read_pairs(top)
-    own = getattr(params, name)
+    settings = getattr(params, name)
     shapes = {key: list(tensor.shape) for key, tensor in model.state_dict().items()}
     decided = files.fingerprint(identity(params, name, inputs, top, seed), shapes)
     negatives = hard_negatives = None
     if first_stage is None:
-        hard_negatives = (own.hard_negatives_from, own.hard_pool)
+        hard_negatives = (settings.hard_negatives_from, settings.hard_pool)
     else:
         decided = files.fingerprint(decided, first_stage.identity)
-        ranked = first_stage.rank(pairs.queries, own.negative_pool).videos.numpy()
-        negatives = Negatives(ranked, pairs, own.negatives)
+        ranked = first_stage.rank(pairs.queries, settings.negative_pool).videos.numpy()
+        negatives = Negatives(ranked, pairs, settings.negatives)
     setting = Setting(
         name=f"{name}, N = {top}, seed {seed}",
         path=path,
@@ -117,8 +117,8 @@ def main(name: str) -> None:
     for top, seed in product(params.train.top, params.train.seeds):
         entries += train(params, name, inputs, top, seed)
     frame = pd.DataFrame(entries)
-    parts = frame.drop(columns=["top", "seed", "epoch", "validation", "watched"])
-    frame["loss"] = parts.sum(axis=1, min_count=1)  # none before training
+    loss_columns = frame.drop(columns=["top", "seed", "epoch", "validation", "watched"])
+    frame["loss"] = loss_columns.sum(axis=1, min_count=1)  # none before training
     plot = paths.PLOTS / f"train_{name}.csv"
     files.write_text(plot, frame.to_csv(index=False))
     best = frame.loc[frame.groupby(["top", "seed"])["watched"].idxmax()]

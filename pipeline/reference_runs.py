@@ -1,6 +1,6 @@
 """Write and score runs to compare systems with, so that a release is useful on its first day.
 
-reads   datasets/release/qrels/{val,test}.qrels, {val,test}.skill.qrels,
+reads   datasets/release/qrels/{val,test}.qrels,
         datasets/work/{candidates,captions,moments,queries,videos}.parquet
 writes  datasets/work/runs/{random,captions,ideal,jittered}.{val,test}.run
 
@@ -10,8 +10,7 @@ writes  datasets/work/runs/{random,captions,ideal,jittered}.{val,test}.run
     jittered   the same order, with boundaries moved by up to `jitter` of a moment's length
 
 A query's random numbers depend only on the seed and its own id. If nothing is judged, the last two
-are empty files. All are scored by the collection's levels, and again by the second consensus, whose
-levels are not the collection's.
+are empty files.
 """
 
 from collections.abc import Iterable, Mapping
@@ -172,7 +171,6 @@ def main() -> None:
             "judged_queries": qrels["query_id"].nunique(),
             "with_a_relevant_moment": qrels.loc[qrels["level"] > 0, "query_id"].nunique(),
             "runs": scores(runs, qrels),
-            "skill_runs": scores(runs, read_judged(QRELS / f"{split}.skill.qrels")),
         }
     cli.write_metrics("reference_runs", figures)
     counts = ", ".join(f"{of_split['judged_queries']} {name}" for name, of_split in figures.items())

@@ -79,7 +79,6 @@ def build_page(sources: Sources, data: ReportData, params: Params) -> Page:
     agreement, judged = sources.metrics["agreement"], sources.collection.judged
     examples = relevance.examples(judged, sources.collection.frozen)
     runs = scores.score_grids(sources.metrics["reference_runs"])
-    skilled = sources.metrics["consensus"]["skill"]
     return Page(
         {figure.name: figure for figure in figures(data.tables, agreement, examples)},
         {
@@ -89,8 +88,6 @@ def build_page(sources: Sources, data: ReportData, params: Params) -> Page:
             "rewriting": [losses.rounds_grid(sources), losses.statuses_grid(sources)],
             "table_3": [losses.table_3(sources)],
             "rejected": [losses.rejections_grid(data.rejected)],
-            "second_consensus": [scores.skill_grid(skilled)],
-            "orders": scores.order_grids(sources.metrics["reference_runs"]),
             **calibration.grids(sources.metrics["calibration"]),
             "wide": runs.wide,
             "narrow": runs.narrow,
@@ -118,7 +115,6 @@ def report_page(sources: Sources, data: ReportData, page: Page) -> str:
         figures=page.figures,
         grids=page.grids,
         alike_text=scores.alike_text(sources.metrics["agreement"]["similarity_1"]),
-        difference_text=scores.difference_text(sources.metrics["consensus"]["skill"]),
         machine_verdicts=calibration.list_verdicts(sources.metrics["calibration"]),
         machine_texts=calibration.describe(sources.metrics["calibration"]),
     )

@@ -162,9 +162,8 @@ def test_no_two_modules_of_one_folder_share_a_name(folder):
         assert {name for name, n in names.items() if n > 1} <= {"__init__.py", "base.py"}, top
 
 
-def test_no_modules_import_each_other_in_a_circle():
-    graph = grimp.build_graph(*PACKAGES, cache_dir=None, exclude_type_checking_imports=True)
-    edges = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
+def test_no_modules_import_each_other_in_a_circle(imports):
+    edges = {name: imports.find_modules_directly_imported_by(name) for name in imports.modules}
     graphlib.TopologicalSorter(edges).prepare()  # a circle is an error that names its modules
 
 

@@ -78,7 +78,7 @@ class Release:
             queries.append(query)
         if not moments:
             raise ReleaseError(f"{path}: no training pairs; raise `split` for more queries")
-        places = {name: number for number, name in enumerate(self.videos)}
+        index_of = {name: number for number, name in enumerate(self.videos)}
 
         def refuse(wrong: Sequence[bool] | npt.NDArray[np.bool_], reason: str) -> None:
             if np.any(wrong):
@@ -89,15 +89,18 @@ class Release:
         for key in keys:
             refuse([key not in moment for moment in moments], f"a moment has no {key!r}")
         names = [moment["video_name"] for moment in moments]
-        refuse([name not in places for name in names], "a moment's video is not in the corpus")
+        refuse([name not in index_of for name in names], "a moment's video is not in the corpus")
         stamps = [moment["timestamp"] for moment in moments]
         refuse([not _is_interval(stamp) for stamp in stamps], "a timestamp is not [start, end]")
         start, end = np.array(stamps, dtype=np.float64).T
         numbers = [moment["similarity"] for moment in moments]
-        refuse([not isinstance(one, int | float) for one in numbers], "a similarity is not numeric")
+        refuse(
+            [not isinstance(number, int | float) for number in numbers],
+            "a similarity is not numeric",
+        )
         similarity = np.array(numbers, dtype=np.float64)
         refuse(~(np.isfinite(similarity) & (similarity >= 0)), "a similarity is below 0 or NaN")
-        video = np.array([places[name] for name in names], dtype=np.int64)
+        video = np.array([index_of[name] for name in names], dtype=np.int64)
         return Pairs(queries, np.array(rows, dtype=np.int64), video, start, end, similarity)
 
     def hashes(self, tops: Iterable[int]) -> dict[str, str]:
@@ -160,7 +163,7 @@ def _records(path: Path) -> Iterable[tuple[Query, list[dict[str, Any]]]]:
         if not isinstance(text, str) or not text.strip():
             raise ReleaseError(f"{where}: 'query' must be a string")
         moments = record.get("relevant_moment")
-        if not isinstance(moments, list) or not all(isinstance(one, dict) for one in moments):
+        if not isinstance(moments, list) or not all(isinstance(moment, dict) for moment in moments):
             raise ReleaseError(f"{where}: 'relevant_moment' must be a list of objects")
         yield Query(str(query_id), text), moments
 

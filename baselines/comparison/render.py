@@ -28,9 +28,9 @@ def cells(splits: Splits, cutoff: int, show: Callable[[Cell, bool], str]) -> Row
 
 
 def _is_best(system: System, name: str, table: Table) -> bool:
-    trained = [one for one in table if one.top is not None]
+    trained = [other for other in table if other.top is not None]
     return system in trained and table[system][name].mean == max(
-        table[one][name].mean for one in trained
+        table[other][name].mean for other in trained
     )
 
 
@@ -60,12 +60,12 @@ def markdown(splits: Splits) -> str:
         number = f"**{_number(cell)}**" if best else _number(cell)
         return f"{number} {_interval(cell)}"
 
-    parts = []
+    sections = []
     for cutoff in CUTOFFS:
         titles = header(splits, cutoff)
         lines = [titles, ["---"] * len(titles), *cells(splits, cutoff, show)]
-        parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
-    return "\n\n".join(parts) + "\n"
+        sections.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
+    return "\n\n".join(sections) + "\n"
 
 
 def latex(splits: Splits) -> str:
@@ -76,13 +76,13 @@ def latex(splits: Splits) -> str:
         number = rf"\textbf{{{text}}}" if best else text
         return rf"{number} {{\tiny {_interval(cell)}}}"
 
-    parts = []
+    sections = []
     for cutoff in CUTOFFS:
         titles = [title.replace(">=", r"$\geq$") for title in header(splits, cutoff)]
         lines = [rf"\begin{{tabular}}{{lr{'r' * (len(titles) - 2)}}}", r"\toprule"]
         lines += [_latex_row(titles), r"\midrule", *map(_latex_row, cells(splits, cutoff, show))]
-        parts.append("\n".join([*lines, r"\bottomrule", r"\end{tabular}"]))
-    return "\n\n".join(parts) + "\n"
+        sections.append("\n".join([*lines, r"\bottomrule", r"\end{tabular}"]))
+    return "\n\n".join(sections) + "\n"
 
 
 def _latex_row(values: Sequence[str]) -> str:
@@ -99,13 +99,13 @@ def html(splits: Splits) -> str:
         number = f"<{name}{tip}>{escape(_number(cell))}</{name}>"
         return f"{number} <small>{_interval(cell)}</small>"
 
-    parts = ["<section>", "<h2>Baselines</h2>"]
+    sections = ["<section>", "<h2>Baselines</h2>"]
     for cutoff in CUTOFFS:
-        parts.append("<table>")
-        parts.append(_html_row("th", map(escape, header(splits, cutoff))))
-        parts += [_html_row("td", row) for row in cells(splits, cutoff, show)]
-        parts.append("</table>")
-    return "\n".join([*parts, "</section>", ""])
+        sections.append("<table>")
+        sections.append(_html_row("th", map(escape, header(splits, cutoff))))
+        sections += [_html_row("td", row) for row in cells(splits, cutoff, show)]
+        sections.append("</table>")
+    return "\n".join([*sections, "</section>", ""])
 
 
 def _html_row(tag: str, values: Iterable[str]) -> str:

@@ -44,7 +44,7 @@ class Cell:
 Table = Mapping[System, Mapping[str, Cell]]
 
 
-def score(qrels: Path, runs: Mapping[System, Sequence[Path]], own: Score) -> Table:
+def score(qrels: Path, runs: Mapping[System, Sequence[Path]], settings: Score) -> Table:
     """Score every system, each with the runs of its seeds."""
     measures = [*MEASURES, *JUDGED]
     values: dict[System, dict[str, list[Floats]]] = {}
@@ -53,29 +53,29 @@ def score(qrels: Path, runs: Mapping[System, Sequence[Path]], own: Score) -> Tab
             momentrank.evaluate(qrels, path, measures, CONVENTION).per_query for path in paths
         ]
         values[system] = {
-            name: [np.asarray(one[momentrank.parse_measure(name)][1]) for one in scored]
+            name: [np.asarray(scores[momentrank.parse_measure(name)][1]) for scores in scored]
             for name in measures
         }
-    tested = _test(values, own)
+    tested = _test(values, settings)
     return {
         system: {
-            name: _cell(columns, tested.get((system, name)), own)
+            name: _cell(columns, tested.get((system, name)), settings)
             for name, columns in by_measure.items()
         }
         for system, by_measure in values.items()
     }
 
 
-def _cell(columns: Sequence[Floats], p: float | None, own: Score) -> Cell:
+def _cell(columns: Sequence[Floats], p: float | None, settings: Score) -> Cell:
     mean = np.mean(columns, axis=0)
-    [(low, high)] = bootstrap(mean[None], own.rounds, own.confidence, SEED)
+    [(low, high)] = bootstrap(mean[None], settings.rounds, settings.confidence, SEED)
     seeds = [float(column.mean()) for column in columns]
     deviation = float(np.std(seeds, ddof=1)) if len(seeds) > 1 else None
     return Cell(float(mean.mean()), low, high, deviation, p)
 
 
 def _test(
-    values: Mapping[System, Mapping[str, Sequence[Floats]]], own: Score
+    values: Mapping[System, Mapping[str, Sequence[Floats]]], settings: Score
 ) -> dict[tuple[System, str], float]:
     """Return Holm's p of each trained system against the best one, by nDCG."""
     keys, differences = [], []
@@ -91,8 +91,12 @@ def _test(
                 differences.append(means[best] - means[system])
     if not differences:
         return {}
-    compared = compare(differences, rounds=own.rounds, confidence=own.confidence, seed=SEED)
+    compared = compare(
+        differences, rounds=settings.rounds, confidence=settings.confidence, seed=SEED
+    )
     pairs = zip(keys, compared, strict=True)
     return {
-        key: one.p_randomisation_holm for key, one in pairs if one.p_randomisation_holm is not None
+        key: test.p_randomisation_holm
+        for key, test in pairs
+        if test.p_randomisation_holm is not None
     }

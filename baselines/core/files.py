@@ -44,8 +44,8 @@ def unfinished(path: Path) -> Iterator[Path]:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file."""
-    with unfinished(path) as place:
-        place.write_text(text, encoding="utf-8")
+    with unfinished(path) as unfinished_path:
+        unfinished_path.write_text(text, encoding="utf-8")
 
 
 def write_json(path: Path, value: object) -> None:
@@ -82,6 +82,6 @@ def hash_file(path: Path) -> str:
         raise FileError(f"{path}: {(exc.strerror or str(exc)).lower()}") from exc
 
 
-def fingerprint(*parts: object) -> str:
+def fingerprint(*values: object) -> str:
     """Return 16 hexadecimal digits that depend on every part."""
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]

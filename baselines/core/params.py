@@ -30,8 +30,8 @@ def load(path: Path = PARAMS) -> Params:
         raise ParamsError(f"{path}: not YAML ({' '.join(str(exc).split())})") from exc
     except ValidationError as exc:
         lines = (
-            ": ".join([str(path), *place, error["msg"].removeprefix("Value error, ").lower()])
+            ": ".join([str(path), *key, error["msg"].removeprefix("Value error, ").lower()])
             for error in exc.errors()
-            for place in [[".".join(map(str, error["loc"]))] if error["loc"] else []]
+            for key in [[".".join(map(str, error["loc"]))] if error["loc"] else []]
         )
         raise ParamsError("\n".join(lines)) from exc

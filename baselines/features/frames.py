@@ -29,7 +29,9 @@ Loaded = tuple[nn.Module, Encode, int, Sequence[float], Sequence[float]]
 
 def _torchvision(library: ModuleType, name: str) -> Loaded:
     model = library.models.get_model(name, weights="DEFAULT")
-    head = next((one for one in ("fc", "classifier", "heads", "head") if hasattr(model, one)), None)
+    head = next(
+        (layer for layer in ("fc", "classifier", "heads", "head") if hasattr(model, layer)), None
+    )
     if head is None:
         raise FeatureError(f"features.video: torchvision:{name} has no known head; use timm")
     setattr(model, head, nn.Identity())
@@ -38,9 +40,9 @@ def _torchvision(library: ModuleType, name: str) -> Loaded:
 
 def _timm(library: ModuleType, name: str) -> Loaded:
     model = library.create_model(name, pretrained=True, num_classes=0)
-    own = getattr(model, "pretrained_cfg", {})
-    side = int(own.get("input_size", (3, SIDE, SIDE))[-1])
-    return model, model, side, own.get("mean", MEAN), own.get("std", DEVIATION)
+    config = getattr(model, "pretrained_cfg", {})
+    side = int(config.get("input_size", (3, SIDE, SIDE))[-1])
+    return model, model, side, config.get("mean", MEAN), config.get("std", DEVIATION)
 
 
 def _open_clip(library: ModuleType, name: str) -> Loaded:
@@ -98,8 +100,8 @@ class FrameExtractor:
             FeatureError: a video is missing or can't be read.
         """
         size = (self._side, self._side)
-        for name, parts in read_videos(self._pattern, names, self._rate, size):
-            yield name, {"video": np.concatenate([self._rows(part) for part in parts])}
+        for name, chunks in read_videos(self._pattern, names, self._rate, size):
+            yield name, {"video": np.concatenate([self._rows(chunk) for chunk in chunks])}
 
     def _rows(self, frames: Pictures) -> Rows:
         """Return a row for each clip of frames."""

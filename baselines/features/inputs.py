@@ -42,7 +42,7 @@ class Inputs:
     tokens: FeatureFile
     clip_seconds: float
     mode: Mode
-    _kept: OrderedDict[int, tuple[Rows, ...]] = field(default_factory=OrderedDict)
+    _cache: OrderedDict[int, tuple[Rows, ...]] = field(default_factory=OrderedDict)
     _bytes: int = 0
 
     @property
@@ -54,21 +54,21 @@ class Inputs:
 
     def video(self, number: int) -> tuple[Rows, ...]:
         """Return the rows of each stream of a video, the same number of each."""
-        if (kept := self._kept.get(number)) is not None:
-            return kept
+        if (cached := self._cache.get(number)) is not None:
+            return cached
         rows = tuple(stream.read(self.names[number]) for stream in self.streams)
         shortest = min(map(len, rows))
-        rows = tuple(one[:shortest] for one in rows)
-        size = sum(one.nbytes for one in rows)
+        rows = tuple(stream[:shortest] for stream in rows)
+        size = sum(stream.nbytes for stream in rows)
         if self._bytes + size <= CACHED:
-            self._kept[number] = rows
+            self._cache[number] = rows
             self._bytes += size
         return rows
 
     def row_counts(self) -> Ints:
         """Return the number of rows of each video, (V,)."""
         limit = self.streams[0].limit
-        lengths = [min(one.length(name) for one in self.streams) for name in self.names]
+        lengths = [min(stream.length(name) for stream in self.streams) for name in self.names]
         return np.minimum(np.array(lengths, dtype=np.int64), limit)
 
     def row_seconds(self) -> Floats:
@@ -90,19 +90,24 @@ def open_inputs(params: Params, queries: Iterable[Query]) -> Inputs:
         ReleaseError: the release is malformed.
     """
     release = read_release(Path(params.train.release))
-    own = params.features
+    settings = params.features
     video, sub = (
-        FeatureFile(path_of(params, kind), own.max_rows, normalize=normalize, averaged=True)
-        for kind, normalize in (("video", own.normalize_video), ("sub", own.normalize_sub))
+        FeatureFile(path_of(params, kind), settings.max_rows, normalize=normalize, averaged=True)
+        for kind, normalize in (
+            ("video", settings.normalize_video),
+            ("sub", settings.normalize_sub),
+        )
     )
     path = path_of(params, "queries")
-    tokens = FeatureFile(path, own.max_tokens, normalize=own.normalize_queries, averaged=False)
+    tokens = FeatureFile(
+        path, settings.max_tokens, normalize=settings.normalize_queries, averaged=False
+    )
     names = list(release.videos)
     for stream in (video, sub):
         stream.check(release.described_videos(), "video")
     tokens.check({query.query_id: query.text for query in queries}, "query")
     _check_lengths(video, sub, names)
-    return Inputs(release, names, (video, sub), tokens, own.clip_seconds, params.train.mode)
+    return Inputs(release, names, (video, sub), tokens, settings.clip_seconds, params.train.mode)
 
 
 def _check_lengths(video: FeatureFile, sub: FeatureFile, names: Iterable[str]) -> None:

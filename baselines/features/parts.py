@@ -39,5 +39,7 @@ def extract(
             write_features(path, ((name, rows[kind]) for name, rows in computed), described, model)
     for kind, target in targets.items():
         parts = [folder / f"{kind}.{number:06d}.h5" for number in range(len(groups))]
-        write_features(target, (one for part in parts for one in read_all(part)), described, model)
+        write_features(
+            target, (table for part in parts for table in read_all(part)), described, model
+        )
     shutil.rmtree(folder)

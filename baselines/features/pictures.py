@@ -41,5 +41,5 @@ class PictureExtractor:
         """
         kinds = ("video", "sub")
         for name, read in read_videos(self._pattern, names, self._rate, SIZE):
-            parts = [describe(part) for part in read]
-            yield name, {kind: np.concatenate([part[kind] for part in parts]) for kind in kinds}
+            chunks = [describe(chunk) for chunk in read]
+            yield name, {kind: np.concatenate([chunk[kind] for chunk in chunks]) for kind in kinds}

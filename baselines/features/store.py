@@ -56,7 +56,7 @@ class FeatureFile:
             ) from exc
         except OSError as exc:
             raise FeatureError(f"{path}: not an HDF5 file ({exc})") from exc
-        first = self._file.visititems(lambda name, one: name if _is_table(one) else None)
+        first = self._file.visititems(lambda name, item: name if _is_table(item) else None)
         if first is None:
             raise FeatureError(f"{path}: contains no features")
         self.width = int(self._shape(first)[1])
@@ -116,7 +116,7 @@ class FeatureFile:
         if missing:
             others = f", nor have {len(missing) - 1} others" if len(missing) > 1 else ""
             raise FeatureError(f"{self.path}: {what} {missing[0]!r} has no features{others}")
-        for name, own in described.items():
+        for name, expected in described.items():
             rows, width = self._shape(name)
             if width != self.width:
                 raise FeatureError(
@@ -124,11 +124,12 @@ class FeatureFile:
                 )
             if not rows:
                 raise FeatureError(f"{self.path}: {what} {name!r} has no rows")
-            made_of = self._file[name].attrs.get(MADE_OF, own)
-            if made_of != own:
+            made_of = self._file[name].attrs.get(MADE_OF, expected)
+            if made_of != expected:
                 raise FeatureError(
                     f"{self.path}: the features of {what} {name!r} are of another release (made"
-                    f" from {made_of!r}, now {own!r}); type: dvc repro baselines/dvc.yaml:features"
+                    f" from {made_of!r}, now {expected!r}); type: dvc repro"
+                    " baselines/dvc.yaml:features"
                 )
 
     def _shape(self, name: str) -> tuple[int, int]:
@@ -149,11 +150,11 @@ def shorten(rows: Rows, limit: int) -> Rows:
     if count <= limit:
         return rows
     edges = np.minimum(np.round(np.arange(limit + 1) / limit * count).astype(int), count - 1)
-    parts = (
+    means = (
         rows[first:last].mean(axis=0) if first < last else rows[first]
         for first, last in itertools.pairwise(edges)
     )
-    return np.stack(list(parts))
+    return np.stack(list(means))
 
 
 def write_features(
@@ -170,7 +171,7 @@ def write_features(
         described: by name, what the rows were made from: the video's seconds, the query's text.
         model: what made them.
     """
-    with files.unfinished(path) as place, h5py.File(place, "w") as file:
+    with files.unfinished(path) as unfinished_path, h5py.File(unfinished_path, "w") as file:
         for name, rows in sequences:
             table = file.create_dataset(name, data=rows.astype(np.float32))
             table.attrs[MADE_OF] = described[name]
@@ -196,9 +197,9 @@ def read_all(path: Path) -> Iterator[tuple[str, Rows]]:
 def _names(file: h5py.File) -> list[str]:
     """Return the names of all tables; one with a slash is in an HDF5 group."""
     names: list[str] = []
-    file.visititems(lambda name, one: names.append(name) if _is_table(one) else None)
+    file.visititems(lambda name, item: names.append(name) if _is_table(item) else None)
     return names
 
 
-def _is_table(one: object) -> bool:
-    return isinstance(one, h5py.Dataset)
+def _is_table(item: object) -> bool:
+    return isinstance(item, h5py.Dataset)

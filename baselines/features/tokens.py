@@ -20,10 +20,10 @@ class TokenExtractor:
     def __init__(
         self, model: str, texts: Mapping[str, str], max_tokens: int, device: torch.device
     ) -> None:
-        place = get_model_path() if model == "builtin" else model
+        source = get_model_path() if model == "builtin" else model
         try:
-            self._tokenizer = AutoTokenizer.from_pretrained(place)
-            encoder = AutoModel.from_pretrained(place)
+            self._tokenizer = AutoTokenizer.from_pretrained(source)
+            encoder = AutoModel.from_pretrained(source)
         except (OSError, ValueError) as exc:
             reason = str(exc).splitlines()[0]
             raise FeatureError(f"features.queries: {model!r} can't be loaded ({reason})") from exc
@@ -35,7 +35,7 @@ class TokenExtractor:
     def __call__(self, query_ids: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Rows]]]:
         """Yield each query's id with its tokens' states, special tokens included."""
         inputs = self._tokenizer(
-            [self._texts[one] for one in query_ids],
+            [self._texts[query_id] for query_id in query_ids],
             padding=True,
             truncation=True,
             max_length=self._max_tokens,

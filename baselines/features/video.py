@@ -57,9 +57,9 @@ def read_frames(path: Path, rate: float, width: int, height: int) -> Iterator[Pi
         tempfile.TemporaryFile() as said,
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said) as process,  # noqa: S603  (ours)
     ):
-        while process.stdout and (part := process.stdout.read(AT_ONCE * size)):
+        while process.stdout and (chunk := process.stdout.read(AT_ONCE * size)):
             any_frame = True
-            yield np.frombuffer(part, dtype=np.uint8).reshape(-1, height, width, 3)
+            yield np.frombuffer(chunk, dtype=np.uint8).reshape(-1, height, width, 3)
         if process.wait() or not any_frame:
             said.seek(0)
             lines = said.read().decode(errors="replace").strip().splitlines() or ["no frames"]

@@ -14,7 +14,7 @@ from baselines.collection.release import Ints
 from baselines.core.cli import progress
 from baselines.features.inputs import Inputs
 from baselines.models.conquer import CONQUER
-from baselines.models.registry import TwoTower
+from baselines.models.two_stream import TwoStream
 from baselines.training.batches import pad_videos
 
 ENCODED = 64
@@ -35,7 +35,7 @@ class Block(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Place:
+class _Entry:
     videos: Ints
     lengths: Tensor
     streams: int
@@ -50,7 +50,7 @@ class EncodedCorpus:
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115  (it lives as long as the corpus)
         weakref.finalize(self, self._file.close)
-        self._places: list[_Place] = []
+        self._entries: list[_Entry] = []
 
     def append(
         self,
@@ -60,63 +60,62 @@ class EncodedCorpus:
         spans: tuple[Tensor, ...],
     ) -> None:
         """Add a block; `retrieval` and `spans` may be the same tensors."""
-        kept = retrieval if spans is retrieval else (*retrieval, *spans)
-        shapes = [tuple(one.shape) for one in kept]
-        self._places.append(_Place(videos, lengths, len(spans), shapes, self._file.seek(0, 2)))
-        for one in kept:
-            one.detach().float().cpu().contiguous().numpy().tofile(self._file)
+        stored = retrieval if spans is retrieval else (*retrieval, *spans)
+        shapes = [tuple(tensor.shape) for tensor in stored]
+        self._entries.append(_Entry(videos, lengths, len(spans), shapes, self._file.seek(0, 2)))
+        for tensor in stored:
+            tensor.detach().float().cpu().contiguous().numpy().tofile(self._file)
 
     def __len__(self) -> int:
         """Return the number of blocks."""
-        return len(self._places)
+        return len(self._entries)
 
     def __iter__(self) -> Iterator[Block]:
         """Read the blocks one after another."""
-        for place in self._places:
-            self._file.seek(place.offset)
+        for entry in self._entries:
+            self._file.seek(entry.offset)
             tensors = tuple(
                 torch.from_numpy(
                     np.fromfile(self._file, np.float32, int(np.prod(shape))).reshape(shape)
                 )
-                for shape in place.shapes
+                for shape in entry.shapes
             )
-            mask = torch.arange(place.shapes[0][1]) < place.lengths[:, None]
-            count = place.streams
-            yield Block(place.videos, mask, tensors[:count], tensors[-count:])
+            mask = torch.arange(entry.shapes[0][1]) < entry.lengths[:, None]
+            count = entry.streams
+            yield Block(entry.videos, mask, tensors[:count], tensors[-count:])
 
 
 def encode_corpus(
-    model: TwoTower | CONQUER, inputs: Inputs, device: torch.device, row_block: int
+    model: TwoStream | CONQUER, inputs: Inputs, device: torch.device, row_block: int
 ) -> EncodedCorpus:
     """Encode all videos, in blocks of about `row_block` rows.
 
     Of the padding, only rows that a convolution near a video's end may read are kept.
     """
-    reach = 0 if isinstance(model, CONQUER) else model.spans.start.kernel_size[0] // 2
     counts, limit = inputs.row_counts(), inputs.streams[0].limit
     order = np.argsort(counts, kind="stable")
     corpus = EncodedCorpus()
     with torch.inference_mode(), progress("encode", total=len(order), unit="videos") as bar:
         for group in _groups(order, counts, row_block):
-            parts = [group[first : first + ENCODED] for first in range(0, len(group), ENCODED)]
-            rows = min(int(counts[group].max()) + reach, limit)
+            chunks = [group[first : first + ENCODED] for first in range(0, len(group), ENCODED)]
+            rows = min(int(counts[group].max()) + model.reach, limit)
             contexts = []
-            for part in parts:
-                streams, mask = pad_videos(inputs, part.tolist())
-                moved = tuple(one.to(device) for one in streams)
+            for chunk in chunks:
+                streams, mask = pad_videos(inputs, chunk.tolist())
+                moved = tuple(stream.to(device) for stream in streams)
                 contexts.append(model.encode_context(moved, mask.to(device)))
-                bar.update(len(part))
-            retrieval = _join([one.retrieval for one in contexts], rows)
-            same = all(one.retrieval is one.spans for one in contexts)
-            spans = retrieval if same else _join([one.spans for one in contexts], rows)
+                bar.update(len(chunk))
+            retrieval = _join([context.retrieval for context in contexts], rows)
+            same = all(context.retrieval is context.spans for context in contexts)
+            spans = retrieval if same else _join([context.spans for context in contexts], rows)
             corpus.append(group, torch.from_numpy(counts[group]), retrieval, spans)
     return corpus
 
 
-def _join(parts: Sequence[tuple[Tensor, ...]], rows: int) -> tuple[Tensor, ...]:
+def _join(chunks: Sequence[tuple[Tensor, ...]], rows: int) -> tuple[Tensor, ...]:
     """Return each stream of successive videos as one tensor of `rows` rows, (B, rows, D)."""
-    columns = zip(*parts, strict=True)
-    return tuple(torch.cat([one[:, :rows] for one in streams]) for streams in columns)
+    columns = zip(*chunks, strict=True)
+    return tuple(torch.cat([states[:, :rows] for states in stream]) for stream in columns)
 
 
 def _groups(order: Ints, counts: Ints, row_block: int) -> Iterator[Ints]:

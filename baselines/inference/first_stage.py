@@ -12,12 +12,12 @@ from baselines.core.cli import progress
 from baselines.core.sections import Params, Predict
 from baselines.features.inputs import Inputs
 from baselines.inference.corpus import ENCODED, EncodedCorpus, encode_corpus
-from baselines.inference.search import CHUNK, encode_queries
+from baselines.inference.search import encode_queries
 from baselines.inference.trained import load_model
 from baselines.inference.videos import best_videos
-from baselines.models.registry import TwoTower
 from baselines.models.spr import SPR
-from baselines.training.batches import pad_queries, pad_videos
+from baselines.models.two_stream import TwoStream
+from baselines.training.batches import pad_videos
 
 
 class VideoLists(NamedTuple):
@@ -32,13 +32,13 @@ class VideoLists(NamedTuple):
 class FirstStage:
     """Ranks the videos of a release with a trained model."""
 
-    def __init__(self, model: TwoTower | SPR, inputs: Inputs, own: Predict) -> None:
-        self._model, self._inputs, self._size = model, inputs, own.query_block
+    def __init__(self, model: TwoStream | SPR, inputs: Inputs, settings: Predict) -> None:
+        self._model, self._inputs, self._size = model, inputs, settings.query_block
         self._device = next(model.parameters()).device
-        if isinstance(model, SPR):
+        if model.search == "segments":
             self._corpus = encode_segments(model, inputs, self._device)
         else:
-            self._corpus = encode_corpus(model, inputs, self._device, own.row_block)
+            self._corpus = encode_corpus(model, inputs, self._device, settings.row_block)
 
     @property
     def identity(self) -> str:
@@ -50,24 +50,15 @@ class FirstStage:
 
     def rank(self, queries: Sequence[Query], count: int) -> VideoLists:
         """Return the best `count` videos of each query; all, if there are fewer."""
-        parts = []
+        blocks = []
         with torch.inference_mode(), progress("rank", total=len(queries), unit="queries") as bar:
             for first in range(0, len(queries), self._size):
                 block = queries[first : first + self._size]
-                parts.append(best_videos(self._corpus, self._vectors(block), count))
+                encoded = encode_queries(self._model, self._inputs, block, self._device)
+                vectors = tuple(stream.cpu() for stream in encoded)
+                blocks.append(best_videos(self._corpus, vectors, count))
                 bar.update(len(block))
-        return VideoLists(*(torch.cat(columns) for columns in zip(*parts, strict=True)))
-
-    def _vectors(self, queries: Sequence[Query]) -> tuple[Tensor, ...]:
-        model = self._model
-        if not isinstance(model, SPR):
-            vectors = encode_queries(model, self._inputs, queries, self._device)
-            return tuple(one.cpu() for one in vectors)
-        parts = []
-        for place in range(0, len(queries), CHUNK):
-            tokens, mask = pad_queries(self._inputs, queries[place : place + CHUNK])
-            parts.append(model.embed_query(tokens.to(self._device), mask.to(self._device)).cpu())
-        return (torch.cat(parts),)
+        return VideoLists(*(torch.cat(columns) for columns in zip(*blocks, strict=True)))
 
 
 def encode_segments(model: SPR, inputs: Inputs, device: torch.device) -> EncodedCorpus:
@@ -75,13 +66,13 @@ def encode_segments(model: SPR, inputs: Inputs, device: torch.device) -> Encoded
     corpus, counts = EncodedCorpus(), inputs.row_counts()
     videos: Ints = counts.argsort(kind="stable")
     with torch.inference_mode():
-        for place in range(0, len(videos), ENCODED):
-            part = videos[place : place + ENCODED]
-            streams, mask = pad_videos(inputs, part.tolist())
+        for begin in range(0, len(videos), ENCODED):
+            chunk = videos[begin : begin + ENCODED]
+            streams, mask = pad_videos(inputs, chunk.tolist())
             units, inside = model.embed_segments(streams[0].to(device), mask.to(device))
             lengths = inside.sum(dim=1).cpu()
-            kept = (units[:, : int(lengths.max())],)
-            corpus.append(part, lengths, kept, kept)
+            segments = (units[:, : int(lengths.max())],)
+            corpus.append(chunk, lengths, segments, segments)
     return corpus
 
 
@@ -96,4 +87,4 @@ def open_first_stage(
     if name != "conquer":
         return None
     model = load_model(params, params.conquer.first_stage, inputs, top, seed)
-    return FirstStage(cast("TwoTower | SPR", model), inputs, params.predict)
+    return FirstStage(cast("TwoStream | SPR", model), inputs, params.predict)

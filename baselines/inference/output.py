@@ -5,15 +5,15 @@ from pathlib import Path
 
 import momentrank
 from baselines.collection.release import Query
-from baselines.inference.search import Ranked
+from baselines.inference.ranked import Ranked
 from momentrank.segments import Segments, build_run
 
 
 def segments(ranked: Ranked, names: Sequence[str], queries: Sequence[Query]) -> Segments:
     """Return ranked lists in the scorer's form; a query without moments has an empty list."""
     return build_run(
-        [queries[place].query_id for place in ranked.query],
-        [names[place] for place in ranked.video],
+        [queries[query].query_id for query in ranked.query],
+        [names[video] for video in ranked.video],
         ranked.start.round(3),
         ranked.end.round(3),
         ranked.score,

@@ -32,13 +32,13 @@ def merge(best: Ints, gap: int) -> Proposals:
     numbers = np.take_along_axis(best, order, axis=1)
     starts = np.ones(numbers.shape, dtype=bool)
     starts[:, 1:] = np.diff(numbers, axis=1) > gap + 1
-    places = np.flatnonzero(starts.ravel())
+    begins = np.flatnonzero(starts.ravel())
     flat = numbers.ravel()
-    ends = np.append(places[1:], flat.size) - 1
-    rank = np.minimum.reduceat(order.ravel(), places)
-    query = places // best.shape[1]
+    ends = np.append(begins[1:], flat.size) - 1
+    rank = np.minimum.reduceat(order.ravel(), begins)
+    query = begins // best.shape[1]
     by_rank = np.lexsort((rank, query))
-    columns = (query, flat[places], flat[ends], rank)
+    columns = (query, flat[begins], flat[ends], rank)
     return Proposals(*(column[by_rank].astype(np.int64) for column in columns))
 
 

@@ -16,7 +16,8 @@ from baselines.core.sections import Predict
 from baselines.features.inputs import Inputs
 from baselines.inference.corpus import EncodedCorpus, encode_corpus
 from baselines.inference.first_stage import FirstStage, VideoLists
-from baselines.inference.search import CHUNK, SPARE, Ranked, join, order_spans
+from baselines.inference.ranked import Ranked, join
+from baselines.inference.search import CHUNK, SPARE, order_spans
 from baselines.inference.spans import Spans, best_spans
 from baselines.inference.suppression import suppress
 from baselines.models.blocks import MASKED, Logits
@@ -31,60 +32,60 @@ class Reranker:
     """Searches the videos of a release with CONQUER."""
 
     def __init__(
-        self, model: CONQUER, inputs: Inputs, own: Predict, first_stage: FirstStage
+        self, model: CONQUER, inputs: Inputs, settings: Predict, first_stage: FirstStage
     ) -> None:
-        self._model, self._inputs, self._own = model, inputs, own
+        self._model, self._inputs, self._settings = model, inputs, settings
         self._first_stage = first_stage
         self._device = next(model.parameters()).device
-        self._corpus = encode_corpus(model, inputs, self._device, own.row_block)
+        self._corpus = encode_corpus(model, inputs, self._device, settings.row_block)
 
     def search(self, queries: Sequence[Query]) -> Ranked:
         """Return the best moments of each query."""
-        size = self._own.query_block
+        size = self._settings.query_block
         starts = range(0, len(queries), size)
         with torch.inference_mode():
-            parts = [self._search(queries[first : first + size], first) for first in starts]
-        ranked = join(parts)
-        return suppress(ranked, self._own.nms, self._own.moments)
+            blocks = [self._search(queries[first : first + size], first) for first in starts]
+        ranked = join(blocks)
+        return suppress(ranked, self._settings.nms, self._settings.moments)
 
     def _search(self, queries: Sequence[Query], first: int) -> Ranked:
-        own = self._own
-        lists = self._first_stage.rank(queries, own.videos)
+        settings = self._settings
+        lists = self._first_stage.rank(queries, settings.videos)
         logits = self._read(self._encode(queries), lists)
-        count = own.moments * SPARE if own.nms else own.moments
-        parts = []
-        for place in range(0, len(queries), CHUNK):
-            part = slice(place, place + CHUNK)
-            start, end = share(Logits(*(one[part] for one in logits)))
-            weight = (self._model.own.alpha * lists.scores[part]).exp()
-            band = (own.min_rows, own.max_rows)
-            parts.append(best_spans(start, end, weight, band, count))
-        spans = Spans(*(torch.cat(columns) for columns in zip(*parts, strict=True)))
+        count = settings.moments * SPARE if settings.nms else settings.moments
+        blocks = []
+        for first_query in range(0, len(queries), CHUNK):
+            chunk = slice(first_query, first_query + CHUNK)
+            start, end = share(Logits(*(values[chunk] for values in logits)))
+            weight = (self._model.settings.alpha * lists.scores[chunk]).exp()
+            band = (settings.min_rows, settings.max_rows)
+            blocks.append(best_spans(start, end, weight, band, count))
+        spans = Spans(*(torch.cat(columns) for columns in zip(*blocks, strict=True)))
         spans = spans._replace(video=lists.videos.gather(1, spans.video))
         return order_spans(spans, self._inputs.row_seconds(), first)
 
     def _encode(self, queries: Sequence[Query]) -> Asked:
-        parts = []
-        for place in range(0, len(queries), CHUNK):
-            tokens, mask = pad_queries(self._inputs, queries[place : place + CHUNK])
-            parts.append(self._model.encode_query(tokens.to(self._device), mask.to(self._device)))
-        fields = ((one.states, one.mask, one.shares) for one in parts)
+        blocks = []
+        for begin in range(0, len(queries), CHUNK):
+            tokens, mask = pad_queries(self._inputs, queries[begin : begin + CHUNK])
+            blocks.append(self._model.encode_query(tokens.to(self._device), mask.to(self._device)))
+        fields = ((block.states, block.mask, block.shares) for block in blocks)
         return Asked(*(torch.cat(columns) for columns in zip(*fields, strict=True)))
 
     def _read(self, asked: Asked, lists: VideoLists) -> Logits:
         """Return the logits of all rows of each query's videos, (Q, K, L)."""
         limit = int(self._inputs.row_counts().max())
-        kept = lists.videos.shape[1]
+        list_length = lists.videos.shape[1]
         logits = Logits(*(torch.full((lists.videos.numel(), limit), MASKED) for _ in range(2)))
         with progress("read", total=lists.videos.numel(), unit="videos") as bar:
             for cells, rows, mask in find_rows(self._corpus, lists.videos):
-                query = torch.div(cells, kept, rounding_mode="floor").to(self._device)
-                moved = tuple(one.to(self._device) for one in rows)
+                query = torch.div(cells, list_length, rounding_mode="floor").to(self._device)
+                moved = tuple(stream.to(self._device) for stream in rows)
                 located = self._model.locate(asked.select(query), moved, mask.to(self._device))
                 for kind, values in zip(logits, located, strict=True):
                     kind[cells, : values.shape[1]] = values.float().cpu()
                 bar.update(len(cells))
-        return Logits(*(one.view(*lists.videos.shape, limit) for one in logits))
+        return Logits(*(values.view(*lists.videos.shape, limit) for values in logits))
 
 
 def find_rows(
@@ -101,10 +102,10 @@ def find_rows(
         begin, finish = (
             torch.searchsorted(ordered, numbers, right=right) for right in (False, True)
         )
-        place = torch.arange(len(numbers)).repeat_interleave(finish - begin)
+        in_block = torch.arange(len(numbers)).repeat_interleave(finish - begin)
         bounds = np.stack([begin.numpy(), finish.numpy()], axis=1)
         cells = torch.cat([order[low:high] for low, high in bounds])
         for first in range(0, len(cells), READ):
-            part = place[first : first + READ]
-            rows = tuple(stream[part] for stream in block.spans)
-            yield cells[first : first + READ], rows, block.mask[part]
+            chunk = in_block[first : first + READ]
+            rows = tuple(stream[chunk] for stream in block.spans)
+            yield cells[first : first + READ], rows, block.mask[chunk]

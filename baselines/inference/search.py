@@ -5,7 +5,6 @@ video's `exp(alpha * score)` times the probabilities of start and end; the best 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -15,11 +14,13 @@ from baselines.collection.release import Floats, Ints, Query
 from baselines.core.sections import Predict
 from baselines.features.inputs import Inputs
 from baselines.inference.corpus import EncodedCorpus, encode_corpus
+from baselines.inference.ranked import Ranked, join
 from baselines.inference.spans import Spans, best_spans
 from baselines.inference.suppression import suppress
 from baselines.inference.videos import best_videos
 from baselines.models.blocks import mean
-from baselines.models.registry import TwoTower
+from baselines.models.spr import SPR
+from baselines.models.two_stream import TwoStream
 from baselines.training.batches import pad_queries
 
 CHUNK = 32
@@ -28,42 +29,24 @@ SPARE = 10
 """How many times the moments are chosen if suppression will drop some."""
 
 
-@dataclass(frozen=True)
-class Ranked:
-    """Moments of all queries, a row each, best first."""
-
-    query: Ints
-    """The index in the list of queries."""
-    video: Ints
-    start: Floats
-    end: Floats
-    score: Floats
-
-
-def join(parts: Sequence[Ranked]) -> Ranked:
-    """Return the lists of successive queries as one."""
-    names = ("query", "video", "start", "end", "score")
-    return Ranked(*(np.concatenate([getattr(one, name) for one in parts]) for name in names))
-
-
 class Searcher:
     """Searches the videos of a release with a model."""
 
-    def __init__(self, model: TwoTower, inputs: Inputs, own: Predict) -> None:
-        self._model, self._inputs, self._size = model, inputs, own.query_block
+    def __init__(self, model: TwoStream, inputs: Inputs, settings: Predict) -> None:
+        self._model, self._inputs, self._size = model, inputs, settings.query_block
         self._device = next(model.parameters()).device
-        corpus = encode_corpus(model, inputs, self._device, own.row_block)
-        self._ranker = Ranker(model, corpus, inputs.row_counts(), inputs.row_seconds(), own)
+        corpus = encode_corpus(model, inputs, self._device, settings.row_block)
+        self._ranker = Ranker(model, corpus, inputs.row_counts(), inputs.row_seconds(), settings)
 
     def search(self, queries: Sequence[Query]) -> Ranked:
         """Return the best moments of each query."""
-        parts = []
+        blocks = []
         with torch.inference_mode():
             for first in range(0, len(queries), self._size):
                 block = queries[first : first + self._size]
                 vectors = encode_queries(self._model, self._inputs, block, self._device)
-                parts.append(self._ranker.rank(vectors, first))
-        return join(parts)
+                blocks.append(self._ranker.rank(vectors, first))
+        return join(blocks)
 
 
 class Ranker:
@@ -74,54 +57,58 @@ class Ranker:
         corpus: the videos.
         counts: the number of rows of each video, (V,).
         seconds: that a row of each video covers, (V,).
-        own: the settings.
+        settings: how lists are made.
     """
 
     def __init__(
-        self, model: TwoTower, corpus: EncodedCorpus, counts: Ints, seconds: Floats, own: Predict
+        self,
+        model: TwoStream,
+        corpus: EncodedCorpus,
+        counts: Ints,
+        seconds: Floats,
+        settings: Predict,
     ) -> None:
-        self._model, self._corpus, self._seconds, self._own = model, corpus, seconds, own
+        self._model, self._corpus, self._seconds, self._settings = model, corpus, seconds, settings
         self._counts = torch.from_numpy(counts)
-        self._reach = model.spans.start.kernel_size[0] // 2
 
     def rank(self, vectors: tuple[Tensor, ...], first: int = 0) -> Ranked:
         """Return the best moments of queries, (Q, D) for each stream; `first` numbers them."""
-        asked = tuple(one.cpu() for one in self._model.span_queries(vectors))
-        units = tuple(one.cpu() for one in vectors)
-        scores, videos = best_videos(self._corpus, units, self._own.videos)
-        limit = int(self._counts.max()) + self._reach
+        asked = tuple(query.cpu() for query in self._model.span_queries(vectors))
+        units = tuple(vector.cpu() for vector in vectors)
+        scores, videos = best_videos(self._corpus, units, self._settings.videos)
+        limit = int(self._counts.max()) + self._model.reach
         similarity = span_similarity(self._corpus, asked, videos, limit)
         spans = self._spans(similarity, scores, videos)
         spans = spans._replace(video=videos.gather(1, spans.video))
         ranked = order_spans(spans, self._seconds, first)
-        return suppress(ranked, self._own.nms, self._own.moments)
+        return suppress(ranked, self._settings.nms, self._settings.moments)
 
     def _spans(self, similarity: Tensor, scores: Tensor, videos: Tensor) -> Spans:
-        own, lengths = self._own, self._counts[videos]
-        count = own.moments * SPARE if own.nms else own.moments
+        settings, lengths = self._settings, self._counts[videos]
+        count = settings.moments * SPARE if settings.nms else settings.moments
         device = next(self._model.parameters()).device
-        parts = []
-        for place in range(0, len(scores), CHUNK):
-            part = slice(place, place + CHUNK)
-            rows = int(lengths[part].max()) + self._reach
-            mask = torch.arange(rows) < lengths[part][..., None]
-            logits = self._model.detect(similarity[part, :, :rows].to(device), mask.to(device))
-            start, end = (one.softmax(dim=-1).cpu() for one in logits)
-            weight = (self._model.own.alpha * scores[part]).exp()
-            band = (own.min_rows, own.max_rows)
-            parts.append(best_spans(start, end, weight, band, count))
-        return Spans(*(torch.cat(columns) for columns in zip(*parts, strict=True)))
+        chunks = []
+        for begin in range(0, len(scores), CHUNK):
+            chunk = slice(begin, begin + CHUNK)
+            rows = int(lengths[chunk].max()) + self._model.reach
+            mask = torch.arange(rows) < lengths[chunk][..., None]
+            logits = self._model.detect(similarity[chunk, :, :rows].to(device), mask.to(device))
+            start, end = (values.softmax(dim=-1).cpu() for values in logits)
+            weight = (self._model.settings.alpha * scores[chunk]).exp()
+            band = (settings.min_rows, settings.max_rows)
+            chunks.append(best_spans(start, end, weight, band, count))
+        return Spans(*(torch.cat(columns) for columns in zip(*chunks, strict=True)))
 
 
 def encode_queries(
-    model: TwoTower, inputs: Inputs, queries: Sequence[Query], device: torch.device
+    model: TwoStream | SPR, inputs: Inputs, queries: Sequence[Query], device: torch.device
 ) -> tuple[Tensor, ...]:
     """Return a vector of each query for each stream, (Q, D) each."""
-    parts = []
-    for place in range(0, len(queries), CHUNK):
-        tokens, mask = pad_queries(inputs, queries[place : place + CHUNK])
-        parts.append(model.encode_query(tokens.to(device), mask.to(device)))
-    return tuple(torch.cat(streams) for streams in zip(*parts, strict=True))
+    chunks = []
+    for begin in range(0, len(queries), CHUNK):
+        tokens, mask = pad_queries(inputs, queries[begin : begin + CHUNK])
+        chunks.append(model.encode_query(tokens.to(device), mask.to(device)))
+    return tuple(torch.cat(streams) for streams in zip(*chunks, strict=True))
 
 
 def span_similarity(
@@ -135,19 +122,19 @@ def span_similarity(
     order = flat.argsort(stable=True)
     ordered = flat[order]
     similarity = torch.zeros(len(flat), limit)
-    kept = videos.shape[1]
+    list_length = videos.shape[1]
     for block in corpus:
         numbers = torch.from_numpy(block.videos)
         bounds = torch.stack(
-            [torch.searchsorted(ordered, numbers, right=one) for one in (False, True)]
+            [torch.searchsorted(ordered, numbers, right=right) for right in (False, True)]
         )
-        for place, (begin, finish) in enumerate(bounds.T.tolist()):
+        for number, (begin, finish) in enumerate(bounds.T.tolist()):
             if begin == finish:
                 continue
             cells = order[begin:finish]
-            owners = torch.div(cells, kept, rounding_mode="floor")
+            owners = torch.div(cells, list_length, rounding_mode="floor")
             products = [
-                vectors[owners] @ rows[place].T
+                vectors[owners] @ rows[number].T
                 for vectors, rows in zip(asked, block.spans, strict=True)
             ]
             similarity[cells, : block.mask.shape[1]] = mean(products)
@@ -162,12 +149,12 @@ def order_spans(spans: Spans, seconds: Floats, first: int) -> Ranked:
         seconds: that a row of each video covers.
         first: the number of the first query.
     """
-    score, video, start, end = (one.numpy() for one in spans)
+    score, video, start, end = (column.numpy() for column in spans)
     query = np.broadcast_to(np.arange(len(score))[:, None], score.shape)
-    order = np.lexsort(tuple(one.ravel() for one in (end, start, video, -score, query)))
+    order = np.lexsort(tuple(column.ravel() for column in (end, start, video, -score, query)))
     order = order[score.ravel()[order] > 0]  # drop what is not a span
     query, video, start, end, score = (
-        one.ravel()[order] for one in (query, video, start, end, score)
+        column.ravel()[order] for column in (query, video, start, end, score)
     )
     row = seconds[video]
     return Ranked(query + first, video, start * row, end * row, score.astype(np.float64))

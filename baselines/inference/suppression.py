@@ -1,24 +1,21 @@
 """Non-maximum suppression: of overlapping moments of one video, the best is kept."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from baselines.collection.release import Floats, Ints
-
-if TYPE_CHECKING:
-    from baselines.inference.search import Ranked
+from baselines.inference.ranked import Ranked
 
 
-def suppress(ranked: "Ranked", threshold: float | None, count: int) -> "Ranked":
+def suppress(ranked: Ranked, threshold: float | None, count: int) -> Ranked:
     """Drop each moment whose IoU with a better one of its query and video is over `threshold`.
 
     Of the rest (without a threshold, of all), the best `count` of each query are kept.
     """
     keep = np.full(len(ranked.query), fill_value=threshold is None)
-    places = np.arange(len(keep))
-    undecided = np.lexsort((places, ranked.video, ranked.query))
+    positions = np.arange(len(keep))
+    undecided = np.lexsort((positions, ranked.video, ranked.query))
     # In each round the best of each video is kept, and what overlaps it is dropped.
     while threshold is not None and len(undecided):
         best = np.ones(len(undecided), dtype=bool)
@@ -35,7 +32,7 @@ def suppress(ranked: "Ranked", threshold: float | None, count: int) -> "Ranked":
     return replace(ranked, **columns)
 
 
-def _iou(ranked: "Ranked", first: Ints, second: Ints) -> Floats:
+def _iou(ranked: Ranked, first: Ints, second: Ints) -> Floats:
     """Return the IoU of moments at two lists of indices."""
     shared = np.minimum(ranked.end[first], ranked.end[second]) - np.maximum(
         ranked.start[first], ranked.start[second]

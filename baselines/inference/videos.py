@@ -72,5 +72,5 @@ def best_videos(
     if held:
         scores, videos = merge()
     order = np.lexsort((videos.numpy(), -scores.numpy()), axis=1)
-    places = torch.from_numpy(order)
-    return scores.gather(1, places), videos.gather(1, places)
+    indices = torch.from_numpy(order)
+    return scores.gather(1, indices), videos.gather(1, indices)

@@ -54,7 +54,7 @@ class Batch:
         return Batch(
             tokens=self.tokens.to(device),
             token_mask=self.token_mask.to(device),
-            streams=tuple(one.to(device) for one in self.streams),
+            streams=tuple(stream.to(device) for stream in self.streams),
             row_mask=self.row_mask.to(device),
             video=self.video.to(device),
             span=self.span.to(device),

@@ -12,8 +12,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from baselines.core.sections import TwoStreams
-
 MASKED = -1e10
 """The score of masked positions, instead of minus infinity, so that no gradient becomes NaN."""
 UNATTENDED = -1e4
@@ -96,32 +94,6 @@ class Encoder(nn.Module):
         return encoded
 
 
-class Stream(nn.Module):
-    """The layers of one stream of a video in XML and ReLoCLNet.
-
-    Args:
-        width: the width of its features.
-        own: the model's settings.
-        later: encoders after the attention to the other stream.
-    """
-
-    def __init__(self, width: int, own: TwoStreams, later: int) -> None:
-        super().__init__()
-        sizes = (own.hidden, own.heads, own.dropout)
-        self.projection = Projection(width, own.hidden, own.input_dropout)
-        self.encoder = Encoder(*sizes)
-        self.cross = Attention(*sizes)
-        self.cross_norm = nn.LayerNorm(own.hidden)
-        self.later = nn.ModuleList(Encoder(*sizes) for _ in range(later))
-        self.query = nn.Linear(own.hidden, own.hidden)
-
-    def attend(self, states: Tensor, others: Tensor, mask: Tensor) -> Tensor:
-        """Attend from this stream (N, L, D) to the other one (N, L, D)."""
-        mixed = self.cross(states, others, mask[:, :, None] & mask[:, None])
-        attended: Tensor = self.cross_norm(mixed + states)
-        return attended
-
-
 class Pooling(nn.Module):
     """One vector of a query for each stream: tokens weighted by a trained softmax."""
 
@@ -194,8 +166,8 @@ def pair_similarity(queries: Sequence[Tensor], streams: Sequence[Tensor]) -> Ten
     return mean([torch.einsum("nd,nld->nl", query, rows) for query, rows in pairs])
 
 
-def own_rows(products: Tensor, video: Tensor) -> Tensor:
-    """Return each pair's own video's part: (N, V, L) and its index (N,) to (N, L)."""
+def select_pairs(products: Tensor, video: Tensor) -> Tensor:
+    """Return the rows of each pair's video: (N, V, L) and its index (N,) to (N, L)."""
     return products[torch.arange(len(video), device=video.device), video]
 
 

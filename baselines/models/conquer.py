@@ -42,7 +42,7 @@ rows, T tokens, D hidden units.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Literal, cast
 
 import torch
 from torch import Tensor, nn
@@ -75,9 +75,9 @@ class Asked:
     shares: Tensor
     """(N, S): how much each stream counts; they sum to 1."""
 
-    def select(self, places: Tensor) -> "Asked":
+    def select(self, indices: Tensor) -> "Asked":
         """Return the queries at `places`, (P,)."""
-        return Asked(self.states[places], self.mask[places], self.shares[places])
+        return Asked(self.states[indices], self.mask[indices], self.shares[indices])
 
 
 class BidirectionalAttention(nn.Module):
@@ -125,22 +125,27 @@ class Head(nn.Module):
 class CONQUER(nn.Module):
     """The model; `forward` returns the loss of a batch."""
 
-    def __init__(self, widths: Widths, own: sections.CONQUER) -> None:
+    search: Literal["reranking"] = "reranking"
+    """It needs a first stage, in training too."""
+    reach = 0
+    """No score depends on rows after a video's last one."""
+
+    def __init__(self, widths: Widths, settings: sections.CONQUER) -> None:
         super().__init__()
-        self.own, self.max_rows, self.max_tokens = own, widths.max_rows, widths.max_tokens
-        hidden, sizes = own.hidden, (own.hidden, own.heads, own.dropout)
-        self.query_projection = Projection(widths.tokens, hidden, own.input_dropout)
-        self.query_positions = Positions(widths.max_tokens, hidden, own.input_dropout)
+        self.settings, self.max_rows, self.max_tokens = settings, widths.max_rows, widths.max_tokens
+        hidden, sizes = settings.hidden, (settings.hidden, settings.heads, settings.dropout)
+        self.query_projection = Projection(widths.tokens, hidden, settings.input_dropout)
+        self.query_positions = Positions(widths.max_tokens, hidden, settings.input_dropout)
         self.query_encoder = Encoder(*sizes)
         self.pooling = Pooling(hidden, 1)
         self.shares = nn.Linear(hidden, len(widths.streams))
         self.projections = nn.ModuleList(
-            Projection(width, hidden, own.input_dropout) for width in widths.streams
+            Projection(width, hidden, settings.input_dropout) for width in widths.streams
         )
-        self.row_positions = Positions(widths.max_rows, hidden, own.input_dropout)
+        self.row_positions = Positions(widths.max_rows, hidden, settings.input_dropout)
         self.row_encoders = nn.ModuleList(Encoder(*sizes) for _ in widths.streams)
         self.attention = BidirectionalAttention(hidden)
-        self.merge = Projection(4 * hidden, hidden, own.dropout)
+        self.merge = Projection(4 * hidden, hidden, settings.dropout)
         self.start_encoder, self.end_encoder = Encoder(*sizes), Encoder(*sizes)
         self.start, self.end = Head(hidden), Head(hidden)
         initialize(self)
@@ -161,12 +166,12 @@ class CONQUER(nn.Module):
 
     def encode_context(self, streams: tuple[Tensor, ...], mask: Tensor) -> Context:
         """Encode the streams of videos, (V, L, width) each, with their mask (V, L)."""
-        given = mask.shape[1]
+        length = mask.shape[1]
         streams, mask = self._fill(streams, mask, self.max_rows)
         projections = cast("list[Projection]", list(self.projections))
         encoders = cast("list[Encoder]", list(self.row_encoders))
         rows = tuple(
-            encoder(self.row_positions(projection(stream)), mask)[:, :given]
+            encoder(self.row_positions(projection(stream)), mask)[:, :length]
             for encoder, projection, stream in zip(encoders, projections, streams, strict=True)
         )
         return Context(retrieval=rows, spans=rows)
@@ -176,7 +181,7 @@ class CONQUER(nn.Module):
 
         Returns the logits of each row as a start and as an end, (P, L).
         """
-        given = mask.shape[1]
+        length = mask.shape[1]
         rows, mask = self._fill(rows, mask, self.max_rows)
         shares = asked.shares.T[:, :, None, None]  # (S, P, 1, 1)
         fused = (shares * torch.stack(rows)).sum(dim=0)
@@ -184,7 +189,7 @@ class CONQUER(nn.Module):
         first = self.start_encoder(self.merge(aware), mask)
         second = self.end_encoder(first, mask)
         start, end = (
-            head(aware, context).masked_fill(~mask, MASKED)[:, :given]
+            head(aware, context).masked_fill(~mask, MASKED)[:, :length]
             for head, context in ((self.start, first), (self.end, second))
         )
         return Logits(start, end)
@@ -204,13 +209,17 @@ class CONQUER(nn.Module):
         videos = torch.cat([batch.video[:, None], batch.negative], dim=1)
         read = videos.clamp(min=0).flatten()  # a missing negative (-1) is masked
         mask = row_mask[read] & (videos >= 0).flatten()[:, None]
-        context = self.encode_context(tuple(one[:, :longest] for one in batch.streams), row_mask)
+        context = self.encode_context(
+            tuple(stream[:, :longest] for stream in batch.streams), row_mask
+        )
         asked = self.encode_query(batch.tokens, batch.token_mask)
         pairs = torch.arange(count, device=read.device).repeat_interleave(videos.shape[1])
         logits = self.locate(asked.select(pairs), tuple(rows[read] for rows in context.spans), mask)
-        return Logits(*(one.view(count, -1) for one in logits))
+        return Logits(*(values.view(count, -1) for values in logits))
 
 
 def share(logits: Logits) -> Logits:
     """Return probabilities of starts and ends over all rows of a query's videos: (Q, K, L) each."""
-    return Logits(*(functional.softmax(one.flatten(1), dim=1).view_as(one) for one in logits))
+    return Logits(
+        *(functional.softmax(values.flatten(1), dim=1).view_as(values) for values in logits)
+    )

@@ -50,7 +50,7 @@ def ranking_losses(
     Negatives are drawn from the `pool` hardest ones, or from all of the batch. A pair without a
     negative in its batch has loss 0.
     """
-    own = scores.diagonal()
+    target = scores.diagonal()
 
     def hinge(table: Tensor, positives: Tensor) -> Tensor:
         order = table.detach().masked_fill(positives, math.inf).sort(dim=1, descending=True).indices
@@ -58,9 +58,9 @@ def ranking_losses(
         last = torch.full_like(first, len(table))
         if pool is not None:
             last = torch.minimum(first + pool, last)
-        place = _draw(first, last)
-        other = table.gather(1, order.gather(1, place.clamp(max=len(table) - 1)[:, None]))[:, 0]
-        return (margin + other - own).clamp(min=0).where(first < last, 0.0)
+        drawn = _draw(first, last)
+        other = table.gather(1, order.gather(1, drawn.clamp(max=len(table) - 1)[:, None]))[:, 0]
+        return (margin + other - target).clamp(min=0).where(first < last, 0.0)
 
     return hinge(scores, positive), hinge(scores.T, positive.T)
 
@@ -81,8 +81,8 @@ def video_contrast(scores: Tensor, positive: Tensor) -> Tensor:
     where it is counted in both (MIL-NCE, Miech et al., CVPR 2020). Other positive pairs are left
     out.
     """
-    own = torch.eye(len(scores), dtype=torch.bool, device=scores.device)
-    others = scores.masked_fill(positive & ~own, -math.inf)
+    diagonal = torch.eye(len(scores), dtype=torch.bool, device=scores.device)
+    others = scores.masked_fill(positive & ~diagonal, -math.inf)
     return torch.cat([others, others.T], dim=1).logsumexp(dim=1) - scores.diagonal()
 
 

@@ -29,7 +29,7 @@ def _rules(model: str) -> Iterable[tuple[str, str]]:
     """Yield (published name as a pattern, ours), both without `.weight` and `.bias`."""
 
     def nested(published: str, ours: str, inner: Mapping[str, str]) -> Iterable[tuple[str, str]]:
-        return ((rf"{published}\.{name}", f"{ours}.{own}") for name, own in inner.items())
+        return ((rf"{published}\.{name}", f"{ours}.{our_name}") for name, our_name in inner.items())
 
     queries = {"query_encoder": "query_encoder"}
     encoders = {"encoder1": "encoder", "encoder2": "later.0"}
@@ -44,13 +44,13 @@ def _rules(model: str) -> Iterable[tuple[str, str]]:
     yield "modular_vector_mapping", "pooling.linear"
     yield "merged_st_predictor", "spans.start"
     yield "merged_ed_predictor", "spans.end"
-    for stream, place in STREAMS.items():
-        yield from nested(f"{stream}_input_proj", f"{place}.projection", PROJECTION)
+    for stream, prefix in STREAMS.items():
+        yield from nested(f"{stream}_input_proj", f"{prefix}.projection", PROJECTION)
         for published, ours in encoders.items():
-            yield from nested(f"{stream}_{published}", f"{place}.{ours}", ENCODER)
-        yield rf"{stream}_cross_att\.(query|key|value)", rf"{place}.cross.\1"
-        yield f"{stream}_cross_layernorm", f"{place}.cross_norm"
-        yield f"{stream}_query_linear", f"{place}.query"
+            yield from nested(f"{stream}_{published}", f"{prefix}.{ours}", ENCODER)
+        yield rf"{stream}_cross_att\.(query|key|value)", rf"{prefix}.cross.\1"
+        yield f"{stream}_cross_layernorm", f"{prefix}.cross_norm"
+        yield f"{stream}_query_linear", f"{prefix}.query"
 
 
 def rename(model: str, published: Iterable[str]) -> dict[str, str]:
@@ -59,20 +59,24 @@ def rename(model: str, published: Iterable[str]) -> dict[str, str]:
     Raises:
         CheckpointError: the model has no such parameter.
     """
-    rules = [(re.compile(rf"{pattern}\.(weight|bias)"), own) for pattern, own in _rules(model)]
+    rules = [
+        (re.compile(rf"{pattern}\.(weight|bias)"), our_name) for pattern, our_name in _rules(model)
+    ]
     names = {}
     for name in published:
-        match = next((hit for rule, own in rules if (hit := _apply(rule, own, name))), None)
+        match = next(
+            (hit for rule, our_name in rules if (hit := _apply(rule, our_name, name))), None
+        )
         if match is None:
             raise CheckpointError(f"the checkpoint has {name!r}, which {model} does not have")
         names[name] = match
     return names
 
 
-def _apply(rule: re.Pattern[str], own: str, name: str) -> str | None:
+def _apply(rule: re.Pattern[str], our_name: str, name: str) -> str | None:
     """Return our name if the rule matches the published one."""
     match = rule.fullmatch(name)
-    return f"{match.expand(own)}.{name.rpartition('.')[2]}" if match else None
+    return f"{match.expand(our_name)}.{name.rpartition('.')[2]}" if match else None
 
 
 def convert(
@@ -83,7 +87,7 @@ def convert(
     Raises:
         CheckpointError: a parameter is unknown, missing or of another shape.
     """
-    named = {own: published[name] for name, own in rename(model, published).items()}
+    named = {our_name: published[name] for name, our_name in rename(model, published).items()}
     if missing := sorted(set(ours) - set(named)):
         raise CheckpointError(f"the checkpoint lacks what {model} calls {missing[0]!r}")
     for name, tensor in named.items():

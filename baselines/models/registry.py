@@ -7,11 +7,11 @@ from baselines.core.widths import Widths
 from baselines.models.conquer import CONQUER
 from baselines.models.reloclnet import ReLoCLNet
 from baselines.models.spr import SPR
+from baselines.models.two_stream import TwoStream
 from baselines.models.xml import XML
 
-TwoTower = ReLoCLNet | XML
-"""Models that encode queries and videos separately, and find spans in whole videos."""
-Model = TwoTower | SPR | CONQUER
+Model = TwoStream | SPR | CONQUER
+"""`search` says how a model finds moments."""
 
 
 def build(name: str, widths: Widths, params: Params, mode: Mode) -> Model:

@@ -19,6 +19,7 @@ window.
 
 import math
 from dataclasses import replace
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -28,7 +29,7 @@ from baselines.core import sections
 from baselines.core.sections import Mode
 from baselines.core.widths import Widths
 from baselines.models.batch import Batch
-from baselines.models.blocks import MASKED, initialize, own_rows
+from baselines.models.blocks import MASKED, initialize, select_pairs
 from baselines.models.reloclnet import ReLoCLNet
 
 TEMPERATURE = 0.07
@@ -39,17 +40,21 @@ MOST_SCALE = math.log(100)
 class SPR(nn.Module):
     """The model; `forward` returns the losses of a batch."""
 
-    def __init__(self, widths: Widths, own: sections.SPR, mode: Mode, clip_seconds: float) -> None:
+    search: Literal["segments"] = "segments"
+
+    def __init__(
+        self, widths: Widths, settings: sections.SPR, mode: Mode, clip_seconds: float
+    ) -> None:
         super().__init__()
-        self.own, self.mode = own, mode
-        self.segment_rows = max(1, round(own.segment_seconds / clip_seconds))
-        self.context_rows = round(own.context_seconds / clip_seconds)
-        self.window_rows = min(widths.max_rows, round(own.window_seconds / clip_seconds))
-        self.query_projector = nn.Linear(widths.tokens, own.hidden)
-        self.segment_projector = nn.Linear(widths.streams[0], own.hidden)
+        self.settings, self.mode = settings, mode
+        self.segment_rows = max(1, round(settings.segment_seconds / clip_seconds))
+        self.context_rows = round(settings.context_seconds / clip_seconds)
+        self.window_rows = min(widths.max_rows, round(settings.window_seconds / clip_seconds))
+        self.query_projector = nn.Linear(widths.tokens, settings.hidden)
+        self.segment_projector = nn.Linear(widths.streams[0], settings.hidden)
         initialize(self)
         self.scale = nn.Parameter(torch.tensor(-math.log(TEMPERATURE)))
-        self.refiner = ReLoCLNet(replace(widths, max_rows=self.window_rows), own, mode)
+        self.refiner = ReLoCLNet(replace(widths, max_rows=self.window_rows), settings, mode)
 
     @property
     def hard_pool(self) -> int | None:
@@ -64,13 +69,19 @@ class SPR(nn.Module):
         """Map token features (N, T, width) to unit vectors (N, D)."""
         return functional.normalize(self.query_projector(mean_rows(tokens, mask)), dim=-1)
 
+    def encode_query(self, tokens: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
+        """Return the query vectors with which segments, and thus videos, are ranked."""
+        return (self.embed_query(tokens, mask),)
+
     def embed_segments(self, rows: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Map rows of the first stream (N, L, width) to unit vectors (N, S, D), and their mask."""
         size = self.segment_rows
         more = -rows.shape[1] % size
-        parts = functional.pad(rows, (0, 0, 0, more)).reshape(len(rows), -1, size, rows.shape[-1])
+        segments = functional.pad(rows, (0, 0, 0, more)).reshape(
+            len(rows), -1, size, rows.shape[-1]
+        )
         masks = functional.pad(mask, (0, more)).reshape(len(rows), -1, size)
-        means = mean_rows(functional.normalize(parts, dim=-1), masks)
+        means = mean_rows(functional.normalize(segments, dim=-1), masks)
         return functional.normalize(self.segment_projector(means), dim=-1), masks.any(dim=-1)
 
     def forward(self, batch: Batch) -> dict[str, Tensor]:
@@ -87,11 +98,11 @@ class SPR(nn.Module):
         share = self.by_segment(batch.inside & batch.pair_mask)  # (N, S)
         is_covered = self.by_segment(batch.covered) > 0  # (N, V, S): these are not negatives
         others = logits.masked_fill(is_covered | ~mask, MASKED)
-        own = own_rows(logits, batch.video)  # (N, S)
+        own_logits = select_pairs(logits, batch.video)  # (N, S)
         rows = others.flatten(1).logsumexp(dim=1, keepdim=True)
-        own_covered = own.masked_fill(share == 0, MASKED).logsumexp(dim=1, keepdim=True)
-        to_segments = own - torch.logaddexp(rows, own_covered)
-        to_queries = own - torch.logaddexp(others.logsumexp(dim=0)[batch.video], own)
+        own_covered = own_logits.masked_fill(share == 0, MASKED).logsumexp(dim=1, keepdim=True)
+        to_segments = own_logits - torch.logaddexp(rows, own_covered)
+        to_queries = own_logits - torch.logaddexp(others.logsumexp(dim=0)[batch.video], own_logits)
         target = share / share.sum(dim=1, keepdim=True)
         loss = -(target * (to_segments + to_queries)).sum(dim=1) / 2
         return (loss * batch.weight).mean()
@@ -119,14 +130,14 @@ class SPR(nn.Module):
         span = torch.minimum(batch.span - first[:, None], (last - first)[:, None])
         rows = torch.arange(batch.covered.shape[2], device=device)
         inside = (rows >= first[:, None]) & (rows <= last[:, None])  # (N, L)
-        own = torch.eye(count, dtype=torch.bool, device=device)
+        diagonal = torch.eye(count, dtype=torch.bool, device=device)
         return replace(
             batch,
             streams=streams,
             row_mask=mask,
             video=torch.arange(count, device=device),  # each pair has a window of its own
             span=span,
-            positive=(batch.covered[:, batch.video] & inside).any(dim=2) | own,
+            positive=(batch.covered[:, batch.video] & inside).any(dim=2) | diagonal,
         )
 
 
@@ -140,7 +151,7 @@ def cut(
     streams: tuple[Tensor, ...], video: Tensor, first: Tensor, last: Tensor, rows: int
 ) -> tuple[tuple[Tensor, ...], Tensor]:
     """Return rows `first` to `last` of `video`, all (N,), as (N, rows, width), with their mask."""
-    places = first[:, None] + torch.arange(rows, device=first.device)
-    mask = places <= last[:, None]
-    taken = places.clamp(max=streams[0].shape[1] - 1)
+    row = first[:, None] + torch.arange(rows, device=first.device)
+    mask = row <= last[:, None]
+    taken = row.clamp(max=streams[0].shape[1] - 1)
     return tuple(stream[video[:, None], taken] * mask[..., None] for stream in streams), mask

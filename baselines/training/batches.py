@@ -17,9 +17,9 @@ from baselines.training.negatives import Negatives
 def pad(sequences: Sequence[npt.NDArray[np.float32]], rows: int) -> tuple[Tensor, Tensor]:
     """Return sequences (n_i, width) as (N, rows, width), and their mask (N, rows)."""
     padded = torch.zeros(len(sequences), rows, sequences[0].shape[1])
-    lengths = torch.tensor([len(one) for one in sequences])
-    for place, sequence in enumerate(sequences):
-        padded[place, : len(sequence)] = torch.from_numpy(sequence)
+    lengths = torch.tensor([len(sequence) for sequence in sequences])
+    for number, sequence in enumerate(sequences):
+        padded[number, : len(sequence)] = torch.from_numpy(sequence)
     return padded, torch.arange(rows) < lengths[:, None]
 
 
@@ -33,7 +33,7 @@ def pad_videos(inputs: Inputs, videos: Sequence[int]) -> tuple[tuple[Tensor, ...
     """Return the streams of videos, (N, max_rows, width) each, and their mask (N, max_rows)."""
     read = [inputs.video(number) for number in videos]
     limit = inputs.streams[0].limit
-    padded = [pad([one[stream] for one in read], limit) for stream in range(len(read[0]))]
+    padded = [pad([video[stream] for video in read], limit) for stream in range(len(read[0]))]
     return tuple(rows for rows, _ in padded), padded[0][1]
 
 
@@ -54,15 +54,15 @@ class BatchMaker:
     def _key(self, query: Ints, video: Ints) -> Ints:
         return query * len(self._inputs.names) + video
 
-    def make(self, places: Ints) -> Batch:
+    def make(self, numbers: Ints) -> Batch:
         """Return the pairs at `places` as a batch."""
         pairs = self._pairs
-        query, video = pairs.query[places], pairs.video[places]
-        tokens, token_mask = pad_queries(self._inputs, [pairs.queries[one] for one in query])
+        query, video = pairs.query[numbers], pairs.video[numbers]
+        tokens, token_mask = pad_queries(self._inputs, [pairs.queries[number] for number in query])
         negative = self._draw(query)
-        wanted, place = np.unique([*video, *negative[negative >= 0]], return_inverse=True)
+        wanted, position = np.unique([*video, *negative[negative >= 0]], return_inverse=True)
         of_negative = np.full_like(negative, -1)
-        of_negative[negative >= 0] = place[len(video) :]
+        of_negative[negative >= 0] = position[len(video) :]
         streams, row_mask = pad_videos(self._inputs, wanted.tolist())
         positive = np.isin(self._key(query[:, None], video[None]), self._known)
         return Batch(
@@ -70,9 +70,9 @@ class BatchMaker:
             token_mask=token_mask,
             streams=streams,
             row_mask=row_mask,
-            video=torch.from_numpy(place[: len(video)]),
-            span=torch.from_numpy(self._spans[places]),
-            weight=torch.from_numpy(pairs.similarity[places].astype(np.float32)),
+            video=torch.from_numpy(position[: len(video)]),
+            span=torch.from_numpy(self._spans[numbers]),
+            weight=torch.from_numpy(pairs.similarity[numbers].astype(np.float32)),
             positive=torch.from_numpy(positive),
             covered=self._covered(query, wanted, row_mask.shape[1]),
             negative=torch.from_numpy(of_negative),
@@ -80,14 +80,14 @@ class BatchMaker:
 
     def _covered(self, query: Ints, videos: Ints, rows: int) -> Tensor:
         """Return which rows of `videos`, in ascending order, are in a moment of each query."""
-        pairs = [self._of_query[one] for one in query]
+        pairs = [self._of_query[number] for number in query]
         pair, owner = np.concatenate(pairs), np.repeat(np.arange(len(query)), [*map(len, pairs)])
-        place = np.searchsorted(videos, self._pairs.video[pair]).clip(max=len(videos) - 1)
-        here = videos[place] == self._pairs.video[pair]
+        position = np.searchsorted(videos, self._pairs.video[pair]).clip(max=len(videos) - 1)
+        here = videos[position] == self._pairs.video[pair]
         changes = np.zeros((len(query), len(videos), rows + 1), dtype=np.int16)
         for side, change in ((0, 1), (1, -1)):
             row = self._spans[pair[here], side] + side
-            np.add.at(changes, (owner[here], place[here], row), change)
+            np.add.at(changes, (owner[here], position[here], row), change)
         return torch.from_numpy(changes.cumsum(axis=2)[..., :-1] > 0)
 
     def _draw(self, query: Ints) -> Ints:

@@ -59,12 +59,12 @@ class Run:
         tensors["random"] = torch.get_rng_state()
         if torch.cuda.is_available():
             tensors["random.cuda"] = torch.cuda.get_rng_state()
-        kept = {
+        stored = {
             name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()
         }
         about = {"identity": self.identity, "progress": json.dumps(asdict(self.progress))}
-        with files.unfinished(self.path) as place:
-            save_file(kept, place, about)
+        with files.unfinished(self.path) as unfinished_path:
+            save_file(stored, unfinished_path, about)
 
     def restore(self) -> bool:
         """Restore weights, optimizer, random numbers and progress.
@@ -74,7 +74,7 @@ class Run:
         tensors, about = _read(self.path)
         if about.get("identity") != self.identity:
             return False
-        self.model.load_state_dict(_part(tensors, "model."))
+        self.model.load_state_dict(_select(tensors, "model."))
         for name, parameter in self.model.named_parameters():
             if f"exp_avg.{name}" in tensors:
                 self.optimizer.state[parameter] = {
@@ -85,7 +85,7 @@ class Run:
         if torch.cuda.is_available() and "random.cuda" in tensors:
             torch.cuda.set_rng_state(tensors["random.cuda"])
         self.progress = Progress(**json.loads(about["progress"]))
-        self.best = _part(tensors, "best.")
+        self.best = _select(tensors, "best.")
         return True
 
 
@@ -105,7 +105,7 @@ def read_best(path: Path) -> tuple[dict[str, Tensor], Progress]:
     tensors, about = _read(path)
     if not about:
         raise files.FileError(f"{path}: no trained model; type: dvc repro baselines/dvc.yaml")
-    return _part(tensors, "best."), Progress(**json.loads(about["progress"]))
+    return _select(tensors, "best."), Progress(**json.loads(about["progress"]))
 
 
 def load_best(path: Path, model: nn.Module) -> None:
@@ -136,7 +136,7 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         return {}, {}
 
 
-def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+def _select(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {
         name.removeprefix(prefix): tensor
         for name, tensor in tensors.items()

@@ -16,7 +16,6 @@ from torch.optim import AdamW
 from baselines.core.cli import log, progress
 from baselines.core.sections import Train
 from baselines.models.batch import Batch
-from baselines.models.conquer import CONQUER
 from baselines.models.registry import Model
 from baselines.training.batches import BatchMaker
 from baselines.training.checkpoint import Progress, Run
@@ -47,10 +46,13 @@ class Setting:
 class Trainer:
     """Trains a model until its validation score has not risen for `patience` epochs."""
 
-    def __init__(self, model: Model, batches: BatchMaker, own: Train, setting: Setting) -> None:
-        self._model, self._batches, self._own, self._setting = model, batches, own, setting
-        self._steps = batches.steps(own.batch_size)
-        optimizer = AdamW(_groups(model, own.weight_decay), lr=own.learning_rate, foreach=False)
+    def __init__(self, model: Model, batches: BatchMaker, params: Train, setting: Setting) -> None:
+        self._model, self._batches = model, batches
+        self._params, self._setting = params, setting
+        self._steps = batches.steps(params.batch_size)
+        optimizer = AdamW(
+            _groups(model, params.weight_decay), lr=params.learning_rate, foreach=False
+        )
         self._run = Run(setting.path, model, optimizer, setting.identity)
 
     def run(self, validate: Callable[[], float]) -> Progress:
@@ -61,8 +63,8 @@ class Trainer:
         """
         run = self._run
         if run.restore() and not run.progress.finished:
-            place = f"epoch {run.progress.epoch + 1}, batch {run.progress.step + 1}"
-            log(f"{self._setting.name}: resumes at {place}")
+            position = f"epoch {run.progress.epoch + 1}, batch {run.progress.step + 1}"
+            log(f"{self._setting.name}: resumes at {position}")
         while not run.progress.finished:
             self._epoch()
             self._model.eval()
@@ -78,9 +80,9 @@ class Trainer:
         The watched value is the mean of the last `smoothing` epochs' scores: a score over few
         queries is noisy, and a lucky early epoch would be the best.
         """
-        state, own = self._run.progress, self._own
+        state, params = self._run.progress, self._params
         losses = {name: value / state.step for name, value in state.sums.items()}
-        scores = [*(one["validation"] for one in state.history), score][-own.smoothing :]
+        scores = [*(entry["validation"] for entry in state.history), score][-params.smoothing :]
         watched = sum(scores) / len(scores)
         entry = {"epoch": state.epoch + 1, **losses, "validation": score, "watched": watched}
         state.history.append(entry)
@@ -90,18 +92,20 @@ class Trainer:
             self._run.best = {name: tensor.detach().clone() for name, tensor in weights}
         waited = state.epoch - state.best_epoch
         state.epoch, state.step, state.sums = state.epoch + 1, 0, {}
-        state.finished = state.epoch >= own.epochs or waited >= own.patience
+        state.finished = state.epoch >= params.epochs or waited >= params.patience
         log(f"{self._setting.name}: epoch {state.epoch}, validation {score:.4f}")
 
     def _epoch(self) -> None:
         """Continue to the end of the epoch."""
-        state, own = self._run.progress, self._own
-        if self._setting.hard_negatives is not None and not isinstance(self._model, CONQUER):
+        state, params = self._run.progress, self._params
+        if self._setting.hard_negatives is not None and self._model.search != "reranking":
             first_hard, pool = self._setting.hard_negatives
             self._model.hard_pool = pool if state.epoch >= first_hard else None
         self._model.train()
         what = f"{self._setting.name}, epoch {state.epoch + 1}"
-        batches = self._batches.epoch(self._setting.seed, state.epoch, own.batch_size, state.step)
+        batches = self._batches.epoch(
+            self._setting.seed, state.epoch, params.batch_size, state.step
+        )
         with progress(what, total=self._steps, unit="batches") as bar:
             bar.update(state.step)
             for batch in batches:
@@ -112,12 +116,13 @@ class Trainer:
                 bar.update()
 
     def _step(self, batch: Batch) -> None:
-        run, state, own = self._run, self._run.progress, self._own
+        run, state, params = self._run, self._run.progress, self._params
         device = next(self._model.parameters()).device
-        rate = learning_rate(state.epoch * self._steps + state.step, own.epochs * self._steps, own)
+        step, steps = state.epoch * self._steps + state.step, params.epochs * self._steps
+        rate = learning_rate(step, steps, params)
         for group in run.optimizer.param_groups:
             group["lr"] = rate
-        with torch.autocast(device.type, torch.bfloat16, enabled=own.precision == "bf16"):
+        with torch.autocast(device.type, torch.bfloat16, enabled=params.precision == "bf16"):
             losses = self._model(batch.to(device))
         loss = torch.stack(list(losses.values())).sum()
         if not bool(loss.isfinite()):
@@ -127,26 +132,26 @@ class Trainer:
             )
         run.optimizer.zero_grad()
         torch.autograd.backward(loss)
-        nn.utils.clip_grad_norm_(self._model.parameters(), own.max_norm)
+        nn.utils.clip_grad_norm_(self._model.parameters(), params.max_norm)
         run.optimizer.step()
         for name, value in losses.items():
             state.sums[name] = state.sums.get(name, 0.0) + float(value.detach())
         state.step += 1
-        if state.step % own.save_every == 0 or state.step == self._steps:
+        if state.step % params.save_every == 0 or state.step == self._steps:
             run.save()
 
 
-def learning_rate(step: int, total: int, own: Train) -> float:
+def learning_rate(step: int, total: int, params: Train) -> float:
     """Return the rate of a step: a linear rise over the share `warmup`, then a fall to 0."""
     done = step / total
-    if done < own.warmup:
-        return own.learning_rate * done / own.warmup
-    return own.learning_rate * (1 - done)
+    if done < params.warmup:
+        return params.learning_rate * done / params.warmup
+    return params.learning_rate * (1 - done)
 
 
 def _groups(model: nn.Module, decay: float) -> list[dict[str, object]]:
     """Return the parameters in two groups: biases and layer norms do not decay."""
     named = list(model.named_parameters())
-    free = [one for name, one in named if name.endswith(UNDECAYED)]
-    decayed = [one for name, one in named if not name.endswith(UNDECAYED)]
+    free = [tensor for name, tensor in named if name.endswith(UNDECAYED)]
+    decayed = [tensor for name, tensor in named if not name.endswith(UNDECAYED)]
     return [{"params": decayed, "weight_decay": decay}, {"params": free, "weight_decay": 0.0}]

@@ -120,12 +120,9 @@ _COLUMNS = {
     "kind": _choice(*KINDS),
     **{
         name: _number("Int64", LEVELS[0], LEVELS[-1], nullable=True)
-        for name in ("level", "voted_level", "skill_level")
+        for name in ("level", "voted_level")
     },
-    **{
-        name: _number("float64", LEVELS[0], LEVELS[-1], nullable=True)
-        for name in ("mean", "skill_mean")
-    },
+    "mean": _number("float64", LEVELS[0], LEVELS[-1], nullable=True),
     "reason": _choice("broken-clip", "senseless-query", nullable=True),
     "state": _choice("stands", "replaced", "rejected", "lost", "tampered", "trusted"),
     "extend": _choice("yes", "no"),
@@ -241,9 +238,9 @@ EXTEND = _table(CAMPAIGN / "extend.csv", "query_id", "query_id extend")
 CONSENSUS = _table(
     WORK / "consensus.parquet",
     _PAIR,
-    f"{_PAIR} level mean scores outcome skill_level skill_mean voted_level voted_outcome",
+    f"{_PAIR} level mean scores outcome voted_level voted_outcome",
 )
-"""`voted_*` is the result of the votes, before adjudication; `skill_*` is not a released level."""
+"""`voted_*` is the result of the votes, before adjudication."""
 COUNTED_VOTES = _table(
     WORK / "counted_votes.parquet", "pair_id annotator", "pair_id annotator level reason"
 )

@@ -40,9 +40,6 @@ FILES = """\
   `outcome`: agreed by `two` or `four`, `adjudicated`, `discarded`, `unjudgeable`, or `waiting`.
   `origin`: one of the most similar `candidates`, drawn by an `audit`, or found by a system's run.
   `voted_level` and `voted_outcome`: the same before anything was adjudicated.
-  `skill_level` and `skill_mean`: a second consensus, see below.
-* `qrels/*.skill.qrels`: the levels of the second consensus. They are not the collection's levels:
-  report no scores by them as scores on this collection.
 * `queries/`, `corpus/`, `qrels/`, `top_ranked/`: Parquet as MTEB has it. The corpus holds the
   moments that were shown to people, not the whole pool.
 * `figures/`: the figures of this page.
@@ -58,9 +55,6 @@ RULES = """\
 * Queries that are equal in text, but for case and space around them, were judged once and are
   one query here, that of the smallest id.
 * An adjudicated pair was decided by the lead or an expert, who saw the votes: a level, no mean.
-* The second consensus weights each vote by its annotator's skill, as all votes together show it
-  (Dawid and Skene's model for ordered levels). It is rounded to the nearest level, has one for
-  discarded pairs too, and shows how much depends on the rule.
 * A query none of whose moments has a level is not released.
 * No text is a query of two of the training, validation and test sets.
 """

@@ -20,8 +20,7 @@ from pipeline.distribution.files import (
     json_object,
 )
 
-CONSENSUS = ["pair_id", "level", "mean", "outcome", "origin"]
-CONSENSUS += ["voted_level", "voted_outcome", "skill_level", "skill_mean"]
+CONSENSUS = ["pair_id", "level", "mean", "outcome", "origin", "voted_level", "voted_outcome"]
 MOMENT = ("pair_id", "video_name", "timestamp", "duration", "caption", "similarity", "relevance")
 _BREAKS = re.compile(r"[\t\v\f\x1c-\x1f\x85\u2028\u2029\r\n]+")
 """Characters that end a line or a field for some readers of tab-separated text."""
@@ -34,7 +33,6 @@ def build_judgment_files(collection: Collection, meanings: dict[str, Any]) -> Re
     return {
         **{f"{name}.json": _relevant_moments(collection, by_split[name]) for name in JUDGED_SPLITS},
         **{f"qrels/{name}.qrels": segment_qrels(by_split[name]) for name in JUDGED_SPLITS},
-        **{f"qrels/{name}.skill.qrels": _by_skill(collection, name) for name in JUDGED_SPLITS},
         **{f"qrels/{name}.moments.qrels": moment_qrels(by_split[name]) for name in JUDGED_SPLITS},
         "qrels/levels.json": json_object(meanings),
         "queries.tsv": _queries(collection.queries),
@@ -68,14 +66,6 @@ def segment_qrels(judged: pd.DataFrame) -> ReleaseFile:
     """Return the levels of segments: `query_id Q0 video_id start end level`."""
     cells = columns(judged, "query_id", "video_id", "start", "end", "level")
     return ReleaseFile(write.qrels_text(segments.build_qrels(*cells)).encode(), len(judged))
-
-
-def _by_skill(collection: Collection, split: str) -> ReleaseFile:
-    """Return the second consensus's qrels: the same queries, including discarded pairs."""
-    pairs = collection.pairs
-    wanted = pairs["skill_level"].notna() & pairs["query_id"].isin(collection.queries["query_id"])
-    own = pairs[wanted & (pairs["split"] == split)].sort_values(["query_id", "rank", "pair_id"])
-    return segment_qrels(own.assign(level=own["skill_level"].astype("int64")))
 
 
 def moment_qrels(judged: pd.DataFrame) -> ReleaseFile:

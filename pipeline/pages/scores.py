@@ -1,15 +1,13 @@
-"""Agreement, the second consensus, and the scores of the reference runs, as tables."""
+"""Agreement, and the scores of the reference runs, as tables."""
 
 import re
 from itertools import groupby
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
-from pipeline.core.tables import LEVELS
 from pipeline.pages.sources import Figures
-from pipeline.pages.tables import Cell, Grid, count, decimal, percent, share
+from pipeline.pages.tables import Cell, Grid, count, decimal, percent
 
 GROUPS = {
     "first_two": "First two votes of every pair",
@@ -38,12 +36,6 @@ SELECTION = (
     " two votes of every pair are free of it. A couple is two people\u2019s votes on one pair."
 )
 BY_IOU = ("nDCG", "R")
-CUTOFF = re.compile(r"@20$")
-ABOUT = (
-    "A second consensus weights each vote by its annotator\u2019s skill (Dawid and Skene, for"
-    " ordered levels), and has a level for discarded pairs too. It is not the collection\u2019s"
-    " consensus: it shows how much depends on the rule."
-)
 DISTANCES = ("nominal", "ordinal", "interval")
 
 
@@ -143,61 +135,3 @@ def _grid(split: str, family: str, figures: Any) -> Grid:  # noqa: ANN401  (JSON
     heads = [f"IoU {part['iou']}" for part in parts]
     groups = [(name, len(list(same))) for name, same in groupby(cutoffs)]
     return Grid(title, ("Run", *heads), rows, MEANING[family], groups)
-
-
-def kendall_tau(one: pd.Series, other: pd.Series) -> float | None:
-    """Return Kendall's tau-b of two columns of scores; None if one of them is constant."""
-    first, second = np.triu_indices(len(one), 1)
-    signs = [np.sign(s.to_numpy()[first] - s.to_numpy()[second]) for s in (one, other)]
-    whole = float(np.sqrt((signs[0] ** 2).sum() * (signs[1] ** 2).sum()))
-    return float((signs[0] * signs[1]).sum()) / whole if whole else None
-
-
-def difference_text(figures: Figures) -> str:
-    """Return what the second consensus is, and for how many pairs the two levels differ."""
-    pairs, different = figures["with_both"], figures["different"]
-    if not pairs:
-        return f"{ABOUT} No pair has both levels yet."
-    part = percent(share(different, pairs))
-    return f"{ABOUT} Of {pairs:,} pairs with both levels, {different:,} ({part}) differ."
-
-
-def skill_grid(figures: Figures) -> Grid:
-    """Return the number of pairs by level under the rule (rows) and by skill (columns)."""
-    names = [*(f"Level {level}" for level in LEVELS), "Discarded"]
-    rows = [(name, *map(count, row)) for name, row in zip(names, figures["matrix"], strict=True)]
-    return Grid(
-        "Levels by the rule and by skill",
-        ("By the rule", *(f"{level} by skill" for level in LEVELS)),
-        rows if figures["pairs"] else [],
-        "The rule rounds a mean between two levels up; the level by skill is the nearest one.",
-    )
-
-
-def order_grids(figures: Figures) -> list[Grid]:
-    """Return the runs' scores under both sets of levels; none if nothing was scored."""
-    return [_order_grid(split, figures[split]) for split in SPLITS if _both(figures[split])]
-
-
-def _both(figures: Figures) -> bool:
-    return all((figures.get(name) or {}).get("ideal") for name in ("runs", "skill_runs"))
-
-
-def _order_grid(split: str, figures: Figures) -> Grid:
-    frames = [pd.DataFrame(figures[name]).loc[:, [*RUNS]] for name in ("runs", "skill_runs")]
-    measures = [name for name in frames[0].index if CUTOFF.search(name)]
-    rows = [_row(name, *(frame.loc[name] for frame in frames)) for name in measures]
-    heads = [cell for _ in RUNS for cell in ("Rule", "Skill")]
-    return Grid(
-        f"Scores under both levels, {SPLITS[split]}",
-        ("Measure", *heads, "\u03c4"),
-        rows,
-        "Kendall\u2019s \u03c4-b between the orders of the runs: 1 if both are the same."
-        " The ideal orders are the rule\u2019s.",
-        [*((RUNS[run].partition(" (")[0], 2) for run in RUNS), ("", 1)],
-    )
-
-
-def _row(measure: str, rule: pd.Series, skill: pd.Series) -> list[Cell]:
-    scores = [decimal(one[run], 3) for run in RUNS for one in (rule, skill)]
-    return [measure, *scores, decimal(kendall_tau(rule, skill), 2)]

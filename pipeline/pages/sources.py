@@ -20,7 +20,7 @@ REPLACEMENTS = tables.WORK / "replacements.csv"
 REWRITE_REVIEW = tables.WORK / "rewrite_review.csv"
 REJECTED_MOMENTS = tables.WORK / "rejected_moments.csv"
 LEAD = tables.WORK / "lead"
-STAGES = ("ingest", "rewrite", "consensus", "agreement", "reference_runs", "calibration")
+STAGES = ("ingest", "rewrite", "agreement", "reference_runs", "calibration")
 
 Figures = Mapping[str, Any]
 

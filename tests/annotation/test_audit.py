@@ -56,8 +56,6 @@ def make_consensus(pairs, level_of):
         mean=[np.nan if level is None else float(level) for level in levels],
         scores=[[] for _ in answers],
         outcome=[answer if isinstance(answer, str) else "two" for answer in answers],
-        skill_level=pd.array([None] * len(answers), "Int64"),
-        skill_mean=np.nan,
     )
     frame = frame.assign(voted_level=frame["level"], voted_outcome=frame["outcome"])
     return tables.CONSENSUS.check(frame)

@@ -238,4 +238,3 @@ def test_what_the_lead_decided_goes_before_the_votes_and_beside_what_they_came_t
     assert table["voted_level"].fillna(-1).tolist() == [-1, -1, 3, 1, -1]
     assert table["voted_outcome"].tolist() == voted["outcome"].tolist()
     assert table["mean"].notna().tolist() == [False, False, False, True, False]
-    assert table["skill_level"].notna().tolist() == [True, False, True, True, True]

@@ -32,7 +32,7 @@ CAMPAIGN = OPEN.model_copy(
     update={"name": "Rehearsal", "rehearsal": True, "closed_at": "2024-05-02T09:00:00Z"}
 )
 CHECKED = ["val.json", "test.json"] + [
-    f"qrels/{split}{kind}.qrels" for split in ("val", "test") for kind in ("", ".moments", ".skill")
+    f"qrels/{split}{kind}.qrels" for split in ("val", "test") for kind in ("", ".moments")
 ]
 MOMENT = {"pair_id": int, "video_name": str, "timestamp": list, "duration": float}
 MOMENT |= {"caption": str, "similarity": float, "relevance": int}

@@ -18,6 +18,7 @@ torch, blocks = Lazy("torch"), Lazy("baselines.models.blocks")
 registry, batches = Lazy("baselines.models.registry"), Lazy("baselines.training.batches")
 corpora, search = Lazy("baselines.inference.corpus"), Lazy("baselines.inference.search")
 output, suppression = Lazy("baselines.inference.output"), Lazy("baselines.inference.suppression")
+ranked_lists = Lazy("baselines.inference.ranked")
 found_spans = Lazy("baselines.inference.spans")
 
 NAMES = ["reloclnet", "xml"]
@@ -107,7 +108,7 @@ def one_query(model, context, mask, tokens, params):
         similarity = blocks.pair_similarity(model.span_queries(vectors), video_rows)
         logits = model.detect(similarity, mask[number : number + 1])
         start, end = (side[0].softmax(-1).tolist() for side in logits)
-        weight = math.exp(model.own.alpha * scores[number])
+        weight = math.exp(model.settings.alpha * scores[number])
         for i, j in itertools.product(range(12), range(12)):
             if params.predict.min_rows <= j - i < params.predict.max_rows:
                 spans.append((number, i * 0.5, j * 0.5, weight * start[i] * end[j]))
@@ -141,7 +142,7 @@ def test_a_model_with_one_kind_of_rows_is_kept_once(val_inputs):
 
 def test_suppression_keeps_the_best_of_overlapping_moments_of_a_video():
     start = np.array([0.0, 1.0, 6.0, 0.5, 0.0])
-    ranked = search.Ranked(
+    ranked = ranked_lists.Ranked(
         query=np.array([0, 0, 0, 0, 1]),
         video=np.array([4, 4, 4, 5, 4]),
         start=start,
@@ -167,7 +168,7 @@ def test_suppression_is_that_of_the_definition(moments, threshold, count):
             survivors.append((video, start, length))
     video, start, length = (np.array(column) for column in zip(*moments, strict=True))
     query, score = np.zeros(len(video), dtype=int), np.arange(len(video), 0, -1.0)
-    ranked = search.Ranked(query, video, start * 1.0, start + length * 1.0, score)
+    ranked = ranked_lists.Ranked(query, video, start * 1.0, start + length * 1.0, score)
     result = suppression.suppress(ranked, threshold, count)
     ours = zip(result.video, result.start, result.end - result.start, strict=True)
     assert list(ours) == survivors[:count]

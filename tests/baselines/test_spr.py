@@ -143,7 +143,7 @@ def by_proposal(model, inputs, own, tokens):
         units, inside = model.embed_segments(streams[0], mask)
         for place in range(int(inside.sum())):
             segment_scores[video, place] = float(model.embed_query(*tokens)[0] @ units[0, place])
-    best = sorted(segment_scores, key=lambda key: -segment_scores[key])[: model.own.segments]
+    best = sorted(segment_scores, key=lambda key: -segment_scores[key])[: model.settings.segments]
     vectors, moments = model.refiner.encode_query(*tokens), []
     for video, first in best:
         if (video, first - 1) in best:
@@ -161,12 +161,13 @@ def by_proposal(model, inputs, own, tokens):
         logits = model.refiner.detect(similarity, mask)
         start, end = (side[0].softmax(-1).tolist() for side in logits)
         cosine = segments.window_scores(vectors, encoded.retrieval, mask).item()
+        weight = math.exp(model.settings.alpha * cosine)
         spans = [
-            (math.exp(model.own.alpha * cosine) * start[i] * end[j], video, begin + i, begin + j)
+            (weight * start[i] * end[j], video, begin + i, begin + j)
             for i, j in itertools.product(range(finish - begin), repeat=2)
             if own.min_rows <= j - i < own.max_rows
         ]
-        moments += keep_best(spans, model.own.moments, own.nms)
+        moments += keep_best(spans, model.settings.moments, own.nms)
     every = len(moments)
     return keep_best(moments, every if own.nms is None else own.moments, own.nms)
 
@@ -188,7 +189,7 @@ def iou(first, second):
 @pytest.mark.parametrize(("moments", "nms"), [(1, None), (2, None), (3, 0.5)])
 def test_a_search_has_the_best_moments_of_each_proposal(model_inputs, moments, nms):
     model, inputs, _, params = model_inputs
-    model.own = model.own.model_copy(update={"moments": moments})
+    model.settings = model.settings.model_copy(update={"moments": moments})
     own = params.predict.model_copy(update={"nms": nms})
     queries = inputs.release.read_queries("val")
     ranked = segments.SegmentSearcher(model, inputs, own).search(queries)

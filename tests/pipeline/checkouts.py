@@ -70,12 +70,12 @@ def judgment(**fields) -> pd.DataFrame:
 
 
 def consensus_rows(pairs) -> list[tuple]:
-    """Return the consensus of pairs; what has two scores or more has a level by skill: 1."""
+    """Return the consensus of pairs, none of which was adjudicated."""
     return [
-        (query, moment, *decision, *((1, 1.4) if len(decision[2]) > 1 else (None, None)),
-         decision[0], decision[3])
-        for _, query, moment, _, decision in pairs if decision
-    ]  # fmt: skip
+        (query, moment, *decision, decision[0], decision[3])
+        for _, query, moment, _, decision in pairs
+        if decision
+    ]
 
 
 class Checkout:

@@ -79,21 +79,10 @@ def test_votes_without_a_level_stand_apart_with_their_reason(release):
 
 def test_the_exact_mean_stands_beside_the_level(release):
     rows = read_rows(release, "consensus.csv")
-    assert rows[1] == ["1", "3", "2.5", "two", "candidates", "3", "two", "1", "1.4"]
-    assert rows[2] == ["2", "", "", "discarded", "candidates", "", "discarded", "1", "1.4"]
-    assert rows[5] == ["5", "", "", "unjudgeable", "candidates", "", "unjudgeable", "", ""]
-
-
-def test_the_second_consensus_has_qrels_of_its_own_which_the_card_says_are_no_levels(release):
-    """Of discarded pairs too, and of no query that is not released."""
-    lines = "q2 Q0 v-m1 1.5 3.0 1\nq2 Q0 v-m2 1.5 3.0 1\n"
-    assert (release / "qrels/test.skill.qrels").read_text() == lines
-    assert (release / "qrels/val.skill.qrels").read_text().count("q1") == 2
-    card = " ".join((release / "README.md").read_text().split())
-    assert "`qrels/*.skill.qrels`: the levels of the second consensus. They are not" in card
-    assert read_rows(release, "consensus.csv")[0][-4:] == [
-        "voted_level", "voted_outcome", "skill_level", "skill_mean",
-    ]  # fmt: skip
+    assert rows[0][-2:] == ["voted_level", "voted_outcome"]
+    assert rows[1] == ["1", "3", "2.5", "two", "candidates", "3", "two"]
+    assert rows[2] == ["2", "", "", "discarded", "candidates", "", "discarded"]
+    assert rows[5] == ["5", "", "", "unjudgeable", "candidates", "", "unjudgeable"]
 
 
 def test_a_query_without_any_level_is_counted_and_not_released(release):

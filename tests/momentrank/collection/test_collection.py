@@ -87,6 +87,36 @@ def test_what_is_not_the_release_is_refused(old, tmp_path):
             mr.load(old)
 
 
+def test_a_release_with_columns_and_qrels_that_are_no_longer_made_is_read(old, tmp_path, capsys):
+    """Until the second consensus was dropped, releases had one."""
+    columns = "pair_id,level,mean,outcome,origin,voted_level,voted_outcome,skill_level,skill_mean"
+    path = "qrels/test.skill.qrels"
+    further = {
+        "consensus.csv": f"{columns}\n3,3,3.0,two,candidates,3,two,2,2.4\n",
+        path: "q%202 Q0 v2 5.0 9.0 2\n",
+    }
+    manifest = json.loads((old / "manifest.json").read_text())
+    manifest["columns"] = {"consensus.csv": columns.split(",")}
+    for name, text in further.items():
+        (old / name).write_text(text)
+        manifest["files"][name] = {"sha256": hashlib.sha256(text.encode()).hexdigest()}
+    (old / "manifest.json").write_text(json.dumps(manifest))
+
+    collection = mr.load(old)
+    assert collection.splits == ["val", "test"]
+    assert [row.level for row in collection["test"].qrels_iter()] == [0, 3, 2]
+    run = [("q 2", "v2", 5, 9), ("q3", "v1", 0, 2)]
+    assert mr.evaluate(collection["test"].qrels, run, ["nDCG(iou=0.5)@10"])["nDCG(iou=0.5)@10"] == 1
+    own = mr.evaluate(collection.path(path), run[:1], ["nDCG(iou=0.5)@10"])
+    assert own["nDCG(iou=0.5)@10"] == 1
+    (tmp_path / "mine.test.run").write_text(RUN)
+    new = write(tmp_path / "new", version="2.0.0")
+    assert main(["diff", str(old), str(new), str(tmp_path / "mine.test.run")]) == 0
+    output = capsys.readouterr().out
+    assert "levels 0 of 3 changed" in output
+    assert f"{path} was removed (major)" in output
+
+
 def test_a_split_without_judgments_has_empty_qrels(tmp_path):
     edits = {FILES["qrels/val.qrels"]: ""}
     folder = write(tmp_path, training=None, **{"qrels/val.qrels": edits})

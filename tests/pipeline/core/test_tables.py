@@ -83,8 +83,8 @@ ROWS = {
         ("q1", "m2", 8, None, "senseless-query", NOON, None, "2@b", "1", "ab", "ef"),
     ],
     "CONSENSUS": [
-        ("q1", "m1", 4, 3.5, [3, 4], "two", 3, 3.4, 4, "two"),
-        ("q1", "m2", None, None, [], "waiting", None, None, None, "waiting"),
+        ("q1", "m1", 4, 3.5, [3, 4], "two", 4, "two"),
+        ("q1", "m2", None, None, [], "waiting", None, "waiting"),
     ],
 }  # fmt: skip
 # Of each table: its file in datasets/, its key, and its columns' dtypes.
@@ -140,7 +140,7 @@ SCHEMAS = {
     "CONSENSUS": (
         "work/consensus.parquet",
         PAIR,
-        "str str Int64 float64 object str Int64 float64 Int64 str",
+        "str str Int64 float64 object str Int64 str",
     ),
     "GOLD": ("campaign/gold.csv", PAIR, "str str int64 str"),
     "EXAM": ("campaign/exam.csv", PAIR, "str str Int64 str str str str"),
@@ -323,7 +323,7 @@ MISTAKES = [
     ("CONSENSUS", "level", 9, "9 is not between 0 and 4"),
     ("CONSENSUS", "mean", 4.5, "4.5 is not between 0 and 4"),
     ("CONSENSUS", "outcome", "", "empty"),
-    ("CONSENSUS", "skill_level", 9, "9 is not between 0 and 4"),
+    ("CONSENSUS", "voted_level", 9, "9 is not between 0 and 4"),
 ]  # fmt: skip
 
 

@@ -47,8 +47,7 @@ def write_levels(levels, **changed_shas):
         for at, (q, n) in enumerate(levels)
     ])  # fmt: skip
     write(tables.CONSENSUS, [
-        (q, MOMENTS[n], level, float(level), [level, level], "two", level, float(level), level,
-         "two")
+        (q, MOMENTS[n], level, float(level), [level, level], "two", level, "two")
         for (q, n), level in levels.items()
     ])  # fmt: skip
 

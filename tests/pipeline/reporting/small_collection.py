@@ -171,8 +171,7 @@ def _qrels() -> None:
             f"{row.query_id} Q0 {row.video_id} {row.start} {row.end} {row.level}\n"
             for row in rows.itertuples()
         ]
-        for name in (split, f"{split}.skill"):
-            (reference_runs.QRELS / f"{name}.qrels").write_text("".join(lines))
+        (reference_runs.QRELS / f"{split}.qrels").write_text("".join(lines))
 
 
 def read_levels() -> pd.DataFrame:

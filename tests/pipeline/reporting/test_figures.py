@@ -7,13 +7,11 @@ from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 
-import numpy as np
 import pandas as pd
 import pytest
 import small_collection
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from pipeline import release
 from pipeline.core import tables
@@ -23,7 +21,7 @@ from pipeline.distribution.figures import per_query, query_table
 from pipeline.pages import charts, checks, collection, cost, lead, losses, relevance, scores, verbs
 from pipeline.pages.charts import Words, bars
 from pipeline.pages.figures import figures
-from pipeline.pages.tables import UNKNOWN, count, decimal, percent
+from pipeline.pages.tables import count, decimal, percent
 
 ASKED = Report(min_alpha=0.667, max_discarded=0.05, max_alike_below_top=0.2, max_lost=0.05)
 ENDED = "2026-11-23T08:53:12Z"
@@ -421,25 +419,3 @@ def test_scores_stand_under_their_cutoff_and_iou(inputs):
     named = [jittered[f"nDCG(iou={iou})@{k}"] for k in (10, 20, 40) for iou in (0.3, 0.5, 0.7)]
     assert list(grid.rows[3][1:]) == [f"{value:.3f}" for value in named]
     assert list(own.narrow[0].head) == ["Run", "First 10", "First 20", "First 40"]
-
-
-@settings(max_examples=40)
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=6))
-def test_kendalls_tau_is_scipys(pairs):
-    first, second = (pd.Series(column, dtype="float64") for column in zip(*pairs, strict=True))
-    wanted = stats.kendalltau(first, second).statistic
-    tau = scores.kendall_tau(first, second)
-    assert (tau is None and np.isnan(wanted)) or tau == pytest.approx(wanted)
-
-
-def test_the_second_consensus_is_told_with_its_levels_and_the_order_of_runs(inputs):
-    skilled = inputs.metrics["consensus"]["skill"]
-    assert (skilled["pairs"], skilled["with_both"]) == (4, 3)
-    assert np.array(skilled["matrix"]).sum() == 4
-    assert np.array(skilled["matrix"])[:-1].sum() == 3, "one was discarded"
-    grid = scores.skill_grid(skilled)
-    assert [row[0] for row in grid.rows] == [*(f"Level {level}" for level in range(5)), "Discarded"]
-    assert "pairs with both levels" in scores.difference_text(skilled)
-    grids = scores.order_grids(inputs.metrics["reference_runs"])
-    assert {row[-1] for grid in grids for row in grid.rows} <= {"1.00", UNKNOWN}, "the same qrels"
-    assert [len(row) for grid in grids for row in grid.rows] == [10] * 7 * len(grids)
