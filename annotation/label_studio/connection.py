@@ -79,6 +79,8 @@ def _connect(campaign: Campaign) -> Connection | None:
         if params.annotation.backend == "files" or endpoint is None
         else LabelStudio(endpoint, params.pull.page)
     )
+    if isinstance(studio, LabelStudio):
+        studio.compare_version()
     return Connection(campaign, studio, keys.signer(campaign.id), people)
 
 

@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from annotation.label_studio import settings
+from annotation.label_studio.client import TESTED, LabelStudio
 from annotation.local_server import layout, ports
 from annotation.local_server.process import find
 from annotation.server import ServerError, find_running, start, stop, whoami_status
@@ -59,6 +60,7 @@ def test_it_starts_alone_answers_us_and_is_closed_to_strangers(installation):
     token = settings.read()[settings.TOKEN]
     assert settings.endpoint() == (running.url, token)
     assert whoami_status(running.url, token) == HTTPStatus.OK
+    assert LabelStudio(settings.endpoint()).version() == TESTED
     assert whoami_status(running.url, "0" * 40) == HTTPStatus.UNAUTHORIZED
     with httpx.Client(base_url=running.url, follow_redirects=True, timeout=20) as stranger:
         assert stranger.get("/api/projects/").status_code == HTTPStatus.UNAUTHORIZED
