@@ -1,22 +1,21 @@
-"""Run a Label Studio server on this machine: for you alone, or for a large campaign.
+"""Run a Label Studio server on this machine.
 
     python -m annotation.server start    (or: make label-studio)
-    python -m annotation.server start --database postgresql://user@host/name --workers 4
     python -m annotation.server stop
     python -m annotation.server status
     python -m annotation.server check     (the server in .env, wherever it runs)
     python -m annotation.server backup FILE.zip [--clips]
-    python -m annotation.server restore FILE.zip [--database postgresql://user@host/name]
+    python -m annotation.server restore FILE.zip
 
 It listens on 127.0.0.1, keeps its database, media and log under .label-studio/, creates a first
 user with a random password and token (in .env, which git ignores and only you can read), requires
 a link to sign up, and sends no statistics. It keeps its port across restarts, so people's links
-stay valid. The embedded SQLite suits a demo, a rehearsal or a small campaign. With PostgreSQL,
-several workers answer in parallel, for a large one. The password may be part of the address, or in
-LABEL_STUDIO_DATABASE_PASSWORD or PGPASSWORD; it is kept in .env.
+stay valid. Answers are kept in SQLite, or in the PostgreSQL database that LABEL_STUDIO_DATABASE
+names (in the environment or `.env`); then `--workers` processes answer in parallel.
 
-`backup` can run while people judge. It saves the database, `.env` and the private list of people:
-everything that neither git nor DVC has. `restore` puts them in place, and keeps what was there.
+`backup` can run while people judge. It saves SQLite's database, `.env` and the private list of
+people: everything that neither git nor DVC has. `restore` puts them in place, and keeps what was
+there.
 """
 
 import argparse
@@ -32,7 +31,7 @@ from filelock import FileLock, Timeout
 
 from annotation.label_studio import settings
 from annotation.label_studio.client import LabelStudio
-from annotation.local_server import backup, choice, database, ports
+from annotation.local_server import backup, database, ports
 from annotation.local_server.launch import (
     PortTakenError,
     TokenError,
@@ -108,13 +107,15 @@ def _start_new(port: int | None, workers: int | None) -> Running:
     place = database.configured()
     if workers and place is None:
         raise ServerError(
-            f"--workers {workers}: SQLite has one writer; add --database postgresql://user@host/name"
+            f"--workers {workers}: SQLite has one writer; set {database.URL} (docs/server.md)"
         )
     if not PROGRAM.is_file():
         raise ServerError("Label Studio is not installed here; type: make label-studio")
     if port and not ports.wait_until_free(port):
         raise ports.taken_error(port)
     credentials = _credentials()
+    if place:
+        database.remember(place)
     for attempt in range(ATTEMPTS):
         process = launch(port or _choose_port(port, attempt), credentials, place, workers)
         try:
@@ -205,11 +206,7 @@ def _credentials() -> dict[str, str]:
 
 def main(options: argparse.Namespace) -> None:
     """Run the chosen command, and log where the server is."""
-    if options.do in {"start", "restore"}:
-        choice.hide_password(options.database)
     if options.do == "start":
-        if chosen := options.database or os.environ.get(database.URL):
-            choice.choose(chosen)
         server = start(options.port, options.workers)
         cli.log(f"Label Studio runs at {server.url}; user and password are in {settings.ENV}")
     elif options.do == "stop":
@@ -219,8 +216,7 @@ def main(options: argparse.Namespace) -> None:
     elif options.do == "backup":
         cli.log(backup.write(options.file, clips=options.clips))
     elif options.do == "restore":
-        into = database.parse(options.database) if options.database else None
-        cli.log(backup.restore(options.file, into))
+        cli.log(backup.restore(options.file))
     else:
         _status()
 
@@ -241,7 +237,7 @@ def _describe_workers(server: Running) -> str:
     if server.workers is None:
         return "SQLite"
     place = database.configured()
-    return f"{server.workers} workers on {place.url if place else 'PostgreSQL'}"
+    return f"{server.workers} workers on {place.address if place else 'PostgreSQL'}"
 
 
 def check() -> str:
@@ -253,7 +249,9 @@ def check() -> str:
     if not (endpoint := settings.endpoint()):
         cli.log("none is configured")
         sys.exit(NOT_RUNNING)
-    users = LabelStudio(endpoint).users()
+    studio = LabelStudio(endpoint)
+    users = studio.users()
+    studio.compare_version()
     return f"{endpoint.url} answers and accepts the token ({len(users)} accounts)"
 
 
@@ -280,13 +278,6 @@ def _arguments() -> argparse.Namespace:
     for command in (save, put):
         command.add_argument("file", type=Path, metavar="FILE.zip")
     save.add_argument("--clips", action="store_true", help="include the clips")
-    for command in (begin, put):
-        command.add_argument(
-            "--database",
-            metavar="URL",
-            help=f"keep all answers in PostgreSQL: postgresql://user@host:{database.PORT}/name"
-            f" (default: {database.URL}, else SQLite in this folder)",
-        )
     return parser.parse_args()
 
 

@@ -139,8 +139,8 @@ def test_the_server_of_the_compose_file_is_the_pinned_one_and_as_quiet(repositor
     assert variables["LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK"] == "true"
     assert clips == f"../{layout.MADE}:{variables[settings.ROOT]}/clips:ro"
     assert data == f"data:{variables['LABEL_STUDIO_BASE_DATA_DIR']}"
-    place = database.Database("database", 5432, "label_studio", "label_studio", "x")
-    assert {**variables, "POSTGRE_PASSWORD": "x"}.items() >= place.label_studio_environment.items()
+    place = database.parse("postgresql://label_studio:x@database/label_studio")
+    assert {**variables, "POSTGRE_PASSWORD": "x"}.items() >= place.settings.items()
     database_service = services["database"]["environment"]
     for name, own in (("NAME", "DB"), ("USER", "USER"), ("PASSWORD", "PASSWORD")):
         assert variables[f"POSTGRE_{name}"] == database_service[f"POSTGRES_{own}"]
@@ -152,12 +152,12 @@ def test_the_compose_file_runs_the_workers_as_this_machine_would(repository):
     for copied in re.findall(r"^COPY (\S+)", build, re.MULTILINE):
         assert (repository / "docs" / server["build"]["context"] / copied).is_file(), copied
     pinned = (repository / "requirements-label-studio.lock").read_text()
-    for name in ("label-studio", "gunicorn", "psycopg2-binary"):
+    for name in ("label-studio", "gunicorn", "psycopg-binary"):
         assert re.search(rf"^{name}==", pinned, re.MULTILINE), name
     python, isolated, program, *arguments = server["command"].split()
     assert (python, isolated, Path(program).name) == ("python", "-I", Path(workers.__file__).name)
-    for file in (Path(workers.__file__), workers.MIGRATIONS, workers.SHORTCUTS):
-        assert f"{file.relative_to(repository)} {Path(program).parent}/" in build
+    source = Path(workers.__file__).relative_to(repository)
+    assert f"COPY {source} {Path(program).parent}/" in build
     options = workers.parse([file.replace("${WORKERS:-4}", "4") for file in arguments])
     assert (options.host, options.p, options.workers) == ("0.0.0.0", "8080", "4")  # noqa: S104  (a container's)
     assert options.data_dir == server["environment"]["LABEL_STUDIO_BASE_DATA_DIR"]

@@ -1,6 +1,6 @@
 """Label Studio's API in the few calls that a campaign needs.
 
-Verified with label-studio 1.23 (Community). Reads are retried where that may help; writes never
+Reads are retried where that may help; writes never
 are: a request whose response was lost may have been carried out.
 """
 
@@ -20,7 +20,10 @@ from annotation.label_studio import settings
 from annotation.label_studio.errors import ShorterListError, StudioError, translate_errors
 from annotation.label_studio.records import BARE, FULL, OF_PROJECT, AnsweredTask, Project, Task
 from annotation.label_studio.settings import Endpoint
+from pipeline.core import cli
 
+TESTED = "1.23.2"
+"""The version of Label Studio (Community) that requirements-label-studio.lock pins."""
 PAGE = 1000
 TIMEOUT_SECONDS = 600
 ONCE = RequestOptions(max_retries=0, timeout_in_seconds=TIMEOUT_SECONDS)
@@ -41,6 +44,19 @@ class LabelStudio:
         self.url, self._page = endpoint.url, page
         with translate_errors(self.url):
             self._sdk: Any = Sdk(base_url=endpoint.url, api_key=endpoint.token)
+
+    def version(self) -> str | None:
+        """Return the server's version, or None if there is no such answer, whatever the reason."""
+        with contextlib.suppress(StudioError), translate_errors(self.url):
+            release = self._sdk.versions.get(request_options=ONCE).release
+            return release if isinstance(release, str) else None
+        return None
+
+    def compare_version(self) -> None:
+        """Log a warning if the server's version is not the one that was tested."""
+        version = self.version()
+        if version not in {None, TESTED}:
+            cli.log(f"WARNING: {self.url} is Label Studio {version}; only {TESTED} was tested")
 
     def projects(self) -> Iterator[Project]:
         """Yield all projects that the token's owner can see.

@@ -72,6 +72,7 @@ def _connect(campaign: Campaign) -> Connection | None:
         return None
     people = read_roster()
     studio = LabelStudio(endpoint, params.pull.page)
+    studio.compare_version()
     return Connection(campaign, studio, keys.signer(campaign.id), people)
 
 

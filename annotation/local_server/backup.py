@@ -1,10 +1,12 @@
 """A backup of the server in one file: everything that neither git nor DVC has.
 
-It contains a consistent copy of the database (from SQLite's online backup, or `pg_dump`, so people
-can keep judging), Label Studio's other files, `.env`, the private list of people, and clips if
-requested. Otherwise `dvc repro` makes the clips again; judgments that were pulled are in git.
+It contains a consistent copy of the database (from SQLite's online backup, so people can keep
+judging), Label Studio's other files, `.env`, the private list of people, and clips if requested.
+Otherwise `dvc repro` makes the clips again; judgments that were pulled are in git. A PostgreSQL
+database is saved by PostgreSQL's own programs.
 """
 
+import shlex
 import shutil
 import zipfile
 from collections.abc import Iterator
@@ -13,8 +15,8 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from annotation.label_studio import settings
-from annotation.local_server import database, postgres, sqlite
-from annotation.local_server.layout import DATA, DATABASE, DUMP, HOME, MADE, ServerError
+from annotation.local_server import database, sqlite
+from annotation.local_server.layout import DATA, DATABASE, HOME, MADE, ServerError
 from annotation.local_server.process import find
 from pipeline.core import files
 from pipeline.core.tables import PRIVATE
@@ -26,22 +28,23 @@ def write(path: Path, *, clips: bool = False) -> str:
     """Write a backup, readable only by its owner; return what is in it.
 
     Raises:
-        ServerError: there is no server database here, it is damaged, or the file already exists.
+        ServerError: there is no SQLite database here, it is damaged, or the file already exists.
         FileError: the file can't be written.
     """
     if path.exists():
         raise ServerError(f"{path}: already exists; a backup is never overwritten")
-    source = database.configured()
+    if place := database.configured():
+        dump = ("pg_dump", "--format=custom", f"--file={path.with_suffix('.dump')}", place.address)
+        raise ServerError(f"the answers are in PostgreSQL; to save them: {shlex.join(dump)}")
     HOME.mkdir(mode=0o700, exist_ok=True)
     with TemporaryDirectory(dir=HOME) as folder:
-        name = DUMP if source else DATABASE
-        copy = Path(folder) / name.name
-        answers = postgres.dump(source, copy) if source else sqlite.dump(copy)
+        copy = Path(folder) / DATABASE.name
+        answers = sqlite.dump(copy)
         with (
             files.unfinished(path, "wb", private=True) as stream,
             zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive,
         ):
-            archive.write(copy, name)
+            archive.write(copy, DATABASE)
             for other in _others():
                 archive.write(other, other)
             for clip in _clips() if clips else ():
@@ -64,15 +67,11 @@ def _clips() -> Iterator[Path]:
     yield from sorted(path for path in MADE.rglob("*") if path.is_file())
 
 
-def restore(path: Path, into: database.Database | None = None) -> str:
+def restore(path: Path) -> str:
     """Put a backup in place, moving existing files aside; return what was done.
 
-    A PostgreSQL dump goes `into` a database, else into the configured one, else into its original
-    one.
-
     Raises:
-        ServerError: the server is running, the file is not one of our backups, or PostgreSQL
-            refuses.
+        ServerError: the server is running, or the file is not one of our backups.
     """
     if find() is not None:
         raise ServerError(
@@ -86,52 +85,18 @@ def restore(path: Path, into: database.Database | None = None) -> str:
             new, aside = Path(folder), HOME / f"before-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
             for name in names:
                 (new / name).chmod(0o644 if _is_clip(name) else 0o600)
-            answers, target = _check_database(path, new, into)
-            if target is not None:
-                _replace_database(target, new / DUMP, aside)
-                (new / DUMP).unlink()
+            if not (new / DATABASE).is_file():
+                raise ServerError(f"{path}: contains no server database")
+            answers = sqlite.count_answers(new / DATABASE, path)
             _move_aside(aside)
-            _put_in_place(new, [name for name in names if (new / name).exists()])
+            _put_in_place(new, names)
     except (OSError, zipfile.BadZipFile, zipfile.LargeZipFile) as exc:
         raise ServerError(f"{path}: not a readable backup ({exc})") from exc
-    if target is not None:
-        database.remember(target)
     remark = f"; the previous files are in {aside}" if aside.exists() else ""
     return (
         f"{path}: {answers:,} answers restored{remark}. Next: python -m annotation.server start,"
         " dvc repro"
     )
-
-
-def _check_database(
-    path: Path, new: Path, into: database.Database | None
-) -> tuple[int, database.Database | None]:
-    """Return how many answers are in a backup, and the PostgreSQL database they go to."""
-    if (new / DATABASE).is_file():
-        return sqlite.count_answers(new / DATABASE, path), None
-    if not (new / DUMP).is_file():
-        raise ServerError(f"{path}: contains no server database")
-    own = settings.read(new / settings.ENV)
-    target = into or database.configured() or _own_database(own)
-    if target is None:
-        raise ServerError(
-            f"{path}: is a PostgreSQL backup; name the database to restore into: --database URL"
-        )
-    return postgres.count_answers(new / DUMP), target
-
-
-def _own_database(values: dict[str, str]) -> database.Database | None:
-    text = values.get(database.URL)
-    parsed = database.parse(text) if text else None
-    return parsed and parsed._replace(password=parsed.password or values.get(database.PASSWORD, ""))
-
-
-def _replace_database(target: database.Database, dump: Path, aside: Path) -> None:
-    if not postgres.is_empty(target):
-        kept = aside / DUMP
-        kept.parent.mkdir(mode=0o700, parents=True)
-        postgres.dump(target, kept)
-    postgres.restore(target, dump)
 
 
 def _check_name(path: Path, name: str) -> str:

@@ -74,7 +74,7 @@ def launch(
         words = [embedded.__file__, "start", "--no-browser", "--internal-host", LOCALHOST]
     else:
         words = [workers.__file__, "start", WORKERS, str(number or max(2, cores()))]
-        where |= database.label_studio_environment
+        where |= database.settings
     python = PROGRAM.with_name("python").absolute()
     secrets = [credentials[settings.PASSWORD], credentials[settings.TOKEN]]
     environment = {

@@ -8,8 +8,8 @@ PROGRAM = Path(".venv-label-studio/bin/label-studio")
 HOME = Path(".label-studio")
 DATA, MEDIA = HOME / "data", HOME / "media"
 DATABASE, EMPTY = DATA / "label_studio.sqlite3", PROGRAM.parent.parent / "empty.sqlite3"
-DUMP, KEY = DATA / "label_studio.dump", DATA / ".env"
-"""A backup's copy of a PostgreSQL database; Label Studio's key, written by every server."""
+KEY = DATA / ".env"
+"""Label Studio's key, written by every server."""
 
 CLIPS, MADE = MEDIA / "clips", Path("datasets/work/clips")
 LOG, LOCK = HOME / "server.log", HOME / "server.lock"

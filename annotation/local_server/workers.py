@@ -3,14 +3,11 @@
     PYTHON -I workers.py start [--host 127.0.0.1] -p PORT --workers N --data-dir FOLDER
 
 A separate program that runs in Label Studio's environment and imports none of our code. The first
-process creates the tables and the first user, once; then the workers are forked from it and share
-its memory. The environment says where the database is, and who the first user is. How many answers
-a core can give depends on the SQL statements that each takes, more than 100 in plain Label Studio:
-`shortcuts.py`, next to this file, leaves out those that find nothing new.
+process creates the tables and the first user, once; then the workers are forked from it. The
+environment says where the database is, and who the first user is.
 """
 
 import argparse
-import gc
 import os
 import runpy
 import socket
@@ -19,8 +16,6 @@ from importlib import import_module
 from pathlib import Path
 
 LOCALHOST = "127.0.0.1"
-MIGRATIONS = Path(__file__).with_name("migrations.py")
-SHORTCUTS = Path(__file__).with_name("shortcuts.py")
 TAKEN = "port is already in use"
 THREADS = 4
 """Parallel requests per worker: one that computes, others that send clips or wait."""
@@ -30,9 +25,6 @@ OF_THE_DATABASE = {
     "CONN_MAX_AGE": 60,  # seconds: opening a connection costs more than a query
     "CONN_HEALTH_CHECKS": True,
 }
-
-OF_A_WORKER = (10_000, 10, 10)
-"""Garbage collection thresholds while it answers: Python's 700 is less than one answer makes."""
 
 OPTIONS = {
     "--worker-class": "gthread",
@@ -49,9 +41,7 @@ def main() -> None:
     """Take the port, prepare the database, and serve."""
     given = parse(sys.argv[1:])
     with take_port(given.host, int(given.p)) as listener:
-        runpy.run_path(str(MIGRATIONS))["speed_up"]()
         prepare(given.data_dir)
-        share_memory()
         serve(listener, given.workers)
 
 
@@ -77,29 +67,13 @@ def take_port(host: str, port: int) -> socket.socket:
 
 
 def prepare(folder: str) -> None:
-    """Create or update the tables and the first user; leave no open connection to inherit.
-
-    Django uses psycopg 3, which Label Studio's package requires, if it can be imported, else
-    psycopg2. Both send the same statements; psycopg2, written in C, takes less processor time for
-    each.
-    """
-    # None makes an import fail (Python's reference, "The module cache"); the stubs leave it out.
-    sys.modules["psycopg"] = None  # type: ignore[assignment]
+    """Create or update the tables and the first user; leave no open connection to inherit."""
     sys.argv = ["label-studio", "init", "--quiet", "--data-dir", folder]
     import_module("label_studio.server").main()
     connections = import_module("django.db").connections
     connections.settings["default"].update(OF_THE_DATABASE)
     import_module("core.wsgi")
-    runpy.run_path(str(SHORTCUTS))["install"]()
-    import_module("django.urls").reverse("health")  # loads all URLs, once for all workers
     connections.close_all()
-
-
-def share_memory() -> None:
-    """Exempt what the workers share from garbage collection, which would copy it."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*OF_A_WORKER)
 
 
 def serve(listener: socket.socket, workers: str) -> None:

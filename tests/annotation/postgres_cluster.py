@@ -1,7 +1,7 @@
 """A PostgreSQL of a test's own, on a socket, 127.0.0.1 and a free port; gone afterwards.
 
-with cluster() as database:        # a new and empty database, whose owner is no administrator
-    database.parse(database.url)
+with cluster() as place:        # a new and empty database, whose owner is no administrator
+    database.remember(place)
 """
 
 import contextlib
@@ -14,10 +14,11 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
-from annotation.local_server.database import Database
+from annotation.local_server import database
 
 PROGRAMS = Path("/usr/lib/postgresql")
 MISSING = "PostgreSQL is not installed: apt-get install postgresql"
@@ -25,7 +26,7 @@ FAST = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c shared
 
 
 @contextlib.contextmanager
-def cluster(name: str = "kitchen", options: str = FAST) -> Iterator[Database]:
+def cluster(name: str = "kitchen", options: str = FAST) -> Iterator[database.Database]:
     """Start PostgreSQL in a temporary folder; yield a database of it; skip where there is none."""
     versions = sorted(PROGRAMS.glob("*/bin"), key=lambda path: float(path.parts[-2]))
     if not versions:
@@ -63,13 +64,14 @@ def cluster(name: str = "kitchen", options: str = FAST) -> Iterator[Database]:
         where = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 {options}"
         run("pg_ctl", "-D", data, "-o", where, "-l", str(folder / "log"), "-w", "start")
         stack.callback(run, "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
-        database = Database(str(folder), port, name, "lead", f"s3cret {secrets.token_hex(8)}")
-        sql = [f"create role lead login password '{database.password}'"]
-        sql += [f"create database {database_name} owner lead" for database_name in (name, "other")]
-        as_admin = database._replace(name="postgres", user="postgres", password=admin)
-        for statement in sql:
-            run("psql", "-qc", statement, **as_admin.client_environment)
-        yield database
+        password = f"s3cret {secrets.token_hex(8)}"
+        as_admin = {"PGHOST": str(folder), "PGPORT": str(port), "PGUSER": "postgres"}
+        for sql in (
+            f"create role lead login password '{password}'",
+            f"create database {name} owner lead",
+        ):
+            run("psql", "-qc", sql, **as_admin, PGPASSWORD=admin)
+        yield database.parse(f"postgresql://lead:{quote(password)}@:{port}/{name}?host={folder}")
 
 
 def free_port() -> int:

@@ -328,7 +328,7 @@ def test_what_a_killed_push_sent_and_the_server_does_later_is_waited_for(camp, w
         ("push", Fault(3, "during"), {"POST"}),
         ("push", Fault(10, "during"), {"POST"}),
         ("push", Fault(7, "after"), {"PATCH"}),
-        ("pull", Fault(5, "during"), {"GET"}),
+        ("pull", Fault(6, "during"), {"GET"}),
     ],
     ids=lambda value: str(value) if isinstance(value, str) else "",
 )

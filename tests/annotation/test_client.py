@@ -15,7 +15,7 @@ from werkzeug import Response
 
 from annotation import pull, push
 from annotation.label_studio import page, projects
-from annotation.label_studio.client import LabelStudio
+from annotation.label_studio.client import TESTED, LabelStudio
 from annotation.label_studio.errors import StudioError
 from annotation.label_studio.keys import Key
 from annotation.label_studio.settings import Endpoint
@@ -38,10 +38,12 @@ class Model:
         self.description = projects.description(CAMPAIGN, 1, "clips")
         self.users = [{"id": 30, "email": email_of(1)}]
         self.imported = {"task_ids": [1, 2]}
+        self.version = {"release": TESTED, "edition": "Community"}
         for path, right in (
             ("/api/projects/", self._projects),
             ("/api/projects/7/", self.as_project),
             ("/api/users/", lambda _: self.users),
+            ("/api/version/", lambda _: self.version),
             ("/api/tasks/", self._tasks),
             ("/api/projects/7/import", lambda _: self.imported),
         ):
@@ -237,6 +239,31 @@ def studio(server, folder, httpserver):
     [project] = client.projects()
     server.requests.clear()
     return client, project
+
+
+def test_the_tested_version_is_the_pinned_one(repository):
+    pinned = (repository / "requirements-label-studio.lock").read_text().splitlines()
+    assert f"label-studio=={TESTED}" in pinned
+
+
+def test_another_version_is_one_line_and_no_refusal(server, folder, capsys):
+    main()
+    assert "WARNING" not in capsys.readouterr().err
+    server.version["release"] = "1.20.0"
+    main()
+    [line] = [line for line in capsys.readouterr().err.splitlines() if "WARNING" in line]
+    assert {"1.20.0;", TESTED} <= set(line.split())
+    assert set(folder.get(tables.JUDGMENTS)["level"]) == {4}
+
+
+@pytest.mark.parametrize(
+    "answer", [{"release": None}, *(answer for answer, _ in FAULTS)], ids=lambda _: ""
+)
+def test_a_server_without_a_version_is_used_and_nothing_is_said(server, folder, capsys, answer):
+    server.fail("/api/version/", answer)
+    main()
+    assert "WARNING" not in capsys.readouterr().err
+    assert set(folder.get(tables.JUDGMENTS)["level"]) == {4}
 
 
 def test_writing_is_never_tried_again_of_itself(server, studio):

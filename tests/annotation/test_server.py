@@ -1,6 +1,7 @@
 """The real Label Studio server: started, looked at as a stranger would, killed, stopped."""
 
 import contextlib
+import gc
 import os
 import signal
 import socket
@@ -12,7 +13,7 @@ from http import HTTPStatus
 import httpx
 import pytest
 
-from annotation.label_studio import settings
+from annotation.label_studio import client, settings
 from annotation.local_server import layout, ports
 from annotation.local_server.process import find
 from annotation.server import ServerError, find_running, start, stop, whoami_status
@@ -53,12 +54,25 @@ def test_another_server_in_the_environment_is_not_taken_for_this_one(folder, mon
         start(0)
 
 
+def assert_version_is_compared(monkeypatch, command):
+    """The real server's version is the tested one; if another were tested, both would be named."""
+    assert "WARNING" not in command("annotation.server", "check")[2]
+    with monkeypatch.context() as patched:
+        patched.setattr(client, "TESTED", "0.1")
+        code, _, said = command("annotation.server", "check")
+    gc.collect()  # the clients' connections, which end with their process usually
+    assert code == 0
+    assert f"is Label Studio {client.TESTED}; only 0.1 was tested" in said
+
+
 @pytest.mark.slow
-def test_it_starts_alone_answers_us_and_is_closed_to_strangers(installation):
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_it_starts_alone_answers_us_and_is_closed_to_strangers(installation, monkeypatch, command):
     running = start(0)
     token = settings.read()[settings.TOKEN]
     assert settings.endpoint() == (running.url, token)
     assert whoami_status(running.url, token) == HTTPStatus.OK
+    assert_version_is_compared(monkeypatch, command)
     assert whoami_status(running.url, "0" * 40) == HTTPStatus.UNAUTHORIZED
     with httpx.Client(base_url=running.url, follow_redirects=True, timeout=20) as stranger:
         assert stranger.get("/api/projects/").status_code == HTTPStatus.UNAUTHORIZED

@@ -20,7 +20,7 @@ import pytest
 
 from annotation import server
 from annotation.label_studio import settings
-from annotation.local_server import layout, log_writer, ports
+from annotation.local_server import database, layout, log_writer, ports
 from annotation.local_server.process import find, find_running, is_alive
 from annotation.server import ServerError, start, stop, whoami_status
 
@@ -211,6 +211,33 @@ def test_a_server_that_can_not_start_is_not_tried_again(folder, reason, message)
         start(None)
     assert len(read_starts()) == 1
     assert "broken" in layout.LOG.read_text()
+
+
+def test_on_postgres_the_password_is_kept_in_env_and_in_no_command_line_or_log(folder, monkeypatch):
+    monkeypatch.setenv(database.URL, "postgresql://a:hidden-word@127.0.0.1:1/c")
+    start(None, 3)
+    monkeypatch.delenv(database.URL)
+    assert stop()
+    assert stat.S_IMODE(settings.ENV.stat().st_mode) == 0o600
+    running = start(None, 4)
+    assert running.workers == 4
+    environment = running.process.environ()
+    expected = {
+        "POSTGRE_HOST": "127.0.0.1",
+        "POSTGRE_PASSWORD": "hidden-word",
+        "DJANGO_DB": "default",
+    }
+    assert expected.items() <= environment.items()
+    lines = [process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"])]
+    assert any(str(layout.DATA.resolve()) in line for line in lines)
+    assert not any("hidden-word" in word for line in lines for word in line)
+    stop()
+    Path("fate").write_text("broken: hidden-word")
+    with pytest.raises(ServerError) as caught:
+        start(None)
+    log = layout.LOG.read_text()
+    assert "broken" in log
+    assert "hidden-word" not in log + str(caught.value)
 
 
 def test_a_copy_of_the_folder_gets_a_server_of_its_own(folder, usual_port, capsys):

@@ -1,13 +1,16 @@
-"""A campaign on PostgreSQL: workers killed one after the other, and an older backup restored."""
+"""A campaign on PostgreSQL: workers killed one after the other, and an older dump restored."""
 
 import contextlib
 import gc
 import os
+import re
+import shlex
 import signal
+import subprocess
 import threading
 import time
 from collections import Counter
-from pathlib import Path
+from functools import partial
 from random import Random
 
 import httpx
@@ -19,7 +22,7 @@ from studio import Studio
 
 from annotation import server
 from annotation.label_studio import settings
-from annotation.local_server import backup, database, layout
+from annotation.local_server import database, layout
 from annotation.local_server.process import find_running, is_alive
 from pipeline.core import tables
 from pipeline.core.parallel import cores
@@ -159,26 +162,22 @@ def campaign_folder(folder, repository):
 
 # Commands run in this process, and leave connections to it.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_workers_are_killed_and_an_older_backup_is_restored(campaign_folder, command):
+def test_workers_are_killed_and_an_older_dump_is_restored(campaign_folder, command, repository):
     campaign = Campaign(campaign_folder, command)
     with cluster() as place, contextlib.ExitStack() as stack:
         stack.callback(server.stop)
         database.remember(place)
+        dump, restore = read_commands(repository, place)
         running = server.start(0, workers=2)
         lead = Studio(running.url, settings.read()[settings.TOKEN], layout.MEDIA)
         stack.callback(lead.close)
         campaign.run_all("pull", "plan", "push")
-        judgments = judge_with_a_backup_and_kills(campaign, lead, stack)
+        judgments = judge_with_a_dump_and_kills(campaign, lead, stack, dump)
         assert_once(lead, judgments)
         content = campaign_folder.content()
 
         assert server.stop()
-        message = backup.restore(Path("early.zip"))
-        [aside] = layout.HOME.glob("before-*/**/" + layout.DUMP.name)
-        assert aside.parts[1] in message
-        assert aside.stat().st_mode & 0o077 == 0
-        assert settings.read()[database.PASSWORD] == place.password
-        database.remember(place._replace(host="127.0.0.1"))  # the same one, not by its socket
+        restore()
         again = server.start(running.port)
         assert (again.port, again.workers) == (running.port, max(2, cores()))
         code, output = campaign.run("pull")
@@ -195,13 +194,30 @@ def test_workers_are_killed_and_an_older_backup_is_restored(campaign_folder, com
             assert secret not in log
 
 
-def judge_with_a_backup_and_kills(campaign, lead, stack):
-    """Let people judge all of it: a part while a backup is made, the rest while workers die."""
+def read_commands(repository, place):
+    """Return functions that run the commands of docs/server.md that dump and restore."""
+    page = (repository / "docs/server.md").read_text()
+    lines = [
+        re.search(rf"^{name} .*ADDRESS[^#\n]*", page, re.MULTILINE)[0]
+        for name in ("pg_dump", "pg_restore")
+    ]
+    environment = os.environ | {"PGPASSWORD": place.password}
+
+    def run(line):
+        words = [word.replace("ADDRESS", place.address) for word in shlex.split(line)]
+        done = subprocess.run(words, env=environment, capture_output=True, check=False, text=True)
+        assert (done.returncode, done.stderr) == (0, "")
+
+    return [partial(run, line) for line in lines]
+
+
+def judge_with_a_dump_and_kills(campaign, lead, stack, dump):
+    """Let people judge all of it: a part while a dump is made, the rest while workers die."""
     people = {n: lead.sign_up(email_of(n), PASSWORD) for n in range(1, SIZE.people + 1)}
     for person in people.values():
         stack.callback(person.close)
     signer = campaign.folder.signer
-    early, _ = judge(people, lead, signer, 2, lambda _: backup.write(Path("early.zip")))
+    early, _ = judge(people, lead, signer, 2, lambda _: dump())
     campaign.run_all("pull")
     assert campaign.read_judgments() == early
     late, failed = judge(people, lead, signer, 99, kill_workers)
