@@ -7,9 +7,9 @@ import random
 import numpy as np
 import pytest
 from PIL import Image
+from support.fake_openai.eyes import Eyes, Moment, UnseenError, read_shots
+from support.numbered_clips import Plan, draw_levels, make_world
 
-from benchmarks.fake_openai.eyes import Eyes, Moment, UnseenError, read_shots
-from benchmarks.numbered_clips import Plan, draw_levels, make_world
 from pipeline.video.pictures import picture_times, take_pictures
 
 NUMBER, FINER = 4, 2

@@ -11,9 +11,9 @@ from functools import cache
 
 import pytest
 from model_server import KEY
+from support.fake_openai.eyes import Eyes, Moment, UnseenError, read_shots
+from support.numbered_clips import Plan, draw_frames, make_world
 
-from benchmarks.fake_openai.eyes import Eyes, Moment, UnseenError, read_shots
-from benchmarks.numbered_clips import Plan, draw_frames, make_world
 from pipeline.core import tables
 from pipeline.llm.outcomes import LLMError
 from pipeline.video.cutter import ClipFormat, Interval, cut

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image
+from support.fake_openai.eyes import Moment
 
-from benchmarks.fake_openai.eyes import Moment
 from pipeline.judges.base import Pair
 from pipeline.sitcom.drawing.strip import BITS, paint_strip
 from pipeline.video.cutter import ClipFormat, Interval, cut

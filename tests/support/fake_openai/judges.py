@@ -18,8 +18,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.fake_openai.eyes import Eyes, Moment, Shot, UnseenError, read_shots
-from benchmarks.fake_openai.script import Json
+from support.fake_openai.eyes import Eyes, Moment, Shot, UnseenError, read_shots
+from support.fake_openai.script import Json
 
 KINDS = ("exact", "good", "lenient", "similarity", "three")
 _DECODER = json.JSONDecoder()

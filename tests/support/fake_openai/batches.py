@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from urllib.parse import parse_qs, urlsplit
 
-from benchmarks.fake_openai.script import OK, Json, Reply, Script, Stats, error, of_json
+from support.fake_openai.script import OK, Json, Reply, Script, Stats, error, of_json
 
 Answer = Callable[[Json, str], Reply]
 _STATUS = {"partial": "completed", "no-output": "completed", "nothing": "expired"}

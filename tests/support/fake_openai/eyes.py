@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
+from support.fake_openai.script import Json
 
-from benchmarks.fake_openai.script import Json
 from pipeline.sitcom.drawing.brush import STAGE_HEIGHT
 from pipeline.sitcom.drawing.strip import BITS, BLOCK, HEIGHT, block_box
 from pipeline.sitcom.staging.world import WIDTH

@@ -5,8 +5,8 @@ import json
 import math
 import time
 
-from benchmarks.fake_openai.judges import find_query, is_about_a_clip, judge, load_truth, logprobs
-from benchmarks.fake_openai.script import Json, Reply, Script, error, of_json
+from support.fake_openai.judges import find_query, is_about_a_clip, judge, load_truth, logprobs
+from support.fake_openai.script import Json, Reply, Script, error, of_json
 
 BAD_LEVELS = ("missing", "extra", "twice", "empty")
 """Faults of captions; in an answer with a level, the level is invalid instead."""
