@@ -37,7 +37,6 @@ class Script:
     polls: int = 2  # polls until a batch has ended
     create_delay: float = 0.0  # seconds between creating a batch and replying
     truth: str = ""  # the file with which it judges clips: see `judges`
-    judge: str = "exact"  # how well it judges: one of judges.KINDS
     logprobs: bool = False  # send log-probabilities if requested
     picture_tokens: int = 425  # counted for a picture
 
