@@ -2,8 +2,7 @@
 
     python -m benchmarks.campaign [--queries 3281] [--people 23] [--tasks 20000]
 
-It plans the first votes of every query's first batch, then with all of them open, then with half of
-them judged at random. Memory is the process's, tables included.
+It plans the first votes of every query's first batch. Memory is the process's, tables included.
 
 Then it compares a push of tasks with the bare import call, and a pull of as many judgments with
 bare paging (`--tasks 0` skips this).
@@ -13,7 +12,6 @@ import tempfile
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -30,7 +28,7 @@ from annotation.label_studio.keys import Signer
 from annotation.label_studio.roster import Account, Roster
 from annotation.label_studio.settings import Endpoint
 from annotation.local_server.layout import PROGRAM, ServerError
-from annotation.plan import Plan, plan
+from annotation.plan import plan
 from annotation.push import push
 from annotation.simulation.accounts import Visitor
 from annotation.tasks.tasks import TaskData, keys_by_annotator
@@ -73,33 +71,6 @@ def open_campaign(queries: int, people: int) -> PlanInputs:
         ],
         extend={},
     )
-
-
-def judge(tasks: pd.DataFrame) -> pd.DataFrame:
-    """Return random judgments of `tasks`."""
-    random = np.random.default_rng(1)
-    rows = tasks.assign(
-        level=random.integers(0, 5, len(tasks)),
-        reason=None,
-        submitted_at=pd.Timestamp("2024-05-01T08:00:00Z"),
-        seconds=4.0,
-        origin=np.arange(len(tasks)).astype(str),
-        guideline="1",
-        query_sha="text",
-        clip_sha="clip",
-    )
-    return tables.JUDGMENTS.check(rows[tables.JUDGMENTS.columns])
-
-
-def time_plan(name: str, campaign: PlanInputs) -> Plan:
-    """Plan, and print time and memory."""
-    seconds, result = time_call(lambda: plan(campaign))
-    loads = [who["open"] for who in result.state["annotators"].values() if who["open"]]
-    print(
-        f"{name:16} {len(result.assignments):8,} assignments {seconds:6.2f} s"
-        f"   open per person {min(loads)} to {max(loads)}   peak {peak_mb():.0f} MB"
-    )
-    return result
 
 
 def _endpoint() -> Endpoint:
@@ -269,13 +240,12 @@ def against_a_server(checkout: Path, tasks: int) -> None:
 def main() -> None:
     """Print seconds and memory."""
     options = parse_arguments(__doc__, queries=3281, people=23, tasks=20_000)
-    campaign = open_campaign(options.queries, options.people)
-    print(f"before the plan: {peak_mb():.0f} MB")
-    tasks = time_plan("first plan", campaign).assignments
-    time_plan("all of it open", replace(campaign, open_tasks=tasks))
-    half = np.random.default_rng(2).choice([True, False], len(tasks))
-    judgments = judge(tasks[half])
-    time_plan("half judged", replace(campaign, open_tasks=tasks[~half], judgments=judgments))
+    campaign, before = open_campaign(options.queries, options.people), peak_mb()
+    seconds, planned = time_call(lambda: plan(campaign))
+    print(
+        f"plan: {len(planned.assignments):,} assignments in {seconds:.2f} s,"
+        f" {peak_mb():.0f} MB at most ({before:.0f} before)"
+    )
     if options.tasks:
         against_a_server(Path.cwd(), options.tasks)
 

@@ -37,7 +37,6 @@ class Plan:
     shortest: float
     longest: float
     format: str = "mp4"
-    texture: float = 20.0
     seed: int = 0
 
 
@@ -139,7 +138,7 @@ def draw_frames(plan: Plan, first: int) -> Iterator[Frame]:
     """Yield the frames of a video: a moving textured picture, with the number below it."""
     width, height = plan.size
     rng = np.random.default_rng([plan.seed, first])
-    rough = rng.normal(128, plan.texture, (height // 4, width // 4, 3)).clip(0, 255)
+    rough = rng.normal(128, 20, (height // 4, width // 4, 3)).clip(0, 255)
     picture = Image.fromarray(rough.astype(np.uint8)).resize(plan.size, Image.Resampling.BICUBIC)
     texture = np.asarray(picture)
     for number in range(round(plan.seconds * plan.fps)):
