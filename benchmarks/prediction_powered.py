@@ -3,12 +3,11 @@
     python -m benchmarks.prediction_powered [--collections 1000] [--seed 1]
     python -m benchmarks.prediction_powered --raw raw_annotation.csv [--draws 3000]
 
-Each simulated collection has queries with 20 judged moments, a run whose mean nDCG(iou=0.5)@10 is
-estimated, people's levels on a random part of the queries, and a judge's on all. It prints how
-often the 95 % interval covers the mean by people's levels on all queries, how often the interval
-from people alone does, and one with a single weight and z; the mean and largest ratio of its width
-to that from people alone; the number of collections in which the judge is not used; and the
-effective number of queries.
+Each simulated collection has people's levels on a random part of the queries, and a judge's on all
+(tests/support/judged_collections.py). It prints how often the 95 % interval covers the mean by
+people's levels on all queries, and how often the interval from people alone does; the mean and
+largest ratio of its width to that from people alone; the share of collections in which the judge is
+not used; and the effective number of queries.
 
 With --raw, people are real: one of each pair's votes, drawn at random, is the judge's level, and
 the mean of the others, rounded up, is people's. `weak` answers at random every second time. It
@@ -28,7 +27,6 @@ from support.judged_collections import (
     Ints,
     Random,
     Tally,
-    Z,
     covers,
     draw,
     simulate,
@@ -42,11 +40,10 @@ from benchmarks.script import parse_arguments
 
 PAIRS, QUERIES = 500, 100
 """How many are judged, with real votes."""
+Z = 1.959964
 SETTINGS = {"20 of 100": (100, 20), "50 of 200": (200, 50), "100 of 500": (500, 100)}
 
-HEAD = (
-    f"{'':24}{'covers':>9}{'people':>9}{'plain':>9}{'width':>9}{'most':>9}{'unused':>9}{'worth':>9}"
-)
+HEAD = f"{'':24}{'covers':>9}{'people':>9}{'width':>9}{'most':>9}{'unused':>9}{'worth':>9}"
 
 
 def describe(name: str, tallies: list[Tally]) -> str:
@@ -55,7 +52,6 @@ def describe(name: str, tallies: list[Tally]) -> str:
     shares = [
         np.mean([covers(tally.estimate.combined, tally.truth) for tally in tallies]),
         np.mean([covers(tally.estimate.people, tally.truth) for tally in tallies]),
-        np.mean([covers(tally.plain, tally.truth) for tally in tallies]),
     ]
     unused = np.mean([tally.estimate.weight == 0 for tally in tallies])
     worth = np.median([tally.estimate.effective for tally in tallies])

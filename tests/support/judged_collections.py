@@ -18,7 +18,6 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 TOP_LEVEL, POOL, CUTOFF = 4, 20, 10
-Z = 1.959964
 Random = np.random.Generator
 Judge = Callable[[Random, Ints], Ints]
 
@@ -79,10 +78,9 @@ def _segments(numbers: Ints, values: Ints) -> Segments:
 
 
 class Tally(NamedTuple):
-    """For each draw: the estimate, the plain formula's interval, and the truth."""
+    """For each draw: the estimate and the truth."""
 
     estimate: Estimate
-    plain: Interval
     truth: float
 
 
@@ -90,19 +88,8 @@ def draw(random: Random, people: Floats, judge: Floats, judged: int) -> Tally:
     """Have people judge a random part, and estimate the mean of all."""
     sample = np.zeros(len(people), dtype=bool)
     sample[random.choice(len(people), judged, replace=False, shuffle=False)] = True
-    parts = people[sample], judge[sample], judge[~sample]
-    return Tally(estimate_mean(*parts), plain(*parts), float(people.mean()))
-
-
-def plain(judged: Floats, predicted: Floats, others: Floats) -> Interval:
-    """Return the interval with one weight for all queries and z, for comparison."""
-    number, spread = len(judged), float(predicted.var(ddof=1))
-    weight = max(0.0, float(np.cov(judged, predicted)[0, 1]) / spread) if spread > 0 else 0.0
-    errors = judged - weight * (predicted - np.concatenate([predicted, others]).mean())
-    unseen = len(others) / (number + len(others))
-    half = Z * np.sqrt(unseen / number) * errors.std()
-    value = float(errors.mean())
-    return Interval(value, value - half, value + half)
+    estimate = estimate_mean(people[sample], judge[sample], judge[~sample])
+    return Tally(estimate, float(people.mean()))
 
 
 def covers(interval: Interval, truth: float) -> bool:
