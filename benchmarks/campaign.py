@@ -1,28 +1,48 @@
-"""A campaign at the paper's size: time and memory of a plan.
+"""A campaign at the paper's size: a plan's time and memory; push and pull on a real Label Studio.
 
     python -m benchmarks.campaign [--queries 3281] [--people 23] [--tasks 20000]
 
-It plans the first votes of every query's first batch, then with all of them open, then with half of
-them judged at random. Memory is the process's, tables included.
+It plans the first votes of every query's first batch. Memory is the process's, tables included.
 
-Then it compares, on a real server, a push of tasks with the bare import call, and a pull of as many
-judgments with bare paging (`--tasks 0` skips this).
+Then it compares a push of tasks with the bare import call, and a pull of as many judgments with
+bare paging (`--tasks 0` skips this).
 """
 
-from dataclasses import replace
+import tempfile
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import chdir, contextmanager
 from pathlib import Path
 
+import httpx
 import numpy as np
 import pandas as pd
 
+from annotation import pull, server
+from annotation.answers.judgments import trust_all
 from annotation.assignment.inputs import Annotator, PlanInputs
-from annotation.plan import Plan, plan
+from annotation.label_studio import guideline, page, projects, settings
+from annotation.label_studio.client import LabelStudio
+from annotation.label_studio.connection import Connection
+from annotation.label_studio.keys import Signer
+from annotation.label_studio.roster import Account, Roster
+from annotation.label_studio.settings import Endpoint
+from annotation.local_server.layout import PROGRAM, ServerError
+from annotation.plan import plan
+from annotation.push import push
+from annotation.simulation.accounts import Visitor
+from annotation.tasks.tasks import TaskData, keys_by_annotator
 from benchmarks.script import parse_arguments, peak_mb, time_call
-from benchmarks.studio import against_a_server
-from pipeline.campaign.pairs import SHOWN_KEY
+from pipeline.campaign.campaign import Campaign, CampaignError
+from pipeline.campaign.pairs import SHOWN_KEY, query_sha
 from pipeline.core import tables
+from pipeline.core.params import Params, load
 
 RANKS = 20
+PEOPLE, ROUNDS, PAGE = 4, 3, 1000
+"""Of the part on a server."""
+QUERY = "A woman puts a letter on the table."
+BARE_BATCH = 5000
 
 
 def open_campaign(queries: int, people: int) -> PlanInputs:
@@ -53,43 +73,179 @@ def open_campaign(queries: int, people: int) -> PlanInputs:
     )
 
 
-def judge(tasks: pd.DataFrame) -> pd.DataFrame:
-    """Return random judgments of `tasks`."""
-    random = np.random.default_rng(1)
-    rows = tasks.assign(
-        level=random.integers(0, 5, len(tasks)),
-        reason=None,
-        submitted_at=pd.Timestamp("2024-05-01T08:00:00Z"),
-        seconds=4.0,
-        origin=np.arange(len(tasks)).astype(str),
-        guideline="1",
-        query_sha="text",
-        clip_sha="clip",
-    )
-    return tables.JUDGMENTS.check(rows[tables.JUDGMENTS.columns])
+def _endpoint() -> Endpoint:
+    endpoint = settings.endpoint()
+    if endpoint is None:
+        raise ServerError("the server has no address")
+    return endpoint
 
 
-def time_plan(name: str, campaign: PlanInputs) -> Plan:
-    """Plan, and print time and memory."""
-    seconds, result = time_call(lambda: plan(campaign))
-    loads = [who["open"] for who in result.state["annotators"].values() if who["open"]]
-    print(
-        f"{name:16} {len(result.assignments):8,} assignments {seconds:6.2f} s"
-        f"   open per person {min(loads)} to {max(loads)}   peak {peak_mb():.0f} MB"
+@contextmanager
+def studio(checkout: Path) -> Iterator[tuple[LabelStudio, Params]]:
+    """Start a server in a temporary folder; yield it and this checkout's params."""
+    params = load(checkout / "params.yaml")
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        Path(PROGRAM.parts[0]).symlink_to(checkout / PROGRAM.parts[0])
+        try:
+            server.start(0)
+            endpoint = _endpoint()
+            yield LabelStudio(endpoint), params
+        finally:
+            server.stop()
+
+
+def connection(lead: LabelStudio, params: Params) -> Connection:
+    """Return a new campaign with a few people."""
+    campaign = Campaign(
+        id=str(uuid.uuid4()),
+        name="Benchmark",
+        guideline=guideline.current(params.annotation).version,
+        rehearsal=True,
+        opened_at="2024-05-01T08:00:00Z",
+        closed_at=None,
     )
-    return result
+    for table in (tables.PAIRS, *pull.KEPT, *pull.OF_EXAM):
+        table.write(table.empty())
+    numbers = range(1, PEOPLE + 1)
+    people = [Annotator(number, "annotator", active=True) for number in numbers]
+    emails = {number: f"annotator{number}@example.org" for number in numbers}
+    accounts = {
+        number: Account(email=email, name=None, password=uuid.uuid4().hex)
+        for number, email in emails.items()
+    }
+    return Connection(campaign, lead, Signer(campaign.id, "0" * 64), Roster(people, accounts))
+
+
+def make_pairs(tasks: int) -> pd.DataFrame:
+    """Return assignments to all people, with the content of each pair."""
+    number = np.arange(tasks) // 2
+    return pd.DataFrame(
+        {
+            "query_id": [f"{pair // 20:06}" for pair in number],
+            "moment_id": [f"m{pair:07}" for pair in number],
+            "annotator": 1 + np.arange(tasks) % 2 + 2 * ((number // 20) % (PEOPLE // 2)),
+            "kind": "first",
+            "rank": 1 + number % 20,
+            "similarity": 0.5,
+            "query": QUERY,
+            "clip": [f"{pair:032x}.mp4" for pair in number],
+            "query_sha": query_sha(QUERY),
+            "clip_sha": [f"{pair:032x}" for pair in number],
+            "video_id": "show_s01e01",
+            "start": 1.0,
+            "end": 6.0,
+            "duration": 61.5,
+            "caption": QUERY,
+        }
+    )
+
+
+def bare_import(lead: LabelStudio, params: Params, tasks: int) -> float:
+    """Return the seconds of a bare import of tasks of the same number and size."""
+    config = page.label_config(guideline.current(params.annotation))
+    project = lead.create({"title": "bare", "label_config": config})
+    data = [page.task_data(QUERY, "x" * 60, "k" * 330)] * tasks
+    parts = (data[begin : begin + BARE_BATCH] for begin in range(0, tasks, BARE_BATCH))
+    return time_call(lambda: [lead.add(project, part) for part in parts])[0]
+
+
+def whole_push(lead: LabelStudio, params: Params, tasks: int) -> float:
+    """Return the seconds of a first push: projects, pairs, and tasks with signed keys."""
+    campaign, pairs = connection(lead, params), make_pairs(tasks)
+    return time_call(lambda: push(campaign, pairs, params, beside_others=True))[0]
+
+
+def judge_all(lead: LabelStudio, params: Params, tasks: int) -> Connection:
+    """Return a campaign in which all tasks are answered."""
+    campaign, pairs = connection(lead, params), make_pairs(tasks)
+    push(campaign, pairs.groupby("annotator").head(1), params, beside_others=True)
+    own = projects.find_projects(lead, campaign.campaign)
+    task_data = TaskData(pairs, params.clips.url, BARE_BATCH)
+    for number, keys in keys_by_annotator(pairs, campaign.campaign.guideline).items():
+        account = campaign.roster.accounts[number]
+        Visitor(lead.url, lead.invite_path(), account).close()
+        user = lead.users()[account.email]
+        data = [task_data.data(key, campaign.signer) for key in keys[1:]]
+        for begin in range(0, len(data), BARE_BATCH):
+            _import_answers(own[number].id, data[begin : begin + BARE_BATCH], user)
+    return campaign
+
+
+@contextmanager
+def _api() -> Iterator[httpx.Client]:
+    """Yield a plain HTTP client of the server."""
+    endpoint = _endpoint()
+    headers = {"Authorization": f"Token {endpoint.token}"}
+    with httpx.Client(base_url=endpoint.url, headers=headers, timeout=600) as http:
+        yield http
+
+
+def _import_answers(project: int, data: Sequence[Mapping[str, str]], user: int) -> None:
+    """Import tasks together with their answers, which is much faster than answering them."""
+    answers = [
+        {"result": page.result_of(level), "completed_by": user, "lead_time": 4.0}
+        for level in range(5)
+    ]
+    tasks = [{"data": task, "annotations": [answers[at % 5]]} for at, task in enumerate(data)]
+    with _api() as http:
+        http.post(f"/api/projects/{project}/import", json=tasks).raise_for_status()
+
+
+def bare_paging(lead: LabelStudio, campaign: Connection) -> float:
+    """Return the seconds of a bare read of all pages of tasks with all fields."""
+    own = projects.find_projects(lead, campaign.campaign)
+
+    def read_all() -> None:
+        with _api() as http:
+            for project in own.values():
+                page_number, total = 0, 1
+                while page_number * PAGE < total:
+                    page_number += 1
+                    query = {"project": project.id, "page_size": PAGE, "page": page_number}
+                    answer = http.get("/api/tasks/", params={**query, "fields": "all"})
+                    total = answer.raise_for_status().json()["total"]
+
+    return time_call(read_all)[0]
+
+
+def whole_pull(campaign: Connection, tasks: int, *, full: bool) -> float:
+    """Return the seconds of a whole pull, which must accept all answers."""
+    # They were imported, for speed, so their times are not real.
+    seconds, _ = time_call(lambda: pull.pull(campaign, full=full, trust=trust_all))
+    judgments, answers = len(tables.JUDGMENTS.read()), tasks - PEOPLE  # one each waits
+    if judgments != answers:
+        raise CampaignError(f"{judgments} of {answers} answers became judgments")
+    return seconds
+
+
+def against_a_server(checkout: Path, tasks: int) -> None:
+    """Print both ratios."""
+    with studio(checkout) as (lead, params):
+        for number in range(1, ROUNDS + 1):
+            bare, whole = bare_import(lead, params, tasks), whole_push(lead, params, tasks)
+            print(
+                f"push {tasks:,}: bare import {bare:5.1f} s, push {whole:5.1f} s:"
+                f" {bare / whole:.2f} of its speed  (round {number})"
+            )
+        campaign = judge_all(lead, params, tasks)
+        for number in range(1, ROUNDS):
+            bare, whole = bare_paging(lead, campaign), whole_pull(campaign, tasks, full=True)
+            print(
+                f"pull {tasks:,}: bare paging {bare:5.1f} s, pull {whole:5.1f} s:"
+                f" {whole / bare:.2f} times as long  (round {number})"
+            )
+        print(f"pull again, nothing changed: {whole_pull(campaign, tasks, full=False):5.1f} s")
 
 
 def main() -> None:
     """Print seconds and memory."""
     options = parse_arguments(__doc__, queries=3281, people=23, tasks=20_000)
-    campaign = open_campaign(options.queries, options.people)
-    print(f"before the plan: {peak_mb():.0f} MB")
-    tasks = time_plan("first plan", campaign).assignments
-    time_plan("all of it open", replace(campaign, open_tasks=tasks))
-    half = np.random.default_rng(2).choice([True, False], len(tasks))
-    judgments = judge(tasks[half])
-    time_plan("half judged", replace(campaign, open_tasks=tasks[~half], judgments=judgments))
+    campaign, before = open_campaign(options.queries, options.people), peak_mb()
+    seconds, planned = time_call(lambda: plan(campaign))
+    print(
+        f"plan: {len(planned.assignments):,} assignments in {seconds:.2f} s,"
+        f" {peak_mb():.0f} MB at most ({before:.0f} before)"
+    )
     if options.tasks:
         against_a_server(Path.cwd(), options.tasks)
 

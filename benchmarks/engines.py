@@ -1,20 +1,15 @@
-"""Stages by engine: whether the bytes are the same, and the cost of Ray and of a dead machine.
+"""Stages by engine: whether the bytes are the same, though machines and jobs die.
 
-    python -m benchmarks.engines [--moments 100000] [--train 5000] [--shards 16] [--embed]
-                                 [--only Ray]
+    python -m benchmarks.engines [--moments 640] [--train 200] [--shards 5]
 
-Each stage runs as `python -m`, on the corpus of `benchmarks.scaling`: in one shard, on this
-machine's cores, on its own Ray, on a cluster of two machines, one of which is killed (kill -9)
-when a third of the parts are finished, and on a stand-in for Slurm that kills three jobs. `twice`
-counts finished parts that were made again. With `--embed` the stage `embed` runs as well; without
-it the vectors are random. `--train 0` leaves `pseudo` out. `--only` leaves out the engines whose
-names do not begin with it, except `processes`, with which the others are compared. CPU seconds are
-those of all processes, including Ray's own, each up to shortly before its end.
+`embed`, `candidates` and `pseudo` run as `python -m`, on the corpus of `benchmarks.scaling`: in one
+shard, on this machine's cores, on its own Ray, on a cluster of two machines, one of which is killed
+(kill -9) when a third of the parts are finished, and on a stand-in for Slurm that kills three jobs.
+`twice` counts finished parts that were made again.
 """
 
 import hashlib
 import os
-import re
 import shutil
 import tempfile
 import threading
@@ -22,9 +17,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, chdir, contextmanager, nullcontext, suppress
 from pathlib import Path
 
-import psutil
+from support import stand_in_slurm
 
-from benchmarks import scaling, stand_in_slurm
+from benchmarks import scaling
 from benchmarks.script import parse_arguments
 from pipeline.core import cli, files
 from pipeline.core.engine.text_chunks import BATCHES
@@ -33,45 +28,28 @@ Prepared = tuple[dict[str, object], Callable[[], object]]
 """The section `engine` of params.yaml, and what to do when a third of the parts are finished."""
 WORKERS = 2
 STORE = 80 * 2**20
+STAGES = ("embed", "candidates", "pseudo")
 
 
 class Watch(threading.Thread):
-    """Notes each part as it is finished, and does something once a third of them are.
-
-    It also notes what all processes below this one have used.
-    """
+    """Notes each part as it is finished, and does something once a third of them are."""
 
     def __init__(self, folder: Path, third: int, then: Callable[[], object]) -> None:
         super().__init__(daemon=True)
         self.folder, self.third, self.then = folder, third, then
         self.finished: dict[str, set[int]] = {}
         self.ended = threading.Event()
-        self.used: dict[psutil.Process, float] = {}
 
     def run(self) -> None:
         """Watch until stopped."""
         done = False
         while not self.ended.wait(0.05):
-            self.measure()
             for path in self.folder.glob("*.sha256.json"):
-                try:
+                with suppress(FileNotFoundError):  # the stage has ended and is clearing them
                     self.finished.setdefault(path.name, set()).add(path.stat().st_mtime_ns)
-                except FileNotFoundError:  # the stage has ended and is clearing them
-                    continue
             if not done and len(self.finished) >= self.third:
                 done = True
                 self.then()
-
-    def measure(self) -> None:
-        """Note the CPU seconds of every process that lives."""
-        for process in psutil.Process().children(recursive=True):
-            with suppress(psutil.NoSuchProcess):
-                self.used[process] = sum(process.cpu_times()[:2])
-
-    @property
-    def cpu(self) -> float:
-        """Return the CPU seconds of all processes; ended ones as last seen."""
-        return sum(self.used.values())
 
     @property
     def twice(self) -> int:
@@ -108,9 +86,7 @@ def slurm(folder: Path) -> Iterator[Prepared]:
         os.environ.update(before)
 
 
-def plain(
-    **values: object,
-) -> Callable[[Path], AbstractContextManager[Prepared]]:
+def plain(**values: object) -> Callable[[Path], AbstractContextManager[Prepared]]:
     """Return an engine that needs no preparation."""
     return lambda _: nullcontext((values, lambda: None))
 
@@ -124,29 +100,6 @@ ENGINES: dict[str, Callable[[Path], AbstractContextManager[Prepared]]] = {
 }
 
 
-def set_engine(values: dict[str, object]) -> None:
-    """Change the section `engine` of params.yaml."""
-    path = Path("params.yaml")
-    text, section = path.read_text(encoding="utf-8").split("\nengine:")
-    for name, value in values.items():
-        section, count = re.subn(
-            rf"(?m)^  {name}: \S+", f"  {name}: {'null' if value is None else value}", section
-        )
-        if not count:
-            raise SystemExit(f"params.yaml: engine has no {name}")
-    path.write_text(f"{text}\nengine:{section}", encoding="utf-8")
-
-
-def cut_small_chunks(texts: int) -> None:
-    """Give `embed` at least one chunk per shard, so that a machine dies in the middle."""
-    path = Path("params.yaml")
-    size = max(1, min(64, texts // BATCHES))
-    text, count = re.subn(r"  batch_size: \d+", f"  batch_size: {size}", path.read_text("utf-8"))
-    if count != 1:
-        raise SystemExit("params.yaml: embed has no batch_size")
-    path.write_text(text, encoding="utf-8")
-
-
 def hash_outputs() -> str:
     """Return one hash of all that the stages have written."""
     paths = sorted(path for path in Path("datasets").rglob("*") if path.is_file())
@@ -156,49 +109,33 @@ def hash_outputs() -> str:
 
 def main() -> None:
     """Print a line per engine and stage."""
-    options = parse_arguments(__doc__, moments=100_000, train=5000, shards=16, embed=False, only="")
-    stages = [
-        *(["embed"] if options.embed else []),
-        "candidates",
-        *(["pseudo"] if options.train else []),
-    ]
-    print(
-        f"{'engine':24} {'stage':10} {'wall s':>8} {'against local':>14} {'CPU s':>8}"
-        f" {'against local':>14} {'twice':>6}  bytes"
-    )
-    expected, local = "", dict[str, tuple[float, float]]()
+    options = parse_arguments(__doc__, moments=640, train=200, shards=5)
+    print(f"{'engine':24} {'stage':10} {'wall s':>8} {'twice':>6}  bytes")
+    expected = ""
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        for stage, *_ in scaling.run(options.moments, options.train or None, {}, pseudo=False):
-            if stage == "split":
-                break
-        scaling.embed()
-        cut_small_chunks(options.moments // options.shards)
+        scaling.prepare(options.moments, options.train, {})
+        scaling.run_stage("ingest")
+        scaling.write_captions()
+        scaling.run_stage("split")
+        # At least one chunk per shard, so that a machine dies in the middle.
+        size = max(1, min(64, options.moments // options.shards // BATCHES))
+        scaling.change_params({"embed.batch_size": size})
+        usual = {"workers": WORKERS, "shards": options.shards, "address": None}
         for name, prepare in ENGINES.items():
-            if name != "processes" and not name.startswith(options.only):
-                continue
-            for stage in stages:
+            shutil.rmtree("datasets/work/embeddings", ignore_errors=True)
+            for stage in STAGES:
                 with prepare(Path(tempfile.mkdtemp(dir=folder))) as (values, kill):
-                    set_engine(
-                        {"workers": WORKERS, "shards": options.shards, "address": None} | values
-                    )
-                    if stage == "embed":
-                        shutil.rmtree("datasets/work/embeddings")
+                    engine = {f"engine.{key}": value for key, value in (usual | values).items()}
+                    scaling.change_params(engine)
                     watch = Watch(Path(".cache/parts") / stage, options.shards // 3, kill)
                     cli.log(f"{name}: {stage}")  # above its messages about a machine that died
                     watch.start()
-                    wall = scaling.run_stage(f"pipeline.{stage}").wall
+                    wall = scaling.run_stage(stage).wall
                     watch.ended.set()
-                cost = wall, watch.cpu
-                if name == "processes":
-                    local[stage] = cost
-                output = hash_outputs() if stage == stages[-1] else ""
+                output = hash_outputs() if stage == STAGES[-1] else ""
                 expected = expected or output
                 same = ("the same" if output == expected else "OTHERS") if output else ""
-                cells = "".join(
-                    f" {value:>8.1f} {value - base:>+12.1f} s"
-                    for value, base in zip(cost, local.get(stage, cost), strict=True)
-                )
-                print(f"{name:24} {stage:10}{cells} {watch.twice:>6}  {same}", flush=True)
+                print(f"{name:24} {stage:10} {wall:>8.1f} {watch.twice:>6}  {same}", flush=True)
 
 
 if __name__ == "__main__":

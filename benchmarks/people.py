@@ -2,11 +2,11 @@
 
     python -m benchmarks.people [--people 200] [--campaigns 50] [--queries 60] [--workers 2]
 
-The first tables are about groups of seven, of whom one is of the given kind (simulated_group.py
-describes how well honest people agree): who failed the exam or was stopped by its answers, and who
-was stopped within a number of judgments after it. People who drift or tire are honest in the exam,
-and change over 100 judgments: their judgments are counted from the end of that. Then the same
-without an exam, and by pairs of known truth alone.
+The first tables are about groups of seven, of whom one is of the given kind
+(tests/support/simulated_group.py describes how well honest people agree): who failed the exam or
+was stopped by its answers, and who was stopped within a number of judgments after it. People who
+drift or tire are honest in the exam, and change over 100 judgments: their judgments are counted
+from the end of that. Then the same without an exam, and by pairs of known truth alone.
 
 The last table is about whole campaigns, planned and decided by the real rules, in which one of six
 is bad: the squared error of levels with and without exam and checks, at equal numbers of judgments.
@@ -18,61 +18,15 @@ from functools import partial
 from typing import TypeVar
 
 import numpy as np
-import pandas as pd
+from support.simulated_group import AFTER, GOLD, honest_beside, stopped_after, stopped_by_gold
 
-from annotation.quality.decision import Decision, Limits, decide, interval
-from annotation.simulation.kinds import CHANGED, KINDS, Kind
-from annotation.votes.votes import MAX_DIFFERENCE
-from benchmarks import simulated_group as group
+from annotation.quality.decision import interval
+from annotation.simulation.kinds import KINDS, Kind
 from benchmarks.script import parse_arguments
-from benchmarks.simulated_campaigns import BAD_KINDS, MAX_FAILED, Outcome, compare
-from benchmarks.simulated_group import TESTED, Setting
+from benchmarks.simulated_campaigns import BAD_KINDS, Outcome, compare
 
-LIMITS = Limits()
-AFTER = (50, 100, 150)
-GOLD = (5, 10, 20, 40, 60, 100)
-LATE: tuple[Kind, ...] = ("drifting", "tiring")
 ALPHA = 0.05
 T = TypeVar("T")
-
-
-def stopped_after(kind: Kind, seed: int, exam: int) -> list[bool]:
-    """Return whether someone is stopped by the exam, and within given judgments after it."""
-    begin = CHANGED if kind in LATE else 0
-    rows = group.simulate(kind, seed, Setting(exam=exam, judged=begin + AFTER[-1]))
-    stopped = [failed(rows) or _stopped(rows, 0)]
-    for number in AFTER:
-        stopped.append(stopped[-1] or _stopped(rows, begin + number))
-    return stopped
-
-
-def failed(rows: pd.DataFrame) -> bool:
-    """Return whether the tested person failed the exam: too many answers more than 1 off."""
-    own = rows[(rows["kind"] == "exam") & (rows["annotator"] == TESTED)].dropna(subset="level")
-    return len(own) > 0 and (abs(own["level"] - own["truth"]) > MAX_DIFFERENCE).mean() > MAX_FAILED
-
-
-def _stopped(rows: pd.DataFrame, after: int) -> bool:
-    return _decide(rows[rows["after"] <= after]).state == "stop"
-
-
-def _decide(rows: pd.DataFrame) -> Decision:
-    if not (rows["annotator"] == TESTED).any():
-        return Decision("undecided", None, 0, 1, 0, "")
-    return decide(rows.drop(columns="after"), LIMITS, [TESTED])[TESTED]
-
-
-def honest_beside(bad: Kind, seed: int) -> list[bool]:
-    """Return whether an honest person is stopped because of a bad colleague's answers."""
-    rows = group.simulate("honest", seed, Setting(exam=0), beside=bad)
-    return [decide(rows.drop(columns="after"), LIMITS)[TESTED].state == "stop"]
-
-
-def stopped_by_gold(kind: Kind, seed: int) -> list[bool]:
-    """Return whether someone who has fully changed is stopped by given pairs of known truth."""
-    rows = group.simulate(kind, seed, Setting(exam=0, judged=CHANGED + GOLD[-1], gold=1))
-    rows = rows[(rows["annotator"] == TESTED) & (rows["after"] > CHANGED)]
-    return [_stopped(rows, CHANGED + number) for number in GOLD]
 
 
 def with_interval(hits: int, number: int) -> str:

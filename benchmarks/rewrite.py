@@ -6,15 +6,12 @@ The stand-in server runs in its own process and takes `latency` seconds per answ
 or limits. The time covers the whole call: planning, requests, parsing and caching on disk.
 """
 
-import json
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.fake_openai.answers import caption_of
+from support.fake_openai.answers import caption_of
+from support.fake_openai.process import serving
+
 from benchmarks.script import parse_arguments, time_call
 from pipeline.captions.llm_rewriter import LlmRewriter
 from pipeline.captions.rewrite_prompt import load
@@ -27,18 +24,6 @@ PER_REQUEST = 20
 REQUESTS = 3600
 """About as many as TVR's 72,842 captions need."""
 GOAL = 0.85
-
-
-@contextmanager
-def serving(latency: float) -> Iterator[str]:
-    """Run the stand-in server; yield its address."""
-    script = json.dumps({"latency": latency})
-    command = [sys.executable, "-m", "benchmarks.fake_openai", script]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            yield process.stdout.readline().strip() if process.stdout else ""
-        finally:
-            process.terminate()
 
 
 def rewriter(url: str, in_flight: int, cache: str) -> LlmRewriter:
@@ -77,7 +62,7 @@ def main() -> None:
     number = options.requests * PER_REQUEST
     items = [Moment(str(n), f"Nora hands Omar letter {n} and leaves.") for n in range(number)]
     ideal = options.in_flight / options.latency
-    with serving(options.latency) as url, TemporaryDirectory() as cache:
+    with serving(latency=options.latency) as url, TemporaryDirectory() as cache:
         took = time_rewriting(rewriter(url, options.in_flight, cache), items)
         again = time_rewriting(rewriter(url, options.in_flight, cache), items)
     reached = options.requests / took

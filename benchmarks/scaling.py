@@ -1,19 +1,18 @@
 """Time and memory of the stages by corpus size: the figures of docs/scaling.md.
 
     python -m benchmarks.scaling [--moments 10000 100000] [--pseudo 100000] [--train N]
-        [--shards 1] [--kind local|ray|slurm] [--workers 0] [--table-memory 4.0]
+        [--dimensions 384] [--shards 1] [--kind local|ray|slurm] [--workers 0] [--table-memory 4.0]
 
 Each stage runs in its own process, as under DVC, on a synthetic corpus in TVR's format with
-distinct descriptions. Vectors are random: encoding and rewriting take a constant time per text and
-have their own benchmarks. `--pseudo` is the largest corpus for which training sets are made: they
-need a search for each text, or for N of them (split.train). The last four options are those of
-`engine` in params.yaml. CPU seconds are those of the stage and of the processes that it started
-(those on Ray's side are not included); the peak is the lead's.
+distinct descriptions, which serve as captions. Vectors are random: encoding and rewriting take a
+constant time per text. `--pseudo` is the largest corpus for which training sets are made: they need
+a search for each text, or for N of them (split.train). The last four options are those of `engine`
+in params.yaml. CPU seconds are those of the stage and of the processes that it started (those on
+Ray's side are not included); the peak is the lead's, pages of mapped files included.
 """
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -25,11 +24,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from benchmarks.candidates import random_units
 from benchmarks.script import Option, parse_arguments
 from pipeline.core import tables
 from pipeline.retrieval import embeddings
+from pipeline.retrieval.similarity import Vectors
+from tools import settings
 
 REPOSITORY = Path(__file__).parent.parent
 PER_VIDEO, DIMENSIONS, BLOCK = 5, 384, 65_536
@@ -37,11 +39,7 @@ ENGINE: dict[str, Option] = {"shards": 1, "kind": "local", "workers": 0, "table_
 QUERIES = {"val": 500, "test": 2781}
 LEAST = 10_000
 """With fewer moments, a third of them are judged queries."""
-CHANGES = {
-    r"source: \S+": "source: corpus.jsonl",
-    r"videos: \S+\.mp4": "videos: null",
-    r"backend: rules": "backend: none",
-}
+STAGES = ("ingest", "split", "candidates", "pseudo")
 TEXT = """
 woman man doctor child waiter letter cup door table car phone coat book key window dog takes puts
 opens closes carries drops reads holds finds hides red old small broken heavy on under behind near
@@ -83,65 +81,70 @@ def corpus(number: int) -> Iterator[str]:
         )
 
 
-def run_stage(module: str) -> Cost:
-    """Run a stage in the current folder."""
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
-    began = time.perf_counter()
-    # The child reports its own peak: what the system reports of a child includes the parent's.
-    child = subprocess.Popen([sys.executable, "-c", STAGE, module], env=environment)
-    _, status, used = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        raise SystemExit(f"{module} ended with {child.returncode}")
-    wall = time.perf_counter() - began
-    peak = float(Path("peak").read_text(encoding="utf-8"))
-    return Cost(wall, used.ru_utime + used.ru_stime, peak)
+def change_params(values: Mapping[str, object]) -> None:
+    """Change params.yaml in the current folder."""
+    path = Path("params.yaml")
+    texts = {key: "null" if value is None else str(value) for key, value in values.items()}
+    path.write_text(settings.apply(path.read_text(encoding="utf-8"), texts), encoding="utf-8")
 
 
-def embed() -> None:
-    """Write random vectors in place of `embed`'s output."""
-    texts = [*tables.CAPTIONS.read()["caption"], *tables.QUERIES.read()["query"]]
-    ids, _ = embeddings.distinct(texts)
-    store = embeddings.Store(embeddings.FOLDER, "random")
-    blocks = (ids[first : first + BLOCK] for first in range(0, len(ids), BLOCK))
-    store.finish(ids, ((some, random_units(len(some), DIMENSIONS)) for some in blocks))
-
-
-def run(
-    number: int, train: int | None, engine: Mapping[str, object] = ENGINE, *, pseudo: bool
-) -> Iterator[tuple[str, Cost, float]]:
-    """Run the stages on `number` moments; yield each with its cost and the MB that it wrote.
+def prepare(number: int, train: int | None, engine: Mapping[str, object]) -> None:
+    """Write the corpus, and what stages read of a working copy, into the current folder.
 
     `train` is the number of training queries; None: one per caption. `engine` has the values for
     that section of params.yaml.
     """
-    text = (REPOSITORY / "params.yaml").read_text(encoding="utf-8")
+    shutil.copy(REPOSITORY / "params.yaml", "params.yaml")
     share = min(1.0, number / LEAST)
-    queries = {
-        rf"  {split}: \d+": f"  {split}: {int(share * most)}" for split, most in QUERIES.items()
-    }
-    if train is not None:
-        queries |= {r"  train: null": f"  train: {train}"}
-    for pattern, new in {**CHANGES, **queries}.items():
-        text, count = re.subn(pattern, new, text, count=1)
-        if not count:
-            raise SystemExit(f"params.yaml: nothing matches {pattern}")
-    above, heading, section = text.partition("\nengine:")
-    for name, value in engine.items():
-        section = re.sub(rf"\n  {name}: \S+", f"\n  {name}: {value}", section, count=1)
-    Path("params.yaml").write_text(above + heading + section, encoding="utf-8")
+    values: dict[str, object] = {"ingest.source": "corpus.jsonl", "ingest.videos": None}
+    values |= {f"split.{split}": int(share * most) for split, most in QUERIES.items()}
+    values |= {"split.train": train} | {f"engine.{name}": value for name, value in engine.items()}
+    change_params(values)
     shutil.copytree(REPOSITORY / "datasets/campaign", "datasets/campaign")
-    for name in ("prompts", "dvc.yaml"):
-        Path(name).symlink_to(REPOSITORY / name)
+    Path("dvc.yaml").symlink_to(REPOSITORY / "dvc.yaml")
     with Path("corpus.jsonl").open("w", encoding="utf-8") as stream:
         stream.writelines(f"{line}\n" for line in corpus(number))
-    for stage in ("ingest", "rewrite", "split", "embed", "candidates", "pseudo"):
-        if stage == "embed":
-            embed()
-        elif stage != "pseudo" or pseudo:
-            before = _output_mb()
-            cost = run_stage(f"pipeline.{stage}")
-            yield stage, cost, _output_mb() - before
+
+
+def write_captions() -> None:
+    """Write each moment's description as its caption, in place of `rewrite`'s output."""
+    tables.CAPTIONS.write_batches(map(_caption, tables.MOMENTS.read_batches()))
+
+
+def _caption(moments: pd.DataFrame) -> pd.DataFrame:
+    same = moments[["moment_id"]].assign(caption=moments["description"], source="none")
+    same = same.assign(model=None, prompt=None, rounds=0, similarity=None, name_score=None)
+    return same.assign(status="passed")
+
+
+def write_vectors(dimensions: int = DIMENSIONS) -> None:
+    """Write a random vector for each caption, in place of `embed`'s output."""
+    batches = tables.CAPTIONS.read_batches()
+    ids = np.concatenate([embeddings.text_ids(batch["caption"]) for batch in batches])
+    ids.sort()
+
+    def chunks() -> Iterator[tuple[embeddings.Ids, Vectors]]:
+        for seed, first in enumerate(range(0, len(ids), BLOCK)):
+            some = ids[first : first + BLOCK]
+            yield some, random_units(len(some), dimensions, seed)
+
+    embeddings.Store(embeddings.FOLDER, "random").finish(ids, chunks())
+
+
+def run_stage(stage: str) -> Cost:
+    """Run a stage in the current folder."""
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    began = time.perf_counter()
+    # The child reports its own peak: what the system reports of a child includes the parent's.
+    command = [sys.executable, "-c", STAGE, f"pipeline.{stage}"]
+    child = subprocess.Popen(command, env=environment)
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        raise SystemExit(f"{stage} ended with {child.returncode}")
+    wall = time.perf_counter() - began
+    peak = float(Path("peak").read_text(encoding="utf-8"))
+    return Cost(wall, used.ru_utime + used.ru_stime, peak)
 
 
 def _output_mb() -> float:
@@ -156,19 +159,26 @@ def main() -> None:
         moments=[10_000, 100_000],
         pseudo=100_000,
         train=int,
+        dimensions=DIMENSIONS,
         **ENGINE,
     )
     engine = {name: getattr(options, name) for name in ENGINE}
     print(f"{'moments':>10}  {'stage':10} {'wall s':>8} {'cpu s':>8} {'peak MB':>8} {'MB out':>8}")
     for number in options.moments:
         with tempfile.TemporaryDirectory() as folder, chdir(folder):
-            pseudo = number <= options.pseudo
-            for stage, cost, wrote in run(number, options.train, engine, pseudo=pseudo):
+            prepare(number, options.train, engine)
+            for stage in STAGES if number <= options.pseudo else STAGES[:-1]:
+                before = _output_mb()
+                cost = run_stage(stage)
                 print(
                     f"{number:>10,}  {stage:10} {cost.wall:>8.1f} {cost.cpu:>8.1f}"
-                    f" {cost.peak:>8.0f} {wrote:>8.0f}",
+                    f" {cost.peak:>8.0f} {_output_mb() - before:>8.0f}",
                     flush=True,
                 )
+                if stage == "ingest":
+                    write_captions()
+                elif stage == "split":
+                    write_vectors(options.dimensions)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,12 @@
 """Scoring at the size of TVR-Ranking's test set, compared with the brute-force definition.
 
-    python -m benchmarks.score [--queries 2781] [--times 100] [--against FOLDER]
+    python -m benchmarks.score [--queries 2781] [--times 100]
 
 It makes qrels and a run: 20 or 40 judged moments per query, 100 results, K = 10, 20, 40 at IoU .3,
 .5 and .7; about 30 MB of JSON. It prints the speed of `calc_aggregate` in memory relative to the
 definition in tests/momentrank/oracle.py, which must give the same values; the seconds of the whole
-command, from files to numbers; and time and memory for `--times` as many queries. With `--against`,
-the command of another checkout (`git worktree add --detach FOLDER COMMIT` makes one) alternates
-with this one's, and the ratio of their times is printed. Both run compiled, as pip installs them.
+command, from files to numbers, compiled, as pip installs it; and time and memory for `--times` as
+many queries.
 """
 
 import importlib
@@ -112,22 +111,18 @@ def repeat(one: Segments, times: int) -> Segments:
     return Segments(queries, np.tile(one.query, times) + shift, one.video * times, *columns)
 
 
-def time_commands(folders: Sequence[Path], paths: Sequence[Path]) -> list[float]:
-    """Return the median seconds of the whole command in each checkout, run alternately."""
+def time_command(paths: Sequence[Path]) -> float:
+    """Return the median seconds of the whole command."""
     command = [sys.executable, "-m", "momentrank.cli.main", "evaluate", *map(str, paths)]
-    seconds: list[list[float]] = [[] for _ in folders]
     environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(paths[0].parent / "compiled")}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     call = partial(subprocess.run, command, env=environment, check=True, capture_output=True)
-    for _ in range(ROUNDS + 1):
-        for folder, own in zip(folders, seconds, strict=True):
-            own.append(time_call(partial(call, cwd=folder))[0])
-    return [median(own[1:]) for own in seconds]  # the first compiles
+    return median([time_call(call)[0] for _ in range(ROUNDS + 1)][1:])  # the first compiles
 
 
 def main() -> None:
     """Print the ratio in memory, the command's time, and the cost of a larger collection."""
-    options = parse_arguments(__doc__, queries=2781, times=100, against=Path)
+    options = parse_arguments(__doc__, queries=2781, times=100)
     qrels, run = collection(options.queries)
     ours = segments.build_qrels(*columns(qrels)), segments.build_run(*columns(run))
     measures = conventions.get(conventions.PAPER).defaults()
@@ -141,11 +136,8 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         paths = write(Path(folder), qrels, run)
         size = sum(path.stat().st_size for path in paths) / 1e6
-        folders = [Path.cwd(), *([options.against] if options.against else [])]
-        whole, *others = time_commands(folders, paths)
+        whole = time_command(paths)
     print(f"the command, from {size:.0f} MB of JSON to numbers: {whole:.2f} s (goal 1)")
-    if others:
-        print(f"in {options.against}: {others[0]:.2f} s, ratio {whole / others[0]:.2f} (goal 0.80)")
     before = peak_mb() / 1024
     large = repeat(ours[0], options.times), repeat(ours[1], options.times)
     much, _ = time_call(lambda: calc_aggregate(measures, *large))

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from support.simulated_group import MAX_FAILED, SHARES, START, Setting, create_person
 
 from annotation.assignment.inputs import Annotator, PlanInputs
 from annotation.assignment.pairs import find_pair_states
@@ -21,14 +22,12 @@ from annotation.quality.evidence import COLUMNS
 from annotation.simulation.kinds import KINDS, Kind, Person, answer
 from annotation.votes.rule import LEVELS
 from annotation.votes.votes import MAX_DIFFERENCE, NO_LEVEL
-from benchmarks.simulated_group import SHARES, START, Setting, create_person
 from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY
 from pipeline.core import rng, tables
 
 PEOPLE, BAD, COPIED = 6, 3, 2
 BATCH, PART = 20, 40
 """Candidates of a query, and judgments of each person between two plans."""
-MAX_FAILED = 0.15
 MOST_ROUNDS = 100
 BAD_KINDS: tuple[Kind, ...] = KINDS[1:]
 

@@ -67,7 +67,7 @@ HIGH = 500
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LATER = {"PYTHONUNBUFFERED", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONBREAKPOINT"}
 """They are obeyed in a forked command, too; Ray sets the last in the process that uses it."""
-PACKAGES = ("pipeline", "annotation", "benchmarks", "tools", "dvc", "submitit")
+PACKAGES = ("pipeline", "annotation", "support", "tools", "dvc", "submitit")
 FORKED = {
     "python": f'words[:1] == ["-m"] and words[1].split(".")[0] in {PACKAGES}'
     ' or words[:1] == ["-c"] and "resource_tracker" not in words[1]',  # it inherits a pipe

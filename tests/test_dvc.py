@@ -10,9 +10,8 @@ import pytest
 import quick_dvc
 from dvc.utils.serialize import _yaml
 from project import RAN, Project
-
-from benchmarks.fake_openai.answers import caption_of
-from benchmarks.rewrite import serving
+from support.fake_openai.answers import caption_of
+from support.fake_openai.process import serving
 
 pytestmark = pytest.mark.integration
 

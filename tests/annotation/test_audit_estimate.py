@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.audited_pools import OUTSIDE, SETTINGS, misses, plain, simulate, true_share
 
 from annotation.pooling.estimator import Counts, beyond, most_unseen
-from benchmarks.audit import OUTSIDE, SETTINGS, misses, plain, simulate, true_share
 
 POOLS, SEED = 1000, 1
 PROMISED = [name for name in SETTINGS if name not in OUTSIDE]

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.audited_pools import JUDGED, SETTINGS, compare, simulate_twice
 
 from annotation.pooling import draw
 from annotation.pooling.design import AuditError, Design
@@ -17,8 +18,6 @@ from annotation.pooling.estimator import Counts, beyond
 from annotation.pooling.machine_strata import LEAST, NAMES, WEIGHTS, allocate, assign_levels, weigh
 from annotation.pooling.ranked import rank_pool
 from annotation.pooling.report import as_json, as_text, report
-from benchmarks.audit import SETTINGS
-from benchmarks.audit_strata import JUDGED, compare, simulate
 from pipeline.campaign.pairs import query_sha
 from pipeline.core import tables
 from pipeline.retrieval import embeddings
@@ -333,7 +332,7 @@ def test_where_nothing_can_be_said_there_is_no_number(sizes, judged, relevant):
 
 @cache
 def simulate_audits(name, machine):
-    return simulate(SETTINGS[name], JUDGED[name], machine, POOLS, SEED)
+    return simulate_twice(SETTINGS[name], JUDGED[name], machine, POOLS, SEED)
 
 
 @pytest.mark.parametrize("name", ["half of few queries", "small pool"])

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from support.simulated_group import stopped_after
 
 from annotation.quality import behaviour, odds
 from annotation.quality.decision import Limits, decide, interval
 from annotation.quality.evidence import COLUMNS
 from annotation.quality.stopping import drop_forgiven
 from annotation.simulation.kinds import KINDS
-from benchmarks.people import stopped_after
 
 START = pd.Timestamp("2024-05-01T08:00:00Z")
 LATER = START + pd.Timedelta(days=1)

@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from annotation.label_studio import keys, page, settings
 from annotation.label_studio.keys import Key, Signer
 from annotation.label_studio.records import Task
-from annotation.tasks import tasks
 from annotation.tasks.changes import compare_tasks
-from benchmarks import studio as benchmark
 from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.pairs import query_sha
 from pipeline.core import tables
@@ -164,11 +162,3 @@ def test_any_content_is_no_error(query, clip):
     for key in (WRITTEN, query):
         OURS.shows(Shown(key, query, clip))
         page.clip_of(page.clip_html(clip))
-
-
-def test_what_the_benchmark_pushes_shows_what_its_keys_say():
-    pairs = benchmark.make_pairs(8)
-    contents = tasks.TaskData(pairs, "label-studio", 4)
-    for key in [key for some in tasks.keys_by_annotator(pairs, "1").values() for key in some]:
-        data = contents.data(key, OURS)
-        assert OURS.read_shown(Shown(data["pair"], data["query"], data["clip_html"])) == key

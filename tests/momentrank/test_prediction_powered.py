@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from support.judged_collections import JUDGES, covers, draw, simulate, width
 
 import momentrank as mr
-from benchmarks.prediction_powered import JUDGES, covers, draw, simulate, width
 from momentrank.prediction_powered import effective_number, estimate_mean, t_quantile
 
 SEED = 7

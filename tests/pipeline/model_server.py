@@ -5,8 +5,9 @@ import threading
 from contextlib import contextmanager
 from dataclasses import replace
 
-from benchmarks.fake_openai.script import Script
-from benchmarks.fake_openai.server import Server
+from support.fake_openai.script import Script
+from support.fake_openai.server import Server
+
 from pipeline.llm.retry import Policy
 
 KEY = "sk-secret-0123456789"

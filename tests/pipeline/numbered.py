@@ -7,8 +7,8 @@ from fractions import Fraction
 import imageio_ffmpeg
 import numpy as np
 from PIL import Image
+from support.fake_openai.eyes import read_frame_number
 
-from benchmarks.fake_openai.eyes import read_frame_number
 from pipeline.sitcom.drawing.strip import paint_strip
 from pipeline.video.ffmpeg import ffmpeg, write_video
 

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from support.fake_openai.process import serving
 
-from benchmarks.rewrite import serving
 from momentrank.errors import UsageError
 from pipeline import rewrite
 from pipeline.captions import review
@@ -105,8 +105,7 @@ def test_a_corpus_that_is_not_english_is_refused_before_anything_is_loaded(proje
     assert list(tables.CAPTIONS.read()["caption"]) == german
 
 
-def test_no_key_is_wanted_where_nothing_is_asked(project, repository, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(repository))  # for the server
+def test_no_key_is_wanted_where_nothing_is_asked(project, monkeypatch):
     change(project, "backend: rules", "backend: openai")
     items = rewrite.distinct_moments(MOMENTS)
     with serving(latency=0.0) as url:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from sharded_corpus import ingest_corpus, read_all, run_stages, set_engine, write_corpus
+from support import stand_in_slurm
 
-from benchmarks import stand_in_slurm
 from momentrank.errors import MomentRankError
 from pipeline import candidates, ingest, pseudo
 from pipeline.core import tables

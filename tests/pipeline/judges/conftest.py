@@ -4,8 +4,8 @@ from itertools import count
 
 import pytest
 from model_server import KEY, QUICK, serving
+from support.numbered_clips import Plan, make_world
 
-from benchmarks.numbered_clips import Plan, make_world
 from pipeline.campaign.guideline import split_guideline
 from pipeline.core.sections import LanguageModel
 from pipeline.judges.clip_pictures import Look
@@ -36,6 +36,11 @@ PLAN = Plan(
 @pytest.fixture(autouse=True)
 def no_proxy(monkeypatch):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
+@pytest.fixture(scope="session")
+def settings():
+    return SETTINGS
 
 
 @pytest.fixture(scope="session")

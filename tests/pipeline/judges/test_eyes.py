@@ -2,14 +2,13 @@
 
 import base64
 import io
-import random
 
 import numpy as np
 import pytest
 from PIL import Image
+from support.fake_openai.eyes import Eyes, Moment, UnseenError, read_shots
+from support.numbered_clips import Plan, make_world
 
-from benchmarks.fake_openai.eyes import Eyes, Moment, UnseenError, read_shots
-from benchmarks.numbered_clips import Plan, draw_levels, make_world
 from pipeline.video.pictures import picture_times, take_pictures
 
 NUMBER, FINER = 4, 2
@@ -114,18 +113,6 @@ def test_moments_that_give_the_same_pictures_are_not_guessed_at(world, long):
         see(world, parts, [moment, near])
 
 
-def test_nor_are_those_of_one_video_that_is_looked_at(tmp_path):
-    plan = Plan(1, 4, 1, 1, (320, 180), 12, 2, 3)
-    world = make_world(tmp_path, plan)
-    [moment] = world.moments
-    parts = message(take(world, moment), list_times(moment))
-    paths = {"v0": str(tmp_path / "v0.mp4")}
-    assert see(world, parts, paths=paths) == [moment.moment_id]
-    near = Moment("near", moment.video, moment.start + 0.01, moment.end + 0.01)
-    with pytest.raises(UnseenError, match="that several moments have"):
-        see(world, parts, [moment, near], paths=paths)
-
-
 def test_what_was_not_seen_is_counted_with_its_whole_reason(serve, judge, world):
     pairs = [pair._replace(seconds=pair.seconds * 0.6) for pair in world.pairs()]
     server = serve()
@@ -133,13 +120,6 @@ def test_what_was_not_seen_is_counted_with_its_whole_reason(serve, judge, world)
     assert {answer.level for answer in answers} == {None}
     assert server.stats.unseen.total() == len(pairs)
     assert all(reason.endswith("are those of no moment") for reason in server.stats.unseen)
-
-
-def test_copies_of_clips_have_queries_of_their_own():
-    plan = Plan(1, 4, 1, 12, (320, 180), 12, 1, 2)
-    moments = ["m0", *(f"m0x{copy}" for copy in range(1, 13))]
-    levels = draw_levels(moments, plan, random.Random(1))
-    assert len(levels) == plan.queries * len(moments)
 
 
 def test_more_frames_than_there_are_numbers_are_refused(tmp_path):

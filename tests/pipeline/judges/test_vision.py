@@ -1,23 +1,18 @@
 """A model that judges by pictures, against a server that looks at the pictures it was sent."""
 
-import base64
 import json
 import logging
 import re
 import shutil
 from collections import Counter
-from dataclasses import replace
 from functools import cache
 
 import pytest
 from model_server import KEY
+from support.numbered_clips import Plan, make_world
 
-from benchmarks.fake_openai.eyes import Eyes, Moment, UnseenError, read_shots
-from benchmarks.numbered_clips import Plan, draw_frames, make_world
 from pipeline.core import tables
 from pipeline.llm.outcomes import LLMError
-from pipeline.video.cutter import ClipFormat, Interval, cut
-from pipeline.video.ffmpeg import write_video
 from pipeline.video.pictures import picture_times, take_pictures
 
 pytestmark = pytest.mark.usefixtures("pictures_kept")
@@ -307,66 +302,6 @@ def test_an_estimate_asks_a_few_and_multiplies_what_the_server_counted(serve, ju
     more = judge(server, repeats=3).estimate(pairs)  # the first two are stored
     assert (more.left, more.cost > 0) == (24, True)
     assert server.stats.answered.total() == 48
-
-
-@pytest.mark.parametrize("kind", ["good", "lenient", "similarity", "three"])
-def test_the_kinds_of_judges_are_what_they_are_called(serve, judge, world, kind):
-    actual = levels(judge(serve(judge=kind)).judge(world.pairs()))
-    differences = [actual[key] - level for key, level in truth(world).items()]
-    similar = {
-        (pair.query_id, pair.moment_id, 0): world.similar[pair.query][pair.moment_id]
-        for pair in world.pairs()
-    }
-    assert (actual == similar) is (kind == "similarity")
-    assert (set(actual.values()) == {3}) is (kind == "three")
-    if kind == "good":
-        assert max(map(abs, differences)) == 1
-        assert differences.count(0) > 15
-    if kind == "lenient":
-        assert sum(differences) > 8
-
-
-def test_videos_with_the_same_numbers_are_told_apart_by_what_they_show(tmp_path):
-    plan = Plan(1, 4, 0, 0, (320, 180), 12, 1, 2, texture=60)
-    paths = {}
-    for seed in (1, 2):
-        paths[f"v{seed}"] = str(tmp_path / f"v{seed}.mp4")
-        frames = draw_frames(replace(plan, seed=seed), 0)
-        write_video(tmp_path / f"v{seed}.mp4", frames, plan.size, plan.fps)
-    moments = [Moment("a", "v1", 1.0, 3.0), Moment("b", "v2", 1.0, 3.0)]
-    clips = {}
-    for moment in moments:
-        clips[moment.moment_id] = tmp_path / f"{moment.moment_id}.mp4"
-        interval = Interval(moment.start, moment.end)
-        video = tmp_path / f"{moment.video}.mp4"
-        assert cut(video, interval, 3, ClipFormat("mp4", 180), clips[moment.moment_id]) is None
-    eyes = Eyes(moments, 12, paths=paths)
-    for name, clip in clips.items():
-        times = picture_times(2.0, 4)
-        urls = [base64.b64encode(picture).decode() for picture in take_pictures(clip, 2.0, 4, 180)]
-        parts = [
-            part
-            for time, url in zip(times, urls, strict=True)
-            for part in (
-                {"type": "text", "text": f"t = {time:.2f} s"},
-                {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{url}"}},
-            )
-        ]
-        assert eyes.find_moments(read_shots(parts)) == [name]
-        backwards = [*parts[0:1], parts[3], *parts[2:3], parts[1], *parts[4:]]
-        with pytest.raises(UnseenError, match="no moment"):
-            eyes.find_moments(read_shots(backwards))
-        without_time = parts[1:]
-        with pytest.raises(UnseenError):
-            eyes.find_moments(read_shots(without_time))
-    only_other = Eyes(moments[1:], 12, paths=paths)
-    parts[1::2] = [
-        {"type": "image_url", "image_url": {
-            "url": "data:image/jpeg;base64," + base64.b64encode(picture).decode()}}
-        for picture in take_pictures(clips["a"], 2.0, 4, 180)
-    ]  # fmt: skip
-    with pytest.raises(UnseenError, match="no moment"):
-        only_other.find_moments(read_shots(parts))
 
 
 @pytest.mark.parametrize("fault", ["refused", "filtered", "truncated"])

@@ -1,6 +1,7 @@
 """What the tests of rewriting by a model share."""
 
-from benchmarks.fake_openai.answers import caption_of
+from support.fake_openai.answers import caption_of
+
 from pipeline.captions.rewriter import Rewrite
 from pipeline.llm.retry import Policy
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from asking import IMPATIENT, expect_rewrites, rewrite
 from model_server import KEY
+from support.fake_openai.script import FAULTS, error
 from werkzeug import Response
 
-from benchmarks.fake_openai.script import FAULTS, error
 from momentrank.errors import UsageError
 from pipeline.captions.rewriter import OK, Moment, Rewrite
 from pipeline.llm import breaker

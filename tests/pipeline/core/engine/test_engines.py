@@ -12,8 +12,8 @@ import psutil
 import pytest
 import shard_work
 from shard_lead import go_on, start_lead
+from support import stand_in_slurm
 
-from benchmarks import stand_in_slurm
 from momentrank.errors import MomentRankError, UsageError
 from pipeline.core.engine import on_ray, on_slurm, session
 from pipeline.core.engine.parts import Task

@@ -1,4 +1,4 @@
-"""A group of simulated people: they sit an exam, then judge pairs with hidden checks (pure).
+"""A group of simulated people: their exam, judgments and hidden checks, and who is stopped.
 
 Truth and people are chosen so that two honest people agree as in TVR-Ranking (Liang et al., 2024):
 true levels are a normal variable of mean 2 and deviation 0.8, rounded; an honest annotator's bias
@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from annotation.quality.decision import Decision, Limits, decide
 from annotation.quality.evidence import COLUMNS
-from annotation.simulation.kinds import Kind, Person, answer
+from annotation.simulation.kinds import CHANGED, Kind, Person, answer
 from annotation.votes.rule import LEVELS
 from annotation.votes.votes import MAX_DIFFERENCE
 from pipeline.core import rng
@@ -25,6 +26,12 @@ DELAY = 50
 """Judgments by one person until two others have judged what was disputed."""
 START = pd.Timestamp("2024-05-01T08:00:00Z")
 TESTED = 1
+MAX_FAILED = 0.15
+"""The share of answers in the exam that may be more than 1 off."""
+LIMITS = Limits()
+AFTER = (50, 100, 150)
+GOLD = (5, 10, 20, 40, 60, 100)
+LATE: tuple[Kind, ...] = ("drifting", "tiring")
 
 
 class Setting(NamedTuple):
@@ -128,3 +135,42 @@ def _row(person: Person, pair: Pair, kind: str, after: int) -> Answered:
     truth = pair.truth if is_check else None
     who = person.number
     return Answered(pair.query_id, pair.moment_id, who, level, kind, truth, time, after)
+
+
+def stopped_after(kind: Kind, seed: int, exam: int) -> list[bool]:
+    """Return whether someone is stopped by the exam, and within given judgments after it."""
+    begin = CHANGED if kind in LATE else 0
+    rows = simulate(kind, seed, Setting(exam=exam, judged=begin + AFTER[-1]))
+    stopped = [failed(rows) or _stopped(rows, 0)]
+    for number in AFTER:
+        stopped.append(stopped[-1] or _stopped(rows, begin + number))
+    return stopped
+
+
+def failed(rows: pd.DataFrame) -> bool:
+    """Return whether the tested person failed the exam: too many answers more than 1 off."""
+    own = rows[(rows["kind"] == "exam") & (rows["annotator"] == TESTED)].dropna(subset="level")
+    return len(own) > 0 and (abs(own["level"] - own["truth"]) > MAX_DIFFERENCE).mean() > MAX_FAILED
+
+
+def _stopped(rows: pd.DataFrame, after: int) -> bool:
+    return _decide(rows[rows["after"] <= after]).state == "stop"
+
+
+def _decide(rows: pd.DataFrame) -> Decision:
+    if not (rows["annotator"] == TESTED).any():
+        return Decision("undecided", None, 0, 1, 0, "")
+    return decide(rows.drop(columns="after"), LIMITS, [TESTED])[TESTED]
+
+
+def honest_beside(bad: Kind, seed: int) -> list[bool]:
+    """Return whether an honest person is stopped because of a bad colleague's answers."""
+    rows = simulate("honest", seed, Setting(exam=0), beside=bad)
+    return [decide(rows.drop(columns="after"), LIMITS)[TESTED].state == "stop"]
+
+
+def stopped_by_gold(kind: Kind, seed: int) -> list[bool]:
+    """Return whether someone who has fully changed is stopped by given pairs of known truth."""
+    rows = simulate(kind, seed, Setting(exam=0, judged=CHANGED + GOLD[-1], gold=1))
+    rows = rows[(rows["annotator"] == TESTED) & (rows["after"] > CHANGED)]
+    return [_stopped(rows, CHANGED + number) for number in GOLD]

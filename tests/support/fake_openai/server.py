@@ -9,9 +9,9 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 
-from benchmarks.fake_openai.answers import answer, prompt_tokens
-from benchmarks.fake_openai.judges import is_about_a_clip
-from benchmarks.fake_openai.script import OK, Json, Reply, Script, Stats, error, of_json
+from support.fake_openai.answers import answer, prompt_tokens
+from support.fake_openai.judges import is_about_a_clip
+from support.fake_openai.script import OK, Json, Reply, Script, Stats, error, of_json
 
 
 class Limits:

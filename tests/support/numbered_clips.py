@@ -7,15 +7,14 @@ random level for each clip.
 
 import json
 import random
-import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
+from support.fake_openai.eyes import Moment
 
-from benchmarks.fake_openai.eyes import Moment
 from pipeline.judges.base import Pair
 from pipeline.sitcom.drawing.strip import BITS, paint_strip
 from pipeline.video.cutter import ClipFormat, Interval, cut
@@ -38,7 +37,6 @@ class Plan:
     shortest: float
     longest: float
     format: str = "mp4"
-    texture: float = 20.0
     seed: int = 0
 
 
@@ -83,11 +81,8 @@ class World:
         return path
 
 
-def make_world(folder: Path, plan: Plan, copies: int = 1) -> World:
-    """Draw videos, cut clips, and draw levels; `copies` of each clip count as separate clips.
-
-    Copies have their own names, so that each of them is read, and their own queries.
-    """
+def make_world(folder: Path, plan: Plan) -> World:
+    """Draw videos, cut clips, and draw levels."""
     if plan.seconds * plan.fps > SPACE or plan.videos * SPACE > 1 << BITS:
         raise SystemExit(f"frames have {BITS} bits, {SPACE:,} numbers a video: ask for fewer")
     videos = {f"v{number}": folder / f"v{number}.mp4" for number in range(plan.videos)}
@@ -107,12 +102,8 @@ def make_world(folder: Path, plan: Plan, copies: int = 1) -> World:
             raise SystemExit(f"{clip}: {reason}")
         originals.append(Moment(f"m{number}", video, start, end))
         first = SPACE * int(video[1:]) / plan.fps
-        for copy in range(copies):
-            name = f"m{number}" + (f"x{copy}" if copy else "")
-            clips[name] = clip.with_stem(f"{clip.stem}x{copy}") if copy else clip
-            if copy:
-                shutil.copyfile(clip, clips[name])
-            moments.append(Moment(name, video, first + start, first + end))
+        moments.append(Moment(f"m{number}", video, first + start, first + end))
+        clips[f"m{number}"] = clip
     levels = draw_levels([moment.moment_id for moment in moments], plan, chance)
     similar = draw_levels([moment.moment_id for moment in moments], plan, chance)
     return World(moments, clips, levels, similar, plan)
@@ -134,26 +125,20 @@ def draw_interval(
 def draw_levels(
     moments: Sequence[str], plan: Plan, chance: random.Random
 ) -> dict[str, dict[str, int]]:
-    """Return a level of each moment for each query; copies of a clip have their own queries.
-
-    Otherwise questions about two copies would be the same, and count as bought twice.
-    """
-    result: dict[str, dict[str, int]] = {}
-    copies = sorted({name.partition("x")[2] for name in moments})
-    for number in range(plan.queries):
-        for copy in copies:
-            name = f"{number}x{copy}" if copy else str(number)
-            query = f'Somebody does thing "{name}".\nThen {{{{query}}}} they leave.'
-            own = [name for name in moments if name.partition("x")[2] == copy]
-            result[query] = {name: chance.randrange(5) for name in own}
-    return result
+    """Return a level of each moment for each query."""
+    return {
+        f'Somebody does thing "{number}".\nThen {{{{query}}}} they leave.': {
+            name: chance.randrange(5) for name in moments
+        }
+        for number in range(plan.queries)
+    }
 
 
 def draw_frames(plan: Plan, first: int) -> Iterator[Frame]:
     """Yield the frames of a video: a moving textured picture, with the number below it."""
     width, height = plan.size
     rng = np.random.default_rng([plan.seed, first])
-    rough = rng.normal(128, plan.texture, (height // 4, width // 4, 3)).clip(0, 255)
+    rough = rng.normal(128, 20, (height // 4, width // 4, 3)).clip(0, 255)
     picture = Image.fromarray(rough.astype(np.uint8)).resize(plan.size, Image.Resampling.BICUBIC)
     texture = np.asarray(picture)
     for number in range(round(plan.seconds * plan.fps)):

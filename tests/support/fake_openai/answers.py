@@ -5,8 +5,8 @@ import json
 import math
 import time
 
-from benchmarks.fake_openai.judges import find_query, is_about_a_clip, judge, load_truth, logprobs
-from benchmarks.fake_openai.script import Json, Reply, Script, error, of_json
+from support.fake_openai.judges import find_query, is_about_a_clip, judge, load_truth, logprobs
+from support.fake_openai.script import Json, Reply, Script, error, of_json
 
 BAD_LEVELS = ("missing", "extra", "twice", "empty")
 """Faults of captions; in an answer with a level, the level is invalid instead."""
@@ -81,7 +81,7 @@ def _answer(script: Script, body: Json, items: list[Json], fault: str) -> Json:
 
 def _level(script: Script, body: Json, used: int, fault: str) -> Json:
     """Return the level of a clip for a query."""
-    level, reason = judge(load_truth(script.truth), script.judge, script.seed, body)
+    level, reason = judge(load_truth(script.truth), body)
     told = {"level": 7 if fault in BAD_LEVELS else level, "reason": reason}
     content = _spoil(json.dumps(told), fault)
     completion = _completion(body, used, content, _finish(fault))

@@ -1,37 +1,29 @@
 """What the stand-in sees: the number painted on each picture, and hence which moment it is.
 
-The frames of the sample corpus and of numbered videos show the frame's number as 16 blocks. If
-several videos have the same numbers, the pictures are compared with the videos' own.
+The frames of numbered videos show the frame's number as 16 blocks.
 """
 
 import base64
 import io
-import math
 import re
-import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
+from support.fake_openai.script import Json
 
-from benchmarks.fake_openai.script import Json
 from pipeline.sitcom.drawing.brush import STAGE_HEIGHT
 from pipeline.sitcom.drawing.strip import BITS, BLOCK, HEIGHT, block_box
 from pipeline.sitcom.staging.world import WIDTH
-from pipeline.video.ffmpeg import ffmpeg
 
 Picture = NDArray[np.uint8]
 
 DARK, LIGHT = 88, 168
 """A brightness between the two is not one of our blocks."""
-SMALL = (32, 18)
-"""Width and height of the pictures that are compared."""
-MAX_DIFFERENCE = 12.0
-"""The mean difference of grey levels up to which two small pictures count as the same."""
 ROUNDED = 0.011
 """Seconds by which a time with two decimals may be off, and what is computed from it."""
 _TIME = re.compile(r"t = (\d+\.\d+) s")
@@ -113,14 +105,12 @@ class Eyes:
     """Finds the moment that pictures show.
 
     `fps` is the videos'; `tolerance` is the seconds by which a frame may be older than its time
-    (a GIF has three per second). `paths` are needed if several videos have the same frame numbers.
+    (a GIF has three per second).
     """
 
     moments: Sequence[Moment]
     fps: float
     tolerance: float = 0.0
-    paths: dict[str, str] = field(default_factory=dict)
-    _known: dict[tuple[str, int], Picture] = field(default_factory=dict, repr=False)
 
     def find_moments(self, shots: Sequence[Shot]) -> list[str]:
         """Return the moments whose clip gives these pictures, in order and evenly spaced.
@@ -141,10 +131,8 @@ class Eyes:
         except ValueError as exc:
             raise UnseenError(f"a picture without a number: {exc}") from exc
         fitting = [one for one in self.moments if self._fits(one, times, numbers)]
-        if len({one[1:] for one in fitting}) > 1 or {one.video for one in fitting} & {*self.paths}:
-            if not {one.video for one in fitting} <= {*self.paths}:
-                raise UnseenError(f"frames {numbers} at {times} are those of several moments")
-            fitting = self._look(fitting, shots, numbers)
+        if len({one[1:] for one in fitting}) > 1:
+            raise UnseenError(f"frames {numbers} at {times} are those of several moments")
         if not fitting:
             raise UnseenError(f"frames {numbers} at {times} are those of no moment")
         return [one.moment_id for one in fitting]
@@ -161,42 +149,3 @@ class Eyes:
             and earliest <= moment.start + time - number / self.fps <= latest
             for time, number in zip(times, numbers, strict=True)
         )
-
-    def _look(
-        self, moments: Sequence[Moment], shots: Sequence[Shot], numbers: Sequence[int]
-    ) -> list[Moment]:
-        """Return the moment that looks like the pictures, if one does.
-
-        Raises:
-            UnseenError: moments of one video have all these frames.
-        """
-        seen = [_shrink(shot.picture) for shot in shots]
-        unlike = [
-            float(np.mean([np.abs(one - own).mean() for one, own in
-                           zip(seen, self._frames(moment.video, numbers), strict=True)]))
-            for moment in moments
-        ]  # fmt: skip
-        least = min(unlike, default=math.inf)
-        if least > MAX_DIFFERENCE:
-            return []
-        alike = [one for one, far in zip(moments, unlike, strict=True) if far == least]
-        if len({one[1:] for one in alike}) > 1:
-            raise UnseenError(f"frames {numbers} that several moments have")
-        return alike
-
-    def _frames(self, video: str, numbers: Sequence[int]) -> list[NDArray[np.float64]]:
-        """Return frames of a video, small and grey."""
-        if (video, 0) not in self._known:
-            size = f"scale={SMALL[0]}:{SMALL[1]}:flags=area,format=gray"
-            command = [ffmpeg(), "-nostdin", "-v", "error", "-i", self.paths[video], "-vf", size]
-            raw = ["-fps_mode", "passthrough", "-f", "rawvideo", "pipe:1"]
-            done = subprocess.run([*command, *raw], capture_output=True, check=True)
-            frames = np.frombuffer(done.stdout, np.uint8).reshape(-1, SMALL[1], SMALL[0])
-            self._known |= {(video, number): frame for number, frame in enumerate(frames)}
-        black = np.zeros((SMALL[1], SMALL[0]))
-        return [np.asarray(self._known.get((video, n), black), float) for n in numbers]
-
-
-def _shrink(picture: Picture) -> NDArray[np.float64]:
-    small = Image.fromarray(picture).resize(SMALL, Image.Resampling.BOX)
-    return np.asarray(small, float)

@@ -1,30 +1,24 @@
-"""Judges: levels for what the stand-in sees, from a given truth distorted by a confusion.
+"""Levels for what the stand-in sees, from a given truth.
 
 The truth is a JSON file:
 
-    {"fps": 12, "tolerance": 0.0, "paths": {video: its file},
-     "moments": [[moment_id, video, start, end], ...],
+    {"fps": 12, "tolerance": 0.0, "moments": [[moment_id, video, start, end], ...],
      "levels": {query: {moment_id: level}}, "similar": {query: {moment_id: level}},
      "captions": {caption: moment_id}}
 
-`levels` are true; `similar` are those of a judge that looks at no pictures, only at the similarity
-of query and caption. A judge that is shown a description instead of pictures judges by it.
+`levels` are for pictures; `similar` for a description that is shown instead of pictures.
 """
 
 import json
 import math
-import random
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.fake_openai.eyes import Eyes, Moment, Shot, UnseenError, read_shots
-from benchmarks.fake_openai.script import Json
+from support.fake_openai.eyes import Eyes, Moment, Shot, UnseenError, read_shots
+from support.fake_openai.script import Json
 
-KINDS = ("exact", "good", "lenient", "similarity", "three")
 _DECODER = json.JSONDecoder()
-_STEPS = {"good": ((-1, 0.08), (0, 0.82), (1, 0.1)), "lenient": ((0, 0.25), (1, 0.6), (2, 0.15))}
-"""How far off such a judge is, and how often."""
 
 
 class Truth:
@@ -35,8 +29,7 @@ class Truth:
         self.similar: dict[str, dict[str, int]] = content.get("similar", {})
         self.captions: dict[str, str] = content.get("captions", {})
         moments = [Moment(*one) for one in content["moments"]]
-        tolerance, paths = content.get("tolerance", 0.0), content.get("paths", {})
-        self.eyes = Eyes(moments, content["fps"], tolerance, paths)
+        self.eyes = Eyes(moments, content["fps"], content.get("tolerance", 0.0))
 
     def find_moment(self, parts: list[Json], query: str) -> tuple[str, bool]:
         """Return the moment that a message shows, and whether pictures show it.
@@ -70,7 +63,7 @@ def find_query(body: Json) -> str:
     return _find_value(body["messages"][-1]["content"], "query") if is_about_a_clip(body) else ""
 
 
-def judge(truth: Truth, kind: str, seed: int, body: Json) -> tuple[int | None, str]:
+def judge(truth: Truth, body: Json) -> tuple[int | None, str]:
     """Return the level of the pair in a request, and the reason; no level for other requests."""
     parts = body["messages"][-1]["content"]
     query = _find_value(parts, "query")
@@ -80,22 +73,8 @@ def judge(truth: Truth, kind: str, seed: int, body: Json) -> tuple[int | None, s
         moment, is_seen = truth.find_moment(parts, query)
     except UnseenError as unseen:
         return None, f"I can't judge {unseen}."
-    kind = kind if is_seen or kind == "three" else "similarity"
-    words = f"{seed} {kind} {query} {moment} {body.get('seed')}"
-    level = _confuse(truth, kind, query, moment, random.Random(words))
-    return level, f"I see {moment}."
-
-
-def _confuse(truth: Truth, kind: str, query: str, moment: str, chance: random.Random) -> int | None:
-    if kind == "three":
-        return 3
-    if kind == "similarity":
-        return truth.similar[query].get(moment)
-    level = truth.levels[query].get(moment)
-    if level is None or kind == "exact":
-        return level
-    steps, weights = zip(*_STEPS[kind], strict=True)
-    return min(4, max(0, level + int(chance.choices(steps, weights)[0])))
+    levels = truth.levels if is_seen else truth.similar
+    return levels[query].get(moment), f"I see {moment}."
 
 
 def _find_value(parts: list[Json], key: str) -> str:

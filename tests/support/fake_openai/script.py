@@ -34,7 +34,6 @@ class Script:
     fixed: bool = False  # windows aligned with the clock, not sliding
     at_answer: bool = False  # count the tokens used, after the answer
     truth: str = ""  # the file with which it judges clips: see `judges`
-    judge: str = "exact"  # how well it judges: one of judges.KINDS
     logprobs: bool = False  # send log-probabilities if requested
     picture_tokens: int = 425  # counted for a picture
 
@@ -67,13 +66,8 @@ class Stats:
             self.unseen[said[1].decode()] += 1
 
     def summary(self) -> Json:
-        """Return the statistics for a benchmark in another process."""
-        return {
-            "answers": self.answered.total(),
-            "distinct": len(self.answered),
-            "unseen": dict(self.unseen),
-            "max_in_flight": self.max_in_flight,
-        }
+        """Return the statistics for another process."""
+        return {"answers": self.answered.total(), "distinct": len(self.answered)}
 
 
 def error(status: int, code: str, message: str, *headers: tuple[str, str]) -> Reply:

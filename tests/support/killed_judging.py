@@ -1,0 +1,107 @@
+"""Judging in processes that are killed: how pairs end, and what is bought twice.
+
+A process of this module (`python -m support.killed_judging TASK`) judges what a file says, in
+shards if it says so, and prints the answers as JSON.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import closing
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psutil
+
+from pipeline.campaign.guideline import split_guideline
+from pipeline.core import files
+from pipeline.core.sections import Engine, LanguageModel
+from pipeline.judges.base import Answer, Pair
+from pipeline.judges.clip_pictures import Look
+from pipeline.judges.judge_prompt import JudgePrompt
+from pipeline.judges.sharded_vision import ShardedVisionJudge
+from pipeline.judges.vision import Options, Setup, VisionJudge
+from pipeline.llm.asker import Access
+from pipeline.llm.client import Endpoint
+from pipeline.llm.prompt import load_prompt
+from pipeline.llm.retry import Policy
+
+GUIDELINE = Path("annotation/guideline/en.md")
+
+
+def read_stats(url):
+    """Return what the stand-in server has seen."""
+    with closing(HTTPConnection(urlsplit(url).netloc)) as connection:
+        connection.request("GET", "/v1/stats")
+        return json.load(connection.getresponse())
+
+
+def judge_and_kill(world, settings, shards, url, folder, kills):
+    """Judge in processes, all but the last of which are killed on their way; return the answers.
+
+    With several shards, every other kill is that of a shard's process.
+    """
+    lead, task = folder / "lead.json", folder / "task.json"
+    engine = {
+        "kind": "local", "shards": shards, "workers": shards, "address": None,
+        "table_memory": 4.0, "folder": str(folder / "parts"),
+    }  # fmt: skip
+    pairs = [pair._asdict() | {"clip": str(pair.clip)} for pair in world.pairs()]
+    content = {"lead": str(lead), "url": url, "settings": settings.model_dump(mode="json")}
+    files.write_json(task, content | {"engine": engine, "pairs": pairs})
+    command = [sys.executable, "-m", "support.killed_judging", str(task)]
+    for kill in range(kills):
+        share = (kill + 1) / (kills + 1)
+        lead.unlink(missing_ok=True)  # the last one's, which was killed
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
+            while not lead.exists() or read_stats(url)["answers"] < share * len(pairs):
+                assert run.poll() is None, "judging ended before the kill"
+                time.sleep(0.05)
+            number = files.read_json(lead)
+            os.kill(_find_shard(number) if kill % 2 else number, signal.SIGKILL)
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return [Answer(*row) for row in json.loads(done.stdout)]
+
+
+def _find_shard(lead):
+    """Return a child process of the lead that asks, or else the lead itself."""
+    children = psutil.Process(lead).children()
+    return next(
+        (process.pid for process in children if "spawn_main" in " ".join(process.cmdline())), lead
+    )
+
+
+def count_ends(world, answers):
+    """Return how pairs ended: right, wrong, or the reason why there is no level."""
+    true = {(pair.query_id, pair.moment_id): world.level(pair) for pair in world.pairs()}
+    return Counter(
+        answer.reason
+        or ("right" if answer.level == true[answer.query_id, answer.moment_id] else "wrong")
+        for answer in answers
+    )
+
+
+def main(task):
+    """Judge, in a process that may be killed."""
+    files.write_json(Path(task["lead"]), os.getpid())
+    prompt = load_prompt(JudgePrompt, Path("prompts/judge-v1.yaml"))
+    guideline = split_guideline(GUIDELINE.read_text(encoding="utf-8"), GUIDELINE)
+    setup = Setup(LanguageModel(**task["settings"]), prompt, guideline, Options(Look(6, 180)))
+    os.environ |= {"OPENAI_BASE_URL": task["url"], "OPENAI_API_KEY": "none"}
+    access = Access(Endpoint(task["url"], "none"), Policy(tries=8, first=0.1, longest=2.0))
+    judge = (
+        ShardedVisionJudge(setup, Engine(**task["engine"]))
+        if task["engine"]["shards"] > 1
+        else VisionJudge(setup, access)
+    )
+    pairs = [Pair(**pair | {"clip": Path(pair["clip"])}) for pair in task["pairs"]]
+    json.dump(list(judge.judge(pairs)), sys.stdout)
+
+
+if __name__ == "__main__":
+    main(json.loads(Path(sys.argv[1]).read_bytes()))
