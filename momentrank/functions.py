@@ -57,7 +57,7 @@ def evaluate(
         UsageError: the convention does not exist or does not define a measure.
         FormatError: a file is malformed.
         SegmentError: a row is malformed.
-        NothingMeetsError: the qrels and the run have no query or no video in common.
+        NoOverlapError: the qrels and the run have no query or no video in common.
     """
     chosen = _choose(convention)
     scorer, truth = _read(_parse(measures) or chosen.defaults(), qrels, convention, time)
@@ -223,7 +223,7 @@ def _ready(
 ) -> tuple[Evaluator, formats.Lists]:
     """Return an evaluator and a run; if nothing matches, it warns, and all values are 0."""
     scorer, truth = _read(measures, qrels, convention)
-    return scorer, _load(run, scorer, truth, "the run", must_meet=False)
+    return scorer, _load(run, scorer, truth, "the run", require_match=False)
 
 
 def _choose(convention: Chosen) -> "Convention":
@@ -267,14 +267,14 @@ def _load(
     name: str,
     time: Time | None = None,
     *,
-    must_meet: bool = True,
+    require_match: bool = True,
 ) -> formats.Lists:
     def read(depth: int | None, warn: data.Warn) -> formats.Lists:
         unit = time or scorer.convention.time
         how: RunOptions = {"time": unit, "depth": depth, "truth": truth, "warn": warn}
         return data.as_lists(run, tasks=bool(scorer.convention.tasks), **how)
 
-    return data.match(read, scorer, name, _warn, must_meet=must_meet)
+    return data.match(read, scorer, name, _warn, require_match=require_match)
 
 
 def _warn(message: str) -> None:

@@ -206,7 +206,7 @@ def join(people: "Evaluator", levels: Segments, name: str = "the machine") -> Sc
         raise UsageError(f"the table of {people.convention.name} has no per-query values")
     for one in people.measures:
         if people.convention.is_summed(one):
-            raise UsageError(f"{one!r} is a sum, not a mean: leave it out with a machine")
+            raise UsageError(f"{one!r} is a sum; --machine estimates means only")
     levels = restore_own_ids(levels, people.qrels)
     own = restore_own_ids(people.qrels, levels)
     missing = find_unmatched(own.queries, levels.queries).not_in_run

@@ -141,9 +141,8 @@ def build_run(
     if warn and ranks is not None and keys is not None:
         tied = (np.diff(segments.query) == 0) & (np.diff(keys[order]) == 0)
         if tied.any():
-            warn(
-                f"ranks that appear twice in their query: {int(tied.sum())}; ties keep their order"
-            )
+            repeated = "1 rank is" if tied.sum() == 1 else f"{tied.sum()} ranks are"
+            warn(f"{repeated} repeated within a query; ties keep their order")
     return segments
 
 

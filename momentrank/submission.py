@@ -10,7 +10,7 @@ from momentrank.formats.registry import RUNS
 from momentrank.formats.table import Truth
 from momentrank.matching.aligned import restore_own_ids
 from momentrank.mismatches import (
-    NothingMeetsError,
+    NoOverlapError,
     find_differences,
     find_unmatched,
     shorten,
@@ -139,7 +139,7 @@ def _queries(qrels: Segments, run: Segments) -> Iterator[str]:
     _, unknown = find_unmatched(qrels.queries, run.queries)
     try:
         lines = list(find_differences(qrels, run, unmatched=False))
-    except NothingMeetsError as exc:
+    except NoOverlapError as exc:
         yield str(exc)
         return
     if unknown:

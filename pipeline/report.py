@@ -146,7 +146,7 @@ def lead_page(sources: Sources, progress: Progress) -> str:
         withdrawn=lead.list_withdrawn(sources),
         people=lead.people(sources.annotators),
         checks=lead.hidden_checks(sources.hidden_checks),
-        couples=lead.couples(sources.annotator_pairs),
+        annotator_pairs=lead.annotator_pairs(sources.annotator_pairs),
         disputed=disputed[: lead.SHOWN],
         number=len(disputed),
         beside_machine=calibration.beside_machine(sources.beside_machine),

@@ -166,7 +166,7 @@ def main() -> None:
     """Draw the queries among the captions in use."""
     params = load()
     memory, modalities = params.engine.table_memory, params.ingest.query_modalities
-    if captions.fit_in(memory):
+    if captions.fits_in_memory(memory):
         pool = captions.read_pool(modalities, memory)
         table, metrics = split(pool, tables.FROZEN_QUERIES.read(), params.split)
         tables.QUERIES.write(table)

@@ -162,13 +162,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="compare every run with this one only")  # fmt: skip
     parser.add_argument("--test", choices=TESTS, default=TESTS[0],
                         help=f"the test that decides the marks (default: {TESTS[0]})")  # fmt: skip
-    parser.add_argument("--rounds", type=arguments.count, default=ROUNDS, metavar="N",
+    parser.add_argument("--rounds", type=arguments.parse_positive, default=ROUNDS, metavar="N",
                         help=f"permutations and bootstrap samples (default: {ROUNDS})")  # fmt: skip
     parser.add_argument("--confidence", type=float, default=CONFIDENCE, metavar="C",
                         help="confidence level of the intervals; significant means a"
                              f" corrected p below 1 - C (default: {CONFIDENCE})")  # fmt: skip
     inputs.add_seed(parser)
-    parser.add_argument("--label-noise", type=arguments.square_seconds, metavar="V",
+    parser.add_argument("--label-noise", type=arguments.parse_variance, metavar="V",
                         help="boundary noise: the variance of both ends in s^2")  # fmt: skip
     inputs.add_judgments(parser)
     inputs.add_printing(parser, "the means of each run, and a row per pair and measure")

@@ -26,7 +26,7 @@ from momentrank.formats import Lists, load_lists
 from momentrank.formats.source import count
 from momentrank.measures import Measure
 from momentrank.measures.parse import parse_measures
-from momentrank.mismatches import NothingMeetsError
+from momentrank.mismatches import NoOverlapError
 from momentrank.scoring import Evaluator
 
 SHOWN = 10
@@ -112,7 +112,7 @@ def _means(
 
     try:
         lists = data.match(read, evaluator, str(path), lambda _: None)
-    except NothingMeetsError:
+    except NoOverlapError:
         return {}
     return evaluator.calc_aggregate(lists)
 

@@ -184,7 +184,7 @@ def _read_as_text(source: Source, options: ReadOptions) -> bool:
     as_text = as_charades or by_columns or is_text(source, options.fmt)
     if options.time not in get_args(Time):
         times = ", ".join(TIMES)
-        raise UsageError(f"{options.time!r} is not a valid time, must be one of {times}")
+        raise UsageError(f"{options.time!r} is not a valid unit of time; choose {times}")
     if as_charades or (not as_text and may_be_json):
         if options.time == "mm.ss":
             raise UsageError(f"{source.path}: --time mm.ss is only for lines of fields")

@@ -60,14 +60,14 @@ def read_pool(modalities: Sequence[str], gigabytes: float) -> pd.DataFrame:
 
     Then the texts are memory-mapped, and only the times are in memory.
     """
-    if fit_in(gigabytes):
+    if fits_in_memory(gigabytes):
         return join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
     with open_database(gigabytes) as database:
         load_pool(database, modalities)
         return database.map("select * from pool order by moment_id")
 
 
-def fit_in(gigabytes: float) -> bool:
+def fits_in_memory(gigabytes: float) -> bool:
     """Tell whether captions and moments can be joined in this much memory."""
     return fits(gigabytes, max(tables.CAPTIONS.count_rows(), tables.MOMENTS.count_rows()))
 

@@ -12,7 +12,7 @@ NEAR = 0.0005
 NDCG = "nDCG(iou=0.5)@20"
 
 Verdict = Literal["pass", "look", "open"]
-SAID = {"pass": "Pass", "look": "Look", "open": "Open"}
+SAID = {"pass": "Pass", "look": "Check this", "open": "Open"}
 """`open`: there is no answer yet."""
 
 

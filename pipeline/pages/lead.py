@@ -46,7 +46,7 @@ PERSON = {
     "drift": "Drift",
     "escalated": "Escalated",
 }
-COUPLE = {
+ANNOTATOR_PAIR = {
     "couples": "Pairs",
     "exact": "Same level",
     "plain": "\u03ba plain",
@@ -107,13 +107,13 @@ def people(annotators: pd.DataFrame) -> Grid:
     return Grid("Annotators", ("Annotator", *PERSON.values()), rows, note)
 
 
-def couples(pairs: pd.DataFrame) -> Grid:
+def annotator_pairs(pairs: pd.DataFrame) -> Grid:
     """Return how well each two people agree."""
     rows = [
-        [f"{row['annotator']} and {row['other']}", *_cells(row, COUPLE)]
+        [f"{row['annotator']} and {row['other']}", *_cells(row, ANNOTATOR_PAIR)]
         for row in pairs.to_dict("records")
     ]
-    return Grid("Each two annotators", ("Annotators", *COUPLE.values()), rows)
+    return Grid("Annotator pairs", ("Annotators", *ANNOTATOR_PAIR.values()), rows)
 
 
 def hidden_checks(checks: pd.DataFrame) -> Grid | None:

@@ -174,7 +174,7 @@ def _refuse_coarse(scores: Vectors, micro: Ints, error: float) -> None:
     if np.abs(scores - micro / MICRO).max(initial=0) > error + (OFF_BY + 1) / MICRO:
         raise SearchError(
             "products are less precise than float32's, so the search can't be proven exact: on a"
-            " GPU, set CUDA_VISIBLE_DEVICES to nothing and run it again on the processor"
+            " GPU, run it again with CUDA_VISIBLE_DEVICES= (empty), on the processor"
         )
 
 
