@@ -152,8 +152,8 @@ def _of_times(qrels: Segments, run: Segments) -> Iterator[str]:
 
 def _middle(values: Floats) -> float:
     """Return the upper median; numpy's own loads masked arrays."""
-    place = len(values) // 2
-    return float(np.partition(values, place)[place])
+    middle = len(values) // 2
+    return float(np.partition(values, middle)[middle])
 
 
 def _latest(segments: Segments) -> dict[str, float]:
@@ -169,9 +169,9 @@ def find_alike(qrels: Sequence[str], run: Sequence[str]) -> str:
     pairs = [(forms[form], name) for name in run[:LOOKED_AT] if (form := plain(name)) in forms]
     if not pairs:
         return ""
-    one, other = pairs[0]
+    ours, theirs = pairs[0]
     more = f" ({len(pairs)} such)" if len(pairs) > 1 else ""
-    return f"{one!r} in the qrels, {other!r} in the run{more}"
+    return f"{ours!r} in the qrels, {theirs!r} in the run{more}"
 
 
 def plain(name: str) -> str:

@@ -218,8 +218,8 @@ def run_from_frame(frame: "pd.DataFrame", warn: Callable[[str], None] | None = N
 def _columns(frame: "pd.DataFrame", names: Sequence[str], kind: str) -> list[Any]:
     missing = [name for name in names if name not in frame]
     if missing:
-        there = ", ".join(map(repr, frame.columns))
-        raise UsageError(f"{kind}: the frame has no column {missing[0]!r}; it has {there}")
+        columns = ", ".join(map(repr, frame.columns))
+        raise UsageError(f"{kind}: the frame has no column {missing[0]!r}; it has {columns}")
     ids = [read_ids(frame[name].tolist(), name) for name in names[:2]]
     return [*ids, *(frame[name].to_numpy() for name in names[2:])]
 

@@ -68,10 +68,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def text(explanation: Explanation, source: dict[str, str]) -> str:
-    results = [(str(row.rank), *_place(row), *row.cells) for row in explanation.ranking]
+    results = [(str(row.rank), *_moment_cells(row), *row.cells) for row in explanation.ranking]
     ranking = tables.align_columns([RANKING, *results])
     judged = [
-        (f"#{number}", *_place(row), str(row.level), ", ".join(map(str, row.ranks)) or DASH)
+        (f"#{number}", *_moment_cells(row), str(row.level), ", ".join(map(str, row.ranks)) or DASH)
         for number, row in enumerate(explanation.truth, start=1)
     ]
     truth = tables.align_columns([TRUTH, *judged])
@@ -83,7 +83,7 @@ RANKING = ("rank", "video", "start", "end", *COLUMNS)
 TRUTH = ("", "video", "start", "end", "level", "matched by rank")
 
 
-def _place(row: RankedResult | JudgedSegment) -> tuple[str, str, str]:
+def _moment_cells(row: RankedResult | JudgedSegment) -> tuple[str, str, str]:
     return row.video, f"{row.start:.2f}", f"{row.end:.2f}"
 
 
@@ -155,8 +155,8 @@ def _bar(row: RankedResult | JudgedSegment, last: float, level: int | None, labe
     left, width = 100 * row.start / last, 100 * (row.end - row.start) / last
     look = 'class="free" style="' if level is None else f'style="{_look(level)};'
     title = f"{row.start:.2f} to {row.end:.2f} s"
-    place = f"left:{left:.3f}%;width:{width:.3f}%"
-    return f'<div class="line"><span {look}{place}" title="{title}">{label}</span></div>\n'
+    position = f"left:{left:.3f}%;width:{width:.3f}%"
+    return f'<div class="line"><span {look}{position}" title="{title}">{label}</span></div>\n'
 
 
 def _look(level: int) -> str:

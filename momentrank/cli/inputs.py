@@ -188,9 +188,9 @@ def load_truth(options: argparse.Namespace, path: Path) -> formats.Truth:
         warn=warn,
     )
     options.truth = truth  # in memory until the command ends
-    own = formats.official_convention(truth)
-    if own and getattr(options, "convention", own) is None:
-        warn(f"{path}: for the official numbers of {truth.format} use --convention {own}")
+    official = formats.official_convention(truth)
+    if official and getattr(options, "convention", official) is None:
+        warn(f"{path}: for the official numbers of {truth.format} use --convention {official}")
     return truth
 
 
