@@ -130,7 +130,7 @@ def table_of_failures(moments: pd.DataFrame, outcome: Outcome) -> pd.DataFrame:
     return lack[["moment_id", "video_id"]].assign(reason=lack["moment_id"].map(outcome.failed))
 
 
-def figures(outcome: Outcome) -> dict[str, object]:
+def collect_metrics(outcome: Outcome) -> dict[str, object]:
     """Return the metrics: clips are files, which several moments may share."""
     names = {*outcome.clips.values()}
     return {
@@ -174,7 +174,7 @@ def main() -> None:
         store.upload([FOLDER / name for name in sorted({*outcome.clips.values()})])
     tables.CLIPS.write(clip_table(moments, outcome))
     tables.FAILED_CLIPS.write(table_of_failures(moments, outcome))
-    cli.write_metrics("clips", figures(outcome))
+    cli.write_metrics("clips", collect_metrics(outcome))
     cli.log(remark(outcome))
     if missing := missing_remark(list(moments["path"].dropna().unique())):
         cli.log(f"clips: {missing}")

@@ -77,9 +77,9 @@ class Campaign(Section):
 
     def guideline_at(self, instant: datetime) -> str:
         """Return the version in force at an instant; before all of them, the first."""
-        held = [one.version for one in self.guidelines if parse_instant(one.since) <= instant]
-        versions = [one.version for one in self.guidelines] or [self.guideline]
-        return held[-1] if held else versions[0]
+        in_force = [g.version for g in self.guidelines if parse_instant(g.since) <= instant]
+        versions = [g.version for g in self.guidelines] or [self.guideline]
+        return in_force[-1] if in_force else versions[0]
 
     @property
     def piloting(self) -> bool:

@@ -68,9 +68,9 @@ def revise_guideline(
     Raises:
         CampaignError: the guideline is unchanged, or its version was used before.
     """
-    earlier = {one.version for one in campaign.guidelines} | {campaign.guideline}
+    earlier = {revision.version for revision in campaign.guidelines} | {campaign.guideline}
     if guide.version in earlier:
-        unchanged = [one.sha for one in campaign.guidelines[-1:]] == [guide.sha]
+        unchanged = [revision.sha for revision in campaign.guidelines[-1:]] == [guide.sha]
         problem = "is unchanged" if unchanged else f"its version {guide.version} was used before"
         remedy = "change it first" if unchanged else "raise `version` at its top"
         raise CampaignError(f"{guide.path}: {problem}; {remedy}")

@@ -98,7 +98,7 @@ def card(
         _table(figures.level_table(collection, names)),
         "## Judged and relevant candidates of a query\n",
         _table(figures.query_table(collection, batch)),
-        *_figures(collection),
+        *_show_figures(collection),
         "## Files\n",
         FILES,
         "## Rules\n",
@@ -155,7 +155,7 @@ def configs(collection: Collection, sizes: list[int]) -> list[dict[str, Any]]:
     tables = (DEFAULT, "queries", "top_ranked") if splits else ()
     return [
         *corpus,
-        *(config(name, {one: f"{name}/{one}.parquet" for one in splits}) for name in tables),
+        *(config(name, {split: f"{name}/{split}.parquet" for split in splits}) for name in tables),
         *(config(f"train_top{n:02}", {"train": f"train_top{n:02}.parquet"}) for n in sorted(sizes)),
     ]
 
@@ -198,12 +198,12 @@ def _table(rows: list[Row]) -> str:
     return "".join(f"| {' | '.join(_line(cell) for cell in row)} |\n" for row in lines)
 
 
-def _figures(collection: Collection) -> list[str]:
+def _show_figures(collection: Collection) -> list[str]:
     """Return the figures that have content, with their captions."""
-    drawn = [one for one in card_figures.draw_figures(collection) if one.chart is not None]
+    drawn = [figure for figure in card_figures.draw_figures(collection) if figure.chart is not None]
     return [
-        f"![{_line(one.title)}]({card_figures.path(one)})\n\n{_line(one.caption)}\n"
-        for one in drawn
+        f"![{_line(figure.title)}]({card_figures.path(figure)})\n\n{_line(figure.caption)}\n"
+        for figure in drawn
     ]
 
 
@@ -211,13 +211,13 @@ def _origin(collection: Collection, params: Params) -> list[str]:
     release = params.release
     details = {"Campaign": collection.campaign.name if collection.campaign else "none"}
     creators = "; ".join(release.creators or ())
-    given = {
+    stated = {
         "Made by": creators,
         "License": release.license,
         "Address": release.url,
         "To be cited as": release.citation,
     }
-    lines = [f"* {name}: {_line(text)}\n" for name, text in (details | given).items() if text]
+    lines = [f"* {name}: {_line(text)}\n" for name, text in (details | stated).items() if text]
     method = "Built by MomentRank after the method of TVR-Ranking (Liang et al., 2024).\n"
     return ["## Origin\n", "".join(lines), method]
 

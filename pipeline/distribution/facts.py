@@ -90,9 +90,9 @@ def collect_facts(collection: Collection, params: Params, agreement: Mapping[str
 
 def _find_missing(params: Params, corpus: str | None) -> list[str]:
     """Return the unset keys of params.yaml that only the lead can fill in."""
-    given = {**params.release.model_dump(), "corpus": corpus}
-    words = {f"rai.{key}": text for key, text in given["rai"].items()}
-    asked = {key: given[key] for key in ASKED_FOR} | words
+    settings = {**params.release.model_dump(), "corpus": corpus}
+    words = {f"rai.{key}": text for key, text in settings["rai"].items()}
+    asked = {key: settings[key] for key in ASKED_FOR} | words
     return [f"release.{key}" for key, value in asked.items() if value is None]
 
 
@@ -144,47 +144,48 @@ def name_corpus(params: Params) -> str | None:
 
 
 def _captions(params: Params) -> str:
-    own = params.rewrite
-    if own.backend == "none":
+    rewrite = params.rewrite
+    if rewrite.backend == "none":
         return "The corpus's own descriptions, as they are: nobody rewrote them."
     writer = {
-        "openai": f"The language model {own.openai.model} wrote them, by the prompt {own.prompt}",
+        "openai": f"The language model {rewrite.openai.model} wrote them, by the prompt {rewrite.prompt}",
         "rules": "Rules of MomentRank wrote them, without a language model",
-    }[own.backend]
-    masked = ", people left out of both," if own.similarity == "masked" else ""
-    details = f" at least {own.min_detail:g} of its details," if own.min_detail is not None else ""
+    }[rewrite.backend]
+    masked = ", people left out of both," if rewrite.similarity == "masked" else ""
+    least = rewrite.min_detail
+    details = "" if least is None else f" at least {least:g} of its details,"
     return (
         f"{writer}, from the corpus's descriptions, so that no character is named. Each was"
         f" checked: a similarity to its description{masked} of at least"
         f" {min_similarity(params):g},{details} and no person's name found with a score above"
-        f" {own.max_name_score:g}. What failed was written again up to {own.rounds} times; then"
+        f" {rewrite.max_name_score:g}. What failed was written again up to {rewrite.rounds} times; then"
         " a person corrected it, or it was left out."
     )
 
 
 def _encoder(params: Params) -> str:
-    own = params.embed
-    revision = f", revision {own.revision}" if own.revision else ""
-    return f"The sentence encoder {encoder_name(params)} ({own.pooling} pooling{revision})"
+    embed = params.embed
+    revision = f", revision {embed.revision}" if embed.revision else ""
+    return f"The sentence encoder {encoder_name(params)} ({embed.pooling} pooling{revision})"
 
 
-def _agreement(figures: Mapping[str, Any]) -> str:
-    if figures["alpha"] is None or figures["kappa"] is None:
+def _agreement(agreement: Mapping[str, Any]) -> str:
+    if agreement["alpha"] is None or agreement["kappa"] is None:
         return "Not defined yet: too little was judged twice."
-    quadratic = figures["kappa_quadratic"]
+    quadratic = agreement["kappa_quadratic"]
     weighted = "not defined" if quadratic is None else f"{quadratic:.3f}"
     return (
-        f"Over the first two votes of {figures['pairs']:,} pairs: Krippendorff's ordinal alpha"
-        f" {figures['alpha']:.3f}, Cohen's kappa {figures['kappa']:.3f} ({weighted} with"
-        f" quadratic weights), {figures['within_1']:.1%} at most one level apart."
+        f"Over the first two votes of {agreement['pairs']:,} pairs: Krippendorff's ordinal alpha"
+        f" {agreement['alpha']:.3f}, Cohen's kappa {agreement['kappa']:.3f} ({weighted} with"
+        f" quadratic weights), {agreement['within_1']:.1%} at most one level apart."
     )
 
 
 def _bias(params: Params) -> str:
-    own = params.candidates
+    candidates = params.candidates
     return (
         "Only moments whose captions are most similar to the query were judged:"
-        f" {own.batch} of each query, up to {own.top} where the first ones were relevant. What is"
+        f" {candidates.batch} of each query, up to {candidates.top} where the first ones were relevant. What is"
         " relevant beyond them has no level and counts as irrelevant, so systems that rank as this"
         " encoder does are favoured. Where there was an audit (`consensus.csv`), its pairs show how"
         " much was missed."

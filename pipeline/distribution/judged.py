@@ -74,8 +74,8 @@ def _by_skill(collection: Collection, split: str) -> ReleaseFile:
     """Return the second consensus's qrels: the same queries, including discarded pairs."""
     pairs = collection.pairs
     wanted = pairs["skill_level"].notna() & pairs["query_id"].isin(collection.queries["query_id"])
-    own = pairs[wanted & (pairs["split"] == split)].sort_values(["query_id", "rank", "pair_id"])
-    return segment_qrels(own.assign(level=own["skill_level"].astype("int64")))
+    rows = pairs[wanted & (pairs["split"] == split)].sort_values(["query_id", "rank", "pair_id"])
+    return segment_qrels(rows.assign(level=rows["skill_level"].astype("int64")))
 
 
 def moment_qrels(judged: pd.DataFrame) -> ReleaseFile:
@@ -112,4 +112,4 @@ def _trec_text(queries: Sequence[str], moments: Sequence[str], levels: Sequence[
     """Return judged moments as lines."""
     query, moment = write.fields(queries), write.fields(moments)
     rows = zip(queries, moments, levels, strict=True)
-    return "".join(f"{query[one]} 0 {moment[other]} {level}\n" for one, other, level in rows)
+    return "".join(f"{query[q]} 0 {moment[m]} {level}\n" for q, m, level in rows)

@@ -43,7 +43,7 @@ def progress(collection: Collection) -> str:
 
 
 def manifest(
-    collection: Collection, facts: Facts, params: Params, parts: ReleaseFiles
+    collection: Collection, facts: Facts, params: Params, release_files: ReleaseFiles
 ) -> ReleaseFile:
     """Return the manifest of all files except itself.
 
@@ -65,7 +65,7 @@ def manifest(
         "params": settings.select_settings(params),
         "format": FORMAT,
         "columns": {path: list(columns) for path, columns in sorted(RECORDS.items())},
-        "files": manifest_json({path: part.entry for path, part in parts.items()}),
+        "files": manifest_json({path: file.entry for path, file in release_files.items()}),
         "training": "train_manifest.json",
         "machine": "machine_manifest.json",
     }

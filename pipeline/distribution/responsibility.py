@@ -51,32 +51,32 @@ class Tool(NamedTuple):
 
 def describe_responsibility(collection: Collection, params: Params) -> dict[str, str]:
     """Return a sentence or two by topic; topics without any are left out."""
-    own = params.release.rai
+    rai = params.release.rai
     said = {
         "Annotation platform": _platform(collection, params),
         "Judgments of a pair": _judgments(collection),
-        "Who judged": own.annotators,
+        "Who judged": rai.annotators,
         "Machine tools": f"{_list(machine_tools(params))}. No machine's level is among the levels.",
         "Limits": _limits(collection),
-        "Use": own.use_cases,
-        "Social impact": own.social_impact,
-        "Personal information": _join(own.personal_information, NUMBERED),
-        "Maintenance": _join(own.maintenance, VERSIONS),
+        "Use": rai.use_cases,
+        "Social impact": rai.social_impact,
+        "Personal information": _join(rai.personal_information, NUMBERED),
+        "Maintenance": _join(rai.maintenance, VERSIONS),
     }
     return {topic: text for topic, text in said.items() if text}
 
 
 def machine_tools(params: Params) -> list[Tool]:
     """Return what machines did to produce the pairs that people judged."""
-    own, tagger = params.rewrite, params.names.model
-    writers = {"openai": own.openai.model, "rules": "rules of MomentRank"}
+    rewrite, tagger = params.rewrite, params.names.model
+    writers = {"openai": rewrite.openai.model, "rules": "rules of MomentRank"}
     finder = "the name tagger of MomentRank" if tagger == "builtin" else tagger.rpartition("/")[2]
     rewriting = [
-        Tool(writers.get(own.backend, ""), "rewrote descriptions as captions without names"),
+        Tool(writers.get(rewrite.backend, ""), "rewrote descriptions as captions without names"),
         Tool(finder, "looked for names that were left in captions"),
     ]
     comparing = Tool(encoder_name(params), "compared texts, and chose the moments to judge")
-    return [*(rewriting if own.backend != "none" else []), comparing]
+    return [*(rewriting if rewrite.backend != "none" else []), comparing]
 
 
 def encoder_name(params: Params) -> str:

@@ -103,8 +103,8 @@ class ClipPictures:
     @property
     def tokens(self) -> int:
         """About how many tokens all pictures take; servers differ by a factor of more than ten."""
-        one = self.look.height**2 * _ASPECT / _PIXELS_PER_TOKEN
-        return round(len(self.look.times(self.clip)) * one)
+        per_picture = self.look.height**2 * _ASPECT / _PIXELS_PER_TOKEN
+        return round(len(self.look.times(self.clip)) * per_picture)
 
     async def put_in(self, body: Body) -> Body:
         """Return the body with the pictures in place of their names.
@@ -128,8 +128,8 @@ def _replace(content: str | Sequence[Body], by_name: dict[str, str]) -> str | li
     if isinstance(content, str):
         return content
     return [
-        part | {"image_url": part["image_url"] | {"url": by_name[part["image_url"]["url"]]}}
-        if part["type"] == "image_url"
-        else part
-        for part in content
+        block | {"image_url": block["image_url"] | {"url": by_name[block["image_url"]["url"]]}}
+        if block["type"] == "image_url"
+        else block
+        for block in content
     ]

@@ -28,10 +28,10 @@ from pipeline.judges.repeats import drop_stale, settle_machine
 JUDGMENTS, CARD, MANIFEST = "machine_judgments.csv", "machine_card.txt", "machine_manifest.json"
 QRELS = "qrels/{}.machine.qrels"
 MOMENT_QRELS = "qrels/{}.machine.moments.qrels"
-PLACE = ["video_name", "start", "end"]
+SEGMENT = ["video_name", "start", "end"]
 SHOWN = ["query_sha", "clip_sha"]
 _GIVEN = ["level", "expected", "reason", "model", "prompt", "guideline", "frames", "repeat"]
-COLUMNS = [*PAIR_KEY, *PLACE, *_GIVEN, *SHOWN]
+COLUMNS = [*PAIR_KEY, *SEGMENT, *_GIVEN, *SHOWN]
 """Of `machine_judgments.csv`. A model's remarks in its own words are not released."""
 
 NOTICE = (
@@ -81,18 +81,18 @@ def build_machine_files(table: pd.DataFrame, source: Released, settings: Judge) 
     """
     rows = _select(table, source)
     settled = settle_machine(rows)
-    places = rows.drop_duplicates(PAIR_KEY)[[*PAIR_KEY, *PLACE, "split"]]
-    levels = settled.merge(places, on=PAIR_KEY).sort_values(PAIR_KEY)
+    segments = rows.drop_duplicates(PAIR_KEY)[[*PAIR_KEY, *SEGMENT, "split"]]
+    levels = settled.merge(segments, on=PAIR_KEY).sort_values(PAIR_KEY)
     levels = levels.rename(columns={"video_name": "video_id"})
     by_split = {name: levels[levels["split"] == name] for name in tables.JUDGED_SPLITS}
     files = {
         JUDGMENTS: csv_rows(rows[COLUMNS] if len(levels) else rows[COLUMNS][:0]),
-        **{QRELS.format(name): segment_qrels(own) for name, own in by_split.items()},
-        **{MOMENT_QRELS.format(name): moment_qrels(own) for name, own in by_split.items()},
+        **{QRELS.format(name): segment_qrels(judged) for name, judged in by_split.items()},
+        **{MOMENT_QRELS.format(name): moment_qrels(judged) for name, judged in by_split.items()},
     }
     described = _describe(rows, levels, source, settings)
     files[CARD] = ReleaseFile(_card(described).encode())
-    listed = {path: part.entry for path, part in files.items()} if len(levels) else {}
+    listed = {path: file.entry for path, file in files.items()} if len(levels) else {}
     content = described | {"columns": {JUDGMENTS: COLUMNS}, "files": manifest_json(listed)}
     return {**files, MANIFEST: json_object(content)}
 
@@ -100,10 +100,10 @@ def build_machine_files(table: pd.DataFrame, source: Released, settings: Judge) 
 def _select(table: pd.DataFrame, source: Released) -> pd.DataFrame:
     """Return judgments that are not stale, for the collection's queries, without local paths."""
     campaign, queries = source.campaign, source.queries
-    kept = select_distinct_texts(queries if campaign is None else campaign.select_kept(queries))
+    distinct = select_distinct_texts(queries if campaign is None else campaign.select_kept(queries))
     moments = source.moments.rename(columns={"video_id": "video_name"})
-    rows = drop_stale(table, source.ledger).merge(kept[["query_id", "split"]], on="query_id")
-    rows = rows.merge(moments[["moment_id", *PLACE]], on="moment_id")
+    rows = drop_stale(table, source.ledger).merge(distinct[["query_id", "split"]], on="query_id")
+    rows = rows.merge(moments[["moment_id", *SEGMENT]], on="moment_id")
     rows["model"] = rows["model"].map(_public)
     return rows.sort_values([*PAIR_KEY, "repeat"], ignore_index=True)
 

@@ -139,7 +139,7 @@ class VisionJudge:
                 error = exc
         return self._asker.list_missed(error)
 
-    def figures(self) -> Mapping[str, object]:
+    def metrics(self) -> Mapping[str, object]:
         """Return what judging took, and the number of answers by reason (`ok`: with a level)."""
         spent = self._asker.spent.metrics()
         del spent["reused_captions"]
@@ -158,7 +158,7 @@ class VisionJudge:
         recipe, *others = [self._recipe(questions, repeat) for repeat in repeats]
         texts = list(recipe.questions)
         with self._asker.cache.lock():  # adopts what a killed run has bought
-            rounds = [self._asker.round(one, texts, 1).missing() for one in (recipe, *others)]
+            rounds = [self._asker.round(asked, texts, 1).missing() for asked in (recipe, *others)]
         missing = [text for request in rounds[0] for text in request.asked.values()]
         shuffled = sorted(missing or texts, key=lambda text: draw("estimate", text))
         sample = shuffled[:ESTIMATED_BY]
@@ -214,7 +214,7 @@ class VisionJudge:
     def _recipe(self, questions: Sequence[Question], repeat: int) -> LevelRecipe:
         """Return a recipe for the distinct questions, by clip: a server may reuse what it read."""
         settings = self._settings
-        ordered = sorted(questions, key=lambda one: (one.clip.sha, one.query))
+        ordered = sorted(questions, key=lambda question: (question.clip.sha, question.query))
         return LevelRecipe(
             url=self._asker.endpoint.url,
             model=settings.model,

@@ -10,7 +10,7 @@ from pipeline.core.tables import LEVELS
 from pipeline.pages import charts
 from pipeline.pages.charts import Words
 from pipeline.pages.relevance import LEVEL_COLUMNS, Example
-from pipeline.pages.sources import Figures
+from pipeline.pages.sources import Metrics
 from pipeline.pages.tables import Grid, count, decimal, percent
 
 LEVEL_HEADS = [f"level {level}" for level in LEVELS]
@@ -43,8 +43,8 @@ class Figure(NamedTuple):
     quoted: str = ""
 
 
-def figures(
-    tables: Mapping[str, pd.DataFrame], agreement: Figures, examples: Sequence[Example]
+def draw_figures(
+    tables: Mapping[str, pd.DataFrame], agreement: Metrics, examples: Sequence[Example]
 ) -> list[Figure]:
     """Return the figures in the order of the page; one without data has no chart."""
     return [
@@ -83,9 +83,9 @@ def _examples(examples: Sequence[Example]) -> list[Figure]:
     kinds = ("few", "many") if len(examples) > 1 else ("some",)
     return [
         _example(
-            f"figure-6{letter}", f"Figure 6{letter}. A query with {kind} relevant moments", one
+            f"figure-6{letter}", f"Figure 6{letter}. A query with {kind} relevant moments", example
         )
-        for letter, kind, one in zip("ab", kinds, examples, strict=False)
+        for letter, kind, example in zip("ab", kinds, examples, strict=False)
     ]
 
 
@@ -171,7 +171,7 @@ def histogram(name: str, table: pd.DataFrame) -> Figure:
     numbers = Grid(title, (x.capitalize(), y), shown)
     if not rows:
         return Figure(name, title, caption, None, numbers, table)
-    most = max(range(len(rows)), key=lambda place: int(rows[place][2]))
+    most = max(range(len(rows)), key=lambda row: int(rows[row][2]))
     description = (
         f"{len(rows)} bars; the highest is {rows[most][2]:,} {y.lower()} at {labels[most]} {x}."
     )

@@ -52,7 +52,7 @@ def list_rejected(sources: Sources) -> list[Rejected]:
         Rejected(kind, str(reason), int(number), file)
         for kind, (reasons, file) in lists.items()
         for reason, number in sorted(
-            reasons.value_counts().items(), key=lambda one: (-one[1], str(one[0]))
+            reasons.value_counts().items(), key=lambda item: (-item[1], str(item[0]))
         )
     ]
 
@@ -66,7 +66,7 @@ def count_lost(sources: Sources) -> tuple[int, int]:
 
 def rejections_grid(rejections: list[Rejected]) -> Grid:
     """Return what was rejected as a table."""
-    rows = [(REASONS[one.kind], one.reason, count(one.number), one.file) for one in rejections]
+    rows = [(REASONS[r.kind], r.reason, count(r.number), r.file) for r in rejections]
     none = "" if rows else "Nothing was rejected."
     return Grid("What was rejected", ("What", "Why", "Number", "Listed in"), rows, none)
 
@@ -75,11 +75,11 @@ def rounds_grid(sources: Sources) -> Grid:
     """Return the results of the checks in each round of rewriting."""
     rows = [
         (
-            "First draft" if own["round"] == 0 else f"Repair {own['round']}",
-            *(count(own[name]) for name in ROUND),
-            percent(own["share_passed"]),
+            "First draft" if metrics["round"] == 0 else f"Repair {metrics['round']}",
+            *(count(metrics[name]) for name in ROUND),
+            percent(metrics["share_passed"]),
         )
-        for own in sources.metrics["rewrite"]["rounds"].values()
+        for metrics in sources.metrics["rewrite"]["rounds"].values()
     ]
     head = ("Round", *ROUND.values(), "Share passed")
     note = "Distinct descriptions; one may fail several checks. Those that still fail are left out."

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline.core.tables import LEVELS
-from pipeline.pages.sources import Figures
+from pipeline.pages.sources import Metrics
 from pipeline.pages.tables import Cell, Grid, count, decimal, percent, share
 
 GROUPS = {
@@ -47,7 +47,7 @@ ABOUT = (
 DISTANCES = ("nominal", "ordinal", "interval")
 
 
-def agreement_grids(figures: Figures, confidence: float) -> list[Grid]:
+def agreement_grids(agreement: Metrics, confidence: float) -> list[Grid]:
     """Return agreement by group of votes, and Cohen's kappa.
 
     `confidence` is the level of the bootstrap interval.
@@ -55,8 +55,8 @@ def agreement_grids(figures: Figures, confidence: float) -> list[Grid]:
     interval = percent(confidence, 0)
     head = ("Votes", "Pairs", "Couples", "Exact", "Within 1", "Nominal \u03b1", "Ordinal \u03b1",
             "Interval \u03b1", f"{interval} from", "to")  # fmt: skip
-    rows = [_group(GROUPS[name], figures["groups"].get(name)) for name in GROUPS]
-    kappa = figures["kappa"]
+    rows = [_group(GROUPS[name], agreement["groups"].get(name)) for name in GROUPS]
+    kappa = agreement["kappa"]
     by_two = [
         ("Mean over annotator pairs", *map(_three, kappa["mean_over_annotator_pairs"].values())),
         ("All couples of votes", *map(_three, kappa["all_couples"].values())),
@@ -75,18 +75,18 @@ def agreement_grids(figures: Figures, confidence: float) -> list[Grid]:
     ]
 
 
-def alike_text(figures: Figures | None) -> str:
+def alike_text(alike: Metrics | None) -> str:
     """Return the results for moments with the query's own words (paper, Appendix B.5)."""
-    if not figures or not figures["pairs"]:
+    if not alike or not alike["pairs"]:
         return "No pair with the query\u2019s own words has a level yet (paper, Appendix B.5)."
     return (
-        f"Of {figures['pairs']:,} pairs whose caption has the query\u2019s own words,"
-        f" {figures['below_top']:,} ({percent(figures['share'])}) ended up below level 4"
+        f"Of {alike['pairs']:,} pairs whose caption has the query\u2019s own words,"
+        f" {alike['below_top']:,} ({percent(alike['share'])}) ended up below level 4"
         " (paper, Appendix B.5: 11.8\u202f%)."
     )
 
 
-def _group(title: str, group: Figures | None) -> list[Cell]:
+def _group(title: str, group: Metrics | None) -> list[Cell]:
     if group is None:
         return [title, *map(decimal, [None] * 9)]
     alpha = group["alpha"]
@@ -106,12 +106,12 @@ def _three(value: float | None) -> Cell:
     return decimal(value, 3)
 
 
-def table(figures: Figures) -> pd.DataFrame:
+def table(by_split: Metrics) -> pd.DataFrame:
     """Return the runs' scores in rows: `split, run, measure, score`."""
     rows = [
         (split, run, measure, score)
         for split in SPLITS
-        for run, scores in figures[split]["runs"].items()
+        for run, scores in by_split[split]["runs"].items()
         for measure, score in (scores or {}).items()
     ]
     return pd.DataFrame(rows, columns=["split", "run", "measure", "score"])
@@ -124,67 +124,67 @@ class ScoreGrids(NamedTuple):
     narrow: list[Grid]
 
 
-def score_grids(figures: Figures) -> ScoreGrids:
+def score_grids(scores: Metrics) -> ScoreGrids:
     """Return a table for each split and family of measures; none if nothing was scored."""
-    scored = [split for split in SPLITS if figures[split]["runs"]["ideal"]]
-    wide = [_grid(split, name, figures[split]) for name in BY_IOU for split in scored]
-    return ScoreGrids(wide, [_grid(split, "AxIoU", figures[split]) for split in scored])
+    scored = [split for split in SPLITS if scores[split]["runs"]["ideal"]]
+    wide = [_grid(split, name, scores[split]) for name in BY_IOU for split in scored]
+    return ScoreGrids(wide, [_grid(split, "AxIoU", scores[split]) for split in scored])
 
 
-def _grid(split: str, family: str, figures: Any) -> Grid:  # noqa: ANN401  (JSON)
-    runs = figures["runs"]
+def _grid(split: str, family: str, scores: Any) -> Grid:  # noqa: ANN401  (JSON)
+    runs = scores["runs"]
     measures = [name for name in runs["ideal"] if name.startswith((f"{family}(", f"{family}@"))]
-    parts = [match for match in map(SHORT.fullmatch, measures) if match]
-    cutoffs = [f"First {part['cutoff']}" for part in parts]
+    matches = [match for match in map(SHORT.fullmatch, measures) if match]
+    cutoffs = [f"First {match['cutoff']}" for match in matches]
     rows = [(RUNS[run], *(_three(runs[run][name]) for name in measures)) for run in RUNS]
-    title = f"{family}, {SPLITS[split]} ({figures['judged_queries']:,} queries)"
+    title = f"{family}, {SPLITS[split]} ({scores['judged_queries']:,} queries)"
     if family not in BY_IOU:
         return Grid(title, ("Run", *cutoffs), rows, MEANING[family])
-    heads = [f"IoU {part['iou']}" for part in parts]
+    heads = [f"IoU {match['iou']}" for match in matches]
     groups = [(name, len(list(same))) for name, same in groupby(cutoffs)]
     return Grid(title, ("Run", *heads), rows, MEANING[family], groups)
 
 
-def kendall_tau(one: pd.Series, other: pd.Series) -> float | None:
+def kendall_tau(before: pd.Series, after: pd.Series) -> float | None:
     """Return Kendall's tau-b of two columns of scores; None if one of them is constant."""
-    first, second = np.triu_indices(len(one), 1)
-    signs = [np.sign(s.to_numpy()[first] - s.to_numpy()[second]) for s in (one, other)]
+    first, second = np.triu_indices(len(before), 1)
+    signs = [np.sign(s.to_numpy()[first] - s.to_numpy()[second]) for s in (before, after)]
     whole = float(np.sqrt((signs[0] ** 2).sum() * (signs[1] ** 2).sum()))
     return float((signs[0] * signs[1]).sum()) / whole if whole else None
 
 
-def difference_text(figures: Figures) -> str:
+def difference_text(skill: Metrics) -> str:
     """Return what the second consensus is, and for how many pairs the two levels differ."""
-    pairs, different = figures["with_both"], figures["different"]
+    pairs, different = skill["with_both"], skill["different"]
     if not pairs:
         return f"{ABOUT} No pair has both levels yet."
-    part = percent(share(different, pairs))
-    return f"{ABOUT} Of {pairs:,} pairs with both levels, {different:,} ({part}) differ."
+    different_share = percent(share(different, pairs))
+    return f"{ABOUT} Of {pairs:,} pairs with both levels, {different:,} ({different_share}) differ."
 
 
-def skill_grid(figures: Figures) -> Grid:
+def skill_grid(skill: Metrics) -> Grid:
     """Return the number of pairs by level under the rule (rows) and by skill (columns)."""
     names = [*(f"Level {level}" for level in LEVELS), "Discarded"]
-    rows = [(name, *map(count, row)) for name, row in zip(names, figures["matrix"], strict=True)]
+    rows = [(name, *map(count, row)) for name, row in zip(names, skill["matrix"], strict=True)]
     return Grid(
         "Levels by the rule and by skill",
         ("By the rule", *(f"{level} by skill" for level in LEVELS)),
-        rows if figures["pairs"] else [],
+        rows if skill["pairs"] else [],
         "The rule rounds a mean between two levels up; the level by skill is the nearest one.",
     )
 
 
-def order_grids(figures: Figures) -> list[Grid]:
+def order_grids(scores: Metrics) -> list[Grid]:
     """Return the runs' scores under both sets of levels; none if nothing was scored."""
-    return [_order_grid(split, figures[split]) for split in SPLITS if _both(figures[split])]
+    return [_order_grid(split, scores[split]) for split in SPLITS if _both(scores[split])]
 
 
-def _both(figures: Figures) -> bool:
-    return all((figures.get(name) or {}).get("ideal") for name in ("runs", "skill_runs"))
+def _both(scores: Metrics) -> bool:
+    return all((scores.get(name) or {}).get("ideal") for name in ("runs", "skill_runs"))
 
 
-def _order_grid(split: str, figures: Figures) -> Grid:
-    frames = [pd.DataFrame(figures[name]).loc[:, [*RUNS]] for name in ("runs", "skill_runs")]
+def _order_grid(split: str, scores: Metrics) -> Grid:
+    frames = [pd.DataFrame(scores[name]).loc[:, [*RUNS]] for name in ("runs", "skill_runs")]
     measures = [name for name in frames[0].index if CUTOFF.search(name)]
     rows = [_row(name, *(frame.loc[name] for frame in frames)) for name in measures]
     heads = [cell for _ in RUNS for cell in ("Rule", "Skill")]
@@ -199,5 +199,5 @@ def _order_grid(split: str, figures: Figures) -> Grid:
 
 
 def _row(measure: str, rule: pd.Series, skill: pd.Series) -> list[Cell]:
-    scores = [decimal(one[run], 3) for run in RUNS for one in (rule, skill)]
+    scores = [decimal(by_run[run], 3) for run in RUNS for by_run in (rule, skill)]
     return [measure, *scores, decimal(kendall_tau(rule, skill), 2)]

@@ -109,7 +109,7 @@ class _Search:
                 answers.append(_renumber(answer.select(proven[answer.query]), some))
                 left.append(some[~proven])
             unproven, size = np.concatenate(left), size * 4
-        answers += [_renumber(self._scan(queries[one]), one) for one in _slices(unproven, 1)]
+        answers += [_renumber(self._scan(queries[rows]), rows) for rows in _slices(unproven, 1)]
         rows = concatenate(answers)
         return rows.select(np.argsort(rows.query, kind="stable"))
 

@@ -48,11 +48,11 @@ def _weigh_word(around: Surroundings, place: int) -> int:
     """
     keys, alone = around.keys, _is_alone(around)
     needs = 1 + (place <= 0) if alone else 0
-    given = LISTED * any(key in lists.given_names() for key in keys)
-    given = SURE if any(map(lists.is_given_name, keys)) else given
+    first_name = LISTED * any(key in lists.given_names() for key in keys)
+    first_name = SURE if any(map(lists.is_given_name, keys)) else first_name
     family = not _is_kind(around) and any(key in lists.family_names() for key in keys)
-    word = all(map(lists.is_word, keys)) * (1 + (needs or not (given or family)))
-    return given + LISTED * family - word
+    word = all(map(lists.is_word, keys)) * (1 + (needs or not (first_name or family)))
+    return first_name + LISTED * family - word
 
 
 def _is_alone(around: Surroundings) -> bool:

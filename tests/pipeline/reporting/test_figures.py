@@ -22,7 +22,7 @@ from pipeline.core.text import count_words, vocabulary, words
 from pipeline.distribution.figures import per_query, query_table
 from pipeline.pages import charts, checks, collection, cost, lead, losses, relevance, scores, verbs
 from pipeline.pages.charts import Words, bars
-from pipeline.pages.figures import figures
+from pipeline.pages.figures import draw_figures
 from pipeline.pages.tables import UNKNOWN, count, decimal, percent
 
 ASKED = Report(min_alpha=0.667, max_discarded=0.05, max_alike_below_top=0.2, max_lost=0.05)
@@ -41,7 +41,7 @@ def end_campaign(source, ended):
 
 
 def test_table_1_counts_each_split(inputs):
-    splits = collection.figures(inputs)["splits"]
+    splits = collection.collect_statistics(inputs)["splits"]
     assert {tuple(own) for own in splits.values()} == {collection.COUNTS}
     # m1 and m2 have levels 3 and 2; v1 has 20 seconds; "a man walks in".
     assert list(splits["val"].values()) == [1, 1, 2, 2, 2, 2, 1, 0.005556, 4, 1]
@@ -53,7 +53,7 @@ def test_table_1_counts_each_split(inputs):
 
 
 def test_table_4_tells_words_lengths_and_shares(inputs):
-    own = collection.figures(inputs)
+    own = collection.collect_statistics(inputs)
     # "a man walks in", "a woman opens the door", "he sits down"
     assert own["query_words"] == {"mean": 4.0, "median": 4.0, "min": 3.0, "max": 5.0}
     assert own["splits"]["all"]["vocabulary"] == 15  # and "she holds a hand out"
@@ -85,7 +85,7 @@ def test_shares_of_queries_with_20_and_40_pairs(inputs):
         split="test", level=pd.NA, origin="candidates",
     )  # fmt: skip
     further = judged[judged["query_id"] == "a"].assign(origin="audit", rank=41)  # no candidates
-    own = collection.figures(replace_pairs(inputs, pd.concat([judged, further])))
+    own = collection.collect_statistics(replace_pairs(inputs, pd.concat([judged, further])))
     assert (own["means"]["test"]["shown_20"], own["means"]["test"]["shown_40"]) == (0.25, 0.5)
 
 
@@ -244,7 +244,7 @@ def test_disputed_pairs_come_with_answers_and_a_relative_link(inputs):
     [pair] = lead.list_disputed(inputs)
     assert pair.answers == ["1: 0", "2: 3", "3: 4", "4: 1"]
     assert (pair.outcome, pair.clip) == ("discarded", "../clips/m2.mp4")
-    assert pair.place == "v1, 5.0 to 9.0 s, rank 1"
+    assert pair.moment == "v1, 5.0 to 9.0 s, rank 1"
 
 
 def test_flags_are_shown_with_their_reasons():
@@ -263,7 +263,7 @@ def test_every_figure_has_a_chart_or_says_that_there_is_nothing(inputs):
     none = replace_pairs(inputs, inputs.collection.pairs.assign(level=pd.NA))
     for source in (inputs, none):
         examples = relevance.examples(source.collection.judged, source.collection.frozen)
-        plots = figures(relevance.tables(source), inputs.metrics["agreement"], examples)
+        plots = draw_figures(relevance.tables(source), inputs.metrics["agreement"], examples)
         assert len(plots) == len({figure.name for figure in plots}) == 7 + len(examples)
         assert all(figure.chart is None or "<title" in figure.chart for figure in plots)
     assert plots[0].chart is None
@@ -394,7 +394,7 @@ def test_the_report_knows_what_brought_a_pair_as_the_release_does(audit_folder):
 def test_card_and_report_count_the_same_candidates_of_a_query(folder, request):
     with contextlib.chdir(request.getfixturevalue(folder)):
         read = small_collection.read()
-    own = collection.figures(read)["relevant_per_query"]["mean"]
+    own = collection.collect_statistics(read)["relevant_per_query"]["mean"]
     card = {name: both for name, *_, both in query_table(read.collection, 20)}
     assert card["candidates of level 1 to 4 of a query (mean)"] == f"{own:.2f}"
     assert own == (1.0 if folder == "small" else 0.0)
