@@ -140,12 +140,12 @@ def main(options: argparse.Namespace) -> None:
     sent = pack_folders(package, FOLDERS) if options.to == "zenodo" else package
     address = publish(sent, target)
     new = record(package, target, address)
-    others = [
+    previous = [
         entry
         for entry in published
         if (entry.version, entry.to, entry.place) != (new.version, new.to, new.place)
     ]
-    versions.write_published([*others, new])
+    versions.write_published([*previous, new])
     git.commit([versions.FILE], f"Publish {new.version} ({new.to}: {new.place})")
     doi = f", DOI {address.doi}" if address.doi else ""
     sys.stdout.write(f"version {new.version} is published: {address.url}{doi}\n")

@@ -67,11 +67,11 @@ def collection_table(collection: Collection) -> list[Row]:
             "judged pairs": lambda split: f"{len(split.pairs):,}",
             "moments": lambda split: f"{len(split.moments):,}",
             "videos": lambda split: f"{len(split.videos):,}",
-            "words in a query (mean)": lambda split: _mean(count_words(split.texts)),
-            "distinct words of queries": lambda split: f"{len(vocabulary(split.texts)):,}",
-            "seconds of a moment (mean)": lambda split: _mean(split.moments["length"]),
-            "seconds of a video (mean)": lambda split: _mean(split.videos["duration"]),
-            "moment to video (mean)": lambda split: _mean(split.moments["share"], 3),
+            "words per query (mean)": lambda split: _mean(count_words(split.texts)),
+            "distinct query words": lambda split: f"{len(vocabulary(split.texts)):,}",
+            "moment length, seconds (mean)": lambda split: _mean(split.moments["length"]),
+            "video length, seconds (mean)": lambda split: _mean(split.videos["duration"]),
+            "moment length / video length (mean)": lambda split: _mean(split.moments["share"], 3),
         },
     )
 
@@ -87,13 +87,13 @@ def query_table(collection: Collection, batch: int) -> list[Row]:
     return _by_split(
         collection,
         {
-            "judged candidates of a query (mean)": lambda split: _mean(split.sizes()),
+            "judged candidates per query (mean)": lambda split: _mean(split.sizes()),
             f"queries with at most {batch}": lambda split: _share(split.sizes() <= batch),
             f"queries with more than {batch}": lambda split: _share(split.sizes() > batch),
-            "candidates of level 1 to 4 of a query (mean)": lambda split: _mean(
+            "candidates of level 1 to 4 per query (mean)": lambda split: _mean(
                 split.sizes(RELEVANT)
             ),
-            "candidates of level 4 of a query (mean)": lambda split: _mean(split.sizes(PERFECT)),
+            "candidates of level 4 per query (mean)": lambda split: _mean(split.sizes(PERFECT)),
         },
     )
 

@@ -35,33 +35,35 @@ COLUMNS = [*PAIR_KEY, *SEGMENT, *_GIVEN, *SHOWN]
 """Of `machine_judgments.csv`. A model's remarks in its own words are not released."""
 
 NOTICE = (
-    "No person gave these levels: a machine did. They are not the collection's levels, and are in"
-    " none of its other files. Report no score by them as a score on this collection."
+    "A machine assigned these levels, not people. They are not the collection's levels and are in"
+    " none of its other files. Do not report scores computed from them as scores on this"
+    " collection."
 )
-SIMULATED = "Judgments of people may be simulated here (a rehearsal)."
+SIMULATED = "This is a rehearsal: people's judgments may be simulated."
 LEARNED = (
     "The model is an ordinal regression of people's levels on the similarity of query and caption;"
     " it saw no video. The levels of a validation query come from the other validation queries,"
-    " those of test queries from all validation queries. It is a control, no judge."
+    " those of test queries from all validation queries. It is a control, not a judge."
 )
-BLIND = "The model saw no video: captions stood in the place of pictures."
+BLIND = "The model saw no video: it was shown captions instead of pictures."
 CARD_TEXT = """\
-# Levels by a machine
+# Machine levels
 
 {notice}
 
-* Model: {model}. Prompt: {prompt}. Guideline: {guideline}. Pictures of a clip at most: {frames}.
-* {pairs:,} pairs of {queries:,} queries have a level, {without:,} judgments have none: {reasons}.
-* `machine_judgments.csv`: every judgment. `level` is 0 to 4, or empty with the `reason`, which is
-  no 0; `expected` is the mean level by the model's own probabilities, where it tells them;
-  `repeat` counts the times a pair was asked; `query_sha` and `clip_sha` name the text and the clip.
-* `qrels/*.machine.qrels`: `query_id Q0 video_id start end level`; `qrels/*.machine.moments.qrels`:
-  TREC, `query_id 0 moment_id level`; both as the qrels of people's levels.
-  The level is the median of the repeats, between two levels the higher one. They hold queries
-  and moments that no person has judged, too.
+* Model: {model}. Prompt: {prompt}. Guideline: {guideline}. Pictures per clip: at most {frames}.
+* {pairs:,} pairs of {queries:,} queries have a level. {without:,} judgments have none: {reasons}.
+* `machine_judgments.csv`: every judgment. `level` is 0 to 4, or empty with a `reason`, which does
+  not count as level 0. `expected` is the mean level under the model's own probabilities, if it
+  reports them. `repeat` numbers the repeated judgments of a pair. `query_sha` and `clip_sha`
+  identify the text and the clip.
+* `qrels/*.machine.qrels`: `query_id Q0 video_id start end level`. `qrels/*.machine.moments.qrels`:
+  TREC format, `query_id 0 moment_id level`. Both have the format of the qrels with people's levels.
+  The level is the median of the repeats; between two levels, the higher one. They also contain
+  queries and moments that nobody judged.
 {learned}
-How far it agrees with people must be known before anything is concluded from it: nothing is
-claimed here.
+Measure how well the machine agrees with people before you draw conclusions from its levels: this
+release makes no claim about it.
 """
 
 

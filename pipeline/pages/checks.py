@@ -84,7 +84,7 @@ def measure_progress(sources: Sources) -> Progress:
     decided = shown - waiting
     left = {
         "waiting": wanted - decided,
-        "given up for want of votes": now["pairs_given_up"],
+        "given up with too few votes": now["pairs_given_up"],
         "queries never shown": now["queries_never_shown"],
     }
     missing = [f"{number:,} {what}" for what, number in left.items() if number]
@@ -107,7 +107,7 @@ def check_collection(sources: Sources, progress: Progress, params: Report) -> li
 def _check_progress(progress: Progress) -> Check:
     value = f"{progress.decided:,} / {progress.wanted:,}"
     verdict: Verdict = "pass" if progress.complete else "look" if progress.decided else "open"
-    left = progress.left or ["pairs, with a level or without"]
+    left = progress.left or ["every pair is decided"]
     detail = ", ".join(left) if progress.decided else progress.beginning
     return Check("Judged", value, "all pairs, campaign closed", verdict, detail)
 
@@ -119,7 +119,7 @@ def _check_agreement(agreement: Metrics, least: float) -> Check:
     votes = {"first_two": "first two votes", "all": "all votes"}[name]
     if alpha["alpha"] is None:
         return Check(
-            "Agreement", "\u2013", f"\u2265 {least:.3f}", "open", "no two people judged a pair"
+            "Agreement", "\u2013", f"\u2265 {least:.3f}", "open", "no pair was judged by two people"
         )
     verdict: Verdict = "pass" if alpha["alpha"] >= least else "look"
     interval = (
@@ -141,7 +141,7 @@ def _check_same_words(agreement: Metrics | None, most: float) -> Check:
     numbers = agreement or {"pairs": 0, "below_top": 0, "share": None}
     detail = (
         f"{numbers['below_top']:,} of {numbers['pairs']:,} moments in the query\u2019s own words"
-        " got less than level 4"
+        " have a level below 4"
     )
     return _at_most("Same words, lower level", numbers["share"], most, detail)
 

@@ -8,18 +8,18 @@ from pipeline.pages.sources import Sources
 from pipeline.pages.tables import Grid, count, percent, share
 
 REASONS = {
-    "moments": "Described moments that ingest refused",
-    "captions": "Captions that failed a check to the end",
-    "dropped": "Captions that were taken out",
+    "moments": "Moments that ingest rejected",
+    "captions": "Captions that failed a check in every round",
+    "dropped": "Captions that a person dropped",
     "clips": "Moments without a clip",
-    "judgments": "Answers that are no judgments",
+    "judgments": "Answers that are not judgments",
     "voided": "Votes that the lead withdrew",
 }
 ROUND = {
     "distinct_descriptions": "Descriptions",
     "passed": "Passed",
     "failed_names": "Name found",
-    "failed_similarity": "Not alike",
+    "failed_similarity": "Too dissimilar",
     "failed_detail": "Details lost",
     "without_draft": "No draft",
 }
@@ -94,7 +94,7 @@ def statuses_grid(sources: Sources) -> Grid:
         for name, number in sorted(rewrite["moments_by_status"].items())
     ]
     note = f"Rewritten by the backend {rewrite['backend']}."
-    return Grid("What became of the captions", ("Status", "Moments", "Share"), rows, note)
+    return Grid("Captions by status", ("Status", "Moments", "Share"), rows, note)
 
 
 def table_3(sources: Sources, shown: int = 24) -> Grid:
@@ -109,6 +109,6 @@ def table_3(sources: Sources, shown: int = 24) -> Grid:
     ]
     rest = len(words) - len(rows)
     more = f" {rest} rarer ones are in replacements.csv." if rest > 0 else ""
-    note = f"{total:,} words replace a name, {len(words)} distinct ones.{more}"
+    note = f"{total:,} words replace a name, {len(words)} of them distinct.{more}"
     head = ("Word", "Gender", "Number", "Share")
     return Grid("Table 3. Words that replace character names", head, rows, note)

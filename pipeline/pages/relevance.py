@@ -154,4 +154,4 @@ def extra_pairs_grid(table: pd.DataFrame) -> Grid:
         (why, count(pairs), count(with_level), decimal(mean), *map(percent, shares))
         for why, pairs, with_level, mean, *shares in table.itertuples(index=False)
     ]
-    return Grid("Judged besides the candidates", EXTRA_HEAD, rows, EXTRA_NOTE)
+    return Grid("Pairs judged beyond the candidates", EXTRA_HEAD, rows, EXTRA_NOTE)

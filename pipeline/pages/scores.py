@@ -33,16 +33,17 @@ MEANING = {
 }
 SHORT = re.compile(r"\w+(?:\(iou=(?P<iou>[\d.]+)[^)]*\))?@(?P<cutoff>\d+)")
 SELECTION = (
-    "Pairs got four votes because their first two were too far apart, and two because they were"
-    " not: that selection makes agreement low among the former and high among the latter. The first"
-    " two votes of every pair are free of it. A couple is two people\u2019s votes on one pair."
+    "Pairs have four votes because their first two were too far apart, and two votes because they"
+    " were not. This selection lowers agreement among the former and raises it among the latter. It"
+    " does not affect the first two votes of every pair. A couple is two people\u2019s votes on one"
+    " pair."
 )
 BY_IOU = ("nDCG", "R")
 CUTOFF = re.compile(r"@20$")
 ABOUT = (
     "A second consensus weights each vote by its annotator\u2019s skill (Dawid and Skene, for"
-    " ordered levels), and has a level for discarded pairs too. It is not the collection\u2019s"
-    " consensus: it shows how much depends on the rule."
+    " ordered levels), and includes discarded pairs. It is not the collection\u2019s consensus: it"
+    " shows how much depends on the rule."
 )
 DISTANCES = ("nominal", "ordinal", "interval")
 

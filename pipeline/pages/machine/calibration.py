@@ -13,8 +13,9 @@ HEADS = ("Pairs", "Ordinal \u03b1", "Quadratic \u03ba", "Exact", "Within 1", "Bi
 COMPARED = ("alpha", "kappa", "exact", "within_1", "bias")
 ENDS = {"value": "more", "low": "low", "high": "high"}
 EACH = (
-    "Both against the others\u2019 consensus, on the annotator\u2019s own pairs. The last column is"
-    " from the alternative annotator test, which leaves out people with fewer than 30 pairs."
+    "Both are compared with the others\u2019 consensus, on the annotator\u2019s own pairs. The last"
+    " column is from the alternative annotator test, which leaves out people with fewer than 30"
+    " pairs."
 )
 BY = {"similarity": "Similarity", "seconds": "Seconds of the clip", "rank": "Rank"}
 BESIDE = (
@@ -24,24 +25,24 @@ BESIDE = (
     " Bias: how far levels are above the reference on average."
 )
 CONTROL = (
-    "Both against people\u2019s consensus. The control\u2019s levels come from the similarity of"
-    " query and caption alone: a model that does not beat it has not looked at the video."
-    " If the consensus rounds means up, single levels are below it."
+    "Both are compared with people\u2019s consensus. The control\u2019s levels come from the"
+    " similarity of query and caption alone: a model that does not beat it has not looked at the"
+    " video. If the consensus rounds means up, single levels are below it."
 )
 BOTH = "Both qrels have the same pairs. Shuffled: the judged pairs in an uninformed order."
 ORDERS = (
     "\u03c4-b of both orders. Bias: the machine\u2019s mean minus people\u2019s, over the runs"
     " that are not made from people\u2019s levels. Favour: how much higher runs by caption"
     " similarity rank, between a random order and the ideal one, minus how much higher others do."
-    " Half is worth: if people had judged a random half of the queries and the machine all, this"
-    " many judged by people alone would make a run\u2019s mean as certain (prediction-powered"
-    " inference)."
+    " Half is worth: if people had judged a random half of the queries and the machine all of them,"
+    " a run\u2019s mean would be as certain as with this many queries judged by people alone"
+    " (prediction-powered inference)."
 )
 BLIND = (
     "It was shown captions instead of pictures (judge.blind), so it looked at no clip, whatever its"
     " verdict."
 )
-SLICES = "A slice goes from the given value to the next one. Against people\u2019s consensus."
+SLICES = "A slice runs from the given value to the next. Compared with people\u2019s consensus."
 
 
 def list_verdicts(calibration: Metrics) -> list[str]:
@@ -248,7 +249,7 @@ def _slices(slices: list[Metrics]) -> Grid:
         )
         for row in slices
     ]
-    return Grid("Where the machine is off", ("Slice", *HEADS), rows, SLICES)
+    return Grid("Where the machine differs", ("Slice", *HEADS), rows, SLICES)
 
 
 def _orders(conclusions: Any) -> Iterator[Grid]:  # noqa: ANN401  (JSON)
