@@ -55,9 +55,9 @@ class Look:
 class PictureReader:
     """Reads pictures in threads, and keeps those of the last clips, as queries share clips."""
 
-    def __init__(self, look: Look, kept: int) -> None:
-        """Keep the pictures of `kept` clips."""
-        self._look, self._kept = look, kept
+    def __init__(self, look: Look, capacity: int) -> None:
+        """Keep the pictures of `capacity` clips."""
+        self._look, self._capacity = look, capacity
         self._pool = ThreadPoolExecutor(cores(), thread_name_prefix="pictures")
         self._clips: OrderedDict[str, asyncio.Task[list[str]]] = OrderedDict()
 
@@ -72,7 +72,7 @@ class PictureReader:
             task = asyncio.create_task(self._take(clip))
         self._clips[clip.sha] = task
         self._clips.move_to_end(clip.sha)
-        while len(self._clips) > self._kept:
+        while len(self._clips) > self._capacity:
             self._clips.popitem(last=False)
         return await asyncio.shield(task)
 

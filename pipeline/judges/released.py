@@ -30,8 +30,8 @@ QRELS = "qrels/{}.machine.qrels"
 MOMENT_QRELS = "qrels/{}.machine.moments.qrels"
 SEGMENT = ["video_name", "start", "end"]
 SHOWN = ["query_sha", "clip_sha"]
-_GIVEN = ["level", "expected", "reason", "model", "prompt", "guideline", "frames", "repeat"]
-COLUMNS = [*PAIR_KEY, *SEGMENT, *_GIVEN, *SHOWN]
+_ANSWER = ["level", "expected", "reason", "model", "prompt", "guideline", "frames", "repeat"]
+COLUMNS = [*PAIR_KEY, *SEGMENT, *_ANSWER, *SHOWN]
 """Of `machine_judgments.csv`. A model's remarks in its own words are not released."""
 
 NOTICE = (

@@ -12,7 +12,7 @@ NEAR = 0.0005
 NDCG = "nDCG(iou=0.5)@20"
 
 Verdict = Literal["pass", "look", "open"]
-SAID = {"pass": "Pass", "look": "Check this", "open": "Open"}
+VERDICTS = {"pass": "Pass", "look": "Check this", "open": "Open"}
 """`open`: there is no answer yet."""
 
 
@@ -33,7 +33,7 @@ class Check(NamedTuple):
     @property
     def verdict_word(self) -> str:
         """The verdict as a word."""
-        return SAID[self.verdict]
+        return VERDICTS[self.verdict]
 
 
 class Progress(NamedTuple):

@@ -101,7 +101,7 @@ def people(annotators: pd.DataFrame) -> Grid:
     note = (
         "Mean and spread (standard deviation) of the levels. Bias: how far they are above the"
         " others\u2019 mean on the same pairs; correlation: with that mean. Drift: how much higher"
-        " the bias is in the later half. In bursts: judgments in long runs of very fast ones."
+        " the bias is in the later half. In bursts: judgments made in long runs of very fast ones."
         " Escalated: share of pairs whose first two votes were too far apart."
     )
     return Grid("Annotators", ("Annotator", *PERSON.values()), rows, note)
@@ -247,7 +247,7 @@ def workload(state: Metrics) -> Grid | None:
         return None
     rows = [[number, *_work_cells(annotator)] for number, annotator in state["annotators"].items()]
     head = ("Annotator", "Role", "Done", "Open", "Hours", "Per hour", "Hours left", "Refused")
-    return Grid("Work, done and left", (*head, "Last judged (UTC)"), rows)
+    return Grid("Workload", (*head, "Last judged (UTC)"), rows)
 
 
 def _work_cells(annotator: Mapping[str, Any]) -> list[Cell]:

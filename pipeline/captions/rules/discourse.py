@@ -86,13 +86,13 @@ class Discourse:
             return f"a family{unit.suffix}"
         numbers = list(dict.fromkeys(unit.people))
         if len(numbers) == 1:
-            return self._one(numbers[0], unit.suffix, context)
+            return self._single(numbers[0], unit.suffix, context)
         met = [self._referent(number) is not None for number in numbers]
         if all(met):
             return self._all_again(numbers, unit.suffix, context)
         if any(met):
             unlike = context._replace(case="open")
-            phrase = join_phrases([self._one(number, "", unlike) for number in numbers])
+            phrase = join_phrases([self._single(number, "", unlike) for number in numbers])
         else:
             phrase = self._several(numbers, context.start, apart=apart)
         return possessive(phrase, unit.suffix)
@@ -124,7 +124,7 @@ class Discourse:
 
     # One person
 
-    def _one(self, number: int, suffix: str, context: Context) -> str:
+    def _single(self, number: int, suffix: str, context: Context) -> str:
         noun, referent = self._noun(number), self._referent(number)
         if context.determiner or context.adjective:
             described = context.adjective + noun

@@ -194,21 +194,21 @@ LONG = 1000
 _ENDS = (re.compile(r"(?<=[a-z]{4}[.!?])\s+"), re.compile(r"\s+"))
 
 
-class Part(NamedTuple):
-    """A part of a text, with the names in it; their places are relative to the part."""
+class Sentence(NamedTuple):
+    """A sentence of a text, with the names in it; their spans are relative to the sentence."""
 
     text: str
     spans: list[Span]
 
 
-def split_text(text: str, spans: Sequence[Span]) -> Iterator[Part]:
+def split_text(text: str, spans: Sequence[Span]) -> Iterator[Sentence]:
     """Yield a text as it is, or, if it is long, in groups of sentences of at most `LONG`."""
     start = 0
     while len(text) - start > LONG:
         end = _find_end(text, start)
         yield _cut(text, spans, start, end)
         start = end
-    yield _cut(text, spans, start, len(text)) if start else Part(text, list(spans))
+    yield _cut(text, spans, start, len(text)) if start else Sentence(text, list(spans))
 
 
 def _find_end(text: str, start: int) -> int:
@@ -219,12 +219,12 @@ def _find_end(text: str, start: int) -> int:
     return space.end() if space else len(text)
 
 
-def _cut(text: str, spans: Sequence[Span], start: int, end: int) -> Part:
+def _cut(text: str, spans: Sequence[Span], start: int, end: int) -> Sentence:
     inside = (
         (max(span.start, start), min(span.end, end), span.score)
         for span in spans
         if span.start < end and span.end > start
     )
-    return Part(
+    return Sentence(
         text[start:end], [Span(a - start, b - start, text[a:b], score) for a, b, score in inside]
     )

@@ -154,7 +154,7 @@ def test_cost_is_hours_of_judging_and_what_rewriting_was_paid(inputs):
     # 10 and 20 s, five times less one, and 30 and 40 s once: 5 * 10 + 4 * 20 + 70
     assert rows["Judgments"] == "11"
     assert rows["Hours of judging"] == "0.1"
-    assert rows["Seconds for a judgment, median"] == "20.0"
+    assert rows["Median seconds per judgment"] == "20.0"
     spent = {"result_tokens_in": 1200, "result_tokens_out": 300, "result_cost_usd": 1.5}
     spent["cost_usd"] = 0
     paid = inputs.metrics | {"rewrite": inputs.metrics["rewrite"] | {"llm": spent}}
