@@ -155,8 +155,8 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser = cli.parser("Reads params.yaml and datasets/ in the current folder.")
     verbs = parser.add_subparsers(dest="do", required=True, metavar="VERB")
     one = verbs.add_parser("plan", help="draw an audit")
-    one.add_argument("--queries", type=cli.count, required=True, help="how many to draw")
-    one.add_argument("--seed", type=cli.natural, default=SEED,
+    one.add_argument("--queries", type=cli.parse_positive, required=True, help="how many to draw")
+    one.add_argument("--seed", type=cli.parse_non_negative, default=SEED,
                      help=f"seed of the draw ({SEED})")  # fmt: skip
     one.add_argument("--machine", action="store_true",
                      help="draw more where the machine gives a high level")  # fmt: skip
@@ -166,8 +166,8 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     two.add_argument("--out", type=Path, metavar="DIR", help="write audit_*.csv there")
     three = verbs.add_parser("top-up", help="add results of systems' runs")
     three.add_argument("runs", nargs="+", type=Path, metavar="RUN")
-    three.add_argument("--depth", type=cli.count, required=True, help="results per query")
-    three.add_argument("--iou", type=cli.positive_share, default=topup.MIN_IOU,
+    three.add_argument("--depth", type=cli.parse_positive, required=True, help="results per query")
+    three.add_argument("--iou", type=cli.parse_positive_share, default=topup.MIN_IOU,
                        help="minimum IoU of a result and the moment it stands for")  # fmt: skip
     three.add_argument("--corpus", type=Path, metavar="FILE",
                        help="video_corpus.json, for runs that name videos by index")  # fmt: skip

@@ -232,7 +232,7 @@ def parser() -> argparse.ArgumentParser:
         help="pair_id,query_id (default: pairs.csv next to the votes, if it exists)")  # fmt: skip
     add("--judged", type=Path, nargs="+", default=[], metavar="FILE",
         help="judged moments with similarities, for the control: val.json, test.json")  # fmt: skip
-    add("--epsilon", type=cli.share, metavar="E",
+    add("--epsilon", type=cli.parse_share, metavar="E",
         help=f"extra cost of a person over the machine ({USUAL.epsilon:g}): .2 for experts, .15 for"
              " trained people, .1 for crowds")  # fmt: skip
     add("--json", action="store_true", help="print JSON; undefined values are null")

@@ -260,7 +260,7 @@ def _arguments() -> argparse.Namespace:
     )
     begin.add_argument(
         "--pilot",
-        type=cli.count,
+        type=cli.parse_positive,
         default=0,
         metavar="N",
         help="have N queries judged first, separately from the rest (docs/guideline-howto.md)",

@@ -134,7 +134,7 @@ def main(options: argparse.Namespace) -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Reads the settings and, if there are any, the judgments so far.")
-    positive, share = cli.positive, cli.share
+    positive, share = cli.parse_positive_float, cli.parse_share
     parser.add_argument("--params", type=Path, default=PARAMS, help="the settings (params.yaml)")
     parser.add_argument(
         "--seconds", type=positive, help="per judgment (default: the median so far, else 19)"
@@ -151,7 +151,9 @@ def _arguments() -> argparse.Namespace:
         default=ESCALATED,
         help="usual share of pairs judged by four (0.18)",
     )
-    parser.add_argument("--moments", type=cli.count, help="size of the corpus, before it is read")
+    parser.add_argument(
+        "--moments", type=cli.parse_positive, help="size of the corpus, before it is read"
+    )
     parser.add_argument("--hourly", type=positive, help="pay per hour")
     parser.add_argument(
         "--pilot",

@@ -208,7 +208,7 @@ def _arguments() -> argparse.Namespace:
         )
     voiding = commands.add_parser("void", help="withdraw an annotator's judgments")
     add = voiding.add_argument
-    add("number", type=cli.count, metavar="NUMBER", help="the annotator")
+    add("number", type=cli.parse_positive, metavar="NUMBER", help="the annotator")
     add("--from", dest="since", type=parse_begin, required=True, metavar="DATE",
         help="a day, or a day and time, such as 2026-11-23T14:30 (UTC)")  # fmt: skip
     add("--to", dest="until", type=parse_end, metavar="DATE",

@@ -267,7 +267,7 @@ def _arguments() -> argparse.Namespace:
     )
     begin.add_argument(
         "--workers",
-        type=cli.count,
+        type=cli.parse_positive,
         help="parallel processes; default: one per core, at least 2. PostgreSQL only",
     )
     commands.add_parser("stop", help="stop it")

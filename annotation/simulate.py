@@ -152,7 +152,7 @@ def main(options: argparse.Namespace) -> None:
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Works in the current folder, with the campaign that is open there.")
     parser.add_argument(
-        "--share", type=cli.share, default=1.0, help="share of each person's open tasks (1.0)"
+        "--share", type=cli.parse_share, default=1.0, help="share of each person's open tasks (1.0)"
     )
     parser.add_argument("--seed", type=int, default=SEED, help=f"seed of people's noise ({SEED})")
     return parser.parse_args()

@@ -160,7 +160,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
         "--watch",
-        type=cli.positive,
+        type=cli.parse_positive_float,
         nargs="?",
         const=WATCH_SECONDS,
         metavar="SECONDS",

@@ -96,12 +96,19 @@ def studio(checkout: Path) -> Iterator[tuple[LabelStudio, Params]]:
 
 def connection(lead: LabelStudio, params: Params) -> Connection:
     """Return a new campaign with a few people."""
+    guide = guideline.current(params.annotation)
+    opened = "2024-05-01T08:00:00Z"
     campaign = Campaign(
+        format=FORMAT,
+        commit=None,
         id=str(uuid.uuid4()),
         name="Benchmark",
-        guideline=guideline.current(params.annotation).version,
+        guideline=guide.version,
+        guidelines=[
+            GuidelineVersion(version=guide.version, sha=guide.sha, since=opened, reason=None)
+        ],
         rehearsal=True,
-        opened_at="2024-05-01T08:00:00Z",
+        opened_at=opened,
         closed_at=None,
     )
     for table in (tables.PAIRS, *pull.KEPT, *pull.OF_EXAM):

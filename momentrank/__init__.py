@@ -69,5 +69,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    own = ["MomentRankError", "UsageError", "__version__"]
-    return sorted([*own, *_MODULES, *import_module("momentrank.measures").__all__])
+    eager = ["MomentRankError", "UsageError", "__version__"]
+    return sorted([*eager, *_MODULES, *import_module("momentrank.measures").__all__])

@@ -92,12 +92,12 @@ def match(
     name: str,
     warn: Warn,
     *,
-    must_meet: bool = True,
+    require_match: bool = True,
 ) -> formats.Lists:
     """Return a run's lists with the ids of the qrels; warn about what they don't share.
 
     `read` returns the first results of each list, or all, and calls a function with warnings;
-    `name` is the run's, for messages. Unless it `must_meet`, no match at all is only a warning.
+    `name` is the run's, for messages. Without `require_match`, no match at all is only a warning.
     """
 
     def load(depth: int | None, tell: Warn) -> formats.Lists:
@@ -113,13 +113,13 @@ def match(
     lists = load(scorer.depth, warn)
     try:
         check(lists, name, warn)
-    except mismatches.NothingMeetsError as exc:
+    except mismatches.NoOverlapError as exc:
         try:
             if scorer.depth is None:
                 raise
             check(load(None, lambda _: None), name, warn)  # matches may be further down
-        except mismatches.NothingMeetsError:
-            if must_meet:
+        except mismatches.NoOverlapError:
+            if require_match:
                 raise
             warn(str(exc))
     return lists

@@ -1,6 +1,6 @@
 """One query's ranking next to its judged segments, as a measure sees them (TVR-Ranking, Figure 7).
 
-Each convention and relevance model decides what a result met; the values are the
+Each convention and relevance model decides what a result matched; the values are the
 evaluator's.
 """
 
@@ -30,13 +30,13 @@ DASH = "\u2013"
 
 
 class RankedResult(NamedTuple):
-    """A result and the judged segment that it meets, if any; times in seconds."""
+    """A result and the judged segment that it matched, if any; times in seconds."""
 
     rank: int
     video: str
     start: float
     end: float
-    met: int | None
+    matched: int | None
     """Row in `truth`."""
     iou: float
     level: int | None
@@ -46,20 +46,20 @@ class RankedResult(NamedTuple):
     """The measure's value if the list ended here; None if the query does not count."""
 
     @property
-    def facts(self) -> tuple[str, ...]:
-        """What the result met, and its gain and value, as text, in the order of `FACTS`."""
-        met = (DASH, DASH, DASH)
-        if self.met is not None:
-            met = (f"#{self.met + 1}", f"{self.iou:.3f}", str(self.level))
+    def cells(self) -> tuple[str, ...]:
+        """What the result matched, and its gain and value, as text, in the order of `COLUMNS`."""
+        matched = (DASH, DASH, DASH)
+        if self.matched is not None:
+            matched = (f"#{self.matched + 1}", f"{self.iou:.3f}", str(self.level))
         value = DASH if self.value is None else f"{self.value:.4f}"
-        return (*met, "yes" if self.relevant else "no", f"{self.gain:.4g}", value)
+        return (*matched, "yes" if self.relevant else "no", f"{self.gain:.4g}", value)
 
 
-FACTS = ("met", "IoU", "level", "relevant", "gain", "value here")
+COLUMNS = ("matched", "IoU", "level", "relevant", "gain", "value here")
 
 
 class JudgedSegment(NamedTuple):
-    """A judged segment and the ranks of the results that meet it."""
+    """A judged segment and the ranks of the results that matched it."""
 
     video: str
     start: float
@@ -81,8 +81,8 @@ class Explanation(NamedTuple):
 
     @property
     def judged(self) -> int:
-        """The number of results that meet a judged segment."""
-        return sum(row.met is not None for row in self.ranking)
+        """The number of results that matched a judged segment."""
+        return sum(row.matched is not None for row in self.ranking)
 
     def to_frame(self) -> "pd.DataFrame":
         """Return the results as a frame, a row per rank."""
@@ -98,8 +98,8 @@ class Explanation(NamedTuple):
 
     @property
     def counts(self) -> str:
-        """How many results met a judged moment, as one line."""
-        return f"{self.judged} of the first {len(self.ranking)} results met a judged moment"
+        """How many results matched a judged moment, as one line."""
+        return f"{self.judged} of the first {len(self.ranking)} results matched a judged moment"
 
 
 def default_measure(convention: "str | Convention") -> Measure:
@@ -151,14 +151,14 @@ def _value(evaluator: Evaluator, run: Segments) -> float | None:
 def _ranking(
     qrels: Segments, run: Segments, traced: Trace, values: list[float | None]
 ) -> list[RankedResult]:
-    place = {segment: row for row, segment in enumerate(_by_level(qrels))}
+    position = {segment: row for row, segment in enumerate(_by_level(qrels))}
     return [
         RankedResult(
             rank=row + 1,
             video=run.video[row],
             start=float(run.start[row]),
             end=float(run.end[row]),
-            met=place.get(segment),
+            matched=position.get(segment),
             iou=float(traced.iou[row]),
             level=None if segment == FREE else int(qrels.value[segment]),
             relevant=bool(traced.relevant[row]),
@@ -176,7 +176,7 @@ def _truth(qrels: Segments, ranking: list[RankedResult]) -> list[JudgedSegment]:
             float(qrels.start[row]),
             float(qrels.end[row]),
             int(qrels.value[row]),
-            tuple(result.rank for result in ranking if result.met == number),
+            tuple(result.rank for result in ranking if result.matched == number),
         )
         for number, row in enumerate(_by_level(qrels))
     ]

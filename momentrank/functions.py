@@ -57,7 +57,7 @@ def evaluate(
         UsageError: the convention does not exist or does not define a measure.
         FormatError: a file is malformed.
         SegmentError: a row is malformed.
-        NothingMeetsError: the qrels and the run have no query or no video in common.
+        NoOverlapError: the qrels and the run have no query or no video in common.
     """
     chosen = _choose(convention)
     scorer, truth = _read(_parse(measures) or chosen.defaults(), qrels, convention, time)
@@ -65,7 +65,10 @@ def evaluate(
     if not scorer.measures:
         return Evaluation(chosen, chosen.table_of(truth.segments, results), {})
     per_query = scorer.per_query(results)
-    totals = {repr(one): scorer.aggregate(one, values) for one, (_, values) in per_query.items()}
+    totals = {
+        repr(measure): scorer.aggregate(measure, values)
+        for measure, (_, values) in per_query.items()
+    }
     return Evaluation(chosen, totals, per_query)
 
 
@@ -157,8 +160,8 @@ def explain(
     scorer, truth = _read(asked, qrels, convention, time)
     results = _load(run, scorer, truth, "the run", time)
     listed = results[chosen.list_of(scorer.measures[0], results)]
-    own = id_text(query) or str(query)
-    return explanation.explain(truth.segments, listed, own, scorer.measures[0], chosen, shown)
+    query_id = id_text(query) or str(query)
+    return explanation.explain(truth.segments, listed, query_id, scorer.measures[0], chosen, shown)
 
 
 def convert(source: Path | str, out: Path | str, to: str, *, tag: str = "momentrank") -> None:
@@ -223,7 +226,7 @@ def _ready(
 ) -> tuple[Evaluator, formats.Lists]:
     """Return an evaluator and a run; if nothing matches, it warns, and all values are 0."""
     scorer, truth = _read(measures, qrels, convention)
-    return scorer, _load(run, scorer, truth, "the run", must_meet=False)
+    return scorer, _load(run, scorer, truth, "the run", require_match=False)
 
 
 def _choose(convention: Chosen) -> "Convention":
@@ -235,14 +238,14 @@ def _read(
 ) -> tuple[Evaluator, formats.Truth]:
     chosen = _choose(convention)
     truth = data.as_truth(qrels, time or chosen.time, _warn)
-    if convention is None and (own := formats.official_convention(truth)):
-        _warn(f"for the official numbers of {truth.format} pass convention={own!r}")
+    if convention is None and (official := formats.official_convention(truth)):
+        _warn(f"for the official numbers of {truth.format} pass convention={official!r}")
     return Evaluator(_parse(measures), truth.segments, chosen), truth
 
 
 def _parse(measures: Measures) -> list[Measure]:
     listed = [measures] if isinstance(measures, Measure | str) else measures
-    return [parse_measure(one) if isinstance(one, str) else one for one in listed]
+    return [parse_measure(measure) if isinstance(measure, str) else measure for measure in listed]
 
 
 def _score(
@@ -267,14 +270,14 @@ def _load(
     name: str,
     time: Time | None = None,
     *,
-    must_meet: bool = True,
+    require_match: bool = True,
 ) -> formats.Lists:
     def read(depth: int | None, warn: data.Warn) -> formats.Lists:
         unit = time or scorer.convention.time
         how: RunOptions = {"time": unit, "depth": depth, "truth": truth, "warn": warn}
         return data.as_lists(run, tasks=bool(scorer.convention.tasks), **how)
 
-    return data.match(read, scorer, name, _warn, must_meet=must_meet)
+    return data.match(read, scorer, name, _warn, require_match=require_match)
 
 
 def _warn(message: str) -> None:

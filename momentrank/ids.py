@@ -77,20 +77,20 @@ def query_number(query_id: str) -> int:
 
 def query_numbers(ids: Iterable[str]) -> dict[str, int]:
     """Return the number of each query id."""
-    numbers = {one: query_number(one) for one in ids}
+    numbers = {name: query_number(name) for name in ids}
     owner: dict[int, str] = {}
-    for one, number in numbers.items():
-        if owner.setdefault(number, one) != one:
+    for name, number in numbers.items():
+        if owner.setdefault(number, name) != name:
             raise IdError(
-                f"the query ids {owner[number]!r} and {one!r} have the same number, {number}:"
+                f"the query ids {owner[number]!r} and {name!r} have the same number, {number}:"
                 " change one of the two in the corpus"
             )
     return numbers
 
 
-def json_names(number: int, own: str) -> dict[str, int | str]:
+def json_names(number: int, query_id: str) -> dict[str, int | str]:
     """Return a query's ids in JSON: its number and, if different, its own id."""
-    return {"query_id": number} if str(number) == own else {"query_id": number, KEY: own}
+    return {"query_id": number} if str(number) == query_id else {"query_id": number, KEY: query_id}
 
 
 def own_ids(numbers: Iterable[str], ids: Iterable[str]) -> dict[str, str]:
@@ -98,8 +98,8 @@ def own_ids(numbers: Iterable[str], ids: Iterable[str]) -> dict[str, str]:
     derived = {text for text in numbers if _INTEGER.fullmatch(text) and int(text) >= _NUMBERED}
     if not derived:
         return {}
-    pairs = ((str(query_number(one)), one) for one in ids)
-    return {number: one for number, one in pairs if number in derived}
+    pairs = ((str(query_number(name)), name) for name in ids)
+    return {number: name for number, name in pairs if number in derived}
 
 
 def as_integers(ids: Iterable[str]) -> list[int] | list[str]:

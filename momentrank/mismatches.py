@@ -28,7 +28,7 @@ _FILE = re.compile(r"^(?:.*[/\\])?(?:v_)?(.*?)(?:\.(?:mp4|mkv|webm|avi|mov|flv|m
 _NUMBER = re.compile(r"0*(\d+)(?:\.0*)?")
 
 
-class NothingMeetsError(MomentRankError):
+class NoOverlapError(MomentRankError):
     """A run and qrels without a query, or without a video, in common."""
 
 
@@ -53,12 +53,12 @@ def check(qrels: Segments, run: Segments, name: str, warn: Callable[[str], None]
     `name` is the run's, for messages.
 
     Raises:
-        NothingMeetsError: nothing of the run can be scored.
+        NoOverlapError: nothing of the run can be scored.
     """
     try:
         messages = list(find_differences(qrels, run))
-    except NothingMeetsError as exc:
-        raise NothingMeetsError(f"{name}: {exc}") from exc
+    except NoOverlapError as exc:
+        raise NoOverlapError(f"{name}: {exc}") from exc
     for message in messages:
         warn(f"{name}: {message}")
 
@@ -79,7 +79,7 @@ def find_differences(qrels: Segments, run: Segments, *, unmatched: bool = True) 
     """Yield what `check` warns about; unmatched queries only on request.
 
     Raises:
-        NothingMeetsError: nothing of the run can be scored.
+        NoOverlapError: nothing of the run can be scored.
     """
     if qrels.queries and run.queries:
         yield from _of_queries(qrels, run, unmatched=unmatched)
@@ -112,14 +112,12 @@ def _require_common(what: str, judged: Sequence[str], ids: Unmatched) -> str:
     """Return an example of ids that may be the same, if there are any.
 
     Raises:
-        NothingMeetsError: no id of the qrels is in the run.
+        NoOverlapError: no id of the qrels is in the run.
     """
     alike = find_alike(*ids)
     if len(ids.not_in_run) == len(judged):
         examples = f"{ids.not_in_run[0]!r} in the qrels, {ids.not_in_qrels[0]!r} in the run"
-        raise NothingMeetsError(
-            f"the qrels and the run have no {what} in common: {alike or examples}"
-        )
+        raise NoOverlapError(f"the qrels and the run have no {what} in common: {alike or examples}")
     return alike
 
 
@@ -154,8 +152,8 @@ def _of_times(qrels: Segments, run: Segments) -> Iterator[str]:
 
 def _middle(values: Floats) -> float:
     """Return the upper median; numpy's own loads masked arrays."""
-    place = len(values) // 2
-    return float(np.partition(values, place)[place])
+    middle = len(values) // 2
+    return float(np.partition(values, middle)[middle])
 
 
 def _latest(segments: Segments) -> dict[str, float]:
@@ -171,9 +169,9 @@ def find_alike(qrels: Sequence[str], run: Sequence[str]) -> str:
     pairs = [(forms[form], name) for name in run[:LOOKED_AT] if (form := plain(name)) in forms]
     if not pairs:
         return ""
-    one, other = pairs[0]
+    ours, theirs = pairs[0]
     more = f" ({len(pairs)} such)" if len(pairs) > 1 else ""
-    return f"{one!r} in the qrels, {other!r} in the run{more}"
+    return f"{ours!r} in the qrels, {theirs!r} in the run{more}"
 
 
 def plain(name: str) -> str:

@@ -117,9 +117,9 @@ def wilcoxon(differences: Floats) -> float:
 
 def _doubled_ranks(sizes: Floats) -> tuple[Ints, Ints]:
     """Return twice the rank of each value, ties sharing their mean rank, and the ties' lengths."""
-    _, place, ties = np.unique(sizes, return_inverse=True, return_counts=True)
+    _, group, ties = np.unique(sizes, return_inverse=True, return_counts=True)
     last = np.cumsum(ties)
-    return (2 * last - ties + 1)[place], ties
+    return (2 * last - ties + 1)[group], ties
 
 
 def _exact(doubled: Ints, positive: int) -> float:

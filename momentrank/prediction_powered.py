@@ -91,9 +91,9 @@ class Estimates(dict["Measure", Estimate]):
     """Estimates by measure; also looked up by a measure's name."""
 
     def __missing__(self, key: "Measure | str") -> Estimate:
-        for measure, one in self.items():
+        for measure, estimate in self.items():
             if repr(measure) == str(key):
-                return one
+                return estimate
         raise KeyError(key)
 
     def to_frame(self) -> "pd.DataFrame":
@@ -102,7 +102,9 @@ class Estimates(dict["Measure", Estimate]):
         Raises:
             UsageError: pandas is not installed.
         """
-        rows = [{"measure": repr(measure), **one.as_json()} for measure, one in self.items()]
+        rows = [
+            {"measure": repr(measure), **estimate.as_json()} for measure, estimate in self.items()
+        ]
         return make_frame(rows)
 
 
@@ -159,9 +161,9 @@ def fit_weights(judged: Floats, predicted: Floats) -> Floats:
     people, machine = judged - judged.mean(), predicted - predicted.mean()
     scale = len(judged) / (len(judged) - 1)  # leaving one out also moves the mean of the others
     both: Floats = people @ machine - scale * people * machine
-    own = machine @ machine
-    rest = own - scale * machine**2
-    usable = (rest > CLOSE * own) & (own > CLOSE * (predicted @ predicted)) & (both > 0)
+    squares = machine @ machine
+    rest = squares - scale * machine**2
+    usable = (rest > CLOSE * squares) & (squares > CLOSE * (predicted @ predicted)) & (both > 0)
     slopes: Floats = np.divide(both, rest, out=np.zeros(len(judged)), where=usable)
     return slopes
 
@@ -204,19 +206,19 @@ def join(people: "Evaluator", levels: Segments, name: str = "the machine") -> Sc
 
     if not people.measures:
         raise UsageError(f"the table of {people.convention.name} has no per-query values")
-    for one in people.measures:
-        if people.convention.is_summed(one):
-            raise UsageError(f"{one!r} is a sum, not a mean: leave it out with a machine")
+    for measure in people.measures:
+        if people.convention.is_summed(measure):
+            raise UsageError(f"{measure!r} is a sum; --machine estimates means only")
     levels = restore_own_ids(levels, people.qrels)
-    own = restore_own_ids(people.qrels, levels)
-    missing = find_unmatched(own.queries, levels.queries).not_in_run
+    judged = restore_own_ids(people.qrels, levels)
+    missing = find_unmatched(judged.queries, levels.queries).not_in_run
     if missing:
         raise UsageError(
-            f"{name}: lacks {len(missing)} of {len(own.queries)} queries that people judged"
+            f"{name}: lacks {len(missing)} of {len(judged.queries)} queries that people judged"
             f" ({shorten(missing)}): the machine must judge all of them"
         )
-    made = (Evaluator(people.measures, one, people.convention) for one in (own, levels))
-    return Scorers(*made)
+    scorers = (Evaluator(people.measures, qrels, people.convention) for qrels in (judged, levels))
+    return Scorers(*scorers)
 
 
 def estimate_run(scorers: Scorers, run: "Run", confidence: float = CONFIDENCE) -> Estimates:
@@ -227,17 +229,17 @@ def estimate_run(scorers: Scorers, run: "Run", confidence: float = CONFIDENCE) -
             its levels, which are not known for all.
     """
     by_people, by_machine = (scorer.per_query(run) for scorer in scorers)
-    own = set(scorers.people.qrels.queries)
+    judged_queries = set(scorers.people.qrels.queries)
     result = Estimates()
     for measure, (names, judged) in by_people.items():
         all_names, predicted = by_machine[measure]
-        if set(names) != own.intersection(all_names):
+        if set(names) != judged_queries.intersection(all_names):
             raise UsageError(
                 f"{scorers.people.convention.name} counts a query by its levels, which are not"
                 " known for all: use --convention paper"
             )
-        place = {name: row for row, name in enumerate(all_names)}
-        rows = [place[name] for name in names]
+        row_of = {name: row for row, name in enumerate(all_names)}
+        rows = [row_of[name] for name in names]
         others = np.delete(predicted, rows)
         result[measure] = estimate_mean(judged, predicted[rows], others, confidence)
     return result

@@ -8,7 +8,7 @@ import numpy as np
 
 from momentrank.errors import UsageError
 from momentrank.formats.lines import NUMBER, is_comment
-from momentrank.formats.source import Place, read_source
+from momentrank.formats.source import Location, read_source
 from momentrank.ids import decode_id, own_ids
 from momentrank.mismatches import shorten
 from momentrank.segments import Segments
@@ -38,9 +38,9 @@ def group_queries(text: str, qrels: Segments, warn: Callable[[str], None]) -> Gr
 
 
 def _bounds(text: str, bounds: str) -> list[float]:
-    parts = bounds.split(",")
-    numbers = [float(part) for part in parts if NUMBER.fullmatch(part)]
-    if len(numbers) < len(parts) or sorted(set(numbers)) != numbers:
+    fields = bounds.split(",")
+    numbers = [float(field) for field in fields if NUMBER.fullmatch(field)]
+    if len(numbers) < len(fields) or sorted(set(numbers)) != numbers:
         raise UsageError(f"--by {text}: write {LENGTH}:10,30, ascending seconds")
     return numbers
 
@@ -55,9 +55,9 @@ def by_length(qrels: Segments, bounds: Sequence[float]) -> Groups:
     first, last = f"up to {bounds[0]:g} s", f"over {bounds[-1]:g} s"
     middle = [f"over {low:g}, up to {high:g} s" for low, high in pairwise(bounds)]
     names = [first, *middle, last, NONE_RELEVANT]
-    place = np.where(number > 0, np.searchsorted(bounds, mean), len(names) - 1)
+    group_of = np.where(number > 0, np.searchsorted(bounds, mean), len(names) - 1)
     groups: Groups = {name: [] for name in names}
-    for query, at in zip(qrels.queries, place.tolist(), strict=True):
+    for query, at in zip(qrels.queries, group_of.tolist(), strict=True):
         groups[names[at]].append(query)
     return {name: queries for name, queries in groups.items() if queries}
 
@@ -65,18 +65,18 @@ def by_length(qrels: Segments, bounds: Sequence[float]) -> Groups:
 def _from_file(path: Path, qrels: Segments, warn: Callable[[str], None]) -> Groups:
     members = _read_members(path)
     named = {query for queries in members.values() for query in queries}
-    own = {query: query for query in qrels.queries}
-    own |= own_ids(named - own.keys(), qrels.queries)
+    known = {query: query for query in qrels.queries}
+    known |= own_ids(named - known.keys(), qrels.queries)
     groups = {
         group: [query for query in qrels.queries if query in within]
         for group, queries in members.items()
-        if (within := {own[query] for query in queries if query in own})
+        if (within := {known[query] for query in queries if query in known})
     }
     if not groups:
-        raise Place(path).error(
+        raise Location(path).error(
             f"none of its queries is in the qrels: {min(named)!r} here, {qrels.queries[0]!r} there"
         )
-    _report(path, sorted(named - own.keys()), "which the qrels lack", warn)
+    _report(path, sorted(named - known.keys()), "which the qrels lack", warn)
     grouped = {query for queries in groups.values() for query in queries}
     _report(path, [q for q in qrels.queries if q not in grouped], "in no group", warn)
     return groups
@@ -87,23 +87,25 @@ def _read_members(path: Path) -> dict[str, dict[str, int]]:
     for line, text in enumerate(read_source(path).text.split("\n"), start=1):
         if is_comment(text) or not text.strip():
             continue
-        place, fields = Place(path, line), text.split(None, 1)
+        location, fields = Location(path, line), text.split(None, 1)
         if len(fields) < _FIELDS:
-            raise place.error("must be a query and its group: query_id group")
-        query, group = _decode(place, fields[0]), fields[1].strip()
+            raise location.error("must be a query and its group: query_id group")
+        query, group = _decode(location, fields[0]), fields[1].strip()
         first = members.setdefault(group, {}).setdefault(query, line)
         if first != line:
-            raise place.error(f"the query {query!r} is in the group {group!r} since line {first}")
+            raise location.error(
+                f"the query {query!r} is in the group {group!r} since line {first}"
+            )
     if not members:
-        raise Place(path).error("the file contains only comments")
+        raise Location(path).error("the file contains only comments")
     return members
 
 
-def _decode(place: Place, field: str) -> str:
+def _decode(location: Location, field: str) -> str:
     try:
         return decode_id(field)
     except UnicodeDecodeError:
-        raise place.error(f"the query {field!r} is not percent-encoded UTF-8") from None
+        raise location.error(f"the query {field!r} is not percent-encoded UTF-8") from None
 
 
 def _report(path: Path, queries: Sequence[str], what: str, warn: Callable[[str], None]) -> None:
@@ -114,9 +116,9 @@ def _report(path: Path, queries: Sequence[str], what: str, warn: Callable[[str],
 def select_queries(segments: Segments, names: Sequence[str]) -> Segments:
     """Return the segments of some queries, in the order of the segments."""
     chosen = set(names)
-    kept = np.array([name in chosen for name in segments.queries], dtype=bool)
-    rows = kept[segments.query]
-    number = np.cumsum(kept) - 1
-    part = segments.select(rows)
+    is_chosen = np.array([name in chosen for name in segments.queries], dtype=bool)
+    rows = is_chosen[segments.query]
+    number = np.cumsum(is_chosen) - 1
+    selected = segments.select(rows)
     queries = [name for name in segments.queries if name in chosen]
-    return part._replace(queries=queries, query=number[part.query].astype(np.int64))
+    return selected._replace(queries=queries, query=number[selected.query].astype(np.int64))

@@ -52,10 +52,10 @@ class Scores(dict[Measure, float]):
         measure = parse_measure(key) if isinstance(key, str) else key
         if (
             not isinstance(measure, Measure)
-            or (one := self.convention.resolve(measure)) not in self
+            or (resolved := self.convention.resolve(measure)) not in self
         ):
             raise KeyError(key)
-        return self[one]
+        return self[resolved]
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +162,9 @@ class Evaluator:
         return CalcResults(self._totals(scored), list(_metrics(scored)))
 
     def _totals(self, scored: PerQuery) -> Scores:
-        totals = {one: self.aggregate(one, values) for one, (_, values) in scored.items()}
+        totals = {
+            measure: self.aggregate(measure, values) for measure, (_, values) in scored.items()
+        }
         return Scores(self.convention, totals)
 
     def per_query(self, run: "Run") -> PerQuery:

@@ -141,9 +141,8 @@ def build_run(
     if warn and ranks is not None and keys is not None:
         tied = (np.diff(segments.query) == 0) & (np.diff(keys[order]) == 0)
         if tied.any():
-            warn(
-                f"ranks that appear twice in their query: {int(tied.sum())}; ties keep their order"
-            )
+            repeated = "1 rank is" if tied.sum() == 1 else f"{tied.sum()} ranks are"
+            warn(f"{repeated} repeated within a query; ties keep their order")
     return segments
 
 
@@ -219,8 +218,8 @@ def run_from_frame(frame: "pd.DataFrame", warn: Callable[[str], None] | None = N
 def _columns(frame: "pd.DataFrame", names: Sequence[str], kind: str) -> list[Any]:
     missing = [name for name in names if name not in frame]
     if missing:
-        there = ", ".join(map(repr, frame.columns))
-        raise UsageError(f"{kind}: the frame has no column {missing[0]!r}; it has {there}")
+        columns = ", ".join(map(repr, frame.columns))
+        raise UsageError(f"{kind}: the frame has no column {missing[0]!r}; it has {columns}")
     ids = [read_ids(frame[name].tolist(), name) for name in names[:2]]
     return [*ids, *(frame[name].to_numpy() for name in names[2:])]
 

@@ -126,13 +126,13 @@ def compare_runs(
     differences = [runs[b][measure][1] - runs[a][measure][1] for measure, a, b in rows]
     compared = compare(differences, rounds=rounds, confidence=confidence, seed=seed)
     return [
-        Pair(measure, a, b, len(one), comparison)
-        for (measure, a, b), one, comparison in zip(rows, differences, compared, strict=True)
+        Pair(measure, a, b, len(values), comparison)
+        for (measure, a, b), values, comparison in zip(rows, differences, compared, strict=True)
     ]
 
 
 def _check_queries(measure: "Measure", queries: Sequence[list[str]]) -> None:
-    if any(one != queries[0] for one in queries):
+    if any(listed != queries[0] for listed in queries):
         raise UsageError(
             "the runs have different queries, and this convention scores only those in the run:"
             " use --convention paper"
@@ -148,10 +148,10 @@ def compare(
 
     All rows are one family for Holm's correction. They may differ in the number of queries.
     """
-    rounded = [np.round(one, DECIMALS) for one in differences]
+    rounded = [np.round(values, DECIMALS) for values in differences]
     low, high, p_randomisation = [[0.0] * len(rounded) for _ in range(3)]
     for queries in dict.fromkeys(map(len, rounded)):
-        rows = [row for row, one in enumerate(rounded) if len(one) == queries]
+        rows = [row for row, values in enumerate(rounded) if len(values) == queries]
         table = np.array([rounded[row] for row in rows])
         intervals = bootstrap(table, rounds, confidence, seed)
         p_values = randomisation(table, rounds, seed)
@@ -159,22 +159,22 @@ def compare(
             (low[row], high[row]), p_randomisation[row] = interval, p
     tested: dict[str, list[float | None]] = {
         "p_randomisation": [*p_randomisation],
-        "p_t": [t_test(one) for one in rounded],
-        "p_wilcoxon": [wilcoxon(one) for one in rounded],
+        "p_t": [t_test(values) for values in rounded],
+        "p_wilcoxon": [wilcoxon(values) for values in rounded],
     }
     tested |= {f"{name}_holm": holm(p_values) for name, p_values in tested.items()}
     return [
         Comparison(
-            difference=float(one.mean()),
+            difference=float(values.mean()),
             low=low[row],
             high=high[row],
             **{name: p_values[row] for name, p_values in tested.items()},
-            effect=_effect(one),
-            wins=int((one > 0).sum()),
-            ties=int((one == 0).sum()),
-            losses=int((one < 0).sum()),
+            effect=_effect(values),
+            wins=int((values > 0).sum()),
+            ties=int((values == 0).sum()),
+            losses=int((values < 0).sum()),
         )
-        for row, one in enumerate(rounded)
+        for row, values in enumerate(rounded)
     ]
 
 
@@ -200,8 +200,8 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     adjusted: list[float | None] = [None] * len(p_values)
     tests = sorted((p, row) for row, p in enumerate(p_values) if p is not None)
     highest = 0.0
-    for place, (p, row) in enumerate(tests):
-        highest = max(highest, min(1.0, (len(tests) - place) * p))
+    for position, (p, row) in enumerate(tests):
+        highest = max(highest, min(1.0, (len(tests) - position) * p))
         adjusted[row] = highest
     return adjusted
 

@@ -10,7 +10,7 @@ from momentrank.formats.registry import RUNS
 from momentrank.formats.table import Truth
 from momentrank.matching.aligned import restore_own_ids
 from momentrank.mismatches import (
-    NothingMeetsError,
+    NoOverlapError,
     find_differences,
     find_unmatched,
     shorten,
@@ -76,8 +76,9 @@ def check(
     if rules.scored and unscored:
         notes.problems.append(f"results without a score: {unscored}")
     for task, run in lists.items():
-        for own, all_notes in zip(_check_list(convention, run, truth, lengths), notes, strict=True):
-            all_notes.extend(f"{task}: {message}" if task else message for message in own)
+        findings = _check_list(convention, run, truth, lengths)
+        for messages, all_notes in zip(findings, notes, strict=True):
+            all_notes.extend(f"{task}: {message}" if task else message for message in messages)
     if not lengths:
         notes.remarks.append("no durations are known: times are not compared with them")
     if truth is None:
@@ -102,7 +103,7 @@ def _check_list(
 
 
 def _format(rules: Rules, convention: str, fmt: str) -> Iterator[str]:
-    names = rules.formats or [one.name for one in RUNS if one.convention == convention]
+    names = rules.formats or [known.name for known in RUNS if known.convention == convention]
     if names and fmt not in names:
         yield f"the format is {fmt}, but {convention} reads {' or '.join(names)}"
 
@@ -139,7 +140,7 @@ def _queries(qrels: Segments, run: Segments) -> Iterator[str]:
     _, unknown = find_unmatched(qrels.queries, run.queries)
     try:
         lines = list(find_differences(qrels, run, unmatched=False))
-    except NothingMeetsError as exc:
+    except NoOverlapError as exc:
         yield str(exc)
         return
     if unknown:
@@ -152,13 +153,13 @@ def _videos(rules: Rules, truth: Truth, run: Segments) -> Iterator[str]:
         return
     owner = [truth.videos.get(query) for query in run.queries]
     wrong = [
-        (run.queries[query], video, own)
+        (run.queries[query], video, expected)
         for query, video in zip(run.query.tolist(), run.video, strict=True)
-        if video and (own := owner[query]) is not None and video != own
+        if video and (expected := owner[query]) is not None and video != expected
     ]
     if wrong:
-        query, video, own = wrong[0]
-        example = f"query {query!r}: {video!r}, not {own!r}"
+        query, video, expected = wrong[0]
+        example = f"query {query!r}: {video!r}, not {expected!r}"
         yield f"results that are not in their query's video: {len(wrong)} ({example})"
 
 

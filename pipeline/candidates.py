@@ -69,8 +69,8 @@ def machine_pool(ranked: pd.DataFrame, params: Candidates) -> pd.DataFrame:
 def similarity_by_rank(table: pd.DataFrame) -> pd.DataFrame:
     """Return how similar candidates are at each rank: `rank, mean, p10, p90` over queries."""
     by_rank = table.groupby("rank")["similarity"]
-    figures = {"mean": by_rank.mean(), "p10": by_rank.quantile(0.1), "p90": by_rank.quantile(0.9)}
-    return pd.DataFrame(figures).round(6).reset_index()
+    columns = {"mean": by_rank.mean(), "p10": by_rank.quantile(0.1), "p90": by_rank.quantile(0.9)}
+    return pd.DataFrame(columns).round(6).reset_index()
 
 
 def _is_judged(queries: pd.DataFrame) -> pd.Series:
@@ -91,14 +91,14 @@ def main() -> None:
     tables.MACHINE_POOL.write(machine_pool(ranked, params.candidates))
     csv_files.write_csv(SIMILARITY_BY_RANK, similarity_by_rank(table))
     per_query = table.groupby("query_id").size()
-    figures = {
+    metrics = {
         "queries": len(judged),
         "pool": len(moments),
         "pairs": len(table),
         "pairs_of_batch_1": int((table["batch"] == 1).sum()),
         "queries_with_fewer_than_top": int((per_query < params.candidates.top).sum()),
     }
-    cli.write_metrics("candidates", figures)
+    cli.write_metrics("candidates", metrics)
     sharded.clear()
 
 

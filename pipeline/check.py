@@ -114,9 +114,9 @@ def _refuse_unwritable(path: Path) -> None:
     """Stop before any check runs if the result can't be written."""
     if path.is_dir():
         raise CheckError(f"--out: {path} is a folder; name a file")
-    there = next(folder for folder in path.absolute().parents if folder.exists())
-    if not (there.is_dir() and os.access(there, os.W_OK)):
-        raise CheckError(f"--out: {there} is not writable")
+    existing = next(folder for folder in path.absolute().parents if folder.exists())
+    if not (existing.is_dir() and os.access(existing, os.W_OK)):
+        raise CheckError(f"--out: {existing} is not writable")
 
 
 def _arguments() -> argparse.Namespace:

@@ -46,12 +46,12 @@ class Outcome(NamedTuple):
 
 
 def clips(
-    moments: pd.DataFrame, params: Params, hashes: FileCache[str], kept: Collection[str] = ()
+    moments: pd.DataFrame, params: Params, hashes: FileCache[str], protected: Collection[str] = ()
 ) -> Outcome:
     """Cut the moments' missing clips; remove the other files in the folder.
 
-    The files in `kept` stay even if no moment uses them any more. Clips of a video that is missing
-    now also stay, unused: its disk may come back.
+    The files in `protected` stay even if no moment uses them any more. Clips of a video that is
+    missing now also stay, unused: its disk may come back.
     """
     FOLDER.mkdir(parents=True, exist_ok=True)
     moments = _locate(moments, hashes.paths())
@@ -62,7 +62,7 @@ def clips(
     jobs = plan_clips(moments, contents, params.clips, params.ingest.end_slack)
     possible = {moment: job for moment, job in jobs.items() if moment not in absent}
     outcome = _cut_missing(possible, params.clips, params.engine)
-    remove_others(FOLDER, {job.clip for job in jobs.values()} | {*kept})
+    remove_others(FOLDER, {job.clip for job in jobs.values()} | {*protected})
     return outcome._replace(failed=absent | outcome.failed)
 
 
@@ -130,7 +130,7 @@ def table_of_failures(moments: pd.DataFrame, outcome: Outcome) -> pd.DataFrame:
     return lack[["moment_id", "video_id"]].assign(reason=lack["moment_id"].map(outcome.failed))
 
 
-def figures(outcome: Outcome) -> dict[str, object]:
+def collect_metrics(outcome: Outcome) -> dict[str, object]:
     """Return the metrics: clips are files, which several moments may share."""
     names = {*outcome.clips.values()}
     return {
@@ -174,7 +174,7 @@ def main() -> None:
         store.upload([FOLDER / name for name in sorted({*outcome.clips.values()})])
     tables.CLIPS.write(clip_table(moments, outcome))
     tables.FAILED_CLIPS.write(table_of_failures(moments, outcome))
-    cli.write_metrics("clips", figures(outcome))
+    cli.write_metrics("clips", collect_metrics(outcome))
     cli.log(remark(outcome))
     if missing := missing_remark(list(moments["path"].dropna().unique())):
         cli.log(f"clips: {missing}")

@@ -47,7 +47,9 @@ def main(options: argparse.Namespace) -> None:
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("`python -m annotation.estimate` estimates the hours of judging.")
     parser.add_argument("--params", type=Path, default=PARAMS, help="the settings (params.yaml)")
-    parser.add_argument("--moments", type=cli.count, help="compute for MOMENTS, not for the corpus")
+    parser.add_argument(
+        "--moments", type=cli.parse_positive, help="compute for MOMENTS, not for the corpus"
+    )
     return parser.parse_args()
 
 

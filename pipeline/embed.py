@@ -61,12 +61,12 @@ def main() -> None:
     store = embeddings.Store(Path(embeddings.FOLDER), fingerprint)
     encoded = embed(texts, encoding, store, whole.engine)
     finished = embeddings.Embeddings.open()
-    figures = {
+    metrics = {
         "texts": len(finished.ids),
         "dimensions": int(finished.vectors.shape[1]),
         "cut_at_max_tokens": encoder.count_cut(folder, list(set(texts)), params.max_tokens),
     }
-    cli.write_metrics("embed", figures)
+    cli.write_metrics("embed", metrics)
     cli.log(f"embed: {encoded} of {len(finished.ids)} texts encoded, the others were stored")
 
 

@@ -111,12 +111,12 @@ def write_release(table: pd.DataFrame, moments: pd.DataFrame, params: Params) ->
     """Write the released part of the judgments next to the files of the stage `release`."""
     queries, ledger = tables.FROZEN_QUERIES.read(), tables.PAIRS.read()
     source = Released(load_campaign(), queries, moments, ledger)
-    for path, part in build_machine_files(table, source, params.judge).items():
+    for path, file in build_machine_files(table, source, params.judge).items():
         with files.unfinished(tables.RELEASE / path, "wb") as stream:
-            stream.write(part.data)
+            stream.write(file.data)
 
 
-def figures(table: pd.DataFrame, backend: str, without_clip: int) -> dict[str, Any]:
+def collect_metrics(table: pd.DataFrame, backend: str, without_clip: int) -> dict[str, Any]:
     """Return the stage's metrics: what was judged, and why something has no level."""
     levels = table["level"].dropna().astype(int)
     return {
@@ -153,8 +153,8 @@ def main() -> None:
     table = tables.MACHINE_JUDGMENTS.empty() if judging is None else judge(shown, judging)
     tables.MACHINE_JUDGMENTS.write(table)
     write_release(table, source.moments, params)
-    metrics = figures(table, params.judge.backend, len(pairs) - len(shown))
-    took = {} if judging is None else dict(judging.figures())
+    metrics = collect_metrics(table, params.judge.backend, len(pairs) - len(shown))
+    took = {} if judging is None else dict(judging.metrics())
     cli.write_metrics("judge", metrics | ({"judge": took} if took else {}))
     cli.log(remark(metrics))
 

@@ -89,8 +89,8 @@ def main() -> None:
     files.write_json(VIDEO_CORPUS, video_corpus(videos))
     rows = dict.fromkeys(paths(sizes), written) | {VIDEO_CORPUS: len(videos)}
     files.write_json(MANIFEST, manifest(rows))
-    figures = {"queries": written, "sizes": sizes, "pool": len(moments), "videos": len(videos)}
-    cli.write_metrics("pseudo", figures)
+    metrics = {"queries": written, "sizes": sizes, "pool": len(moments), "videos": len(videos)}
+    cli.write_metrics("pseudo", metrics)
     sharded.clear()
 
 

@@ -67,7 +67,7 @@ def refuse_unready(
             " anyway, with these warnings: --incomplete"
         )
     versions.refuse_version(manifest, published)
-    same = [one.training for one in published if one.version == manifest["version"]]
+    same = [entry.training for entry in published if entry.version == manifest["version"]]
     if same and (other := sorted(dict(package.further.items() ^ same[-1].items()))):
         raise PublishError(
             f"params.yaml: release.version: {manifest['version']} is already published with"
@@ -84,7 +84,7 @@ def choose_target(
         return Folder(Path(options.place), version)
     if options.to == "zenodo":
         server = choose_server()
-        before = [one.revision for one in published if one.place == server]
+        before = [publication.revision for publication in published if publication.place == server]
         return Zenodo(describe_for_doi(manifest), before[-1] if before else None)
     from pipeline.publication.hub import Hub  # noqa: PLC0415  (its library is slow to import)
 
@@ -139,22 +139,22 @@ def main(options: argparse.Namespace) -> None:
     target = choose_target(options, package.manifest, published)
     sent = pack_folders(package, FOLDERS) if options.to == "zenodo" else package
     address = publish(sent, target)
-    own = record(package, target, address)
-    kept = [
-        one
-        for one in published
-        if (one.version, one.to, one.place) != (own.version, own.to, own.place)
+    new = record(package, target, address)
+    previous = [
+        entry
+        for entry in published
+        if (entry.version, entry.to, entry.place) != (new.version, new.to, new.place)
     ]
-    versions.write_published([*kept, own])
-    git.commit([versions.FILE], f"Publish {own.version} ({own.to}: {own.place})")
+    versions.write_published([*previous, new])
+    git.commit([versions.FILE], f"Publish {new.version} ({new.to}: {new.place})")
     doi = f", DOI {address.doi}" if address.doi else ""
-    sys.stdout.write(f"version {own.version} is published: {address.url}{doi}\n")
+    sys.stdout.write(f"version {new.version} is published: {address.url}{doi}\n")
 
 
 def _show(package: Package, options: argparse.Namespace) -> None:
     """Print what would be published; contact no server."""
     manifest = package.manifest
-    lines = [f"{one.size:>12,}  {one.sha256[:12]}  {one.path}" for one in package.files]
+    lines = [f"{file.size:>12,}  {file.sha256[:12]}  {file.path}" for file in package.files]
     sys.stdout.write("\n".join(lines) + "\n")
     if options.to == "zenodo":
         sys.stdout.write(json.dumps(describe_for_doi(manifest), indent=2) + "\n")

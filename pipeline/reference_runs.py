@@ -59,11 +59,12 @@ def random_moments(queries: Iterable[str], moments: pd.DataFrame, seed: int) -> 
     segments = moments[SEGMENT].drop_duplicates().sort_values(SEGMENT, ignore_index=True)
     size = min(DEPTH, len(segments))
 
-    def places(query: str) -> npt.NDArray[np.int64]:
+    def draw_rows(query: str) -> npt.NDArray[np.int64]:
         return rng.generator(seed, query).permutation(len(segments))[:size]
 
-    parts = [segments.iloc[places(query)].assign(query_id=query) for query in queries]
-    drawn = pd.concat([pd.DataFrame(columns=["query_id", *SEGMENT]), *parts], ignore_index=True)
+    lists = [segments.iloc[draw_rows(query)].assign(query_id=query) for query in queries]
+    empty = pd.DataFrame(columns=["query_id", *SEGMENT])
+    drawn = pd.concat([empty, *lists], ignore_index=True)
     rank = drawn.groupby("query_id", sort=False).cumcount() + 1
     return drawn.assign(rank=rank, score=1 / rank)[COLUMNS]
 
@@ -148,32 +149,32 @@ def write(path: Path, run: pd.DataFrame, tag: str) -> None:
 def main() -> None:
     """Write the runs of both splits, and score them."""
     params = load()
-    own, queries = params.reference_runs, tables.QUERIES.read()
+    settings, queries = params.reference_runs, tables.QUERIES.read()
     modalities = params.ingest.pool_modalities
     moments = captions.join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
     candidates = tables.CANDIDATES.read()
     durations = tables.VIDEOS.read().set_index("video_id")["duration"]
-    figures: dict[str, Any] = {}
+    metrics: dict[str, Any] = {}
     for split in tables.JUDGED_SPLITS:
         ids = sorted(queries.loc[queries["split"] == split, "query_id"])
         qrels = read_judged(QRELS / f"{split}.qrels")
         best = ideal(qrels)
         runs = {
-            "random": random_moments(ids, moments, own.seed),
+            "random": random_moments(ids, moments, settings.seed),
             "captions": by_captions(candidates[candidates["query_id"].isin(ids)], moments),
             "ideal": best,
-            "jittered": move_boundaries(best, durations, own.seed, own.jitter),
+            "jittered": move_boundaries(best, durations, settings.seed, settings.jitter),
         }
-        for name, tag in tags(own).items():
+        for name, tag in tags(settings).items():
             write(RUNS / f"{name}.{split}.run", runs[name], tag)
-        figures[split] = {
+        metrics[split] = {
             "queries": len(ids),
             "judged_queries": qrels["query_id"].nunique(),
             "with_a_relevant_moment": qrels.loc[qrels["level"] > 0, "query_id"].nunique(),
             "runs": scores(runs, qrels),
         }
-    cli.write_metrics("reference_runs", figures)
-    counts = ", ".join(f"{of_split['judged_queries']} {name}" for name, of_split in figures.items())
+    cli.write_metrics("reference_runs", metrics)
+    counts = ", ".join(f"{of_split['judged_queries']} {name}" for name, of_split in metrics.items())
     cli.log(f"reference_runs: scored on the judged queries: {counts}")
 
 

@@ -42,11 +42,11 @@ def release(
     collection: Collection, facts: Facts, levels: dict[str, Any], params: Params
 ) -> ReleaseFiles:
     """Return every file of the release, by its path below the folder; pure."""
-    parts = {**build_judgment_files(collection, levels), **build_mteb_files(collection)}
-    parts |= build_figure_files(collection)
-    parts["croissant.json"] = croissant(collection, facts, params, parts)
-    parts["README.md"] = card(collection, facts, levels, params)
-    return {**parts, "manifest.json": manifest(collection, facts, params, parts)}
+    release_files = {**build_judgment_files(collection, levels), **build_mteb_files(collection)}
+    release_files |= build_figure_files(collection)
+    release_files["croissant.json"] = croissant(collection, facts, params, release_files)
+    release_files["README.md"] = card(collection, facts, levels, params)
+    return {**release_files, "manifest.json": manifest(collection, facts, params, release_files)}
 
 
 def read_collection(candidates: int) -> Collection:
@@ -77,10 +77,10 @@ def read_agreement() -> dict[str, Any]:
         FileError: the file of its figures is missing.
         ReleaseError: an older version of the stage wrote it.
     """
-    figures: dict[str, Any] | None = files.read_json(AGREEMENT).get("agreement")
-    if figures is None:
+    agreement: dict[str, Any] | None = files.read_json(AGREEMENT).get("agreement")
+    if agreement is None:
         raise ReleaseError(f"{AGREEMENT}: lacks `agreement`; run `dvc repro consensus`")
-    return figures
+    return agreement
 
 
 def check_version(collection: Collection, manifest: dict[str, Any]) -> None:
@@ -102,13 +102,14 @@ def main() -> None:
     collection = read_collection(params.candidates.top)
     settings.refuse_changes(collection.campaign, params)
     facts = collect_facts(collection, params, read_agreement())
-    parts = release(collection, facts, meanings(collection.campaign, params.annotation), params)
-    check_version(collection, json.loads(parts["manifest.json"].data))
-    for path, part in parts.items():
+    levels = meanings(collection.campaign, params.annotation)
+    release_files = release(collection, facts, levels, params)
+    check_version(collection, json.loads(release_files["manifest.json"].data))
+    for path, file in release_files.items():
         with files.unfinished(FOLDER / path, "wb") as stream:
-            stream.write(part.data)
-    figures = {"complete": collection.complete, "rehearsal": collection.rehearsal}
-    cli.write_metrics("release", figures | collection.counts)
+            stream.write(file.data)
+    metrics = {"complete": collection.complete, "rehearsal": collection.rehearsal}
+    cli.write_metrics("release", metrics | collection.counts)
     incomplete = f"INCOMPLETE: the campaign is {collection.status}"
     state = "complete" if collection.complete else incomplete
     cli.log(f"release {params.release.version}: {state}. {progress(collection)}")

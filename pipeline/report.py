@@ -22,7 +22,7 @@ from pipeline.pages.checks import Check, Progress, check_collection, measure_pro
 from pipeline.pages.collection import lengths, table_1, table_4
 from pipeline.pages.cost import cost
 from pipeline.pages.exports import exports
-from pipeline.pages.figures import Figure, figures
+from pipeline.pages.figures import Figure, draw_figures
 from pipeline.pages.html import render
 from pipeline.pages.machine import calibration, second_looks
 from pipeline.pages.sources import LEAD, Sources, read_sources
@@ -64,7 +64,7 @@ def compute(sources: Sources, params: Params) -> ReportData:
         "rejected": pd.DataFrame(rejected, columns=losses.Rejected._fields),
     }
     checks = check_collection(sources, progress, params.report)
-    return ReportData(progress, checks, collection.figures(sources), rejected, tables)
+    return ReportData(progress, checks, collection.collect_statistics(sources), rejected, tables)
 
 
 class Page(NamedTuple):
@@ -80,7 +80,7 @@ def build_page(sources: Sources, data: ReportData, params: Params) -> Page:
     examples = relevance.examples(judged, sources.collection.frozen)
     runs = scores.score_grids(sources.metrics["reference_runs"])
     return Page(
-        {figure.name: figure for figure in figures(data.tables, agreement, examples)},
+        {plot.name: plot for plot in draw_figures(data.tables, agreement, examples)},
         {
             "tables": [make(data.collection) for make in (table_1, table_4, lengths)],
             "besides": [relevance.extra_pairs_grid(data.tables["judged_besides"])],
@@ -142,7 +142,7 @@ def lead_page(sources: Sources, progress: Progress) -> str:
         withdrawn=lead.list_withdrawn(sources),
         people=lead.people(sources.annotators),
         checks=lead.hidden_checks(sources.hidden_checks),
-        couples=lead.couples(sources.annotator_pairs),
+        annotator_pairs=lead.annotator_pairs(sources.annotator_pairs),
         disputed=disputed[: lead.SHOWN],
         number=len(disputed),
         beside_machine=calibration.beside_machine(sources.beside_machine),

@@ -79,7 +79,7 @@ def rewrite(moments: pd.DataFrame, rewriter: Rewriter, look: Check, repairs: int
     captions = captions.assign(source=rewriter.source, model=rewriter.model, prompt=rewriter.prompt)
     ids = pd.DataFrame({"own": list(moments["moment_id"]), "moment_id": by_text}, dtype=object)
     failed = ids.merge(done.failed, on="moment_id")[["own", "check", "score"]]
-    return RepairResult(captions, failed.rename(columns={"own": "moment_id"}), done.figures)
+    return RepairResult(captions, failed.rename(columns={"own": "moment_id"}), done.rounds)
 
 
 def count_replacements(captions: pd.DataFrame, moments: pd.DataFrame) -> pd.DataFrame:
@@ -87,7 +87,7 @@ def count_replacements(captions: pd.DataFrame, moments: pd.DataFrame) -> pd.Data
     joined = select_in_use(captions).merge(moments[["moment_id", "description"]], on="moment_id")
     changed = joined[joined["caption"] != joined["description"]]
     pairs = zip(changed["description"], changed["caption"], strict=True)
-    counts = Counter((one.word, one.gender) for pair in pairs for one in extract(*pair))
+    counts = Counter((found.word, found.gender) for pair in pairs for found in extract(*pair))
     rows = [(word, gender, count) for (word, gender), count in counts.items()]
     table = pd.DataFrame(rows, columns=["word", "gender", "count"])
     return table.sort_values(["count", "word"], ascending=[False, True], ignore_index=True)
@@ -141,7 +141,7 @@ def list_doubts(run: RewriteRun, captions: pd.DataFrame) -> pd.DataFrame:
     return names_found.list_doubts(list(undecided["moment_id"]), doubts)
 
 
-def figures(
+def collect_metrics(
     result: RepairResult, captions: pd.DataFrame, replaced: pd.DataFrame, backend: str
 ) -> dict[str, Any]:
     """Return the stage's metrics; words are counted in the captions in use, one per moment."""
@@ -151,7 +151,7 @@ def figures(
         "moments": len(captions),
         "moments_in_use": used,
         "moments_by_status": dict(sorted(Counter(captions["status"]).items())),
-        "rounds": {str(figure["round"]): figure for figure in result.figures},
+        "rounds": {str(counts["round"]): counts for counts in result.rounds},
         "words_replaced": count,
         "words_replaced_per_moment": round(count / max(1, used), DIGITS),
     }
@@ -164,8 +164,8 @@ def run_stage() -> None:
     run = rewrite_by_params(params, moments, tables.CAST.read())
     captions = review.decide(run.result.captions, decisions)[tables.CAPTIONS.columns]
     for line in review.list_outdated_lines(run.result.captions, decisions):
-        place = f"{tables.REVIEW.path}, line {line}"
-        cli.log(f"{place}: the caption has changed since it was kept; decide again")
+        location = f"{tables.REVIEW.path}, line {line}"
+        cli.log(f"{location}: the caption has changed since it was kept; decide again")
     replaced = count_replacements(captions, moments)
     tables.CAPTIONS.write(captions)
     doubts = list_doubts(run, captions)
@@ -173,7 +173,7 @@ def run_stage() -> None:
     csv_files.write_csv(REVIEW_LIST, listed)
     csv_files.write_csv(REPLACEMENTS, replaced)
     csv_files.write_csv(NAMES_FOUND, list_names(run, captions, moments))
-    metrics = figures(run.result, captions, replaced, params.rewrite.backend)
+    metrics = collect_metrics(run.result, captions, replaced, params.rewrite.backend)
     metrics["moments_with_weak_names"] = len(doubts)
     cli.write_metrics("rewrite", metrics | ({"llm": run.spent} if run.spent else {}))
     clear_parts(STAGE, params.engine)

@@ -115,8 +115,8 @@ def scene_record(scene: Scene) -> Record:
 
 def parse_scene(record: Record) -> Scene:
     """Return the scene of a line of `annotations.jsonl`."""
-    who, mentions = tuple(record["scene"]["who"]), frozenset(record["scene"]["mentions"])
-    return Scene(**record["scene"] | {"who": who, "mentions": mentions})
+    people, mentions = tuple(record["scene"]["who"]), frozenset(record["scene"]["mentions"])
+    return Scene(**record["scene"] | {"who": people, "mentions": mentions})
 
 
 def render(script: Screenplay, take: Take, height: int, path: Path) -> None:
@@ -155,8 +155,8 @@ def main() -> None:
     asked_for = Path(params.ingest.source).resolve().is_relative_to(OUT.resolve())
     shutil.rmtree(OUT, ignore_errors=True)
     OUT.mkdir(parents=True)
-    figures = draw(params.sample) if asked_for else {"videos": 0, "moments": 0, "seconds": 0.0}
-    cli.write_metrics("sample", {"drawn": asked_for, **figures})
+    metrics = draw(params.sample) if asked_for else {"videos": 0, "moments": 0, "seconds": 0.0}
+    cli.write_metrics("sample", {"drawn": asked_for, **metrics})
     if not asked_for:
         cli.log("sample: not drawn, as ingest.source is another corpus")
 

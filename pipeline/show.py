@@ -46,9 +46,13 @@ def main(options: argparse.Namespace) -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Reads datasets/ in the current folder.")
-    parser.add_argument("--queries", type=cli.count, default=3, help="number of queries (3)")
-    parser.add_argument("--top", type=cli.count, default=5, help="moments per query (5)")
-    parser.add_argument("--seed", type=cli.natural, default=1, help="seed of the draw (1)")
+    parser.add_argument(
+        "--queries", type=cli.parse_positive, default=3, help="number of queries (3)"
+    )
+    parser.add_argument("--top", type=cli.parse_positive, default=5, help="moments per query (5)")
+    parser.add_argument(
+        "--seed", type=cli.parse_non_negative, default=1, help="seed of the draw (1)"
+    )
     return parser.parse_args()
 
 

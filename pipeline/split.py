@@ -56,8 +56,8 @@ def split(pool: pd.DataFrame, frozen: pd.DataFrame, params: Split) -> Queries:
     distinct = hashed.sort_values("moment_id").drop_duplicates("hash")
     drawn = frozen if len(frozen) else draw(distinct.sort_values("hash"), len(distinct), params)
     taken = hashed["hash"].isin(_hashes(drawn["query"], params))
-    own = hashed["moment_id"].isin(drawn["query_id"])
-    left = hashed[~taken & ~own]
+    drawn_here = hashed["moment_id"].isin(drawn["query_id"])
+    left = hashed[~taken & ~drawn_here]
     train = left
     if params.train is not None:
         train = left.sort_values(["hash", "moment_id"])[: params.train]
@@ -65,7 +65,7 @@ def split(pool: pd.DataFrame, frozen: pd.DataFrame, params: Split) -> Queries:
     counts = {
         "captions": len(pool),
         "distinct_texts": len(distinct),
-        "train_left_out_as_equal": int((taken & ~own).sum()),
+        "train_left_out_as_equal": int((taken & ~drawn_here).sum()),
         "train_not_drawn": len(left) - len(train),
     }
     return Queries(tables.QUERIES.check(table), _metrics(drawn, len(train), frozen, counts))
@@ -166,7 +166,7 @@ def main() -> None:
     """Draw the queries among the captions in use."""
     params = load()
     memory, modalities = params.engine.table_memory, params.ingest.query_modalities
-    if captions.fit_in(memory):
+    if captions.fits_in_memory(memory):
         pool = captions.read_pool(modalities, memory)
         table, metrics = split(pool, tables.FROZEN_QUERIES.read(), params.split)
         tables.QUERIES.write(table)

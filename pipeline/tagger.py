@@ -64,10 +64,10 @@ def main() -> None:
     train, test = examples(grammar.read(), params)
     training.save(training.train(train, params.seed, params.epochs), BUILTIN)
     seconds = time.monotonic() - start
-    figures = measure(flair_tagger.load(flair_tagger.locate("builtin", None)), test)
+    metrics = measure(flair_tagger.load(flair_tagger.locate("builtin", None)), test)
     counts = {"sentences": len(train), "test_sentences": len(test)}
-    cli.write_metrics("tagger", {**counts, **figures, "seconds": round(seconds, 1)})
-    cli.log(f"tagger: trained in {seconds:.0f} s; F1 {figures['f1']:.3f} on held-out sentences")
+    cli.write_metrics("tagger", {**counts, **metrics, "seconds": round(seconds, 1)})
+    cli.log(f"tagger: trained in {seconds:.0f} s; F1 {metrics['f1']:.3f} on held-out sentences")
 
 
 if __name__ == "__main__":

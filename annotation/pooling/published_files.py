@@ -13,7 +13,7 @@ from annotation.votes.rule import LEVELS
 from annotation.votes.votes import Floats
 from momentrank.formats.benchmarks.tvr import own_ids
 from momentrank.formats.records import Column, read_records
-from momentrank.formats.source import Place, read_source
+from momentrank.formats.source import Location, read_source
 
 LISTS = "relevant_moment"
 
@@ -36,7 +36,7 @@ def read_pairs(path: Path) -> Pairs:
     records = read_records(read_source(path)).require(dict)
     if not any({LISTS, "pair_id"} & record.keys() for record in records.values):
         hint = "expected val.json and test.json of a release"
-        raise Place(path).error(f"no judged moments with pair_id; {hint}")
+        raise Location(path).error(f"no judged moments with pair_id; {hint}")
     queries, pairs = _flatten(records)
     ids = pairs.key("pair_id").distinct_ids()
     similarity = pairs.key("similarity")

@@ -54,9 +54,9 @@ class Compared(NamedTuple):
     @property
     def letters(self) -> dict[str, str]:
         """Return the letter of each run: a, b, ..., z, aa, ab, ..."""
-        one = string.ascii_lowercase
-        more = (first + second for first in one for second in one)
-        return dict(zip(self.means, (*one, *more), strict=False))
+        letters = string.ascii_lowercase
+        pairs = (first + second for first in letters for second in letters)
+        return dict(zip(self.means, (*letters, *pairs), strict=False))
 
     def surpassed(self, run: str, measure: Measure) -> str:
         """Return the letters of the runs that a run is significantly better than."""
@@ -162,13 +162,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="compare every run with this one only")  # fmt: skip
     parser.add_argument("--test", choices=TESTS, default=TESTS[0],
                         help=f"the test that decides the marks (default: {TESTS[0]})")  # fmt: skip
-    parser.add_argument("--rounds", type=arguments.count, default=ROUNDS, metavar="N",
+    parser.add_argument("--rounds", type=arguments.parse_positive, default=ROUNDS, metavar="N",
                         help=f"permutations and bootstrap samples (default: {ROUNDS})")  # fmt: skip
     parser.add_argument("--confidence", type=float, default=CONFIDENCE, metavar="C",
                         help="confidence level of the intervals; significant means a"
                              f" corrected p below 1 - C (default: {CONFIDENCE})")  # fmt: skip
     inputs.add_seed(parser)
-    parser.add_argument("--label-noise", type=arguments.square_seconds, metavar="V",
+    parser.add_argument("--label-noise", type=arguments.parse_variance, metavar="V",
                         help="boundary noise: the variance of both ends in s^2")  # fmt: skip
     inputs.add_judgments(parser)
     inputs.add_printing(parser, "the means of each run, and a row per pair and measure")
@@ -191,12 +191,12 @@ def run(options: argparse.Namespace) -> int:
     )
     noise = _noise(options, truth)
     scored: dict[str, PerQuery] = {}
-    kept: dict[str, Lists] = {}
+    lists_by_run: dict[str, Lists] = {}
     for path in paths:
         lists = inputs.load_for(options, path, evaluator, truth)
         scored[str(path)] = evaluator.per_query(lists)
         if noise:  # else keep only one run in memory
-            kept[str(path)] = lists
+            lists_by_run[str(path)] = lists
     # Judged, unless requested, is shown but not tested.
     asked = evaluator.measures[: len(set(map(evaluator.convention.resolve, measures)))]
     compared = _compare(options, evaluator, scored, asked)
@@ -206,7 +206,7 @@ def run(options: argparse.Namespace) -> int:
         f" randomisation and bootstrap: {options.rounds} rounds, seed {options.seed}"
     )
     if noise:
-        compared = compared._replace(bands=_bands(options, noise, asked, truth, kept))
+        compared = compared._replace(bands=_bands(options, noise, asked, truth, lists_by_run))
         source["label noise"] = f"{noise.describe()}; within: the difference may lose its sign"
     _print(options.format or "table", compared, inputs.numbers(options), source)
     return 0
@@ -251,7 +251,9 @@ def _compare(
         seed=options.seed,
     )
     means = {
-        name: {one: evaluator.aggregate(one, values) for one, (_, values) in of_run.items()}
+        name: {
+            measure: evaluator.aggregate(measure, values) for measure, (_, values) in of_run.items()
+        }
         for name, of_run in scored.items()
     }
     return Compared(means, pairs, options.test, round(1 - options.confidence, 12))

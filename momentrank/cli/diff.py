@@ -26,7 +26,7 @@ from momentrank.formats import Lists, load_lists
 from momentrank.formats.source import count
 from momentrank.measures import Measure
 from momentrank.measures.parse import parse_measures
-from momentrank.mismatches import NothingMeetsError
+from momentrank.mismatches import NoOverlapError
 from momentrank.scoring import Evaluator
 
 SHOWN = 10
@@ -87,7 +87,9 @@ def _score(
     splits = dict.fromkeys([*old.splits, *new.splits])
     corpus = new.corpus_path or old.corpus_path
     for split in [last] if last in splits else splits:
-        before, after = (_means(path, corpus, one, split, measures) for one in (old, new))
+        before, after = (
+            _means(path, corpus, collection, split, measures) for collection in (old, new)
+        )
         for measure in measures:
             if measure in before or measure in after:
                 values = before.get(measure), after.get(measure)
@@ -112,7 +114,7 @@ def _means(
 
     try:
         lists = data.match(read, evaluator, str(path), lambda _: None)
-    except NothingMeetsError:
+    except NoOverlapError:
         return {}
     return evaluator.calc_aggregate(lists)
 
@@ -125,31 +127,31 @@ def _show(
     shown: int,
 ) -> Iterator[str]:
     yield f"{old.name} {old.version} -> {new.name} {new.version}\n"
-    for split, one in splits.items():
-        steps = ", ".join(f"{step} ({number})" for step, number in one.steps.items())
+    for split, delta in splits.items():
+        steps = ", ".join(f"{step} ({number})" for step, number in delta.steps.items())
         yield (
-            f"{split}: queries {len(one.queries_added)} added, {len(one.queries_removed)} removed,"
-            f" {len(one.queries_reworded)} reworded; judged pairs {len(one.pairs_added)} added,"
-            f" {len(one.pairs_removed)} removed; levels {len(one.levels)} of {one.kept} changed"
-            f"{': ' if steps else ''}{steps}\n"
+            f"{split}: queries {len(delta.queries_added)} added,"
+            f" {len(delta.queries_removed)} removed, {len(delta.queries_reworded)} reworded;"
+            f" judged pairs {len(delta.pairs_added)} added, {len(delta.pairs_removed)} removed;"
+            f" levels {len(delta.levels)} of {delta.kept} changed{': ' if steps else ''}{steps}\n"
         )
-        yield from _list(split, one, shown)
+        yield from _list(split, delta, shown)
     if not changes:
         yield "files: no file changed\n"
         return
     least = required_version(old.version, changes)
     yield f"files: {count(len(changes), 'change')}, {changes[0].part}: version {least} or higher\n"
-    yield from _some((f"{one.path} {one.what} ({one.part})" for one in changes), shown)
+    yield from _some((f"{change.path} {change.what} ({change.part})" for change in changes), shown)
 
 
-def _list(split: str, one: SplitChanges, shown: int) -> Iterator[str]:
+def _list(split: str, changes: SplitChanges, shown: int) -> Iterator[str]:
     named = {
-        "query added": one.queries_added,
-        "query removed": one.queries_removed,
-        "query reworded": one.queries_reworded,
-        "pair added": [f"{query} {_tell(moment)}" for query, moment in one.pairs_added],
-        "pair removed": [f"{query} {_tell(moment)}" for query, moment in one.pairs_removed],
-        "level": [f"{c.query_id} {_tell(c.moment)}: {c.old} -> {c.new}" for c in one.levels],
+        "query added": changes.queries_added,
+        "query removed": changes.queries_removed,
+        "query reworded": changes.queries_reworded,
+        "pair added": [f"{query} {_tell(moment)}" for query, moment in changes.pairs_added],
+        "pair removed": [f"{query} {_tell(moment)}" for query, moment in changes.pairs_removed],
+        "level": [f"{c.query_id} {_tell(c.moment)}: {c.old} -> {c.new}" for c in changes.levels],
     }
     for what, names in named.items():
         yield from _some((f"{split} {what}: {name}" for name in names), shown)
@@ -168,7 +170,7 @@ def _some(lines: Iterable[str], shown: int) -> Iterator[str]:
 
 
 def _show_scores(scores: Sequence[Score], named: Sequence[Path]) -> Iterator[str]:
-    scored = {one.run for one in scores}
+    scored = {score.run for score in scores}
     yield from (f"{p.name}: has no query in any split\n" for p in named if p.name not in scored)
     if not scores:
         if not named:
@@ -176,13 +178,13 @@ def _show_scores(scores: Sequence[Score], named: Sequence[Path]) -> Iterator[str
         return
     numbers = Numbers(4)
     rows: list[Row] = [("run", "split", "measure", "old", "new", "difference")]
-    for one in scores:
-        how = describe(one.measure)
-        values = ["" if value is None else numbers.text(how, value) for value in one[3:]]
+    for score in scores:
+        how = describe(score.measure)
+        values = ["" if value is None else numbers.text(how, value) for value in score[3:]]
         change = ""
-        if one.old is not None and one.new is not None:
-            change = numbers.text(how, one.new - one.old, "+")
-        rows.append((one.run, one.split, repr(one.measure), *values, change))
+        if score.old is not None and score.new is not None:
+            change = numbers.text(how, score.new - score.old, "+")
+        rows.append((score.run, score.split, repr(score.measure), *values, change))
     yield "\n"
     yield from tables.write(rows, "table")
 
@@ -199,6 +201,6 @@ def _as_json(
         "new": new.version,
         "required": required_version(old.version, changes),
         "files": [change._asdict() for change in changes],
-        "splits": {split: one.as_json() for split, one in splits.items()},
-        "scores": [{**one._asdict(), "measure": repr(one.measure)} for one in scores],
+        "splits": {split: delta.as_json() for split, delta in splits.items()},
+        "scores": [{**score._asdict(), "measure": repr(score.measure)} for score in scores],
     }

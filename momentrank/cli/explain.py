@@ -1,8 +1,8 @@
 """Show one query's ranking next to its judged moments, as a measure sees them.
 
-Lists each result with the judged moment that it met, the IoU, the level, whether it is relevant,
-its gain, and the measure's value if the list ended there; with --html, as a page with a timeline
-per video (Figure 7 of the TVR-Ranking paper).
+Lists each result with the judged moment that it matched, the IoU, the level, whether it is
+relevant, its gain, and the measure's value if the list ended there; with --html, as a page with a
+timeline per video (Figure 7 of the TVR-Ranking paper).
 """
 
 import argparse
@@ -15,8 +15,8 @@ from momentrank.cli import inputs, tables
 from momentrank.cli.inputs import provenance
 from momentrank.errors import UsageError
 from momentrank.explanation import (
+    COLUMNS,
     DASH,
-    FACTS,
     Explanation,
     JudgedSegment,
     RankedResult,
@@ -68,10 +68,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def text(explanation: Explanation, source: dict[str, str]) -> str:
-    results = [(str(row.rank), *_place(row), *row.facts) for row in explanation.ranking]
+    results = [(str(row.rank), *_moment_cells(row), *row.cells) for row in explanation.ranking]
     ranking = tables.align_columns([RANKING, *results])
     judged = [
-        (f"#{number}", *_place(row), str(row.level), ", ".join(map(str, row.ranks)) or DASH)
+        (f"#{number}", *_moment_cells(row), str(row.level), ", ".join(map(str, row.ranks)) or DASH)
         for number, row in enumerate(explanation.truth, start=1)
     ]
     truth = tables.align_columns([TRUTH, *judged])
@@ -79,11 +79,11 @@ def text(explanation: Explanation, source: dict[str, str]) -> str:
     return "".join([*tables.header(source, "table"), *lines, "\n", *ranking, "\n", *truth])
 
 
-RANKING = ("rank", "video", "start", "end", *FACTS)
-TRUTH = ("", "video", "start", "end", "level", "met by rank")
+RANKING = ("rank", "video", "start", "end", *COLUMNS)
+TRUTH = ("", "video", "start", "end", "level", "matched by rank")
 
 
-def _place(row: RankedResult | JudgedSegment) -> tuple[str, str, str]:
+def _moment_cells(row: RankedResult | JudgedSegment) -> tuple[str, str, str]:
     return row.video, f"{row.start:.2f}", f"{row.end:.2f}"
 
 
@@ -108,7 +108,7 @@ small { color: #666 } .key span { display: inline-block; padding: 0 .6rem }
 <h1>Query $query</h1>
 <p>$summary<br>$counts.</p>
 <p class="key">level $key</p>
-<table><tr><th>rank<th>video<th>moment$facts</tr>
+<table><tr><th>rank<th>video<th>moment$columns</tr>
 $rows</table>
 <h2>Video by video</h2>
 $videos
@@ -126,7 +126,7 @@ def page(explanation: Explanation, source: dict[str, str]) -> str:
         query=escape(explanation.query),
         summary=escape(explanation.summary),
         counts=explanation.counts,
-        facts="".join(f"<th>{name}" for name in FACTS),
+        columns="".join(f"<th>{name}" for name in COLUMNS),
         key="".join(
             f'<span style="{_look(level)}">{level}</span>' for level in range(len(COLOURS))
         ),
@@ -137,7 +137,7 @@ def page(explanation: Explanation, source: dict[str, str]) -> str:
 
 
 def _row(row: RankedResult) -> str:
-    cells = "".join(f'<td class="n">{cell}</td>' for cell in row.facts)
+    cells = "".join(f'<td class="n">{cell}</td>' for cell in row.cells)
     moment = f"{row.start:.2f}\u2013{row.end:.2f} s"
     return f'<tr><td class="n">{row.rank}<td>{escape(row.video)}<td>{moment}{cells}</tr>\n'
 
@@ -155,8 +155,8 @@ def _bar(row: RankedResult | JudgedSegment, last: float, level: int | None, labe
     left, width = 100 * row.start / last, 100 * (row.end - row.start) / last
     look = 'class="free" style="' if level is None else f'style="{_look(level)};'
     title = f"{row.start:.2f} to {row.end:.2f} s"
-    place = f"left:{left:.3f}%;width:{width:.3f}%"
-    return f'<div class="line"><span {look}{place}" title="{title}">{label}</span></div>\n'
+    position = f"left:{left:.3f}%;width:{width:.3f}%"
+    return f'<div class="line"><span {look}{position}" title="{title}">{label}</span></div>\n'
 
 
 def _look(level: int) -> str:

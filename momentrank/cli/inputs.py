@@ -117,7 +117,7 @@ def load_judgments(options: argparse.Namespace, truth: formats.Truth) -> "Judgme
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--seed", type=arguments.natural, default=SEED, metavar="N",
+    parser.add_argument("--seed", type=arguments.parse_non_negative, default=SEED, metavar="N",
                         help=f"random seed, 0 or more (default: {SEED})")  # fmt: skip
 
 
@@ -137,7 +137,7 @@ def add_printing(parser: argparse.ArgumentParser, form: str) -> None:
     parser.add_argument("--json", action="store_const", const="json", dest="format",
                         help=f"the same as --format json: {form}")  # fmt: skip
     parser.add_argument("--percent", action="store_true", help="print shares in percent")
-    parser.add_argument("--digits", type=arguments.digits, metavar="N",
+    parser.add_argument("--digits", type=arguments.parse_digits, metavar="N",
                         help="decimal places (default: 4, in percent 2)")  # fmt: skip
     parser.add_argument("--no-judged", action="store_true", help="do not add Judged to nDCG")
 
@@ -188,9 +188,9 @@ def load_truth(options: argparse.Namespace, path: Path) -> formats.Truth:
         warn=warn,
     )
     options.truth = truth  # in memory until the command ends
-    own = formats.official_convention(truth)
-    if own and getattr(options, "convention", own) is None:
-        warn(f"{path}: for the official numbers of {truth.format} use --convention {own}")
+    official = formats.official_convention(truth)
+    if official and getattr(options, "convention", official) is None:
+        warn(f"{path}: for the official numbers of {truth.format} use --convention {official}")
     return truth
 
 

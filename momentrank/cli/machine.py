@@ -61,7 +61,7 @@ def _print(
 ) -> None:
     if fmt == "json":
         content: dict[str, Any] = {"momentrank": dict(source)}
-        for run, measure, values in _figures(runs, numbers):
+        for run, measure, values in _plain_values(runs, numbers):
             content.setdefault(run, {})[measure] = values
         sys.stdout.write(json.dumps(content, indent=2) + "\n")
     elif fmt == "csv":
@@ -75,13 +75,15 @@ def _rows(runs: Mapping[str, Estimates], numbers: Numbers) -> Iterator[Row]:
     yield ["run", "measure", "queries", "people alone", "with the machine", "worth", "weight",
            "machine alone"]  # fmt: skip
     for run, estimates in runs.items():
-        for measure, one in estimates.items():
+        for measure, estimate in estimates.items():
             quantity = describe(measure)
-            spans = (_span(quantity, each, numbers) for each in (one.people, one.combined))
-            queries = f"{one.judged} of {one.population}"
-            figures = [f"{one.effective:.1f}", f"{one.weight:.2f}"]
-            alone = numbers.text(quantity, one.machine)
-            yield [Cell(cell) for cell in (run, repr(measure), queries, *spans, *figures, alone)]
+            spans = (
+                _span(quantity, each, numbers) for each in (estimate.people, estimate.combined)
+            )
+            queries = f"{estimate.judged} of {estimate.population}"
+            weights = [f"{estimate.effective:.1f}", f"{estimate.weight:.2f}"]
+            alone = numbers.text(quantity, estimate.machine)
+            yield [Cell(cell) for cell in (run, repr(measure), queries, *spans, *weights, alone)]
 
 
 def _span(quantity: Quantity, interval: Interval, numbers: Numbers) -> str:
@@ -89,18 +91,18 @@ def _span(quantity: Quantity, interval: Interval, numbers: Numbers) -> str:
     return f"{value} [{DASH if low == DASH else f'{low}, {high}'}]"
 
 
-def _figures(
+def _plain_values(
     runs: Mapping[str, Estimates], numbers: Numbers
 ) -> Iterator[tuple[str, str, dict[str, float | int | None]]]:
     for run, estimates in runs.items():
-        for measure, one in estimates.items():
+        for measure, estimate in estimates.items():
             quantity = describe(measure)
             yield (
                 run,
                 repr(measure),
                 {
                     name: value if name in UNSCALED else numbers.plain(quantity, value)
-                    for name, value in one.as_json().items()
+                    for name, value in estimate.as_json().items()
                 },
             )
 
@@ -108,7 +110,7 @@ def _figures(
 def _csv(
     runs: Mapping[str, Estimates], numbers: Numbers, source: Mapping[str, str]
 ) -> Iterator[Row]:
-    for at, (run, measure, values) in enumerate(_figures(runs, numbers)):
+    for at, (run, measure, values) in enumerate(_plain_values(runs, numbers)):
         if not at:
             yield ["run", "measure", *values, *source]
         texts = ("" if value is None else repr(value) for value in values.values())

@@ -53,9 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", type=_names, metavar="NAME,...",
                         help="some of the experiments (default: all possible ones)")  # fmt: skip
     inputs.add_seed(parser)
-    parser.add_argument("--trials", type=arguments.count, default=5_000, metavar="N",
+    parser.add_argument("--trials", type=arguments.parse_positive, default=5_000, metavar="N",
                         help="stability: pairs of halves per size (default: 5000)")  # fmt: skip
-    parser.add_argument("--sizes", type=arguments.counts, default=[], metavar="N,...",
+    parser.add_argument("--sizes", type=arguments.parse_positives, default=[], metavar="N,...",
                         help="stability: queries in a half (default: ten sizes)")  # fmt: skip
     parser.add_argument("--overlap", action="store_true",
                         help="stability: draw both halves from all queries")  # fmt: skip
@@ -64,16 +64,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--difference", type=float, default=0.05, metavar="D",
                         help="stability: the difference of means to trust, at 5 %% of swaps"
                              " (default: 0.05)")  # fmt: skip
-    parser.add_argument("--rounds", type=arguments.count, default=ROUNDS, metavar="N",
+    parser.add_argument("--rounds", type=arguments.parse_positive, default=ROUNDS, metavar="N",
                         help=f"power: permutations (default: {ROUNDS})")  # fmt: skip
     parser.add_argument("--noise", action="append", choices=NOISE, metavar="KIND",
                         help="label-noise: ends (start and end normal), written (start normal,"
                              " length exponential), none (levels only); may be repeated"
                              " (default: ends)")  # fmt: skip
-    parser.add_argument("--variances", type=arguments.variances, metavar="V,...",
+    parser.add_argument("--variances", type=arguments.parse_variances, metavar="V,...",
                         default=[1.0, 2.0, 3.0, 4.0],
                         help="label-noise: in square seconds (default: 1,2,3,4)")  # fmt: skip
-    parser.add_argument("--copies", type=arguments.count, default=100, metavar="N",
+    parser.add_argument("--copies", type=arguments.parse_positive, default=100, metavar="N",
                         help="label-noise: noisy truths per variance (default: 100)")  # fmt: skip
     inputs.add_judgments(parser)
     parser.add_argument("--val", type=Path, metavar="QRELS", help="selection: the validation qrels")

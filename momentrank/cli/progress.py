@@ -16,21 +16,21 @@ class Progress:
         """Check whether standard error is a terminal."""
         self._live = sys.stderr.isatty()
         self._label, self._total, self._done = "", 0, 0
-        self._began = self._told = 0.0
+        self._began = self._written = 0.0
 
     def begin(self, label: str, total: int) -> Callable[[int], None]:
         """Begin the next bar; call the returned function with the number of new steps."""
         self._label, self._total, self._done = label, total, 0
         self._began = time.monotonic()
-        self._told = self._began - (EVERY if self._live else 0.0)
+        self._written = self._began - (EVERY if self._live else 0.0)
         return self._advance
 
     def _advance(self, steps: int) -> None:
         self._done += steps
         now = time.monotonic()
         over = self._live and self._done >= self._total
-        if over or now - self._told >= (EVERY if self._live else EVERY_LINE):
-            self._told = now
+        if over or now - self._written >= (EVERY if self._live else EVERY_LINE):
+            self._written = now
             self._write(now - self._began, over=over)
 
     def _write(self, seconds: float, *, over: bool) -> None:

@@ -39,9 +39,9 @@ def score(
     for measure, (names, values) in scored.per_query.items():
         quantity = describe(measure)
         scored.total[quantity] = evaluator.aggregate(measure, values)
-        place = {name: row for row, name in enumerate(names)} if groups else {}
+        row_of = {name: row for row, name in enumerate(names)} if groups else {}
         for group, queries in groups.items():
-            rows = np.array([place[name] for name in queries if name in place], dtype=np.int64)
+            rows = np.array([row_of[name] for name in queries if name in row_of], dtype=np.int64)
             mean = evaluator.aggregate(measure, values[rows]) if len(rows) else float("nan")
             scored.groups[group][quantity] = mean
         if per_query:
@@ -57,11 +57,11 @@ def score_table(
     groups: Groups,
 ) -> Scored:
     def table(queries: Sequence[str] | None) -> Values:
-        truth, own = qrels, lists
+        truth, run = qrels, lists
         if queries is not None:
             truth = select_queries(qrels, queries)
-            own = {task: select_queries(one, queries) for task, one in lists.items()}
-        cells = convention.table_of(truth, own)
+            run = {task: select_queries(segments, queries) for task, segments in lists.items()}
+        cells = convention.table_of(truth, run)
         return {_describe(convention, name): value for name, value in cells.items()}
 
     return Scored(table(None), {name: table(queries) for name, queries in groups.items()}, {}, {})
@@ -108,22 +108,22 @@ def columns(results: Results, numbers: Numbers, source: Mapping[str, str]) -> It
     scored = results.runs[results.shown[0]]
     for name, value in source.items():
         yield f"{name}\t{ALL}\t{value}\n"
-    parts = [(encode_id(query), values) for query, values in scored.queries.items()]
-    parts += [(f"group:{name}", values) for name, values in scored.groups.items()]
-    for part, values in [*parts, (ALL, scored.total)]:
+    rows = [(encode_id(query), values) for query, values in scored.queries.items()]
+    rows += [(f"group:{name}", values) for name, values in scored.groups.items()]
+    for label, values in [*rows, (ALL, scored.total)]:
         for quantity in results.quantities:
             if quantity in values:
-                yield f"{quantity.name}\t{part}\t{numbers.text(quantity, values[quantity])}\n"
+                yield f"{quantity.name}\t{label}\t{numbers.text(quantity, values[quantity])}\n"
 
 
 def by_measure(results: Results, numbers: Numbers) -> Iterator[Row]:
     """Yield a row per measure and a column per run: for the terminal."""
     yield ["measure", *results.shown, *results.seeds]
-    for part, systems in _parts(results):
+    for label, systems in _by_query_and_group(results):
         for quantity in results.quantities:
             if any(quantity in values for runs in systems for values in runs):
-                cells = _cells(results, part, quantity, systems, numbers)
-                yield [f"{quantity.name} {part}".rstrip(), *cells]
+                cells = _cells(results, label, quantity, systems, numbers)
+                yield [f"{quantity.name} {label}".rstrip(), *cells]
 
 
 def by_run(results: Results, numbers: Numbers) -> Iterator[Row]:
@@ -131,14 +131,16 @@ def by_run(results: Results, numbers: Numbers) -> Iterator[Row]:
     names = [*results.shown, *results.seeds]
     first = ["queries"] if results.groups else []
     yield ["run", *first, *(quantity.name for quantity in results.quantities)]
-    for part, systems in _parts(results):
-        by_quantity = [_cells(results, part, one, systems, numbers) for one in results.quantities]
-        label = [part or ALL] if results.groups else []
+    for label, systems in _by_query_and_group(results):
+        by_quantity = [
+            _cells(results, label, quantity, systems, numbers) for quantity in results.quantities
+        ]
+        group = [label or ALL] if results.groups else []
         for name, *cells in zip(names, *by_quantity, strict=True):
-            yield [name, *label, *cells]
+            yield [name, *group, *cells]
 
 
-def _parts(results: Results) -> Iterator[tuple[str, list[list[Values]]]]:
+def _by_query_and_group(results: Results) -> Iterator[tuple[str, list[list[Values]]]]:
     """Yield each query, each group and all queries, with the values of each system's runs."""
     shown = [[results.runs[name]] for name in results.shown]
     systems = shown + [[results.runs[name] for name in names] for names in results.seeds.values()]
@@ -146,14 +148,14 @@ def _parts(results: Results) -> Iterator[tuple[str, list[list[Values]]]]:
         of_runs = [[run.queries.get(query, {}) for run in runs] for runs in shown]
         yield encode_id(query), of_runs + [[] for _ in results.seeds]
     for group, queries in results.groups.items():
-        part = f"{group} (n={len(queries)})"
-        yield part, [[run.groups[group] for run in runs] for runs in systems]
+        label = f"{group} (n={len(queries)})"
+        yield label, [[run.groups[group] for run in runs] for runs in systems]
     yield "", [[run.total for run in runs] for runs in systems]
 
 
 def _cells(
     results: Results,
-    part: str,
+    label: str,
     quantity: Quantity,
     systems: Sequence[list[Values]],
     numbers: Numbers,
@@ -164,15 +166,15 @@ def _cells(
         else None
         for runs in systems
     ]
-    cells = numbers.cells(quantity, [one and one.mean for one in spreads])
-    for at, run in enumerate(() if part else results.shown):
+    cells = numbers.cells(quantity, [each and each.mean for each in spreads])
+    for at, run in enumerate(() if label else results.shown):
         if (run, quantity.name) in results.marks:
             cells[at] = cells[at]._replace(above=MARK)
     return [
-        cell._replace(text=f"{cell.text} {PLUS_MINUS} {numbers.text(quantity, one.sd)}")
-        if one and one.sd is not None
+        cell._replace(text=f"{cell.text} {PLUS_MINUS} {numbers.text(quantity, deviation.sd)}")
+        if deviation and deviation.sd is not None
         else cell
-        for cell, one in zip(cells, spreads, strict=True)
+        for cell, deviation in zip(cells, spreads, strict=True)
     ]
 
 
@@ -180,15 +182,15 @@ def as_csv(results: Results, numbers: Numbers, source: Mapping[str, str]) -> Ite
     """Yield a row per value; `group` and `query` are empty if it is over all queries."""
     yield ["run", "group", "query", "measure", "value", "sd", *source]
     for name, scored in results.runs.items():
-        parts = [("", query, values) for query, values in scored.queries.items()]
-        parts += [(group, "", values) for group, values in scored.groups.items()]
-        for group, query, values in [*parts, ("", "", scored.total)]:
+        rows = [("", query, values) for query, values in scored.queries.items()]
+        rows += [(group, "", values) for group, values in scored.groups.items()]
+        for group, query, values in [*rows, ("", "", scored.total)]:
             for quantity, value in values.items():
                 shown = [quantity.name, _text(numbers.plain(quantity, value)), ""]
                 yield [name, group, query, *shown, *source.values()]
     for name, runs in results.seeds.items():
         for quantity in results.runs[runs[0]].total:
-            cell = _spread_json(results, runs, quantity, numbers)
+            cell = _eachjson(results, runs, quantity, numbers)
             shown = [quantity.name, *map(_text, cell.values())]
             yield [name, "", "", *shown, *source.values()]
 
@@ -215,7 +217,7 @@ def as_json(results: Results, numbers: Numbers, source: Mapping[str, str]) -> di
             }
     for name, runs in results.seeds.items():
         content[name] = {
-            quantity.name: _spread_json(results, runs, quantity, numbers)
+            quantity.name: _eachjson(results, runs, quantity, numbers)
             for quantity in results.runs[runs[0]].total
         }
     return content
@@ -225,7 +227,7 @@ def _object(values: Values, numbers: Numbers) -> dict[str, Any]:
     return {quantity.name: numbers.plain(quantity, value) for quantity, value in values.items()}
 
 
-def _spread_json(
+def _eachjson(
     results: Results, runs: Sequence[str], quantity: Quantity, numbers: Numbers
 ) -> dict[str, float | None]:
     mean, sd = spread([results.runs[run].total[quantity] for run in runs])

@@ -101,8 +101,8 @@ def _show(
         texts = []
         for cell in row:
             text, above = (
-                "".join(letters.get(letter, letter) for letter in part)
-                for part in (cell.text, cell.above)
+                "".join(letters.get(letter, letter) for letter in content)
+                for content in (cell.text, cell.above)
             )
             text = text.join(bold) if cell.best else text
             texts.append(text + (above.join(raised) if above else ""))

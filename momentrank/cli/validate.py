@@ -58,6 +58,6 @@ def _report(options: argparse.Namespace, path: Path, truth: formats.Truth | None
         sys.stdout.writelines(f"  {remark}\n" for remark in notes.remarks)
     source = provenance(path, "")
     names = ("momentrank", "qrels_sha256", "release")
-    parts = (f"{name.removeprefix('qrels_')} {source[name]}" for name in names)
-    sys.stdout.write(f"  {', '.join(parts)}\n")
+    hashes = (f"{name.removeprefix('qrels_')} {source[name]}" for name in names)
+    sys.stdout.write(f"  {', '.join(hashes)}\n")
     return [f"{path}: {problem}" for problem in notes.problems]

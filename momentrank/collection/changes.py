@@ -32,14 +32,16 @@ class SplitChanges(NamedTuple):
     @property
     def steps(self) -> dict[str, int]:
         """The number of changes by old and new level, the most frequent first."""
-        steps = Counter(f"{one.old} -> {one.new}" for one in self.levels)
+        steps = Counter(f"{change.old} -> {change.new}" for change in self.levels)
         return dict(sorted(steps.items(), key=lambda item: (-item[1], item[0])))
 
     def as_json(self) -> dict[str, Any]:
         """Return it for JSON; a moment is a list of video, start and end."""
         return {
             **self._asdict(),
-            "levels": [[one.query_id, *one.moment, one.old, one.new] for one in self.levels],
+            "levels": [
+                [change.query_id, *change.moment, change.old, change.new] for change in self.levels
+            ],
             "pairs_added": [[query, *moment] for query, moment in self.pairs_added],
             "pairs_removed": [[query, *moment] for query, moment in self.pairs_removed],
         }
@@ -52,7 +54,7 @@ def list_split_changes(old: Collection, new: Collection) -> dict[str, SplitChang
 
 
 def _compare(old: Collection, new: Collection, split: str) -> SplitChanges:
-    before, after = (one.queries_by_split.get(split, {}) for one in (old, new))
+    before, after = (collection.queries_by_split.get(split, {}) for collection in (old, new))
     levels, levels_now = _levels(old, split), _levels(new, split)
     both = sorted(levels.keys() & levels_now.keys())
     return SplitChanges(
@@ -76,4 +78,6 @@ def _levels(collection: Collection, split: str) -> dict[Pair, int]:
     if split not in collection.splits:
         return {}
     judged = collection[split].qrels_iter()
-    return {(one.query_id, Moment(one.video_id, one.start, one.end)): one.level for one in judged}
+    return {
+        (qrel.query_id, Moment(qrel.video_id, qrel.start, qrel.end)): qrel.level for qrel in judged
+    }

@@ -92,10 +92,10 @@ class Split:
 
     def qrels_iter(self) -> Iterator[Qrel]:
         """Yield the judged moments."""
-        own = self.qrels
-        ids = (own.queries[row] for row in own.query.tolist())
-        times = own.start.tolist(), own.end.tolist()
-        for row in zip(ids, own.video, *times, map(int, own.value), strict=True):
+        qrels = self.qrels
+        ids = (qrels.queries[row] for row in qrels.query.tolist())
+        times = qrels.start.tolist(), qrels.end.tolist()
+        for row in zip(ids, qrels.video, *times, map(int, qrels.value), strict=True):
             yield Qrel(*row)
 
 
@@ -165,7 +165,7 @@ class Collection:
         with self.path(PAIRS).open(encoding="utf-8", newline="") as stream:
             rows = csv.DictReader(stream)
             shown = {(row["video_name"], float(row["start"]), float(row["end"])) for row in rows}
-        return [Moment(*one) for one in sorted(shown)]
+        return [Moment(*moment) for moment in sorted(shown)]
 
     @cached_property
     def videos(self) -> dict[str, float]:

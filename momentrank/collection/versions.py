@@ -68,9 +68,9 @@ def parse_version(version: str) -> tuple[int, ...]:
 
 def next_version(version: str, part: Part) -> str:
     """Return the version with a part raised, and those after it 0."""
-    place = PARTS.index(part)
+    index = PARTS.index(part)
     numbers = parse_version(version)
-    return ".".join(map(str, [*numbers[:place], numbers[place] + 1, *[0, 0][place:]]))
+    return ".".join(map(str, [*numbers[:index], numbers[index] + 1, *[0, 0][index:]]))
 
 
 def required_version(version: str, changes: Sequence[Change]) -> str:

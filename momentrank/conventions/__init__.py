@@ -37,4 +37,4 @@ def get(name: "str | Convention") -> "Convention":
             f"{name!r} is not a valid convention, must be one of {', '.join(CONVENTIONS)}"
         )
     family: Iterable[Convention] = import_module(f"{__name__}.{MODULES[name]}").CONVENTIONS
-    return next(one for one in family if one.name == name)
+    return next(convention for convention in family if convention.name == name)

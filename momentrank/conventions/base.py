@@ -72,8 +72,10 @@ class Convention:
         params = measure.settings(self.changes)
         if not isinstance(spread := params.get("iou"), str):
             return self.compute(measure, aligned, params)
-        each = [{**params, "iou": one} for one in thresholds(spread)]
-        mean: Floats = np.mean([self.compute(measure, aligned, one) for one in each], axis=0)
+        each = [{**params, "iou": threshold} for threshold in thresholds(spread)]
+        mean: Floats = np.mean(
+            [self.compute(measure, aligned, settings) for settings in each], axis=0
+        )
         return mean
 
     def compute(self, measure: Measure, aligned: AlignedRun, params: Params) -> Floats:
@@ -104,8 +106,8 @@ class Convention:
         The list "" is for all tasks. The cells of a task without a list are NaN.
         """
         cells: dict[str, float] = {}
-        for task, own in lists.items():
-            for name, value in self.table(qrels, own).items():
+        for task, run in lists.items():
+            for name, value in self.table(qrels, run).items():
                 is_own = not task or name.startswith(f"{task}-")
                 cells[name] = value if is_own else cells.get(name, float("nan"))
         return cells

@@ -49,7 +49,9 @@ class RecallTable(Benchmark):
         cls.brief = tuple(cls.measures_by_cell)
 
     def cells(self, aligned: AlignedRun) -> dict[str, Floats]:
-        return {name: self.values(one, aligned) for name, one in self.measures_by_cell.items()}
+        return {
+            name: self.values(measure, aligned) for name, measure in self.measures_by_cell.items()
+        }
 
     def compute(self, measure: Measure, aligned: AlignedRun, params: Params) -> Floats:
         return measure.per_query(aligned, self.rate(aligned, params.get("iou", 0.0)), params)
@@ -137,11 +139,11 @@ class Vcmr(Benchmark):
         }
 
     def list_of(self, measure: Measure, lists: Mapping[str, Segments]) -> str:
-        own = "VR" if measure.NAME == "VR" else self.tasks[0]
-        if own not in lists and "" not in lists:
-            there = " and ".join(lists)
-            raise UsageError(f"{measure!r} needs the list {own}, but the run has only {there}")
-        return own if own in lists else ""
+        task = "VR" if measure.NAME == "VR" else self.tasks[0]
+        if task not in lists and "" not in lists:
+            tasks = " and ".join(lists)
+            raise UsageError(f"{measure!r} needs the list {task}, but the run has only {tasks}")
+        return task if task in lists else ""
 
     def compute(self, measure: Measure, aligned: AlignedRun, params: Params) -> Floats:
         is_video = measure.NAME == "VR"

@@ -71,8 +71,8 @@ class Spr(Paper):
             return super().trace(measure, aligned)
         rows = aligned.relevant(1)
         met = super().trace(measure, aligned.select_truth(rows))
-        kept = np.append(np.flatnonzero(rows), FREE)  # the last one is what FREE points at
-        return met._replace(truth=kept[met.truth])
+        row_of = np.append(np.flatnonzero(rows), FREE)  # the last one is what FREE points at
+        return met._replace(truth=row_of[met.truth])
 
 
 CONVENTIONS = (Paper(), TvrRanking(), Spr())

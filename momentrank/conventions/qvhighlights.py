@@ -72,8 +72,8 @@ class QvHighlights(Benchmark):
             hit = recall(aligned, (measure.params["iou"],))
             hits = (aligned.results.rank == 1) & (hit[aligned.results.query, 0] > 0)
         else:
-            _, place = by_score(aligned)
-            truth = match(aligned, place, measure.params["iou"])
+            _, order = by_score(aligned)
+            truth = match(aligned, order, measure.params["iou"])
             hits = truth != FREE
         return Trace(truth, iou_with(aligned, truth), hits.astype(np.float64), hits)
 
@@ -83,9 +83,9 @@ class QvHighlights(Benchmark):
         cells = _cells("full", recall(aligned)[order], average_precision(aligned)[order])
         length = aligned.truth.end - aligned.truth.start
         for name, (low, high) in RANGES.items():
-            part = aligned.select_truth((length > low) & (length <= high))
-            rows = order[part.totals(1)[order] > 0]
-            cells |= _cells(name, recall(part)[rows], average_precision(part)[rows])
+            in_range = aligned.select_truth((length > low) & (length <= high))
+            rows = order[in_range.totals(1)[order] > 0]
+            cells |= _cells(name, recall(in_range)[rows], average_precision(in_range)[rows])
         return cells
 
 
@@ -126,25 +126,25 @@ def recall(aligned: AlignedRun, thresholds: tuple[float, ...] = THRESHOLDS) -> F
 
 def average_precision(aligned: AlignedRun, thresholds: tuple[float, ...] = THRESHOLDS) -> Floats:
     """Return the interpolated average precision, shape (queries, thresholds)."""
-    first, place = by_score(aligned)
-    hits = [match(aligned, place, threshold) != FREE for threshold in thresholds]
-    return _interpolate(aligned, place - first, np.stack(hits, axis=1))
+    first, order = by_score(aligned)
+    hits = [match(aligned, order, threshold) != FREE for threshold in thresholds]
+    return _interpolate(aligned, order - first, np.stack(hits, axis=1))
 
 
 def by_score(aligned: AlignedRun) -> tuple[Ints, Ints]:
     """Return the row of the first result of each result's list, and its row if scores decide."""
     query = aligned.results.query
     order = np.lexsort((np.arange(len(query)), -aligned.results.score, query))
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    return np.searchsorted(query, query), place
+    position = np.empty_like(order)
+    position[order] = np.arange(len(order))
+    return np.searchsorted(query, query), position
 
 
-def match(aligned: AlignedRun, place: Ints, threshold: float) -> Ints:
+def match(aligned: AlignedRun, position: Ints, threshold: float) -> Ints:
     """Return the window that each result takes, or FREE, in ascending order of `place`."""
     reaches = aligned.iou >= threshold
     result, truth = (rows[reaches] for rows in aligned.pairs)
-    order = np.lexsort((-truth, -aligned.iou[reaches], place[result]))
+    order = np.lexsort((-truth, -aligned.iou[reaches], position[result]))
     taken = np.full(len(aligned.results.query), FREE)
     free = bytearray(b"\1") * len(aligned.truth.query)
     for row, window in zip(result[order].tolist(), truth[order].tolist(), strict=True):

@@ -12,7 +12,15 @@ from dataclasses import replace
 import numpy as np
 
 from momentrank.conventions.base import Convention, memoize
-from momentrank.conventions.sh_eval_models import MODELS, Part, Query, Watched, merge, trace, watch
+from momentrank.conventions.sh_eval_models import (
+    MODELS,
+    Query,
+    Segment,
+    Watched,
+    merge,
+    trace,
+    watch,
+)
 from momentrank.errors import UsageError
 from momentrank.matching import Trace
 from momentrank.matching.aligned import AlignedRun, Params, Relevance, Truth, align
@@ -76,7 +84,7 @@ class ShEval(Convention):
 
     def compute(self, measure: Measure, aligned: AlignedRun, params: Params) -> Floats:
         if measure.NAME == "MAiSP":
-            return np.array([one.value for one in _watched(aligned)])
+            return np.array([query.value for query in _watched(aligned)])
         run, judged = _judged(aligned, params["match"] or "overlap")
         values = measure.per_query(run, judged, params)
         if measure.NAME.startswith("Length"):
@@ -110,14 +118,16 @@ class ShEval(Convention):
             }
             retrieved = np.bincount(relevance.query, minlength=aligned.count)
             cells[f"num_ret{end}"] = retrieved.astype(np.float64)
-            cells |= {f"{name}{end}": self.values(one, aligned) for name, one in measures.items()}
+            cells |= {
+                f"{name}{end}": self.values(measure, aligned) for name, measure in measures.items()
+            }
         watched = _watched(aligned)
         return {
             **cells,
-            "num_rel_secs_maisp": np.array([one.relevant for one in watched], np.float64),
-            "num_ret_secs_maisp": np.array([one.retrieved for one in watched], np.float64),
-            "num_rel_ret_secs_maisp": np.array([one.found for one in watched], np.float64),
-            "map_maisp": np.array([one.value for one in watched]),
+            "num_rel_secs_maisp": np.array([query.relevant for query in watched], np.float64),
+            "num_ret_secs_maisp": np.array([query.retrieved for query in watched], np.float64),
+            "num_rel_ret_secs_maisp": np.array([query.seen for query in watched], np.float64),
+            "map_maisp": np.array([query.value for query in watched]),
         }
 
 
@@ -163,11 +173,11 @@ def _queries(aligned: AlignedRun) -> list[Query]:
     queries = [Query([], [], []) for _ in range(aligned.count)]
     truth, results = aligned.truth, aligned.results
     columns = (results.query, results.video, results.start, results.end)
-    for query, *part in zip(*(column.tolist() for column in columns), strict=True):
-        queries[query].results.append(Part(*map(int, part)))
-    for query, *part, level in zip(*(column.tolist() for column in truth), strict=True):
-        parts = queries[query].relevant if level >= 1 else queries[query].other
-        parts.append(Part(*map(int, part)))
+    for query, *segment in zip(*(column.tolist() for column in columns), strict=True):
+        queries[query].results.append(Segment(*map(int, segment)))
+    for query, *segment, level in zip(*(column.tolist() for column in truth), strict=True):
+        judged = queries[query].relevant if level >= 1 else queries[query].irrelevant
+        judged.append(Segment(*map(int, segment)))
     return queries
 
 

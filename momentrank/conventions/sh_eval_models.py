@@ -30,8 +30,8 @@ POINTS = 100
 """Of recall."""
 
 
-class Part(NamedTuple):
-    """A part of a video, [start, end) in whole seconds."""
+class Segment(NamedTuple):
+    """A segment of a video, [start, end) in whole seconds."""
 
     video: int
     start: int
@@ -48,56 +48,56 @@ class Item(NamedTuple):
 class Query(NamedTuple):
     """The results of a query, and its relevant and non-relevant segments as in the file."""
 
-    results: list[Part]
-    relevant: list[Part]
-    other: list[Part]
+    results: list[Segment]
+    relevant: list[Segment]
+    irrelevant: list[Segment]
 
 
 Judgment = tuple[list[Item], int]
 """The items of one list and the number of relevant segments or bins of its query."""
 
 
-def merge(parts: Iterable[Part], *, empty: bool = True) -> defaultdict[int, Spans]:
-    """Return parts by video, with those that overlap or touch merged, and empty ones if asked."""
+def merge(segments: Iterable[Segment], *, empty: bool = True) -> defaultdict[int, Spans]:
+    """Return segments by video, merged where they overlap or touch, with empty ones if asked."""
     merged = defaultdict[int, Spans](Spans)
-    for video, start, end in parts:
+    for video, start, end in segments:
         if empty or start < end:
             merged[video].add(start, end)
     return merged
 
 
-def count_merged(parts: Iterable[Part]) -> int:
-    """Return the number of parts once those that overlap or touch are merged."""
-    return sum(len(spans.starts) for spans in merge(parts).values())
+def count_merged(segments: Iterable[Segment]) -> int:
+    """Return the number of segments once those that overlap or touch are merged."""
+    return sum(len(spans.starts) for spans in merge(segments).values())
 
 
 def judge_overlap(query: Query) -> Judgment:
     """Judge by overlap of closed intervals."""
-    relevant, other = merge(query.relevant), merge(query.other)
+    relevant, irrelevant = merge(query.relevant), merge(query.irrelevant)
     items = []
     for video, *times in query.results:
         hit = relevant[video].touch(*times)
-        items.append(Item(hit, hit or other[video].touch(*times)))
+        items.append(Item(hit, hit or irrelevant[video].touch(*times)))
     return items, count_merged(query.relevant)
 
 
 def judge_bins(query: Query) -> Judgment:
     """Judge bins: a list becomes the bins that it touches, in order of first appearance."""
-    good = {place for part in query.relevant for place in touched_bins(part)}
-    bad = {place for part in query.other for place in touched_bins(part)}
-    places = dict.fromkeys(place for part in query.results for place in touched_bins(part))
-    return [Item(place in good, place in good or place in bad) for place in places], len(good)
+    good = {number for segment in query.relevant for number in touched_bins(segment)}
+    bad = {number for segment in query.irrelevant for number in touched_bins(segment)}
+    bins = dict.fromkeys(number for result in query.results for number in touched_bins(result))
+    return [Item(number in good, number in good or number in bad) for number in bins], len(good)
 
 
-def touched_bins(part: Part) -> Iterator[tuple[int, int]]:
-    """Yield the bins that a part touches, each with its video."""
-    for number in range(part.start // BIN, (part.end - 1) // BIN + 1):
-        yield part.video, number
+def touched_bins(segment: Segment) -> Iterator[tuple[int, int]]:
+    """Yield the bins that a segment touches, each with its video."""
+    for number in range(segment.start // BIN, (segment.end - 1) // BIN + 1):
+        yield segment.video, number
 
 
 def judge_tolerance(query: Query) -> Judgment:
     """Judge by the segments met within the tolerance and not seen before."""
-    relevant, other = merge(query.relevant, empty=False), merge(query.other, empty=False)
+    relevant, irrelevant = merge(query.relevant, empty=False), merge(query.irrelevant, empty=False)
     seen = defaultdict[int, Spans](Spans)
     items = []
     for video, start, end in query.results:
@@ -105,7 +105,9 @@ def judge_tolerance(query: Query) -> Judgment:
         hit = met is not None and seen[video].last_met(start, end) is None
         if met is not None and hit:
             seen[video].add(start, max(start + TOL, met))
-        items.append(Item(hit, met is not None or other[video].last_met(start, end) is not None))
+        items.append(
+            Item(hit, met is not None or irrelevant[video].last_met(start, end) is not None)
+        )
     return items, count_merged(query.relevant)
 
 
@@ -127,10 +129,10 @@ def _hits(query: Query, match: str) -> list[bool]:
     fresh = iter(items)
     seen: set[tuple[int, int]] = set()
     hits = []
-    for part in query.results:
-        places = [place for place in touched_bins(part) if place not in seen]
-        seen.update(places)
-        touched = [next(fresh).relevant for _ in places]
+    for result in query.results:
+        bins = [number for number in touched_bins(result) if number not in seen]
+        seen.update(bins)
+        touched = [next(fresh).relevant for _ in bins]
         hits.append(any(touched))
     return hits
 
@@ -156,7 +158,7 @@ class Watched(NamedTuple):
     """All relevant seconds."""
     retrieved: float
     """Seconds played."""
-    found: float
+    seen: float
     """Relevant seconds that were watched."""
 
 
@@ -169,7 +171,7 @@ def watch(results: Iterable[tuple[int, int, int]], relevant: Mapping[int, Spans]
     total = sum(end - start for windows in left.values() for start, end in windows)
     points = recall_points(int(total))
     precisions: list[float] = []
-    retrieved = found = 0.0
+    retrieved = seen = 0.0
     for video, start, end in results:
         played, at = 0.0, float(start)
         rest = []
@@ -179,17 +181,17 @@ def watch(results: Iterable[tuple[int, int, int]], relevant: Mapping[int, Spans]
                 continue
             begin = max(first, at)
             played += last - at
-            found += last - begin
-            while len(precisions) + 1 < len(points) and points[len(precisions) + 1] <= found:
+            seen += last - begin
+            while len(precisions) + 1 < len(points) and points[len(precisions) + 1] <= seen:
                 point = points[len(precisions) + 1]
-                precisions.append(point / (retrieved + played - (found - point)))
+                precisions.append(point / (retrieved + played - (seen - point)))
             if begin - 1 > first:
                 rest.append((first, begin - 1))
             at += played  # sh_eval adds all that was played, not just this window's
         left[video] = rest
         retrieved += max(played, end - start)
     best = [max(precisions[row:]) for row in range(len(precisions))]
-    return Watched(sum([1.0, *best]) / len(points) if best else 0.0, total, retrieved, found)
+    return Watched(sum([1.0, *best]) / len(points) if best else 0.0, total, retrieved, seen)
 
 
 def recall_points(total: int) -> list[int]:

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from momentrank.formats.records import Column
-from momentrank.formats.source import FormatError, Place, sha256_of
+from momentrank.formats.source import FormatError, Location, sha256_of
 from momentrank.formats.table import Table
 
 DocumentKind = Literal["manifest", "croissant", "levels"]
@@ -23,63 +23,63 @@ class Document(NamedTuple):
 
     kind: DocumentKind
     knows: Callable[[Mapping[str, Any]], bool]
-    check: Callable[[Place, Mapping[str, Any]], int]
+    check: Callable[[Location, Mapping[str, Any]], int]
 
 
 def detect_document(record: object) -> Document | None:
     """Return the kind of document that a JSON value is, if any."""
     if not isinstance(record, dict):
         return None
-    return next((one for one in DOCUMENTS if one.knows(record)), None)
+    return next((document for document in DOCUMENTS if document.knows(record)), None)
 
 
-def _check_manifest(place: Place, record: Mapping[str, Any]) -> int:
-    listed = place.key("files")
-    return _check_files((listed.key(name), name, one) for name, one in record["files"].items())
+def _check_manifest(location: Location, record: Mapping[str, Any]) -> int:
+    listed = location.key("files")
+    return _check_files((listed.key(name), name, entry) for name, entry in record["files"].items())
 
 
-def _check_croissant(place: Place, record: Mapping[str, Any]) -> int:
-    listed = place.key("distribution")
+def _check_croissant(location: Location, record: Mapping[str, Any]) -> int:
+    listed = location.key("distribution")
     files = [
-        (listed.item(row), one.get("contentUrl"), one)
-        for row, one in enumerate(record["distribution"])
-        if isinstance(one, dict) and "sha256" in one
+        (listed.item(row), file.get("contentUrl"), file)
+        for row, file in enumerate(record["distribution"])
+        if isinstance(file, dict) and "sha256" in file
     ]
-    return _check_files(one for one in files if _WEB not in str(one[1]))
+    return _check_files(file for file in files if _WEB not in str(file[1]))
 
 
-def _check_files(files: Iterable[tuple[Place, object, object]]) -> int:
+def _check_files(files: Iterable[tuple[Location, object, object]]) -> int:
     """Check the SHA-256 of every file; return how many there are."""
     number = 0
-    for place, name, entry in files:
+    for location, name, entry in files:
         number += 1
         if not isinstance(entry, dict) or not isinstance(entry.get("sha256"), str):
-            raise place.error("must be an object with sha256, the file's hash as a string")
+            raise location.error("must be an object with sha256, the file's hash as a string")
         path = PurePosixPath(name if isinstance(name, str) else "..")
         if {"\0", "\\"} & set(str(path)) or path.is_absolute() or ".." in path.parts:
-            raise place.error("must name a file in this folder")
-        if (actual := _sha256(place, place.path.parent / path)) != entry["sha256"]:
-            raise place.error(f"the file in this folder has another SHA-256: {actual}")
+            raise location.error("must name a file in this folder")
+        if (actual := _sha256(location, location.path.parent / path)) != entry["sha256"]:
+            raise location.error(f"the file in this folder has another SHA-256: {actual}")
     return number
 
 
-def _sha256(place: Place, path: Path) -> str:
+def _sha256(location: Location, path: Path) -> str:
     try:
         return sha256_of(path)
     except OSError as exc:
         reason = (exc.strerror or str(exc)).lower()
-        raise FormatError(f"{path}: {reason}, but {place.path} names it") from exc
+        raise FormatError(f"{path}: {reason}, but {location.path} names it") from exc
 
 
-def _check_levels(place: Place, record: Mapping[str, Any]) -> int:
+def _check_levels(location: Location, record: Mapping[str, Any]) -> int:
     levels = record["levels"]
     for level, entry in levels.items():
-        here = place.key("levels").key(level)
+        level_location = location.key("levels").key(level)
         if not level.isdecimal():
-            raise here.error("must be a level: 0, 1, 2, ...")
+            raise level_location.error("must be a level: 0, 1, 2, ...")
         for name in ("name", "meaning"):
             if not isinstance(entry, dict) or not isinstance(entry.get(name), str):
-                raise here.error("must be an object with name and meaning, both strings")
+                raise level_location.error("must be an object with name and meaning, both strings")
     return len(levels)
 
 
@@ -119,11 +119,11 @@ def check_training(records: Column) -> tuple[int, int]:
     queries = records.key("query_id").distinct_ids()
     records.key("query", str)
     moments = records.key("relevant_moment", list).flat()
-    start, end = moments.key("timestamp", list).parts("start end")
+    start, end = moments.key("timestamp", list).split_as("start end")
     _check_finite(moments.key("duration"))
     _check_finite(moments.key("similarity"))
     moments.key("caption", str)
     videos = moments.key("video_name", str).ids()
     columns = (start.numbers(), end.numbers(), np.zeros(len(videos)))
-    Table([""] * len(videos), videos, *columns, moments.place).run()
+    Table([""] * len(videos), videos, *columns, moments.location).run()
     return len(queries), len(videos)

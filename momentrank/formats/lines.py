@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from momentrank.formats.source import Place, Source
+from momentrank.formats.source import Location, Source
 from momentrank.ids import decode_id
 from momentrank.segments import MOST_LEVEL, Floats
 
@@ -29,10 +29,10 @@ _MINUTE = 60
 
 
 class Lines(NamedTuple):
-    """The fields of the lines with content, all equal in number; `place` by row."""
+    """The fields of the lines with content, all equal in number; `location` by row."""
 
     rows: list[list[str]]
-    place: Callable[[int], Place]
+    location: Callable[[int], Location]
 
     @property
     def width(self) -> int:
@@ -57,7 +57,7 @@ def floats(lines: Lines, layout: str, name: str) -> Floats:
     except ValueError:
         pass
     row = next(row for row, field in enumerate(fields) if not _is_number(field))
-    raise lines.place(row).error(f"the {name} must be a number, not {fields[row]!r}")
+    raise lines.location(row).error(f"the {name} must be a number, not {fields[row]!r}")
 
 
 def _is_number(field: str) -> bool:
@@ -71,7 +71,7 @@ def minutes(lines: Lines, layout: str, name: str) -> Floats:
     if None in seconds.values():
         row = next(row for row, field in enumerate(fields) if seconds[field] is None)
         reason = f"the {name} must be minutes.seconds (3.05 is 3 min 5 s), not {fields[row]!r}"
-        raise lines.place(row).error(reason)
+        raise lines.location(row).error(reason)
     return np.array([seconds[field] for field in fields], dtype=np.float64)
 
 
@@ -92,7 +92,7 @@ def ids(lines: Lines, layout: str, name: str) -> list[str]:
     if None in decoded.values():
         row = next(row for row, field in enumerate(fields) if decoded.get(field, "") is None)
         reason = f"the {name} {fields[row]!r} is not percent-encoded UTF-8 (a % itself is %25)"
-        raise lines.place(row).error(reason)
+        raise lines.location(row).error(reason)
     return [decoded.get(field) or field for field in fields]
 
 
@@ -150,17 +150,17 @@ def read_lines(source: Source) -> Lines:
     fields = [line.split() for line in lines]
     rows = list(filter(None, fields))
 
-    def place(row: int) -> Place:
+    def location(row: int) -> Location:
         numbers = [number for number, line in enumerate(fields, start=1) if line]
-        return Place(source.path, numbers[row])
+        return Location(source.path, numbers[row])
 
     if not rows:
-        raise Place(source.path).error("the file contains only comments")
+        raise Location(source.path).error("the file contains only comments")
     if len(set(map(len, rows))) > 1:
         row = next(row for row, line in enumerate(rows) if len(line) != len(rows[0]))
         reason = f"{len(rows[row])} columns, but the first line has {len(rows[0])}"
-        raise place(row).error(reason)
-    return Lines(rows, place)
+        raise location(row).error(reason)
+    return Lines(rows, location)
 
 
 TREC = "query_id 0 moment_id level"
@@ -188,11 +188,11 @@ def read_trec(source: Source) -> Judged:
     wrong = (levels < 0) | (levels > MOST_LEVEL) | (levels % 1 != 0)
     if wrong.any():
         reason = f"the level must be 0, 1, 2, ... {MOST_LEVEL}"
-        raise lines.place(int(np.argmax(wrong))).error(reason)
+        raise lines.location(int(np.argmax(wrong))).error(reason)
     query, moment = ids(lines, TREC, "query_id"), ids(lines, TREC, "moment_id")
     pairs = list(zip(query, moment, strict=True))
     if len(set(pairs)) < len(pairs):
         twice = Counter(pairs).most_common(1)[0][0]
         row = len(pairs) - 1 - pairs[::-1].index(twice)
-        raise lines.place(row).error(f"the moment {twice[1]!r} appears twice in its query")
+        raise lines.location(row).error(f"the moment {twice[1]!r} appears twice in its query")
     return Judged(query, moment, levels.astype(int).tolist())

@@ -24,7 +24,7 @@ from momentrank.formats.registry import (
     is_text,
     unknown,
 )
-from momentrank.formats.source import Place, Source, pause_collector, read_source
+from momentrank.formats.source import Location, Source, pause_collector, read_source
 from momentrank.formats.table import Table, Truth
 from momentrank.formats.text import TIMES, Time
 from momentrank.formats.videos import read_corpus
@@ -114,8 +114,8 @@ def qrels_table(
             table, name = text.read_qrels(source, options.time, options.columns), SEGMENTS
     else:
         records = records or _read_records(source, options, "qrels")
-        one = _by_name(QRELS, options.fmt) or choose_format(source, records, "qrels")
-        table, name = one.read(records, Reading()), one.name
+        json_format = _by_name(QRELS, options.fmt) or choose_format(source, records, "qrels")
+        table, name = json_format.read(records, Reading()), json_format.name
     return _with_queries(source, table.without_reversed() if options.lenient else table), name
 
 
@@ -154,25 +154,27 @@ def run_tables(
 ) -> dict[str, Table]:
     """Return the tables of a run file, as `load_lists` does; see `qrels_table`."""
     if options.fmt is None and is_charades(source, None):
-        raise Place(source.path).error(f"qrels ({captions.CHARADES}), not a run")
+        raise Location(source.path).error(f"qrels ({captions.CHARADES}), not a run")
     if _read_as_text(source, options):
         layout = (options.time, options.depth, options.columns)
         return {"": text.read_run(source, *layout, lenient=options.lenient)}
     records = records or _read_records(source, options, "run")
     names = None if options.corpus is None else read_corpus(Path(options.corpus)).names
     reading = Reading(options.depth, names, options.truth, options.lenient)
-    own = {
-        task: one
-        for task, one in zip(tvr.TASKS, tvr.SUBMISSIONS, strict=True)
-        if options.fmt in {None, one.name} and one.knows(first_record(records))
+    submissions = {
+        task: submission
+        for task, submission in zip(tvr.TASKS, tvr.SUBMISSIONS, strict=True)
+        if options.fmt in {None, submission.name} and submission.knows(first_record(records))
     }
-    own = {task: one for task, one in own.items() if first_record(records).get(task)} or own
-    if tasks and own:
-        return {task: one.read(records, reading) for task, one in own.items()}
-    one = _by_name(RUNS, options.fmt) or choose_format(source, records, "run")
-    table = _with_queries(source, one.read(records, reading))
-    if len(own) > 1:
-        note = f"only {next(iter(own))} of {', '.join(own)} is read; for others name a run format"
+    listed = [task for task in submissions if first_record(records).get(task)]
+    submissions = {task: submissions[task] for task in listed or submissions}
+    if tasks and submissions:
+        return {task: submission.read(records, reading) for task, submission in submissions.items()}
+    json_format = _by_name(RUNS, options.fmt) or choose_format(source, records, "run")
+    table = _with_queries(source, json_format.read(records, reading))
+    if len(submissions) > 1:
+        first, all_tasks = next(iter(submissions)), ", ".join(submissions)
+        note = f"only {first} of {all_tasks} is read; for others name a run format"
         table = table._replace(notes=[*table.notes, f"{source.path}: {note}"])
     return {"": table}
 
@@ -184,7 +186,7 @@ def _read_as_text(source: Source, options: ReadOptions) -> bool:
     as_text = as_charades or by_columns or is_text(source, options.fmt)
     if options.time not in get_args(Time):
         times = ", ".join(TIMES)
-        raise UsageError(f"{options.time!r} is not a valid time, must be one of {times}")
+        raise UsageError(f"{options.time!r} is not a valid unit of time; choose {times}")
     if as_charades or (not as_text and may_be_json):
         if options.time == "mm.ss":
             raise UsageError(f"{source.path}: --time mm.ss is only for lines of fields")
@@ -202,12 +204,12 @@ def _read_records(source: Source, options: ReadOptions, kind: Literal["qrels", "
 def _with_queries(source: Source, table: Table) -> Table:
     """Refuse a file without queries: nothing could be scored."""
     if not table.query and not table.queries:
-        raise Place(source.path).error("the file contains no queries")
+        raise Location(source.path).error("the file contains no queries")
     return table
 
 
 def _by_name(formats: tuple[JsonFormat, ...], fmt: str | None) -> JsonFormat | None:
-    return next((one for one in formats if one.name == fmt), None)
+    return next((known for known in formats if known.name == fmt), None)
 
 
 def read_qrels(path: Path | str, **options: Unpack[QrelsOptions]) -> "pd.DataFrame":

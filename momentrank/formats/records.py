@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from momentrank.formats.source import FormatError, Place, Source, abbreviate
+from momentrank.formats.source import FormatError, Location, Source, abbreviate
 from momentrank.ids import id_text, is_utf8, without_repeats
 from momentrank.segments import Floats
 
@@ -20,10 +20,10 @@ _NAMES = {list: "a list", dict: "an object", str: "a string", int: "an integer",
 
 
 class Column(NamedTuple):
-    """Values and a function for the place of each, used if one is wrong."""
+    """Values and a function for the location of each, used if one is wrong."""
 
     values: list[Any]
-    place: Callable[[int], Place]
+    location: Callable[[int], Location]
 
     def require(self, *kinds: type) -> "Column":
         """Return this column if each value has one of these types (if any are given).
@@ -39,7 +39,7 @@ class Column(NamedTuple):
         """Raise for the first wrong value."""
         for row, (value, is_wrong) in enumerate(zip(self.values, wrong, strict=True)):
             if is_wrong:
-                raise self.place(row).error(f"{reason}, not {abbreviate(value)}")
+                raise self.location(row).error(f"{reason}, not {abbreviate(value)}")
 
     def key(self, name: str, *kinds: type) -> "Column":
         """Return a field of every object."""
@@ -51,10 +51,10 @@ class Column(NamedTuple):
         except KeyError as exc:
             row = next(row for row, record in enumerate(self.values) if name not in record)
             keys = abbreviate(list(self.values[row]))
-            raise self.place(row).error(f"the key {name!r} is missing (found: {keys})") from exc
-        return Column(values, lambda row: self.place(row).key(name)).require(*kinds)
+            raise self.location(row).error(f"the key {name!r} is missing (found: {keys})") from exc
+        return Column(values, lambda row: self.location(row).key(name)).require(*kinds)
 
-    def parts(self, names: str) -> list["Column"]:
+    def split_as(self, names: str) -> list["Column"]:
         """Return a column for each of `names`: the n-th values of all lists."""
         self.require(list)
         width = len(names.split())
@@ -66,25 +66,25 @@ class Column(NamedTuple):
     def split(self, width: int) -> list["Column"]:
         """Return a column for each position in lists known to have this length."""
         flat = list(chain.from_iterable(self.values))
-        return [self._part(flat[index::width], index) for index in range(width)]
+        return [self._item(flat[index::width], index) for index in range(width)]
 
-    def _part(self, values: list[Any], index: int) -> "Column":
-        return Column(values, lambda row: self.place(row).item(index))
+    def _item(self, values: list[Any], index: int) -> "Column":
+        return Column(values, lambda row: self.location(row).item(index))
 
     def select(self, rows: Sequence[int]) -> "Column":
         """Return the values of some rows."""
-        return Column([self.values[row] for row in rows], lambda row: self.place(rows[row]))
+        return Column([self.values[row] for row in rows], lambda row: self.location(rows[row]))
 
     def flat(self, first: int = 0) -> "Column":
         """Return the items of all lists as one column; the lists begin with item `first`."""
         lists = self.require(list).values
 
-        def place(row: int) -> Place:
+        def location(row: int) -> Location:
             before = np.cumsum([0, *map(len, lists)])
             record = int(np.searchsorted(before, row, side="right")) - 1
-            return self.place(record).item(first + row - int(before[record]))
+            return self.location(record).item(first + row - int(before[record]))
 
-        return Column(list(chain.from_iterable(lists)), place)
+        return Column(list(chain.from_iterable(lists)), location)
 
     def numbers(self) -> Floats:
         """Return the values as numbers; strings and booleans are refused."""
@@ -95,7 +95,7 @@ class Column(NamedTuple):
             return np.array(array("d", self.values))  # numpy takes twice as long over a list
         except OverflowError as exc:
             row = next(row for row, value in enumerate(self.values) if _overflows(value))
-            raise self.place(row).error("must be a number below 1e308") from exc
+            raise self.location(row).error("must be a number below 1e308") from exc
 
     def ids(self) -> list[str]:
         """Return the values (integers, whole floats or strings) as ids."""
@@ -125,9 +125,9 @@ class Column(NamedTuple):
             seen: dict[str, int] = {}
             for row, text in enumerate(texts):
                 if seen.setdefault(text, row) != row:
-                    first = self.place(seen[text])
+                    first = self.location(seen[text])
                     where = f"line {first.line}" if first.line else first.trail
-                    raise self.place(row).error(f"{text!r} appears twice (first: {where})")
+                    raise self.location(row).error(f"{text!r} appears twice (first: {where})")
         return texts
 
 
@@ -155,12 +155,12 @@ def read_records(source: Source) -> Column:
     except (ValueError, RecursionError) as exc:
         if source.text.strip().partition("\n")[0].rstrip().endswith("}"):
             return _read_lines(source)  # names the line
-        raise Place(source.path, _find_repeat(source.text)).error(_reason(exc)) from exc
+        raise Location(source.path, _find_repeat(source.text)).error(_reason(exc)) from exc
     if isinstance(value, list):
-        return Column(value, Place(source.path).item)
+        return Column(value, Location(source.path).item)
     is_record = isinstance(value, dict) and any(name in value for name in _IDS)
     is_line = is_record and "\n" not in source.text.rstrip()  # not a document
-    return Column([value], lambda _: Place(source.path, 1 if is_line else None))
+    return Column([value], lambda _: Location(source.path, 1 if is_line else None))
 
 
 def _parse(text: str) -> object:
@@ -205,7 +205,7 @@ def _read_lines(source: Source) -> Column:
         if line and not line.isspace():
             values.append(_parse_line(source, number, line))
             numbers.append(number)
-    return Column(values, lambda row: Place(source.path, numbers[row]))
+    return Column(values, lambda row: Location(source.path, numbers[row]))
 
 
 def _parse_line(source: Source, number: int, line: str) -> object:
@@ -214,7 +214,7 @@ def _parse_line(source: Source, number: int, line: str) -> object:
     except json.JSONDecodeError as exc:
         raise _syntax_error(source, exc, number) from exc
     except (ValueError, RecursionError) as exc:
-        raise Place(source.path, number).error(_reason(exc)) from exc
+        raise Location(source.path, number).error(_reason(exc)) from exc
 
 
 def _syntax_error(source: Source, exc: json.JSONDecodeError, line: int = 0) -> FormatError:

@@ -9,7 +9,7 @@ from momentrank.formats.benchmarks import captions, didemo, ego4d_nlq, qvhighlig
 from momentrank.formats.benchmarks.base import JsonFormat
 from momentrank.formats.lines import is_segments
 from momentrank.formats.records import Column
-from momentrank.formats.source import FormatError, Place, Source
+from momentrank.formats.source import FormatError, Location, Source
 from momentrank.formats.table import Truth
 
 SEGMENTS = "segments"
@@ -37,18 +37,18 @@ SHAPES = {
     "qrels": [
         f"{SEGMENTS} query_id Q0 video_id start end level",
         f"{captions.CHARADES} {captions.CHARADES_SHAPE}",
-        *(f"{one.name} {one.shape}" for one in QRELS),
+        *(f"{known.name} {known.shape}" for known in QRELS),
     ],
     "run": [
         f"{SEGMENTS} query_id Q0 video_id start end [jump_in] rank score [tag]",
-        *(f"{one.name} {one.shape}" for one in RUNS),
+        *(f"{known.name} {known.shape}" for known in RUNS),
     ],
 }
-QRELS_FORMATS = (SEGMENTS, captions.CHARADES, *(one.name for one in QRELS))
-RUN_FORMATS = (SEGMENTS, *(one.name for one in RUNS))
+QRELS_FORMATS = (SEGMENTS, captions.CHARADES, *(known.name for known in QRELS))
+RUN_FORMATS = (SEGMENTS, *(known.name for known in RUNS))
 CONVENTIONS = {
     captions.CHARADES: captions.CONVENTION,
-    **{one.name: one.convention for one in QRELS if one.convention},
+    **{known.name: known.convention for known in QRELS if known.convention},
 }
 """The convention of the benchmark that a format of qrels belongs to."""
 
@@ -93,9 +93,9 @@ def is_json(source: Source) -> bool:
 def detect_kind(records: Column) -> tuple[Literal["qrels", "run"], JsonFormat] | None:
     """Return whether the records are qrels or a run, and their format."""
     first = first_record(records)
-    for one in (*QRELS, *RUNS):
-        if one.knows(first):
-            return ("qrels" if one in QRELS else "run"), one
+    for known in (*QRELS, *RUNS):
+        if known.knows(first):
+            return ("qrels" if known in QRELS else "run"), known
     return None
 
 
@@ -106,11 +106,11 @@ def first_record(records: Column) -> Any:
 
 def is_training(records: Column) -> bool:
     """Tell a training set from qrels: its moments are not judged."""
-    lists = (one.get("relevant_moment") for one in records.values if isinstance(one, dict))
+    lists = (record.get("relevant_moment") for record in records.values if isinstance(record, dict))
     moments = next(filter(None, lists), None)  # of the first query that has any
-    if not isinstance(moments, list) or not all(isinstance(one, dict) for one in moments):
+    if not isinstance(moments, list) or not all(isinstance(moment, dict) for moment in moments):
         return False
-    return not any({"relevance", "pair_id"} & one.keys() for one in moments)
+    return not any({"relevance", "pair_id"} & moment.keys() for moment in moments)
 
 
 def is_corpus(records: Column) -> bool:
@@ -124,28 +124,28 @@ def choose_format(source: Source, records: Column, kind: Literal["qrels", "run"]
     first = first_record(records)
     if kind == "qrels" and is_training(records):
         what = "a training set (its moments have no relevance)"
-        raise Place(source.path).error(f"{what}, not qrels")
-    for one in FORMATS[kind]:
-        if one.knows(first):
-            return one
+        raise Location(source.path).error(f"{what}, not qrels")
+    for known in FORMATS[kind]:
+        if known.knows(first):
+            return known
     raise _other(source, records, kind) or unknown(source, kind, records)
 
 
 def _other(source: Source, records: Column, kind: str) -> FormatError | None:
     wanted = f", not {_NAMED[kind]}"
     if is_corpus(records):
-        return Place(source.path).error(f"a video corpus{wanted}")
+        return Location(source.path).error(f"a video corpus{wanted}")
     if detected := detect_kind(records):
-        other, one = detected
-        return Place(source.path).error(f"{_NAMED[other]} ({one.name}){wanted}")
+        detected_kind, known = detected
+        return Location(source.path).error(f"{_NAMED[detected_kind]} ({known.name}){wanted}")
     return None
 
 
 def unknown(source: Source, kind: str = "", records: Column | None = None) -> FormatError:
     """Return an error that lists the formats."""
     if records is not None and not records.values:
-        return Place(source.path).error("the file contains no queries")
-    shapes = SHAPES.get(kind) or [f"{one}: {s}" for one in SHAPES for s in SHAPES[one]]
+        return Location(source.path).error("the file contains no queries")
+    shapes = SHAPES.get(kind) or [f"{name}: {s}" for name in SHAPES for s in SHAPES[name]]
     listed = "".join(f"\n  {shape}" for shape in shapes)
     what = _NAMED.get(kind, "qrels or a run")
-    return Place(source.path).error(f"no known format of {what}; the formats are:{listed}")
+    return Location(source.path).error(f"no known format of {what}; the formats are:{listed}")

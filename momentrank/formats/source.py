@@ -1,4 +1,4 @@
-"""Reading a file as text, and places in it for error messages.
+"""Reading a file as text, and locations in it for error messages.
 
 Gzip is detected from the first bytes, not from the file name.
 """
@@ -31,24 +31,24 @@ class FormatError(MomentRankError):
     """A malformed file, or content that a format can't express."""
 
 
-class Place(NamedTuple):
-    """A place in a file: a line, and a path from key to key inside a JSON value."""
+class Location(NamedTuple):
+    """A location in a file: a line, and a path from key to key inside a JSON value."""
 
     path: Path
     line: int | None = None
     trail: str = ""
 
-    def key(self, name: str) -> "Place":
-        """Return the place of a field of the object at this place."""
+    def key(self, name: str) -> "Location":
+        """Return the location of a field of the object at this location."""
         step = f".{name}" if re.fullmatch(r"[^\W\d]\w*", name) else f"[{json.dumps(name)}]"
         return self._replace(trail=(self.trail + step).removeprefix("."))
 
-    def item(self, index: int) -> "Place":
-        """Return the place of an item, from 0, of the list at this place."""
+    def item(self, index: int) -> "Location":
+        """Return the location of an item, from 0, of the list at this location."""
         return self._replace(trail=f"{self.trail}[{index}]")
 
     def error(self, reason: str) -> FormatError:
-        """Return an error for this place."""
+        """Return an error for this location."""
         line = "" if self.line is None else f", line {self.line}"
         trail = f" {self.trail}:" if self.trail else ""
         return FormatError(f"{self.path}{line}:{trail} {reason}")
@@ -85,7 +85,7 @@ def read_source(path: Path, empty: Sequence[str] = ()) -> Source:
     except UnicodeDecodeError as exc:
         line = raw.count(b"\n", 0, exc.start) + 1
         byte = f"0x{raw[exc.start]:02x}"
-        raise Place(path, line).error(f"not UTF-8 (byte {byte}): {exc.reason}") from exc
+        raise Location(path, line).error(f"not UTF-8 (byte {byte}): {exc.reason}") from exc
     if not text.strip() and not path.name.removesuffix(".gz").endswith(tuple(empty)):
         raise FormatError(f"{path}: the file is empty")
     return Source(path, text)

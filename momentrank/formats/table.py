@@ -1,4 +1,4 @@
-"""A file's columns, converted to `Segments` with the place of each error; and a ground truth."""
+"""A file's columns, converted to `Segments` with the location of each error; and a ground truth."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from momentrank.formats.source import FormatError, Place, count
+from momentrank.formats.source import FormatError, Location, count
 from momentrank.segments import (
     Bools,
     Floats,
@@ -65,7 +65,7 @@ class Table(NamedTuple):
     start: Floats
     end: Floats
     value: Floats
-    place: Callable[[int], Place]
+    location: Callable[[int], Location]
     queries: list[str] | None = None
     ranks: Floats | None = None
     notes: Sequence[str] = ()
@@ -86,7 +86,7 @@ class Table(NamedTuple):
         try:
             return make(*columns, **more)
         except SegmentError as exc:
-            raise self.place(exc.row).error(exc.reason) from exc
+            raise self.location(exc.row).error(exc.reason) from exc
 
     def without_reversed(self) -> "Table":
         """Return the table without moments that end before they start, and a note about them."""
@@ -103,9 +103,9 @@ class Table(NamedTuple):
             start=self.start[rows],
             end=self.end[rows],
             value=self.value[rows],
-            place=lambda row: self.place(rows[row]),
+            location=lambda row: self.location(rows[row]),
             queries=self.queries and [name for name in self.queries if name not in lost],
-            notes=[*self.notes, str(self.place(int(np.argmax(wrong))).error(reason))],
+            notes=[*self.notes, str(self.location(int(np.argmax(wrong))).error(reason))],
         )
 
     def _with_all_queries(self, segments: Segments) -> Segments:
@@ -134,7 +134,9 @@ class Table(NamedTuple):
         row = int(np.lexsort((keys, query))[1 + int(np.argmax(higher))])
         what = "rank" if self.ranks is not None else "order of the list"
         reason = f"the score is higher than that of the result before it: the {what} counts"
-        return str(self.place(row).error(f"{reason} ({count(int(higher.sum()), 'such result')})"))
+        return str(
+            self.location(row).error(f"{reason} ({count(int(higher.sum()), 'such result')})")
+        )
 
     def qrels_remarks(self, qrels: Segments) -> Iterator[str]:
         """Yield messages to the user about the table's judged segments, one line each."""
@@ -150,13 +152,13 @@ class Table(NamedTuple):
         columns = (self.query, self.video, self.start.tolist(), self.end.tolist())
         for row, key in enumerate(zip(*columns, strict=True)):
             first = seen.setdefault(key, row)
-            one, other = self.value[[first, row]]
-            if one != other:
-                place = self.place(first)
-                inside = f"line {place.line}" if place.line else ""
-                where = ", ".join(filter(None, [inside, place.trail]))
-                reason = f"the same segment appears twice: level {other:g}, but level {one:g} in"
-                return str(self.place(row).error(f"{reason} {where}; both count"))
+            before, level = self.value[[first, row]]
+            if before != level:
+                location = self.location(first)
+                inside = f"line {location.line}" if location.line else ""
+                where = ", ".join(filter(None, [inside, location.trail]))
+                reason = f"the same segment appears twice: level {level:g}, but level {before:g} in"
+                return str(self.location(row).error(f"{reason} {where}; both count"))
         return None
 
 
@@ -182,12 +184,12 @@ class Windows(NamedTuple):
     unscored: Bools
     malformed: Bools
 
-    def check(self, place: Callable[[int], Place]) -> "Windows":
+    def check(self, location: Callable[[int], Location]) -> "Windows":
         """Return the windows."""
-        Table([""] * len(self.video), *self[:4], place).run()
+        Table([""] * len(self.video), *self[:4], location).run()
         return self
 
-    def remarks(self, error: FormatError | None, place: Callable[[int], Place]) -> list[str]:
+    def remarks(self, error: FormatError | None, location: Callable[[int], Location]) -> list[str]:
         """Return messages to the user about them; `error` is the first malformed one's."""
         remarks = []
         if error is not None:
@@ -196,13 +198,13 @@ class Windows(NamedTuple):
         unscored = self.unscored & ~self.malformed
         if number := int(unscored.sum()):
             reason = f"no score: the order of the list counts ({count(number, 'such result')})"
-            remarks.append(str(place(int(np.argmax(unscored))).error(reason)))
+            remarks.append(str(location(int(np.argmax(unscored))).error(reason)))
         return remarks
 
 
 _NONE, _YES = np.zeros(1), np.ones(1, dtype=bool)
 MALFORMED = Windows([""], _NONE, _NONE, _NONE, _YES, _YES)
-"""A result that can't be read: it keeps its place and is not relevant."""
+"""A result that can't be read: it keeps its rank and is not relevant."""
 
 
 def read_windows(
@@ -216,9 +218,9 @@ def read_windows(
     if not lenient:
         return parse(range(count)), None
     errors: list[FormatError] = []
-    parts = list(_halve(range(count), parse, errors))
-    columns = list(zip(*parts, strict=True))
-    video = [name for part in columns[0] for name in part]
+    windows = list(_halve(range(count), parse, errors))
+    columns = list(zip(*windows, strict=True))
+    video = [name for videos in columns[0] for name in videos]
     return Windows(video, *map(np.concatenate, columns[1:])), next(iter(errors), None)
 
 

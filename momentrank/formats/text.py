@@ -80,7 +80,7 @@ def choose_run_layout(lines: Lines) -> str:
 
 
 def _ambiguous(lines: Lines) -> FormatError:
-    return lines.place(0).error(
+    return lines.location(0).error(
         f"8 columns may be `{TAGGED}` or `{JUMP_IN}`, and these lines fit both: choose with"
         f" --columns '{TAGGED}' or --columns '{JUMP_IN}'"
     )
@@ -100,9 +100,9 @@ def _is_whole(field: str) -> bool:
 
 
 def _are_equal(some: Sequence[str], others: Sequence[str]) -> bool:
-    pairs = {(one, other) for one, other in zip(some, others, strict=True) if one != other}
+    pairs = {(first, second) for first, second in zip(some, others, strict=True) if first != second}
     numbers = all(_is_number(field) for pair in pairs for field in pair)
-    return numbers and all(float(one) == float(other) for one, other in pairs)
+    return numbers and all(float(first) == float(second) for first, second in pairs)
 
 
 def _are_ranks(queries: Sequence[str], fields: Sequence[str]) -> bool:
@@ -128,7 +128,7 @@ def read_qrels(source: Source, time: Time = "seconds", columns: str | None = Non
     """Read lines `query_id Q0 video_id start end level`, or as `columns` names them."""
     lines = read_lines(source)
     if columns is not None:
-        return _table(lines, _given(lines, columns, "level"), "level", time)
+        return _table(lines, _named_columns(lines, columns, "level"), "level", time)
     if lines.width in RUNS:
         raise _not(lines, "a run, not qrels", f"qrels have 6: {QRELS}")
     if lines.width not in BY_WIDTH:
@@ -152,20 +152,20 @@ def read_run(
     layout = _run_layout(lines, columns)
     ranks = floats(lines, layout, "rank")
     rows, twice = _by_rank(column(lines, layout, "query_id"), ranks, depth)
-    kept = lines if depth is None else _some(lines, rows)
+    scored = lines if depth is None else _some(lines, rows)
 
     def parse(numbers: Sequence[int]) -> Windows:
-        some = kept if len(numbers) == len(kept.rows) else _some(kept, np.array(numbers))
+        some = scored if len(numbers) == len(scored.rows) else _some(scored, np.array(numbers))
         windows = _windows(some, layout, time)
-        return windows.check(some.place) if lenient else windows
+        return windows.check(some.location) if lenient else windows
 
-    windows, error = read_windows(len(kept.rows), parse, lenient=lenient)
-    query = ids(kept, layout, "query_id")
+    windows, error = read_windows(len(scored.rows), parse, lenient=lenient)
+    query = ids(scored, layout, "query_id")
     if windows.malformed.any():
         windows = windows._replace(score=_fill_scores(query, ranks[rows], windows))
-    table = Table(query, *windows[:4], kept.place)
+    table = Table(query, *windows[:4], scored.location)
     notes = list(_layout_note(source, layout, time)) if columns is None else []
-    notes += [*_tie_note(lines, twice), *windows.remarks(error, kept.place)]
+    notes += [*_tie_note(lines, twice), *windows.remarks(error, scored.location)]
     if depth is not None and len(rows) < len(lines.rows) and not lenient:
         notes += _below(_some(lines, np.setdiff1d(np.arange(len(lines.rows)), rows)), layout, time)
     return table._replace(ranks=ranks[rows], notes=notes)
@@ -173,7 +173,7 @@ def read_run(
 
 def _run_layout(lines: Lines, columns: str | None) -> str:
     if columns is not None:
-        return _given(lines, columns, "rank", "score")
+        return _named_columns(lines, columns, "rank", "score")
     if lines.width not in RUNS:
         wanted = f"a run has 7, 8 or 9: {RUNS[8]}, {JUMP_IN}, or both"
         raise _not(lines, "qrels, not a run" if lines.width in BY_WIDTH else "not a run", wanted)
@@ -189,7 +189,7 @@ def _layout_note(source: Source, layout: str, time: Time) -> Iterator[str]:
 def _tie_note(lines: Lines, twice: Sequence[int]) -> Iterator[str]:
     if twice:
         ties = f"{count(len(twice), 'such line')}; ties keep the file's order"
-        yield str(lines.place(twice[0]).error(f"the rank appears twice in its query ({ties})"))
+        yield str(lines.location(twice[0]).error(f"the rank appears twice in its query ({ties})"))
 
 
 def _windows(lines: Lines, layout: str, time: Time) -> Windows:
@@ -208,16 +208,16 @@ def _fill_scores(query: Sequence[str], ranks: Floats, windows: Windows) -> Float
 
 def _below(lines: Lines, layout: str, time: Time) -> list[str]:
     try:
-        _windows(lines, layout, time).check(lines.place)
+        _windows(lines, layout, time).check(lines.location)
     except FormatError as exc:
         return [f"{exc} (not among the first results of its query, so not scored)"]
     return []
 
 
-def _given(lines: Lines, columns: str, *needed: str) -> str:
+def _named_columns(lines: Lines, columns: str, *needed: str) -> str:
     layout = parse_columns(columns, *needed)
     if lines.width != (named := len(layout.split())):
-        raise lines.place(0).error(f"{lines.width} columns, but --columns names {named}")
+        raise lines.location(0).error(f"{lines.width} columns, but --columns names {named}")
     return layout
 
 
@@ -227,19 +227,19 @@ def _by_rank(queries: list[str], ranks: Floats, depth: int | None) -> tuple[Ints
     order = np.lexsort((ranks, query))
     ordered = query[order]
     same = (np.diff(ordered) == 0) & (np.diff(ranks[order]) == 0)
-    place = np.arange(len(order)) - np.searchsorted(ordered, np.arange(len(index)))[ordered]
+    position = np.arange(len(order)) - np.searchsorted(ordered, np.arange(len(index)))[ordered]
     # With a depth, rows are grouped by query: the order of queries must not depend on the depth.
-    kept = np.arange(len(order)) if depth is None else order[place < depth]
-    return kept, sorted(order[1:][same].tolist())
+    scored = np.arange(len(order)) if depth is None else order[position < depth]
+    return scored, sorted(order[1:][same].tolist())
 
 
 def _some(lines: Lines, rows: Ints) -> Lines:
-    kept = [lines.rows[row] for row in rows.tolist()]
-    return Lines(kept, lambda row: lines.place(int(rows[row])))
+    chosen = [lines.rows[row] for row in rows.tolist()]
+    return Lines(chosen, lambda row: lines.location(int(rows[row])))
 
 
 def _not(lines: Lines, what: str, wanted: str) -> Exception:
-    return lines.place(0).error(f"{lines.width} columns are {what} ({wanted})")
+    return lines.location(0).error(f"{lines.width} columns are {what} ({wanted})")
 
 
 def _table(lines: Lines, layout: str, value: str, time: Time) -> Table:
@@ -252,5 +252,5 @@ def _table(lines: Lines, layout: str, value: str, time: Time) -> Table:
         times(lines, layout, "start"),
         times(lines, layout, "end"),
         floats(lines, layout, value),
-        lines.place,
+        lines.location,
     )

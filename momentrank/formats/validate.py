@@ -31,7 +31,7 @@ from momentrank.formats.registry import (
     unknown,
 )
 from momentrank.formats.source import (
-    Place,
+    Location,
     Source,
     count,
     pause_collector,
@@ -143,7 +143,9 @@ class _File(NamedTuple):
         else:
             tables = run_tables(self.source, options, self.records, tasks=self.tasks)
             lists = {task: table.run() for task, table in tables.items()}
-            remarks = [text for task, one in tables.items() for text in one.remarks(lists[task])]
+            remarks = [
+                text for task, table in tables.items() for text in table.remarks(lists[task])
+            ]
         for task, table in tables.items():
             odd = _oddities(table, lists[task])
             remarks += (f"{task}: {message}" if task else message for message in odd)
@@ -153,7 +155,7 @@ class _File(NamedTuple):
         return Description(kind, name, *sizes, levels, remarks, unscored), lists
 
 
-def _examine(file: _File, given: Mapping[str, str | None]) -> tuple[Description, Lists]:
+def _examine(file: _File, formats: Mapping[str, str | None]) -> tuple[Description, Lists]:
     source, columns = file.source, file.options.columns
     if is_text(source, None) or (columns is not None and not is_json(source)):
         names = columns or BY_WIDTH[len(first_fields(source.text))]
@@ -169,11 +171,11 @@ def _examine(file: _File, given: Mapping[str, str | None]) -> tuple[Description,
         raise unknown(source)
     records = read_records(source)
     if (detected := detect_kind(records)) and not is_training(records):
-        kind, one = detected
-        if kind == "qrels" and one.name == "tvr-ranking":
+        kind, detected_format = detected
+        if kind == "qrels" and detected_format.name == "tvr-ranking":
             check_release(records)
-        fmt = given[kind]
-        return file._replace(records=records).examine(kind, fmt or one.name, fmt)
+        fmt = formats[kind]
+        return file._replace(records=records).examine(kind, fmt or detected_format.name, fmt)
     return _describe_other(source, records), {}
 
 
@@ -190,7 +192,7 @@ def _describe_other(source: Source, records: Column) -> Description:
         videos = len(parse_corpus(records).durations)
         return Description("video corpus", "tvr-ranking", 0, videos, {}, [])
     if document := detect_document(records.values[0]):
-        number = document.check(Place(source.path), records.values[0])
+        number = document.check(Location(source.path), records.values[0])
         return Description(document.kind, "json", 0, number, {}, [])
     raise unknown(source, records=records)
 

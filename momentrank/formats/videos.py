@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from momentrank.formats.records import Column, read_records
-from momentrank.formats.source import Place, read_source
+from momentrank.formats.source import Location, read_source
 
 
 class VideoCorpus(NamedTuple):
@@ -31,11 +31,11 @@ def parse_corpus(records: Column) -> VideoCorpus:
     corpus = records.require(dict).values[0] if len(records.values) == 1 else {}
     if not corpus:
         reason = "not a video corpus {video_name: [duration, index]}"
-        raise records.place(0)._replace(line=None, trail="").error(reason)
-    places, entries = _entries(records.place(0), corpus)
-    names = Column([name for name, _ in entries], places.__getitem__).distinct_ids()
-    values = Column([entry for _, entry in entries], places.__getitem__)
-    duration, index = values.parts("duration index")
+        raise records.location(0)._replace(line=None, trail="").error(reason)
+    locations, entries = _entries(records.location(0), corpus)
+    names = Column([name for name, _ in entries], locations.__getitem__).distinct_ids()
+    values = Column([entry for _, entry in entries], locations.__getitem__)
+    duration, index = values.split_as("duration index")
     lengths = duration.numbers()
     duration.refuse((~np.isfinite(lengths) | (lengths < 0)).tolist(), "must be a number of seconds")
     numbers = whole_numbers(index)
@@ -47,13 +47,15 @@ def parse_corpus(records: Column) -> VideoCorpus:
 
 
 def _entries(
-    place: Place, corpus: Mapping[str, Any]
-) -> tuple[list[Place], list[tuple[str, object]]]:
-    splits = {name: part for name, part in corpus.items() if isinstance(part, dict)}
+    location: Location, corpus: Mapping[str, Any]
+) -> tuple[list[Location], list[tuple[str, object]]]:
+    splits = {name: videos for name, videos in corpus.items() if isinstance(videos, dict)}
     if len(splits) < len(corpus):
-        return [place.key(name) for name in corpus], list(corpus.items())
-    places = [place.key(split).key(name) for split, part in splits.items() for name in part]
-    return places, [entry for part in splits.values() for entry in part.items()]
+        return [location.key(name) for name in corpus], list(corpus.items())
+    locations = [
+        location.key(split).key(name) for split, videos in splits.items() for name in videos
+    ]
+    return locations, [entry for videos in splits.values() for entry in videos.items()]
 
 
 def is_corpus(record: Mapping[str, Any]) -> bool:
@@ -78,9 +80,9 @@ def name_videos(videos: Column, names: Mapping[int, str] | None) -> list[str]:
     is_index = [type(video) is not str for video in videos.require(str, int, float).values]
     if names is None:
         reason = "the video is an index: pass --corpus video_corpus.json"
-        raise videos.place(is_index.index(True)).error(reason)
+        raise videos.location(is_index.index(True)).error(reason)
     pairs = list(zip(videos.values, is_index, strict=True))
     missing = (numbered and video not in names for video, numbered in pairs)
     videos.refuse(missing, "must be an index of the video corpus")
     named = [names[video] if numbered else video for video, numbered in pairs]
-    return Column(named, videos.place).ids()
+    return Column(named, videos.location).ids()

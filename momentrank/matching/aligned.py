@@ -106,7 +106,7 @@ class AlignedRun:
         return AlignedRun(self.count, self.in_run, self.truth.select(rows), self.results)
 
     @cached_property
-    def places(self) -> tuple[Ints, Ints]:
+    def query_videos(self) -> tuple[Ints, Ints]:
         """A number for the query and video of each judged segment, and of each result."""
         truth, results = self.truth, self.results
         videos = 1 + max(truth.video.max(initial=0), results.video.max(initial=0))
@@ -115,14 +115,14 @@ class AlignedRun:
     @cached_property
     def pairs(self) -> Pairs:
         """The pairs, by result and then by judged segment."""
-        return _expand(*self._same_place)
+        return _expand(*self._same_query_video)
 
     def blocks(self, *, apart: bool = False) -> Iterator[tuple[Pairs, Floats]]:
         """Yield the pairs that share time and their IoUs, by result, at most `BLOCK` at a time.
 
         Some that do not share time are included; with `apart`, all.
         """
-        order, ranges = self._same_place
+        order, ranges = self._same_query_video
         if ranges.length.sum() <= BLOCK:
             yield self.pairs, self.iou
             return
@@ -136,12 +136,12 @@ class AlignedRun:
     @property
     def near(self) -> Ints:
         """The rows of the results with a judged segment of the same query and video."""
-        return self._same_place[1].result
+        return self._same_query_video[1].result
 
     @cached_property
-    def _same_place(self) -> tuple[Ints, Ranges]:
-        """An order of the judged segments, and each result's range of those in its place."""
-        judged, retrieved = self.places
+    def _same_query_video(self) -> tuple[Ints, Ranges]:
+        """An order of the judged segments, and each result's range of those in the same video."""
+        judged, retrieved = self.query_videos
         order = np.argsort(judged, kind="stable")
         keys, first, counts = np.unique(judged[order], return_index=True, return_counts=True)
         at = np.searchsorted(keys, retrieved)
@@ -154,14 +154,14 @@ class AlignedRun:
         """The same for those that share time with the result, and few others."""
         line, near = self.timeline(self.relevant(0)), self.near
         first, last = line.find(
-            self.places[1][near], self.results.start[near], self.results.end[near]
+            self.query_videos[1][near], self.results.start[near], self.results.end[near]
         )
         hits = np.flatnonzero(first < last)
         return line.rows, Ranges(near[hits], first[hits], (last - first)[hits])
 
     def timeline(self, rows: Bools) -> Timeline:
-        """Return some of the judged segments by place and time."""
-        return build_timeline(self.places[0], self.truth.start, self.truth.end, rows)
+        """Return some of the judged segments by query, video and time."""
+        return build_timeline(self.query_videos[0], self.truth.start, self.truth.end, rows)
 
     @cached_property
     def iou(self) -> Floats:
@@ -213,8 +213,8 @@ def ranks(query: Ints) -> Ints:
     """Return ranks from 1 in consecutive lists."""
     starts = np.flatnonzero(np.diff(query, prepend=-1))
     lengths = np.diff(starts, append=len(query))
-    places: Ints = np.arange(1, len(query) + 1) - np.repeat(starts, lengths)
-    return places
+    numbers: Ints = np.arange(1, len(query) + 1) - np.repeat(starts, lengths)
+    return numbers
 
 
 def restore_own_ids(run: Segments, qrels: Segments) -> Segments:
@@ -223,11 +223,11 @@ def restore_own_ids(run: Segments, qrels: Segments) -> Segments:
     A model trained on a release's JSON predicts these numbers (`ids.query_number`).
     """
     in_qrels = set(qrels.queries)
-    own = own_ids((name for name in run.queries if name not in in_qrels), qrels.queries)
-    if not own:
+    names = own_ids((name for name in run.queries if name not in in_qrels), qrels.queries)
+    if not names:
         return run
-    queries, present = [own.get(name, name) for name in run.queries], set(run.queries)
-    for number, name in own.items():
+    queries, present = [names.get(name, name) for name in run.queries], set(run.queries)
+    for number, name in names.items():
         if name in present:
             raise IdError(
                 f"the run has the query {name!r} twice, also as its number {number}: keep one"
@@ -243,12 +243,12 @@ def align(qrels: Segments, run: Segments, depth: int | None = None) -> AlignedRu
     index = {name: number for number, name in enumerate(qrels.queries)}
     numbers = np.fromiter((index.get(name, -1) for name in run.queries), np.int64, len(run.queries))
     query, rank = numbers[run.query], run.rank
-    kept = (query >= 0) & (rank <= (depth or len(rank)))
+    scored = (query >= 0) & (rank <= (depth or len(rank)))
     videos = Numbers()
     truth_video = videos.encode(qrels.video)
-    video = videos.encode(list(compress(run.video, kept.tolist())))
-    times = run.start[kept], run.end[kept]
-    results = Results(query[kept], rank[kept], video, *times, run.value[kept])
+    video = videos.encode(list(compress(run.video, scored.tolist())))
+    times = run.start[scored], run.end[scored]
+    results = Results(query[scored], rank[scored], video, *times, run.value[scored])
     if (np.diff(results.query) < 0).any():
         results = results.select(np.argsort(results.query, kind="stable"))
     in_run = np.zeros(len(qrels.queries), dtype=bool)

@@ -85,9 +85,9 @@ def rate_overlap(aligned: AlignedRun, params: Params) -> Relevance:
 def meets(aligned: AlignedRun, end: Floats, truth: Bools) -> Bools:
     """Return which results [start, `end`) overlap a segment of `truth`."""
     rows, results = aligned.near, aligned.results
-    line, place = aligned.timeline(truth), aligned.places[1]
-    first, last = line.find(place[rows], results.start[rows], end[rows])
-    hit = np.zeros(len(place), dtype=bool)
+    line, query_video = aligned.timeline(truth), aligned.query_videos[1]
+    first, last = line.find(query_video[rows], results.start[rows], end[rows])
+    hit = np.zeros(len(query_video), dtype=bool)
     hit[rows] = first < last
     return hit
 
@@ -125,10 +125,10 @@ def number_bins(aligned: AlignedRun, length: float) -> tuple[Ints, Ints]:
     """Return bin numbers of the judged segments and of the results."""
     key = ("bins", length)
     if key not in aligned.cache:
-        places, starts = aligned.places, (aligned.truth.start, aligned.results.start)
-        bins = moments(np.concatenate(places), np.floor(np.concatenate(starts) / length))
+        query_videos, starts = aligned.query_videos, (aligned.truth.start, aligned.results.start)
+        bins = moments(np.concatenate(query_videos), np.floor(np.concatenate(starts) / length))
         numbers = np.unique(bins, return_inverse=True)[1]
-        aligned.cache[key] = numbers[: len(places[0])], numbers[len(places[0]) :]
+        aligned.cache[key] = numbers[: len(query_videos[0])], numbers[len(query_videos[0]) :]
     pair: tuple[Ints, Ints] = aligned.cache[key]
     return pair
 
@@ -139,53 +139,55 @@ NONE = -1
 def rate_tolerance(aligned: AlignedRun, params: Params) -> Relevance:
     """Return the relevance of results; relevant ones have gain 1."""
     start, tol = aligned.results.start, params["tol"]
-    relevant, place = aligned.relevant(params["rel"]), aligned.places[1]
+    relevant, query_video = aligned.relevant(params["rel"]), aligned.query_videos[1]
     hit = meets(aligned, start + tol, relevant)
     near = aligned.near
-    rows = near[np.isin(place[near], place[hit])]  # where nothing is met, nothing counts
+    # Where nothing is met, nothing counts.
+    rows = near[np.isin(query_video[near], query_video[hit])]
     fresh = _fresh_of_relevant if params["seen"] == "relevant" else _fresh_of_all
-    hit[rows] &= fresh(aligned.timeline(relevant), place[rows], start[rows], tol)
+    hit[rows] &= fresh(aligned.timeline(relevant), query_video[rows], start[rows], tol)
     judged = meets(aligned, start + tol, aligned.relevant(0))
     return aligned.rate(hit.astype(np.float64), hit, judged, params["rel"])
 
 
-def _fresh_of_all(_: Timeline, place: Ints, start: Floats, tol: float) -> Bools:
-    """Return whether each result's window meets no earlier window in the same place.
+def _fresh_of_all(_: Timeline, query_video: Ints, start: Floats, tol: float) -> Bools:
+    """Return whether each result's window meets no earlier window in the same video of a query.
 
     All windows are equally long: only the nearest earlier ones on both sides can be met. They are
     neighbours in the order of time once all later results are removed, starting with the last.
     """
-    order = np.lexsort((start, place))
-    near = np.diff(place[order]) == 0
+    order = np.lexsort((start, query_video))
+    near = np.diff(query_video[order]) == 0
     before, after = np.full(len(order) + 1, NONE), np.full(len(order) + 1, NONE)
     before[order[1:][near]], after[order[:-1][near]] = order[:-1][near], order[1:][near]
     begins, left, right = start.tolist(), before.tolist(), after.tolist()
     fresh = np.ones(len(order), dtype=bool)
     for row in range(len(order) - 1, -1, -1):
-        one, other = left[row], right[row]
-        if (one != NONE and begins[row] < begins[one] + tol) or (
-            other != NONE and begins[other] < begins[row] + tol
+        earlier, later = left[row], right[row]
+        if (earlier != NONE and begins[row] < begins[earlier] + tol) or (
+            later != NONE and begins[later] < begins[row] + tol
         ):
             fresh[row] = False
-        right[one], left[other] = other, one  # at NONE, the last place: never read
+        # At NONE, the last place: never read.
+        right[earlier], left[later] = later, earlier
     return fresh
 
 
-def _fresh_of_relevant(line: Timeline, place: Ints, start: Floats, tol: float) -> Bools:
+def _fresh_of_relevant(line: Timeline, query_video: Ints, start: Floats, tol: float) -> Bools:
     """Return whether each result's window meets no relevant content seen before.
 
     What a window has met is seen: segments running at its start, from there to the latest end;
     all of those that begin later in it. The latter are seen once and for all.
     """
-    running = np.searchsorted(line.start, moments(place, start), side="right")
-    ended = np.searchsorted(line.start, moments(place, start + tol), side="left")
+    running = np.searchsorted(line.start, moments(query_video, start), side="right")
+    ended = np.searchsorted(line.start, moments(query_video, start + tol), side="left")
     latest = np.append(line.latest, complex(NONE, 0))[running - 1]  # -1 is the one appended
-    until = np.where(latest.real == place, latest.imag, -np.inf)
+    until = np.where(latest.real == query_video, latest.imag, -np.inf)
     begins, ends = line.start.imag.tolist(), line.latest.imag.tolist()
     following = list(range(len(begins) + 1))  # the next segment that is not yet seen as a whole
     seen: dict[int, Spans] = {}
-    fresh = np.empty(len(place), dtype=bool)
-    columns = (column.tolist() for column in (place, start, until, running, ended))
+    fresh = np.empty(len(query_video), dtype=bool)
+    columns = (column.tolist() for column in (query_video, start, until, running, ended))
     for row, (where, begin, end, first, last) in enumerate(zip(*columns, strict=True)):
         spans = seen.setdefault(where, Spans())
         fresh[row] = spans.last_met(begin, begin + tol) is None

@@ -1,7 +1,7 @@
 """Time in videos: which judged segments share time with a result, and disjoint spans.
 
-A time in a video of a query is one complex number, the place and the seconds; numpy sorts and
-searches them in this order. So nothing here grows with the number of pairs.
+A time in a video of a query is one complex number: `query_video`, which numbers the two, and the
+seconds. numpy sorts and searches them in this order, so nothing grows with the number of pairs.
 """
 
 from bisect import bisect_left, bisect_right
@@ -17,37 +17,37 @@ Moments = npt.NDArray[np.complex128]
 
 
 class Timeline(NamedTuple):
-    """Segments that are not empty, by place and start; columns of shape (n,)."""
+    """Segments that are not empty, by query, video and start; columns of shape (n,)."""
 
     rows: Ints
     """Their rows among the judged segments."""
     start: Moments
     latest: Moments
-    """The latest end so far in the same place."""
+    """The latest end so far in the same video of the same query."""
 
-    def find(self, place: Ints, start: Floats, end: Floats) -> tuple[Ints, Ints]:
+    def find(self, query_video: Ints, start: Floats, end: Floats) -> tuple[Ints, Ints]:
         """Return ranges [first, last) with all segments that share time with [start, end).
 
         The range is empty if there are none, and its first segment does share time.
         """
-        first = np.searchsorted(self.latest, moments(place, start), side="right")
-        last = np.searchsorted(self.start, moments(place, end), side="left")
+        first = np.searchsorted(self.latest, moments(query_video, start), side="right")
+        last = np.searchsorted(self.start, moments(query_video, end), side="left")
         return first, np.where(start < end, np.maximum(first, last), first)
 
 
-def moments(place: Ints, time: Floats) -> Moments:
-    """Return times in places as one column that sorts by place, then time."""
-    column = np.empty(len(place), dtype=np.complex128)
-    column.real, column.imag = place, time
+def moments(query_video: Ints, time: Floats) -> Moments:
+    """Return times in videos of queries as one column, sorted by these and then by time."""
+    column = np.empty(len(query_video), dtype=np.complex128)
+    column.real, column.imag = query_video, time
     return column
 
 
-def build_timeline(place: Ints, start: Floats, end: Floats, rows: Bools) -> Timeline:
+def build_timeline(query_video: Ints, start: Floats, end: Floats, rows: Bools) -> Timeline:
     """Return the timeline of some segments."""
     chosen = np.flatnonzero(rows & (start < end))
-    chosen = chosen[np.lexsort((start[chosen], place[chosen]))]
-    starts = moments(place[chosen], start[chosen])
-    latest = np.maximum.accumulate(moments(place[chosen], end[chosen]))
+    chosen = chosen[np.lexsort((start[chosen], query_video[chosen]))]
+    starts = moments(query_video[chosen], start[chosen])
+    latest = np.maximum.accumulate(moments(query_video[chosen], end[chosen]))
     return Timeline(chosen, starts, latest)
 
 
@@ -92,9 +92,9 @@ class Spans:
             return 0.0
         seconds = self._seconds(first, last)
         pieces = [(self.starts[first], start), (end, self.ends[last - 1])]
-        kept = [(a, b) for a, b in pieces if a < b]
-        self.starts[first:last], self.ends[first:last] = [a for a, _ in kept], [b for _, b in kept]
-        return seconds - sum(b - a for a, b in kept)
+        left = [(a, b) for a, b in pieces if a < b]
+        self.starts[first:last], self.ends[first:last] = [a for a, _ in left], [b for _, b in left]
+        return seconds - sum(b - a for a, b in left)
 
     def _seconds(self, first: int, last: int) -> float:
         return sum(self.ends[first:last]) - sum(self.starts[first:last])

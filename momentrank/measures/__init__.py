@@ -19,8 +19,9 @@ from momentrank.measures.counts import (
 from momentrank.measures.gain import DCG, AxIoU, MeanP, NCxIoU, R, mIoU, nDCG
 from momentrank.measures.precision import AP, RR, VR, Judged, P, Recall
 
-_MEASURES = [one for one in list(globals().values()) if isinstance(one, Measure)]
-REGISTRY = {one.NAME: one for one in sorted(_MEASURES, key=lambda one: one.NAME.lower())}
+_MEASURES = [value for value in list(globals().values()) if isinstance(value, Measure)]
+_MEASURES.sort(key=lambda measure: measure.NAME.lower())
+REGISTRY = {measure.NAME: measure for measure in _MEASURES}
 
 __all__ = [
     "AP",

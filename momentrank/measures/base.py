@@ -54,9 +54,9 @@ class Measure:
         """Show the parameters in `help`."""
         super().__init_subclass__()
         lines = [
-            f"    {name}: {one.allowed}; {one.desc}"
-            f" ({'required' if one.required else f'default: {one.default!r}'})"
-            for name, one in cls.PARAMS.items()
+            f"    {name}: {param.allowed}; {param.desc}"
+            f" ({'required' if param.required else f'default: {param.default!r}'})"
+            for name, param in cls.PARAMS.items()
         ]
         cls.__doc__ = "\n".join([cls.__doc__ or "", "", "    Parameters:", "", *lines])
 
@@ -94,8 +94,8 @@ class Measure:
         from difflib import get_close_matches
 
         near = get_close_matches(name, self.PARAMS, n=1)
-        there = ", ".join(self.PARAMS) or "none"
-        return f"; did you mean {near[0]}?" if near else f"; its parameters: {there}"
+        names = ", ".join(self.PARAMS) or "none"
+        return f"; did you mean {near[0]}?" if near else f"; its parameters: {names}"
 
     def __repr__(self) -> str:
         shown = {
@@ -163,7 +163,7 @@ MODEL_PARAMS: dict[str, Param] = {
     "seen": SEEN,
     **COMMON,
 }
-WITH_UNJUDGED = {name: one for name, one in MODEL_PARAMS.items() if name != "judged_only"}
+WITH_UNJUDGED = {name: param for name, param in MODEL_PARAMS.items() if name != "judged_only"}
 """Without the choice to remove unjudged results."""
 
 

@@ -165,17 +165,17 @@ def _interpolated(shown: Floats, taken: Floats, wanted: float) -> float:
 
 def _relevant_seconds(aligned: AlignedRun, rel: int) -> tuple[Floats, Floats]:
     """Return the relevant seconds that each result is the first to show, and each query's sum."""
-    judged, retrieved = aligned.places
+    judged, retrieved = aligned.query_videos
     truth, results = aligned.truth, aligned.results
     unseen: dict[int, Spans] = {}
     wanted = np.zeros(aligned.count)
     rows = np.flatnonzero(aligned.relevant(rel) & (truth.start < truth.end))
     columns = (column[rows].tolist() for column in (judged, truth.query, truth.start, truth.end))
-    for place, query, start, end in zip(*columns, strict=True):
-        wanted[query] += unseen.setdefault(place, Spans()).add(start, end)
+    for query_video, query, start, end in zip(*columns, strict=True):
+        wanted[query] += unseen.setdefault(query_video, Spans()).add(start, end)
     fresh = np.zeros(len(retrieved))
     hits = np.flatnonzero(np.isin(retrieved, judged[rows]))
     columns = (column[hits].tolist() for column in (retrieved, results.start, results.end))
-    for row, place, start, end in zip(hits.tolist(), *columns, strict=True):
-        fresh[row] = unseen[place].take(start, end)
+    for row, query_video, start, end in zip(hits.tolist(), *columns, strict=True):
+        fresh[row] = unseen[query_video].take(start, end)
     return fresh, wanted

@@ -69,7 +69,7 @@ class Threshold(Number):
 def thresholds(text: str) -> list[float]:
     """Return the thresholds of a range, both ends included; none if it is not a valid range."""
     match = RANGE.fullmatch(text)
-    low, high, step = (float(part or STEP) for part in match.groups()) if match else (1.0, 0.0, 1.0)
+    low, high, step = (float(n or STEP) for n in match.groups()) if match else (1.0, 0.0, 1.0)
     count = round((high - low) / step, ROUND) if step >= MIN_STEP else -1.0
     if not 0 <= low < high <= 1 or not float(count).is_integer():
         return []
@@ -104,8 +104,8 @@ class Choice(Param):
 def plain(value: object) -> object:
     """Return numpy's values as Python's, 0.6000000000000001 as 0.6, and `.50:.95` as 0.5:0.95."""
     if isinstance(value, str) and (match := RANGE.fullmatch(value)):
-        low, high, step = (float(part or STEP) for part in match.groups())
-        return ":".join(f"{part:.{ROUND}g}" for part in (low, high, step)[: 2 + (step != STEP)])
+        low, high, step = (float(number or STEP) for number in match.groups())
+        return ":".join(f"{number:.{ROUND}g}" for number in (low, high, step)[: 2 + (step != STEP)])
     if isinstance(value, np.floating):
         value = float(str(value))  # as numpy prints it: float32's 0.55 is 0.55
     if isinstance(value, np.generic):

@@ -100,8 +100,8 @@ def _parse(text: str) -> Measure:
 
 
 def _look_up(name: str, text: str) -> Measure:
-    names = {one.lower(): measure for one, measure in REGISTRY.items()}
-    names |= {one.lower(): measure for measure in REGISTRY.values() for one in measure.ALIASES}
+    names = {name.lower(): measure for name, measure in REGISTRY.items()}
+    names |= {alias.lower(): measure for measure in REGISTRY.values() for alias in measure.ALIASES}
     if name.lower() in names:
         return names[name.lower()]
     from difflib import get_close_matches

@@ -44,7 +44,9 @@ class RecallOfAll(ByModel):
     NAME = "Recall"
     PARAMS: ClassVar = {
         "cutoff": CUTOFF,
-        **{name: one for name, one in MODEL_PARAMS.items() if name not in {"once", "tol", "seen"}},
+        **{
+            name: MODEL_PARAMS[name] for name in MODEL_PARAMS if name not in {"once", "tol", "seen"}
+        },
         "match": Choice("iou", "bin", desc="the relevance model"),
     }
 
@@ -81,9 +83,9 @@ class ReciprocalRank(ByModel):
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         query, rank = relevance.query[relevance.relevant], relevance.rank[relevance.relevant]
-        own, first = np.unique(query, return_index=True)
+        listed, first = np.unique(query, return_index=True)
         values = np.zeros(len(relevance.total))
-        values[own] = 1.0 / rank[first]
+        values[listed] = 1.0 / rank[first]
         depth = params["cutoff"]
         return values if depth is None else np.where(values >= 1.0 / depth, values, 0.0)
 
@@ -110,7 +112,7 @@ class VideoHitRate(Measure):
         return
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
-        judged, retrieved = aligned.places
+        judged, retrieved = aligned.query_videos
         first = np.sort(np.unique(retrieved, return_index=True)[1])
         query = aligned.results.query[first]
         hit = np.isin(retrieved[first], judged[aligned.relevant(params["rel"])])

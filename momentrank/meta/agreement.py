@@ -24,9 +24,9 @@ class Agreement(NamedTuple):
 def measure_agreement(values: Values) -> Iterator[Agreement]:
     """Yield every ordered pair of measures, compared by their means over all queries."""
     means = dict(zip(values.measures, values.means(), strict=True))
-    for one, two in permutations(means, 2):
-        tau = float(tau_b(means[one], means[two]))
+    for first, second in permutations(means, 2):
+        tau = float(tau_b(means[first], means[second]))
         if math.isnan(tau):
-            yield Agreement(one, two)
+            yield Agreement(first, second)
         else:
-            yield Agreement(one, two, tau, float(tau_ap(means[one], means[two])))
+            yield Agreement(first, second, tau, float(tau_ap(means[first], means[second])))

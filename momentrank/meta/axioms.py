@@ -181,10 +181,10 @@ def _better(systems: Systems, old: _Lists, rank: int, has: Bools) -> tuple[Bools
     truth[qrels.query[rows]] = rows  # the first one
     best = old.best(rank)
     queries = has & (truth >= 0) & (best < ALMOST)
-    own = truth[queries]
-    wanted = (1 + best[queries]) / 2 * (qrels.end - qrels.start)[own]
-    videos = [qrels.video[row] for row in own.tolist()]
-    return queries, (videos, qrels.start[own], qrels.start[own] + wanted)
+    target = truth[queries]
+    wanted = (1 + best[queries]) / 2 * (qrels.end - qrels.start)[target]
+    videos = [qrels.video[row] for row in target.tolist()]
+    return queries, (videos, qrels.start[target], qrels.start[target] + wanted)
 
 
 def _loss(axiom: str, moved: Floats) -> Floats:

@@ -64,8 +64,8 @@ def measure_bands(systems: Systems, noise: Noise, confidence: float) -> Bands:
     tail = (1 - confidence) / 2
     bands = {}
     for measure, values in zip(systems.measures, means, strict=True):
-        for one, first in zip(systems.runs, values, strict=True):
-            for two, second in zip(systems.runs, values, strict=True):
-                low, high = np.quantile(second - first, [tail, 1 - tail]).tolist()
-                bands[measure, one, two] = Band(low, high)
+        for first, first_means in zip(systems.runs, values, strict=True):
+            for second, second_means in zip(systems.runs, values, strict=True):
+                low, high = np.quantile(second_means - first_means, [tail, 1 - tail]).tolist()
+                bands[measure, first, second] = Band(low, high)
     return bands

@@ -19,10 +19,10 @@ def tau_b(first: Floats, second: Floats) -> Floats:
     Pairs that are tied in one order count in its denominator only for the other (Kendall, 1945).
     It is NaN where an order ties all runs.
     """
-    one, two = signs(first), signs(second)
-    ordered = np.abs(one).sum(axis=-1) * np.abs(two).sum(axis=-1)
+    first_signs, second_signs = signs(first), signs(second)
+    ordered = np.abs(first_signs).sum(axis=-1) * np.abs(second_signs).sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        tau: Floats = (one * two).sum(axis=-1) / np.sqrt(ordered)
+        tau: Floats = (first_signs * second_signs).sum(axis=-1) / np.sqrt(ordered)
     return tau
 
 

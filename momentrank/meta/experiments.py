@@ -139,5 +139,6 @@ def run_experiments(
         UsageError: the runs or the settings don't allow an experiment.
     """
     for name in names:
-        one = EXPERIMENTS[name]
-        yield from one.tables(systems, how, progress(name, one.steps(systems, how))).items()
+        experiment = EXPERIMENTS[name]
+        bar = progress(name, experiment.steps(systems, how))
+        yield from experiment.tables(systems, how, bar).items()

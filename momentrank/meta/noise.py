@@ -90,9 +90,9 @@ class Noisy:
     def change(self, copy: int) -> Segments:
         """Return a copy by its number."""
         rng = np.random.default_rng([self._seed, copy])
-        own = self._qrels
-        drawn = draw_moments(own, self._kind, self._variance, rng)
-        self.kept.append(float(iou(own.start, own.end, drawn.start, drawn.end).mean()))
+        qrels = self._qrels
+        drawn = draw_moments(qrels, self._kind, self._variance, rng)
+        self.kept.append(float(iou(qrels.start, qrels.end, drawn.start, drawn.end).mean()))
         return drawn
 
 

@@ -53,9 +53,9 @@ ASKED = {
 }
 
 
-def write_page(path: Path, found: Tables, source: Mapping[str, str]) -> None:
+def write_page(path: Path, tables: Tables, source: Mapping[str, str]) -> None:
     """Write the tables with their figures as one page that needs no other file."""
-    path.write_text("".join(_page(found, source)), encoding="utf-8")
+    path.write_text("".join(_page(tables, source)), encoding="utf-8")
 
 
 def _page(tables: Tables, source: Mapping[str, str]) -> Iterator[str]:
@@ -106,13 +106,13 @@ def _stability(rows: Sequence[Any]) -> Iterator[str]:
 
 def _noise(rows: Sequence[Any]) -> Iterator[str]:
     for kind in _names([row.noise for row in rows]):
-        own = [row for row in rows if row.noise == kind]
-        if own[0].variance is None:
-            most = max(row.rmse for row in own) or 1.0
-            shares = {f"{row.measure}  {row.rmse:.4f}": row.rmse / most for row in own}
+        of_kind = [row for row in rows if row.noise == kind]
+        if of_kind[0].variance is None:
+            most = max(row.rmse for row in of_kind) or 1.0
+            shares = {f"{row.measure}  {row.rmse:.4f}": row.rmse / most for row in of_kind}
             yield svg.bars("RMSE under noise of levels", shares, form="")
             continue
-        for family, series in _families(own, "variance", "rmse"):
+        for family, series in _families(of_kind, "variance", "rmse"):
             title = f"RMSE under noise of boundaries ({kind}): {family}"
             yield svg.lines(title, series, f"variance ({kind}), square seconds", "RMSE")
 

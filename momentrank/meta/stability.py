@@ -86,14 +86,14 @@ def measure_stability(
         for begin in range(0, trials, block):
             number = min(block, trials - begin)
             halves = draw_halves(count, size, number, rng, overlap=overlap)
-            one, two = (_means(by_query, rows, values.table.shape) for rows in halves)
-            taus.append(np.nan_to_num(tau_b(one, two)))
-            seen.add(one, two)
+            first, second = (_means(by_query, rows, values.table.shape) for rows in halves)
+            taus.append(np.nan_to_num(tau_b(first, second)))
+            seen.add(first, second)
             done(number)
         tau = np.concatenate(taus)
-        for place, measure in enumerate(values.measures):
-            mean, variance = float(tau[:, place].mean()), float(tau[:, place].var())
-            yield Stability(measure, size, mean, variance, seen.smallest(place))
+        for column, measure in enumerate(values.measures):
+            mean, variance = float(tau[:, column].mean()), float(tau[:, column].var())
+            yield Stability(measure, size, mean, variance, seen.smallest(column))
 
 
 def _means(by_query: Floats, rows: Ints, shape: tuple[int, ...]) -> Floats:
@@ -112,10 +112,10 @@ class _Swaps:
         self._pairs = np.zeros((2, len(table), self.BINS + 1))
         self._unit = np.maximum(1.0, np.abs(table).max(axis=(1, 2))) / self.BINS
 
-    def add(self, one: Floats, two: Floats) -> None:
+    def add(self, first: Floats, second: Floats) -> None:
         """Count the pairs of runs of some trials; both sets' differences count."""
-        order = signs(one) * signs(two)
-        for scores in (one, two):
+        order = signs(first) * signs(second)
+        for scores in (first, second):
             steps = np.abs(_differences(scores)) / self._unit[:, None]
             bins = np.minimum(steps.astype(np.int64), self.BINS)
             for measure in range(scores.shape[1]):
@@ -150,7 +150,7 @@ class Needed(NamedTuple):
 
 
 def find_needed(
-    found: Sequence[Stability], tau: float = TAU, difference: float = DIFFERENCE
+    rows: Sequence[Stability], tau: float = TAU, difference: float = DIFFERENCE
 ) -> list[Needed]:
     """Return how many queries each measure needs for a tau-b, and to trust a difference.
 
@@ -159,12 +159,15 @@ def find_needed(
     1 / sqrt(size): errors of means fall with that.
     """
     needed = []
-    for measure in dict.fromkeys(one.measure for one in found):
-        own = sorted((one for one in found if one.measure == measure), key=lambda one: one.queries)
-        sizes = [one.queries for one in own]
-        missing = [None if one.difference is None else difference - one.difference for one in own]
+    for measure in dict.fromkeys(row.measure for row in rows):
+        of_measure = sorted(
+            (row for row in rows if row.measure == measure), key=lambda row: row.queries
+        )
+        sizes = [row.queries for row in of_measure]
+        limits = [row.difference for row in of_measure]
+        missing = [None if limit is None else difference - limit for limit in limits]
         for goal, wanted, above in (
-            ("tau", tau, [one.tau - tau for one in own]),
+            ("tau", tau, [row.tau - tau for row in of_measure]),
             ("difference", difference, missing),
         ):
             needed.append(Needed(measure, goal, wanted, _first(sizes, above), sizes[-1]))

@@ -44,7 +44,7 @@ class Systems:
     @property
     def measures(self) -> list[str]:
         """The names of the measures."""
-        return [repr(one) for one in self.evaluator.measures]
+        return [repr(measure) for measure in self.evaluator.measures]
 
     @cached_property
     def values(self) -> Values:
@@ -84,11 +84,11 @@ class Systems:
                 for task, run in lists.items()}  # fmt: skip
 
 
-def _select(run: Segments, kept: Sequence[bool]) -> Segments:
-    number = np.cumsum(kept) - 1
-    rows = np.array(kept, dtype=bool)[run.query]
+def _select(run: Segments, chosen: Sequence[bool]) -> Segments:
+    number = np.cumsum(chosen) - 1
+    rows = np.array(chosen, dtype=bool)[run.query]
     some = run.select(rows)
-    names = [name for name, keep in zip(run.queries, kept, strict=True) if keep]
+    names = [name for name, keep in zip(run.queries, chosen, strict=True) if keep]
     return some._replace(queries=names, query=number[some.query])
 
 
@@ -103,12 +103,12 @@ def _blocks(copies: int, size: int) -> Iterator[list[int]]:
 
 def stack(copies: Sequence[Segments]) -> Segments:
     """Return copies as one collection: the number of its copy precedes a query's id."""
-    sizes = np.cumsum([0, *(len(one.queries) for one in copies)])
+    sizes = np.cumsum([0, *(len(copy.queries) for copy in copies)])
     return Segments(
-        [f"{number} {name}" for number, one in enumerate(copies) for name in one.queries],
-        np.concatenate([one.query + size for one, size in zip(copies, sizes, strict=False)]),
-        [video for one in copies for video in one.video],
-        *(np.concatenate(column) for column in zip(*(one[3:] for one in copies), strict=True)),
+        [f"{number} {name}" for number, copy in enumerate(copies) for name in copy.queries],
+        np.concatenate([copy.query + size for copy, size in zip(copies, sizes, strict=False)]),
+        [video for copy in copies for video in copy.video],
+        *(np.concatenate(column) for column in zip(*(copy[3:] for copy in copies), strict=True)),
     )
 
 

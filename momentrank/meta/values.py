@@ -41,13 +41,14 @@ class Values:
             for measure in measures:
                 if of_run[measure][0] != queries:
                     raise UsageError(
-                        f"{name}: {measure!r} scores other queries than {measures[0]!r} does for"
-                        " the first run; use measures and a convention that score the same"
+                        f"{name}: {measure!r} scores a different set of queries than"
+                        f" {measures[0]!r} does for the first run; use measures and a convention"
+                        " that score the same"
                     )
         if not queries:
             raise UsageError("there are no queries to compare")
         table = [[scored[name][measure][1] for name in scored] for measure in measures]
-        return cls([repr(one) for one in measures], list(scored), queries, np.array(table))
+        return cls([repr(measure) for measure in measures], list(scored), queries, np.array(table))
 
     def means(self, queries: Ints | slice = slice(None)) -> Floats:
         """Return the mean over some of the queries, shape (measures, runs)."""

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 import numpy as np
 
 from momentrank.errors import UsageError
-from momentrank.formats.source import FormatError, Place, abbreviate, read_source
+from momentrank.formats.source import FormatError, Location, abbreviate, read_source
 from momentrank.ids import id_text
 from momentrank.meta.noise import COPIES, LabelNoise, summarise
 from momentrank.meta.systems import Systems
@@ -76,32 +76,32 @@ def read_judgments(raw: Path, qrels: Segments, source: Path) -> Judgments:
         UsageError: nothing defines the pairs, or the votes are on other segments.
     """
     votes: dict[str, list[int]] = {}
-    for place, row in _read_csv(raw, RAW):
+    for location, row in _read_csv(raw, RAW):
         if row["relevance"]:
             if not row["relevance"].isdecimal():
-                raise place.error(f"relevance: {abbreviate(row['relevance'])} is not a level")
+                raise location.error(f"relevance: {abbreviate(row['relevance'])} is not a level")
             votes.setdefault(row["pair_id"], []).append(int(row["relevance"]))
     pairs = _read_pairs(raw, source)
     ids = [qrels.queries[query] for query in qrels.query.tolist()]
     moments = zip(ids, qrels.video, qrels.start.tolist(), qrels.end.tolist(), strict=True)
-    own = [votes.get(pairs.get(moment, ""), []) for moment in moments]
-    two, four = (_select(own, size) for size in (2, 4))
+    levels = [votes.get(pairs.get(moment, ""), []) for moment in moments]
+    two, four = (_select(levels, size) for size in (2, 4))
     rounding = _read_rounding(raw)
-    wrong = [decide(one.level, rounding) != qrels.value[one.row] for one in (two, four)]
-    if not any(len(one.row) for one in (two, four)):
+    wrong = [decide(answers.level, rounding) != qrels.value[answers.row] for answers in (two, four)]
+    if not any(len(answers.row) for answers in (two, four)):
         raise UsageError(f"{raw}: no vote is on a moment of {source}: is this the same collection?")
-    kept = [
-        Votes(one.row[~rows], one.level[~rows])
-        for one, rows in zip((two, four), wrong, strict=True)
+    agreeing = [
+        Votes(answers.row[~rows], answers.level[~rows])
+        for answers, rows in zip((two, four), wrong, strict=True)
     ]
     drawn = len(two.row) + len(four.row)
     other = int(sum(rows.sum() for rows in wrong))
-    return Judgments((kept[0], kept[1]), len(own) - drawn, other, rounding)
+    return Judgments((agreeing[0], agreeing[1]), len(levels) - drawn, other, rounding)
 
 
-def _select(own: list[list[int]], size: int) -> Votes:
-    rows = [row for row, levels in enumerate(own) if len(levels) == size]
-    levels = np.array([own[row] for row in rows], dtype=np.int64).reshape(-1, size)
+def _select(by_segment: list[list[int]], size: int) -> Votes:
+    rows = [row for row, levels in enumerate(by_segment) if len(levels) == size]
+    levels = np.array([by_segment[row] for row in rows], dtype=np.int64).reshape(-1, size)
     return Votes(np.array(rows, dtype=np.int64), levels)
 
 
@@ -124,7 +124,7 @@ def _read_rounding(raw: Path) -> Rounding:
 def _read_pairs(raw: Path, source: Path) -> dict[Moment, str]:
     path = raw.with_name("pairs.csv")
     if path.is_file():
-        return {_moment(place, row): row["pair_id"] for place, row in _read_csv(path, PAIRS)}
+        return {_moment(location, row): row["pair_id"] for location, row in _read_csv(path, PAIRS)}
     try:
         content = json.loads(read_source(source).text)
         return dict(_pairs_of(content))
@@ -143,25 +143,25 @@ def _pairs_of(content: list[dict[str, Any]]) -> Iterator[tuple[Moment, str]]:
             yield (query, str(moment["video_name"]), start, end), str(moment["pair_id"])
 
 
-def _moment(place: Place, row: dict[str, str]) -> Moment:
+def _moment(location: Location, row: dict[str, str]) -> Moment:
     try:
         return row["query_id"], row["video_name"], float(row["start"]), float(row["end"])
     except ValueError:
-        raise place.error("start and end must be numbers of seconds") from None
+        raise location.error("start and end must be numbers of seconds") from None
 
 
-def _read_csv(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[Place, dict[str, str]]]:
+def _read_csv(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[Location, dict[str, str]]]:
     reader = csv.DictReader(io.StringIO(read_source(path).text), strict=True)
     try:
         if missing := [name for name in columns if name not in (reader.fieldnames or [])]:
             raise FormatError(f"{path}: no column {missing[0]!r}")
         for row in reader:
-            place = Place(path, reader.line_num)
+            location = Location(path, reader.line_num)
             if None in row or None in row.values():
-                raise place.error(f"must have {len(reader.fieldnames or [])} cells")
-            yield place, row
+                raise location.error(f"must have {len(reader.fieldnames or [])} cells")
+            yield location, row
     except csv.Error as exc:
-        raise Place(path, reader.line_num).error(str(exc)) from exc
+        raise Location(path, reader.line_num).error(str(exc)) from exc
 
 
 def draw_levels(qrels: Segments, judgments: Judgments, rng: np.random.Generator) -> Floats:
@@ -182,12 +182,12 @@ def measure_level_noise(
     done: Callable[[int], object] = int,
 ) -> Iterator[LabelNoise]:
     """Yield each measure under level noise; `done` counts noisy truths."""
-    qrels, kept = systems.evaluator.qrels, []
+    qrels, shares = systems.evaluator.qrels, []
 
     def change(copy: int) -> Segments:
         level = draw_levels(qrels, judgments, np.random.default_rng([seed, copy]))
-        kept.append(float((level == qrels.value).mean()))
+        shares.append(float((level == qrels.value).mean()))
         return qrels._replace(value=level).select(level != NO_LEVEL)
 
     means = systems.score_copies(change, copies, done)
-    yield from summarise(systems, means, "levels", None, float(np.mean(kept)))
+    yield from summarise(systems, means, "levels", None, float(np.mean(shares)))

@@ -138,9 +138,9 @@ def collect(campaign: Campaign | None, source: CollectionTables) -> Collection:
     captions.refuse_shared_texts(queries, tables.FROZEN_QUERIES.path)
     frozen = select_distinct_texts(queries)
     shown = select_newest(source.pairs)
-    own = shown.merge(frozen[["query_id", "split"]], on="query_id").sort_values("pair_id")
+    by_split = shown.merge(frozen[["query_id", "split"]], on="query_id").sort_values("pair_id")
     consensus = source.consensus.assign(scores=source.consensus["scores"].map(len))
-    pairs = own.merge(consensus, on=PAIR_KEY, how="left", validate="one_to_one")
+    pairs = by_split.merge(consensus, on=PAIR_KEY, how="left", validate="one_to_one")
     pairs = pairs.merge(source.extra, on=PAIR_KEY, how="left", validate="one_to_one")
     pairs["origin"] = pairs["origin"].fillna(CANDIDATES)
     if pairs["outcome"].isna().any():
@@ -155,7 +155,7 @@ def collect(campaign: Campaign | None, source: CollectionTables) -> Collection:
         frozen,
         pairs.reset_index(drop=True),
         votes,
-        elsewhere=len(shown) - len(own),
+        elsewhere=len(shown) - len(by_split),
         newest=_find_newest(source),
         withdrawn=_count_withdrawn(campaign, source),
     )
@@ -168,9 +168,9 @@ def _find_newest(source: CollectionTables) -> pd.Timestamp | None:
 
 def _count_withdrawn(campaign: Campaign | None, source: CollectionTables) -> int:
     """Return the number of voided votes, except those of a pilot that was not taken over."""
-    made = source.judgments
-    kept = made if campaign is None else campaign.select_kept(made)
-    return sum(count_withdrawn(kept, source.voided).values())
+    judgments = source.judgments
+    selected = judgments if campaign is None else campaign.select_kept(judgments)
+    return sum(count_withdrawn(selected, source.voided).values())
 
 
 def select_distinct_texts(queries: pd.DataFrame) -> pd.DataFrame:

@@ -87,7 +87,7 @@ def locate_guideline(settings: Annotation, folder: Path = FOLDER) -> Path:
     variant = "" if settings.guideline == "standard" else f".{settings.guideline}"
     path = folder / f"{settings.language}{variant}.md"
     if not path.is_file():
-        others = ", ".join(sorted(one.name for one in folder.glob("*.md")))
+        others = ", ".join(sorted(path.name for path in folder.glob("*.md")))
         raise GuidelineError(
             f"{path}: no such guideline (there are {others}): translate one of them, or correct"
             " annotation.language and annotation.guideline in params.yaml"
@@ -108,11 +108,11 @@ def split_guideline(text: str, path: Path) -> Guideline:
     """
     if text.startswith("\ufeff"):
         raise GuidelineError(f"{path}: begins with a byte order mark; save it as UTF-8 without one")
-    parts = _HEAD.fullmatch(text)
-    if parts is None:
+    match = _HEAD.fullmatch(text)
+    if match is None:
         raise GuidelineError(f"{path}: must begin with a YAML head between two lines of ---")
     try:
-        written = YAML(typ="safe", pure=True).load(parts[1])
+        written = YAML(typ="safe", pure=True).load(match[1])
     except YAMLError as exc:
         raise GuidelineError(f"{path}: not YAML ({' '.join(str(exc).split())})") from exc
     head = validate(Head, written, path, GuidelineError)
@@ -122,4 +122,4 @@ def split_guideline(text: str, path: Path) -> Guideline:
         raise GuidelineError(f"{path}: reasons: must be {', '.join(get_args(ReasonName))}")
     if len({reason.key for reason in head.reasons.values()}) != len(head.reasons):
         raise GuidelineError(f"{path}: reasons: two reasons have the same key")
-    return Guideline(head, parts[2])
+    return Guideline(head, match[2])

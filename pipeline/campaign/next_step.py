@@ -66,18 +66,18 @@ def next_steps(now: Situation) -> list[Step]:
 
 def format_steps(steps: Sequence[Step]) -> list[str]:
     """Return the steps as lines for a terminal."""
-    return [f"{'also' if place else 'next'}: {step.text}" for place, step in enumerate(steps)]
+    return [f"{'also' if position else 'next'}: {step.text}" for position, step in enumerate(steps)]
 
 
 def list_open(state: Mapping[str, Any]) -> list[str]:
     """Return what keeps a campaign from being closed, with numbers; empty if nothing does."""
     pairs, queries = state["pairs"], state["queries"]
-    parts = {
+    counts = {
         "pairs wait for judgments": pairs["waiting"],
         "pairs wait for a clip": pairs["without_clip"],
         f"queries wait for a decision in {tables.EXTEND.path}": len(queries["for_the_lead"]),
     }
-    return [f"{number:,} {what}" for what, number in parts.items() if number]
+    return [f"{number:,} {what}" for what, number in counts.items() if number]
 
 
 def is_released(campaign: Campaign, path: Path = MANIFEST) -> bool:
@@ -121,7 +121,7 @@ def _run(now: Situation) -> Iterator[Step]:
 def _adjudicate(state: Mapping[str, Any]) -> Iterator[Step]:
     """Yield that disputed pairs may be decided first, if anyone who could do so is listed."""
     unsettled = state["pairs"]["discarded"] + state["pairs"]["unjudgeable"]
-    roles = {who["role"] for who in state["annotators"].values() if who["active"]}
+    roles = {annotator["role"] for annotator in state["annotators"].values() if annotator["active"]}
     if unsettled and roles & {"lead", "expert"}:
         yield Step(
             f"optional: have {unsettled:,} pairs without a level decided first",
@@ -130,8 +130,8 @@ def _adjudicate(state: Mapping[str, Any]) -> Iterator[Step]:
 
 
 def _ask_people(now: Situation) -> Iterator[Step]:
-    wanted = sum(who["open"] for who in now.state["annotators"].values())
-    done = sum(who["done"] for who in now.state["annotators"].values())
+    wanted = sum(annotator["open"] for annotator in now.state["annotators"].values())
+    done = sum(annotator["done"] for annotator in now.state["annotators"].values())
     later = now.state.get("later", 0)
     if now.state.get("without_account"):
         yield Step(

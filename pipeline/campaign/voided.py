@@ -19,10 +19,10 @@ def mark_voided(judgments: pd.DataFrame, voided: pd.DataFrame) -> "pd.Series[boo
     an empty `until` means no end.
     """
     marks = pd.Series(data=False, index=judgments.index)
-    when, who = judgments["submitted_at"], judgments["annotator"]
+    when, annotators = judgments["submitted_at"], judgments["annotator"]
     ends = voided["until"].fillna(NO_END)
     for annotator, since, until in zip(voided["annotator"], voided["since"], ends, strict=True):
-        marks |= (who == annotator) & (when >= since) & (when < until)
+        marks |= (annotators == annotator) & (when >= since) & (when < until)
     return marks
 
 

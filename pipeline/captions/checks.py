@@ -76,8 +76,8 @@ def check(  # noqa: PLR0913  (two kinds of texts, and what reads each)
     compared = map_rows(details.compare, asked, [details.Pair(*pair) for pair in pairs])
     texts, others, shares = zip(*compared, strict=True) if compared else ((), (), ())
     if descriptions and encoder is not None:
-        one, other = (others, texts) if limits.masked else (captions, descriptions)
-        alike[:] = similarities(one, other, encoder)
+        first, second = (others, texts) if limits.masked else (captions, descriptions)
+        alike[:] = similarities(first, second, encoder)
     if descriptions and limits.min_detail is not None:
         detail[:] = shares
     checks = checks.assign(similarity=alike, similarity_ok=alike >= limits.min_similarity)
@@ -93,8 +93,8 @@ def similarities(
     pairs = numbers.reshape(2, -1)
     blocks = np.array_split(pairs, max(1, -(-pairs.shape[1] // BLOCK)), axis=1)
     micro = [
-        similarity.micro_similarities(vectors[one], vectors[other][:, None])[:, 0]
-        for one, other in blocks
+        similarity.micro_similarities(vectors[first], vectors[second][:, None])[:, 0]
+        for first, second in blocks
     ]
     alike: npt.NDArray[np.float64] = np.concatenate(micro) / similarity.MICRO
     return alike

@@ -53,7 +53,7 @@ def _stands_for(name: str, caption: str, replacements: Sequence[Replacement]) ->
     if name in caption:
         return LEFT
     words = set(name.split())
-    return next((one.word for one in replacements if words & set(one.name.split())), GONE)
+    return next((r.word for r in replacements if words & set(r.name.split())), GONE)
 
 
 def list_doubts(moment_ids: Sequence[str], doubts: Iterable[Sequence[Doubt]]) -> pd.DataFrame:
@@ -65,10 +65,10 @@ def list_doubts(moment_ids: Sequence[str], doubts: Iterable[Sequence[Doubt]]) ->
         (
             moment_id,
             WEAK,
-            max(doubt.span.score for doubt in own),
-            "; ".join(f"{doubt.span.text} ({doubt.reason})" for doubt in own),
+            max(doubt.span.score for doubt in doubtful),
+            "; ".join(f"{doubt.span.text} ({doubt.reason})" for doubt in doubtful),
         )
-        for moment_id, own in zip(moment_ids, doubts, strict=True)
-        if own
+        for moment_id, doubtful in zip(moment_ids, doubts, strict=True)
+        if doubtful
     ]
     return pd.DataFrame(rows, columns=DOUBTS)

@@ -41,7 +41,7 @@ class RepairResult:
 
     captions: pd.DataFrame
     failed: pd.DataFrame
-    figures: list[dict[str, Any]] = field(default_factory=list)
+    rounds: list[dict[str, Any]] = field(default_factory=list)
 
 
 def rewrite_and_repair(
@@ -50,7 +50,7 @@ def rewrite_and_repair(
     """Return every moment's caption after at most `repairs` repairs."""
     table = _start(moments)
     failed = pd.DataFrame(columns=FAILED, dtype=object)
-    figures: list[dict[str, Any]] = []
+    rounds: list[dict[str, Any]] = []
     for attempt in range(repairs + 1):
         left = table["status"] == "failed"
         if not left.any():
@@ -61,10 +61,10 @@ def rewrite_and_repair(
         better = improves(results, before) | ~before["drafted"]
         results = results.assign(taken=results["caption"].notna() & better)
         table = _take(table, results, attempt)
-        figures.append(_figures(attempt, results))
+        rounds.append(_count_outcomes(attempt, results))
         failed = _update_failed(failed, results)
     columns = ["moment_id", "caption", "rounds", "similarity", "name_score", "status"]
-    return RepairResult(table[columns], failed.reset_index(drop=True), figures)
+    return RepairResult(table[columns], failed.reset_index(drop=True), rounds)
 
 
 def _start(moments: Sequence[Moment]) -> pd.DataFrame:
@@ -137,7 +137,7 @@ def _take(table: pd.DataFrame, results: pd.DataFrame, attempt: int) -> pd.DataFr
     return table
 
 
-def _figures(attempt: int, results: pd.DataFrame) -> dict[str, Any]:
+def _count_outcomes(attempt: int, results: pd.DataFrame) -> dict[str, Any]:
     """Count the distinct descriptions of a round; one that fails two checks counts for both.
 
     `worse` passed, but is worse in another way than the previous version, which is kept.

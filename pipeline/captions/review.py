@@ -61,18 +61,18 @@ def validate(decisions: pd.DataFrame, moment_ids: Collection[str]) -> pd.DataFra
 
 
 def _decision(line: int, moment_id: str, text: str, existing: Collection[str]) -> str:
-    place, decision = f"{tables.REVIEW.path}, line {line}", text.strip()
+    location, decision = f"{tables.REVIEW.path}, line {line}", text.strip()
     if moment_id not in existing:
-        raise ReviewError(f"{place}: there is no moment {moment_id!r}; remove the line")
+        raise ReviewError(f"{location}: there is no moment {moment_id!r}; remove the line")
     if not is_line(decision):
-        raise ReviewError(f"{place}: {decision!r} contains a line break or a control character")
+        raise ReviewError(f"{location}: {decision!r} contains a line break or a control character")
     order = decision.casefold()
     if order in {DROP, KEEP} or BOUND.fullmatch(order):
         return order
     words = decision.casefold().split()
     if len(words) < FEWEST_WORDS or words[0].strip(punctuation) in ORDERS:
         raise ReviewError(
-            f"{place}: {decision!r} is not a caption; write {DROP!r} to leave the moment out,"
+            f"{location}: {decision!r} is not a caption; write {DROP!r} to leave the moment out,"
             f" or {KEEP!r} (or the column `keep` of rewrite_review.csv) to use its caption"
         )
     return decision
@@ -92,14 +92,14 @@ def decide(captions: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
     """
     decided = dict(zip(decisions["moment_id"], decisions["caption"], strict=True))
     order = captions["moment_id"].map(decided).astype(object)
-    dropped, kept = order.eq(DROP), order.eq(KEEP) | order.eq(_keep_orders(captions))
+    dropped, accepted = order.eq(DROP), order.eq(KEEP) | order.eq(_keep_orders(captions))
     worded = (
         order.notna() & ~dropped & ~order.fillna("").str.fullmatch(rf"(?:{KEEP}|{BOUND.pattern})")
     )
     result = captions.assign(
         caption=captions["caption"].mask(worded, order),
         source=captions["source"].mask(worded, "review"),
-        status=captions["status"].mask(worded | kept, "reviewed").mask(dropped, "dropped"),
+        status=captions["status"].mask(worded | accepted, "reviewed").mask(dropped, "dropped"),
     )
     result.loc[worded, ["model", "prompt", "similarity", "name_score"]] = None
     return result

@@ -15,7 +15,7 @@ LEARNED_MIN_SIMILARITY = 0.85
 """For the packaged encoder and `masked`: 2 in a thousand of TVR's captions by `rules` fail, most of
 them rightly (figures in docs/rewriting.md)."""
 IN_USE = ("passed", "repaired", "reviewed")
-_PLACE = ["moment_id", "video_id", "start", "end"]
+_MOMENT = ["moment_id", "video_id", "start", "end"]
 
 
 class SharedError(MomentRankError):
@@ -51,7 +51,8 @@ def join_captions(
     Sorted by moment_id, so that nothing later depends on the order of a corpus.
     """
     wanted = moments[moments["modality"].isin(modalities)]
-    joined = select_in_use(captions)[["moment_id", "caption"]].merge(wanted[_PLACE], on="moment_id")
+    in_use = select_in_use(captions)[["moment_id", "caption"]]
+    joined = in_use.merge(wanted[_MOMENT], on="moment_id")
     return joined.sort_values("moment_id", ignore_index=True)
 
 
@@ -60,14 +61,14 @@ def read_pool(modalities: Sequence[str], gigabytes: float) -> pd.DataFrame:
 
     Then the texts are memory-mapped, and only the times are in memory.
     """
-    if fit_in(gigabytes):
+    if fits_in_memory(gigabytes):
         return join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
     with open_database(gigabytes) as database:
         load_pool(database, modalities)
         return database.map("select * from pool order by moment_id")
 
 
-def fit_in(gigabytes: float) -> bool:
+def fits_in_memory(gigabytes: float) -> bool:
     """Tell whether captions and moments can be joined in this much memory."""
     return fits(gigabytes, max(tables.CAPTIONS.count_rows(), tables.MOMENTS.count_rows()))
 
@@ -79,12 +80,14 @@ def load_pool(database: Database, modalities: Sequence[str]) -> None:
         TableError: a table breaks its schema or its key.
     """
     captions, moments = tables.CAPTIONS, tables.MOMENTS
-    for table, name, column, values, kept in (
+    for table, name, column, values, names in (
         (captions, "captions", "status", IN_USE, ["moment_id", "caption"]),
-        (moments, "moments", "modality", modalities, _PLACE),
+        (moments, "moments", "modality", modalities, _MOMENT),
     ):
         # Rows that are not used are loaded too: their keys must not repeat either.
-        frames = (one[kept].assign(used=one[column].isin(values)) for one in table.read_batches())
+        frames = (
+            rows[names].assign(used=rows[column].isin(values)) for rows in table.read_batches()
+        )
         database.load(name, frames)
         database.check_key(table, name)
     database.run(
@@ -105,7 +108,7 @@ def refuse_shared_texts(queries: pd.DataFrame, path: Path) -> None:
         SharedError: two queries of different splits are equal after trimming and case folding.
     """
     judged = set(text_key(queries.loc[queries["split"] != "train", "query"]))
-    frames = (one.assign(key=text_key(one["query"])) for one in blocks(queries))
+    frames = (block.assign(key=text_key(block["query"])) for block in blocks(queries))
     # One of the two splits is not `train`, so only texts of judged queries can be shared.
     keyed = pd.concat([queries[:0].assign(key=""), *(f[f["key"].isin(judged)] for f in frames)])
     splits = keyed.drop_duplicates(["key", "split"])

@@ -51,17 +51,17 @@ def run_command(work: Callable[[], None]) -> None:
         sys.stderr.write(f"error: {exc}\n")
         sys.exit(exc.exit_code)
     except MemoryError:
-        _end("not enough memory")
+        _exit_with("not enough memory")
     except OSError as exc:
         if exc.errno not in DISK_REFUSES:
             raise
-        _end(f"{exc.filename or 'the disk'}: {os.strerror(exc.errno).lower()}")
+        _exit_with(f"{exc.filename or 'the disk'}: {os.strerror(exc.errno).lower()}")
     except KeyboardInterrupt:
         sys.stderr.write("interrupted: finished work is kept; the next run continues from there\n")
         sys.exit(130)
 
 
-def _end(message: str) -> NoReturn:
+def _exit_with(message: str) -> NoReturn:
     sys.stderr.write(f"error: {message}\n")
     sys.exit(1)
 
@@ -90,12 +90,12 @@ def log(text: str) -> None:
     tqdm.write(f"{text}\n", file=sys.stderr, end="")  # in one piece: other processes write too
 
 
-def natural(text: str) -> int:
+def parse_non_negative(text: str) -> int:
     """Parse an argument that is a whole number of 0 or more."""
     return _at_least(0, int(text))
 
 
-def count(text: str) -> int:
+def parse_positive(text: str) -> int:
     """Parse an argument that is a whole number of 1 or more."""
     return _at_least(1, int(text))
 
@@ -106,7 +106,7 @@ def _at_least(least: int, number: int) -> int:
     return number
 
 
-def positive(text: str) -> float:
+def parse_positive_float(text: str) -> float:
     """Parse an argument that is a finite number above 0."""
     number = float(text)
     if not 0 < number < math.inf:
@@ -114,7 +114,7 @@ def positive(text: str) -> float:
     return number
 
 
-def share(text: str) -> float:
+def parse_share(text: str) -> float:
     """Parse an argument that is a number from 0 to 1."""
     number = float(text)
     if not 0 <= number <= 1:
@@ -122,7 +122,7 @@ def share(text: str) -> float:
     return number
 
 
-def positive_share(text: str) -> float:
+def parse_positive_share(text: str) -> float:
     """Parse an argument that is a number above 0 and up to 1."""
-    share(text)
-    return positive(text)
+    parse_share(text)
+    return parse_positive_float(text)

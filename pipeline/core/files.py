@@ -173,10 +173,10 @@ def open_source(path: Path) -> IO[bytes]:
 def command_for(path: Path) -> str | None:
     """Return the command that creates a missing file, or None if no stage writes it."""
     stages = read_yaml(DAG)["stages"] if DAG.is_file() else {}
-    places = {path.absolute(), *path.absolute().parents}
+    folders = {path.absolute(), *path.absolute().parents}
     for name, entry in stages.items():
         outs = (next(iter(out)) if isinstance(out, dict) else out for out in entry["outs"])
-        if any(Path(out).absolute() in places for out in outs):
+        if any(Path(out).absolute() in folders for out in outs):
             return f"dvc repro {name}"
     return None
 
@@ -249,8 +249,8 @@ def read_yaml(path: Path) -> Any:  # noqa: ANN401  (the caller's model decides)
             return deepcopy(_parse_yaml(stream.read()))
         except MarkedYAMLError as exc:
             mark = exc.problem_mark
-            place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-            raise FileError(f"{path}{place}: {exc.problem}") from exc
+            location = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+            raise FileError(f"{path}{location}: {exc.problem}") from exc
         except RecursionError as exc:
             raise FileError(f"{path}: nested too deep") from exc
         except (YAMLError, UnicodeDecodeError) as exc:

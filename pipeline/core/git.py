@@ -37,9 +37,9 @@ def read_head() -> str | None:
 
 def ignores(path: Path) -> bool:
     """Tell whether git will not commit this path: it ignores it, or there is no repository."""
-    place = path.parent.resolve() / path.name
-    folder = next(parent for parent in place.parents if parent.is_dir())
+    resolved = path.parent.resolve() / path.name
+    folder = next(parent for parent in resolved.parents if parent.is_dir())
     inside = run("rev-parse", "--is-inside-work-tree", folder=folder)
     if inside.returncode or inside.stdout.strip() != "true":
         return True
-    return run("check-ignore", "-q", "--", str(place), folder=folder).returncode == 0
+    return run("check-ignore", "-q", "--", str(resolved), folder=folder).returncode == 0

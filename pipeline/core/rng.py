@@ -5,11 +5,11 @@ import hashlib
 import numpy as np
 
 
-def generator(*parts: object) -> np.random.Generator:
+def generator(*keys: object) -> np.random.Generator:
     """Return the generator that belongs to these words or numbers, and to no others."""
-    return np.random.default_rng(list(bytes.fromhex(draw(*parts))))
+    return np.random.default_rng(list(bytes.fromhex(draw(*keys))))
 
 
-def draw(*parts: object) -> str:
+def draw(*keys: object) -> str:
     """Return the hash of these words or numbers: sorting by it shuffles, each time alike."""
-    return hashlib.sha256(" ".join(map(str, parts)).encode()).hexdigest()
+    return hashlib.sha256(" ".join(map(str, keys)).encode()).hexdigest()

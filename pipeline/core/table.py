@@ -5,7 +5,7 @@ pandera checks; the messages are ours, one line per cell, with file, row (or lin
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -138,8 +138,8 @@ class Table:
         """Check a Parquet file's rows, except its key, and write the same bytes as `write`."""
         schema = pyarrow.Table.from_pandas(self.empty(), preserve_index=False).schema
         checked = self.check_batches(_number(frames))
-        made = (pyarrow.Table.from_pandas(one, preserve_index=False) for one in checked)
-        batches.write(self.path, schema, made)
+        to_arrow = partial(pyarrow.Table.from_pandas, preserve_index=False)
+        batches.write(self.path, schema, map(to_arrow, checked))
 
     def write(self, frame: pd.DataFrame, path: Path | None = None) -> None:
         """Check the table and write it whole or not at all; the index is not kept."""
@@ -148,8 +148,8 @@ class Table:
         if table.path.suffix == ".csv":
             csv_files.write_csv(table.path, checked)
         else:
-            made = pyarrow.Table.from_pandas(checked, preserve_index=False)
-            batches.write(table.path, made.schema, [made])
+            arrow = pyarrow.Table.from_pandas(checked, preserve_index=False)
+            batches.write(table.path, arrow.schema, [arrow])
 
 
 def _read_csv(path: Path) -> pd.DataFrame:
@@ -248,14 +248,14 @@ def _parse_instants(
 ) -> tuple[pd.DataFrame, list[Problem]]:
     """Read times in any form of ISO 8601, even mixed in one column, and in no other form."""
     problems = []
-    for place, (name, column) in enumerate(schema.columns.items()):
+    for at, (name, column) in enumerate(schema.columns.items()):
         dtype = column.dtype.type
         if not isinstance(dtype, pd.DatetimeTZDtype) or frame[name].dtype == dtype:
             continue
         instants = pd.to_datetime(frame[name], format="ISO8601", utc=True, errors="coerce")
         unread = frame.loc[instants.isna() & frame[name].notna(), name]
         problems += [
-            Problem(True, place, index, f"{where} {index}, {name}: {text!r} is not a date and time")
+            Problem(True, at, index, f"{where} {index}, {name}: {text!r} is not a date and time")
             for index, text in unread.items()
         ]
         frame = frame.assign(**{name: instants})
@@ -266,13 +266,13 @@ def _cell_problems(where: str, cases: pd.DataFrame, columns: list[str]) -> list[
     # Only a cell's first problem is shown: what is not a number is not in range either.
     first = cases.drop_duplicates(["column", "index"])
     shown = first[first["index"].notna() | (first.groupby("column").cumcount() == 0)]
-    places = {name: place for place, name in enumerate(columns)}
+    positions = {name: position for position, name in enumerate(columns)}
     problems = []
     for context, *cell in shown[_CASE].astype(object).itertuples(index=False, name=None):
         index, name, _, _ = cell
         row = -1 if pd.isna(index) else index
         text = _cell_problem(where, *cell)
-        problems.append(Problem(context == "Column", places.get(name, -1), row, text))
+        problems.append(Problem(context == "Column", positions.get(name, -1), row, text))
     return sorted(problems)
 
 

@@ -128,7 +128,7 @@ _COLUMNS = {
     "extend": _choice("yes", "no"),
     "scores": _column("object"),
     "outcome": _choice(*OUTCOMES),
-    "voted_outcome": _choice(*(one for one in OUTCOMES if one != "adjudicated")),
+    "voted_outcome": _choice(*(outcome for outcome in OUTCOMES if outcome != "adjudicated")),
     "attempt": _number("int64", 1),
     "since": _column(INSTANT),
     "note": _column("str", nullable=True),

@@ -54,12 +54,12 @@ def validate(
             _suggest_key(model, error) for error in errors if error["type"] == "extra_forbidden"
         }
         shown = [e for e in errors if e["type"] != "missing" or e["loc"] not in misspelt]
-        lines = (f"{where}: {_place(error)}{_complaint(model, error)}" for error in shown)
+        lines = (f"{where}: {_locate(error)}{_complaint(model, error)}" for error in shown)
         raise refusal("\n".join(lines)) from exc
 
 
-def _place(error: Error) -> str:
-    path = ".".join(str(part) for part in error["loc"] if part != "[key]")
+def _locate(error: Error) -> str:
+    path = ".".join(str(key) for key in error["loc"] if key != "[key]")
     if not path and error["type"] == "value_error":  # which names its own keys
         return ""
     return f"{path or 'the file'}: "
@@ -87,15 +87,15 @@ def _suggest_key(model: type[BaseModel], error: Error) -> tuple[int | str, ...]:
     """Return the path of the key that an unknown one resembles, or nothing."""
     *sections, key = error["loc"]
     section: Any = model
-    for part in sections:
-        section = _submodel(section, part)
+    for step in sections:
+        section = _submodel(section, step)
     names = [field.validation_alias or name for name, field in section.model_fields.items()]
     near = get_close_matches(str(key), names, n=1)
     return (*sections, *near) if near else ()
 
 
-def _submodel(model: Any, part: int | str) -> Any:  # noqa: ANN401  (a model, or a dict of models)
+def _submodel(model: Any, key: int | str) -> Any:  # noqa: ANN401  (a model, or a dict of models)
     """Return the model of a key's value; all values of a dict have the same one."""
-    if part in getattr(model, "model_fields", ()):
-        return model.model_fields[part].annotation
+    if key in getattr(model, "model_fields", ()):
+        return model.model_fields[key].annotation
     return get_args(model)[-1]

@@ -50,10 +50,10 @@ def _lengths(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _row(path: Path, line: files.Line, durations: dict[str, str]) -> Row:
-    parts = split_line(line.text)
-    if parts is None:
+    fields = split_line(line.text)
+    if fields is None:
         return unreadable(path, line.number, "not-a-charades-line")
-    video, start, end, sentence = parts
+    video, start, end, sentence = fields
     return Row(
         file=path.name,
         line=line.number,

@@ -115,19 +115,19 @@ def ingest_large(
     database.load_files("converted", parts, CONVERTED)
     _find_durations(database)
     database.load("probed", [_probe(database, path_of, probe)])
-    given = database.frames(
+    frames = database.frames(
         "select converted.*, usual.usual, probed.probed from converted"
         " left join usual using (video_id) left join probed using (video_id)"
     )
-    settled = (rules.settle(one.set_index(ROW), params) for one in given)
-    database.load("settled", (one.drop(columns="problem") for one in settled))
+    settled = (rules.settle(frame.set_index(ROW), params) for frame in frames)
+    database.load("settled", (frame.drop(columns="problem") for frame in settled))
     database.run("drop table converted")
     _make_views(database, [*params.query_modalities, *params.pool_modalities])
     videos = database.frames(
         "select video_id, any_value(duration) as duration, bool_or(several) as several"
         " from good group by video_id"
     )
-    database.load("videos", (_add_paths(one, path_of) for one in videos))
+    database.load("videos", (_add_paths(frame, path_of) for frame in videos))
     return LargeCorpus(database, parts, _metrics(database))
 
 

@@ -59,11 +59,11 @@ def summary(first: pd.DataFrame, counts: Mapping[str, int]) -> str:
 
 
 def _line(reason: str, count: int, row: Mapping[Hashable, Any]) -> str:
-    place = str(row["file"]) if pd.isna(row["line"]) else f"{row['file']} line {row['line']}"
-    place = f"{place} {row['item']}" if row["item"] else place
+    location = str(row["file"]) if pd.isna(row["line"]) else f"{row['file']} line {row['line']}"
+    location = f"{location} {row['item']}" if row["item"] else location
     fields = [name for name in TELLING.get(reason, TIMES) if not pd.isna(row[name])]
     cells = ", ".join(f"{name} {_brief(row[name])}" for name in fields)
-    example = f"{place}: {cells}" if cells else place
+    example = f"{location}: {cells}" if cells else location
     advice = f"; {ADVICE[reason]}" if reason in ADVICE else ""
     return f"  {count:>7,}  {reason:<20} e.g. {example}{advice}"
 

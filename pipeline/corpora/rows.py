@@ -39,12 +39,12 @@ def interval(value: object) -> tuple[object, object]:
     return None, None
 
 
-def stable_id(*parts: object) -> str:
+def stable_id(*fields: object) -> str:
     """Return an id for a corpus without ids: it depends only on the content of the moment.
 
     Parts are video, start, end and text as the file has them, so that neither another
     order of rows nor a change of parameters gives a moment another id.
     """
-    plain = [reprlib.repr(part) if isinstance(part, list | dict) else part for part in parts]
+    plain = [reprlib.repr(value) if isinstance(value, list | dict) else value for value in fields]
     text = json.dumps(plain, ensure_ascii=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

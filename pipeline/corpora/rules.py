@@ -67,7 +67,7 @@ def _mark_broken_text(frame: pd.DataFrame) -> pd.DataFrame:
     """Mark and clear text that is not UTF-8, which pandas can't store."""
     names = ["moment_id", "video_id", "description"]
     texts = zip(*(frame[name] for name in names), strict=True)
-    broken = np.array([not is_utf8(f"{one}{two}{three}") for one, two, three in texts], bool)
+    broken = np.array([not is_utf8("".join(map(str, row))) for row in texts], bool)
     frame.loc[broken, names] = None
     return frame.assign(
         problem=frame["problem"].mask(broken & (frame["problem"] == ""), "not-utf8")

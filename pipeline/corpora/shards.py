@@ -63,9 +63,9 @@ def read_in_shards(params: Ingest, engine: Engine) -> list[Path]:
     return list(map_shards(STAGE, write_rows, given, engine, bundled=True).values())
 
 
-def write_rows(given: Reading, path: Path) -> None:
+def write_rows(reading: Reading, path: Path) -> None:
     """Write a portion's rows."""
-    batches.write(path, SCHEMA, _convert(corpora.read_portion(*given)))
+    batches.write(path, SCHEMA, _convert(corpora.read_portion(*reading)))
 
 
 def _convert(rows: Iterator[Row]) -> Iterator[pa.Table]:

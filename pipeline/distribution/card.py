@@ -19,55 +19,62 @@ from pipeline.distribution.manifest import warnings
 from pipeline.distribution.mteb import CORPUS_FILE
 
 ABOUT = """\
-Ranked video moment retrieval: for a query, return a ranked list of moments (video, start, end)
-out of all videos. The queries are imprecise, with no character's name. For each query people
-judged the moments whose captions are most similar to it, from 0 to 4, seeing the clip and the
-query, never the caption. Times are seconds, a moment is the half-open interval [start, end).
+Ranked video moment retrieval: given a query, return a ranked list of moments (video, start, end)
+from all videos. The queries are imprecise and name no character. For each query, annotators judged
+the moments whose captions are most similar to it, on a scale from 0 to 4. They saw the query and
+the clip, never the caption. Times are in seconds; a moment is the half-open interval [start, end).
 """
 
 FILES = """\
-* `val.json`, `test.json`: each query with its judged moments, the level in `relevance`;
-  `train_top*.json`: training queries with the N moments of the most similar captions, unjudged;
-  `video_corpus.json`: `{video_name: [duration, index]}`; `train_manifest.json`: their hashes.
-* `qrels/*.qrels`: `query_id Q0 video_id start end level`; `qrels/*.moments.qrels`: TREC,
-  `query_id 0 moment_id level`; `qrels/levels.json`: what each level means; `queries.tsv`. Ids in
-  these, but for `levels.json`, are percent-encoded, and a query's line breaks and tabs are spaces.
-* `pairs.csv`: every pair of a query and a moment that was shown, by its number, which it keeps in
-  later releases (one whose text or clip changed has a new number, and only that is released).
-* `raw_annotation.csv`: the votes with a level that count, an annotator being a number.
-  `cant_judge.csv`: those without one (a broken clip, a senseless query), which are no 0.
-* `consensus.csv`: what the votes came to: `level`, the exact `mean` that was rounded to it, and
-  `outcome`: agreed by `two` or `four`, `adjudicated`, `discarded`, `unjudgeable`, or `waiting`.
-  `origin`: one of the most similar `candidates`, drawn by an `audit`, or found by a system's run.
-  `voted_level` and `voted_outcome`: the same before anything was adjudicated.
-* `queries/`, `corpus/`, `qrels/`, `top_ranked/`: Parquet as MTEB has it. The corpus holds the
-  moments that were shown to people, not the whole pool.
-* `figures/`: the figures of this page.
-* `croissant.json` describes the files for machines, `manifest.json` holds hashes and settings.
+* `val.json`, `test.json`: each query with its judged moments; `relevance` is the level.
+  `train_top*.json`: training queries, each with the N moments whose captions are most similar,
+  unjudged. `video_corpus.json`: `{video_name: [duration, index]}`. `train_manifest.json`: the
+  hashes of the training sets and the video corpus.
+* `qrels/*.qrels`: `query_id Q0 video_id start end level`. `qrels/*.moments.qrels`: TREC format,
+  `query_id 0 moment_id level`. `qrels/levels.json`: the meaning of each level. `queries.tsv`: the
+  queries. In these files, except `levels.json`, ids are percent-encoded, and each line break or
+  tab in a query is replaced by a space.
+* `pairs.csv`: every pair of a query and a moment that annotators were shown, with its number. A
+  pair keeps its number in later releases. If its text or clip changes, it gets a new number, and
+  only the new pair is released.
+* `raw_annotation.csv`: the valid votes that have a level; annotators are identified by numbers.
+  `cant_judge.csv`: the valid votes without a level (a broken clip, a query that makes no sense).
+  These do not count as level 0.
+* `consensus.csv`: the result of the votes. `level` is rounded from the exact `mean`. `outcome` is
+  `two` or `four` (how many votes led to the consensus), `adjudicated`, `discarded`, `unjudgeable`
+  or `waiting`. `origin` is why the moment was judged: it was one of the most similar
+  `candidates`, was drawn by an `audit`, or was retrieved by a system's run. `voted_level` and
+  `voted_outcome` are the values before adjudication.
+* `queries/`, `corpus/`, `qrels/`, `top_ranked/`: Parquet files in MTEB's format. The corpus
+  contains the moments that annotators were shown, not the whole pool.
+* `figures/`: the figures on this page.
+* `croissant.json`: a machine-readable description of the files. `manifest.json`: hashes and
+  settings.
 """
 
 RULES = """\
-* Two people judge a pair. Levels that differ by at most 1 are its consensus, by their mean. Else
-  two others are asked; of the four levels one highest and one lowest are dropped, and where the
-  rest differ by more than 1 the pair is discarded. Discarded pairs have no level, but
-  their votes are in `raw_annotation.csv`.
-* Means between two levels are rounded: {rounding}.
-* Queries that are equal in text, but for case and space around them, were judged once and are
-  one query here, that of the smallest id.
-* An adjudicated pair was decided by the lead or an expert, who saw the votes: a level, no mean.
-* A query none of whose moments has a level is not released.
-* No text is a query of two of the training, validation and test sets.
+* Two people judge each pair. If their levels differ by at most 1, the consensus is the mean.
+  Otherwise two more people judge it. Of the four levels, one highest and one lowest are dropped;
+  if the other two differ by more than 1, the pair is discarded. A discarded pair has no level,
+  but its votes are in `raw_annotation.csv`.
+* A mean between two levels is rounded {rounding}.
+* Queries whose texts differ only in case or in surrounding space were judged once. They are
+  released as one query, with the smallest id.
+* An adjudicated pair was decided by the lead or an expert, who saw the votes. It has a level but
+  no mean.
+* A query is released only if at least one of its moments has a level.
+* No text is a query in more than one of the training, validation and test sets.
 """
 MACHINE = """\
-Where there is a `machine_manifest.json`, a machine judged the same pairs, and maybe more. No person
-gave its levels. They are in `machine_judgments.csv` and `qrels/*.machine*.qrels` alone, are not
-the collection's levels, and changed nothing of them: report no scores by them as scores on this
-collection. `machine_card.txt` says which model it was, by which prompt, and how much it could not
-judge.
+If this release contains a `machine_manifest.json`, a machine judged the same pairs, and possibly
+more. Its levels are only in `machine_judgments.csv` and `qrels/*.machine*.qrels`. They are not the
+collection's levels and had no effect on them: do not report scores computed from them as scores on
+this collection. `machine_card.txt` names the model and its prompt, and states how much it could
+not judge.
 """
 DEFAULT = "qrels"
 """What is loaded by default."""
-ROUNDING = {"up": "up", "nearest": "to the nearest level, halves to the even one"}
+ROUNDING = {"up": "up", "nearest": "to the nearest level, halves to the even level"}
 
 
 def card(
@@ -90,14 +97,14 @@ def card(
         "## Levels\n",
         _meanings(meanings) + _earlier_guidelines(collection.campaign),
         _table(figures.level_table(collection, names)),
-        "## Judged and relevant candidates of a query\n",
+        "## Judged and relevant candidates per query\n",
         _table(figures.query_table(collection, batch)),
-        *_figures(collection),
+        *_show_figures(collection),
         "## Files\n",
         FILES,
         "## Rules\n",
         RULES.format(rounding=ROUNDING[params.consensus.rounding]),
-        "## Levels by a machine\n",
+        "## Machine levels\n",
         MACHINE,
         *_origin(collection, params),
     ]
@@ -149,7 +156,7 @@ def configs(collection: Collection, sizes: list[int]) -> list[dict[str, Any]]:
     tables = (DEFAULT, "queries", "top_ranked") if splits else ()
     return [
         *corpus,
-        *(config(name, {one: f"{name}/{one}.parquet" for one in splits}) for name in tables),
+        *(config(name, {split: f"{name}/{split}.parquet" for split in splits}) for name in tables),
         *(config(f"train_top{n:02}", {"train": f"train_top{n:02}.parquet"}) for n in sorted(sizes)),
     ]
 
@@ -157,13 +164,14 @@ def configs(collection: Collection, sizes: list[int]) -> list[dict[str, Any]]:
 def _outcomes(collection: Collection) -> str:
     now = collection.counts
     number = now["votes_withdrawn"]
-    withdrawn = f" ({number:,} more were withdrawn, and are not released)" if number else ""
+    withdrawn = f" ({number:,} more were withdrawn and are not released)" if number else ""
     return (
-        f"People were shown {now['pairs']:,} pairs; {now['votes']:,} votes count{withdrawn}."
-        f" Agreed by two {now['pairs_two']:,}, by four {now['pairs_four']:,}, adjudicated"
-        f" {now['pairs_adjudicated']:,}, discarded {now['pairs_discarded']:,} (for want of votes"
-        f" {now['pairs_given_up']:,}), unjudgeable {now['pairs_unjudgeable']:,}, waiting"
-        f" {now['pairs_waiting']:,}.\n"
+        f"Annotators were shown {now['pairs']:,} pairs and cast {now['votes']:,} valid"
+        f" votes{withdrawn}."
+        f" Two votes decided {now['pairs_two']:,} pairs and four votes {now['pairs_four']:,};"
+        f" {now['pairs_adjudicated']:,} were adjudicated, {now['pairs_discarded']:,} discarded"
+        f" ({now['pairs_given_up']:,} with too few votes), {now['pairs_unjudgeable']:,} are"
+        f" unjudgeable and {now['pairs_waiting']:,} are waiting.\n"
     )
 
 
@@ -172,18 +180,22 @@ def _meanings(meanings: dict[str, Any]) -> str:
         f"* **{level} {_line(meaning['name'])}**: {_line(meaning['meaning'])}\n"
         for level, meaning in sorted(meanings["levels"].items(), reverse=True)
     ]
-    return f"As the guideline says, version {_line(meanings['guideline'])}:\n\n" + "".join(rows)
+    return f"As defined in guideline version {_line(meanings['guideline'])}:\n\n" + "".join(rows)
 
 
 def _earlier_guidelines(campaign: Campaign | None) -> str:
     """Return the versions of the guideline that people judged by, if several, and their ends."""
     versions = [] if campaign is None else campaign.guidelines
     changes = [
-        f"* Until {new.since[:10]} version {_line(old.version)}; reason for the change:"
+        f"* Version {_line(old.version)} until {new.since[:10]}. Reason for the change:"
         f" {_line(new.reason or 'not given')}\n"
         for old, new in pairwise(versions)
     ]
-    return "\nPeople judged by more than one version:\n\n" + "".join(changes) if changes else ""
+    return (
+        "\nMore than one version of the guideline was used:\n\n" + "".join(changes)
+        if changes
+        else ""
+    )
 
 
 def _table(rows: list[Row]) -> str:
@@ -192,12 +204,12 @@ def _table(rows: list[Row]) -> str:
     return "".join(f"| {' | '.join(_line(cell) for cell in row)} |\n" for row in lines)
 
 
-def _figures(collection: Collection) -> list[str]:
+def _show_figures(collection: Collection) -> list[str]:
     """Return the figures that have content, with their captions."""
-    drawn = [one for one in card_figures.draw_figures(collection) if one.chart is not None]
+    drawn = [figure for figure in card_figures.draw_figures(collection) if figure.chart is not None]
     return [
-        f"![{_line(one.title)}]({card_figures.path(one)})\n\n{_line(one.caption)}\n"
-        for one in drawn
+        f"![{_line(figure.title)}]({card_figures.path(figure)})\n\n{_line(figure.caption)}\n"
+        for figure in drawn
     ]
 
 
@@ -205,14 +217,14 @@ def _origin(collection: Collection, params: Params) -> list[str]:
     release = params.release
     details = {"Campaign": collection.campaign.name if collection.campaign else "none"}
     creators = "; ".join(release.creators or ())
-    given = {
-        "Made by": creators,
+    stated = {
+        "Creators": creators,
         "License": release.license,
-        "Address": release.url,
-        "To be cited as": release.citation,
+        "URL": release.url,
+        "Citation": release.citation,
     }
-    lines = [f"* {name}: {_line(text)}\n" for name, text in (details | given).items() if text]
-    method = "Built by MomentRank after the method of TVR-Ranking (Liang et al., 2024).\n"
+    lines = [f"* {name}: {_line(text)}\n" for name, text in (details | stated).items() if text]
+    method = "Built with MomentRank, following the method of TVR-Ranking (Liang et al., 2024).\n"
     return ["## Origin\n", "".join(lines), method]
 
 

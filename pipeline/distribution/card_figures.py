@@ -20,8 +20,8 @@ def draw_figures(collection: Collection) -> list[Figure]:
 def build_figure_files(collection: Collection) -> ReleaseFiles:
     """Return each figure as SVG."""
     return {
-        path(one): ReleaseFile(svg.standalone(_with_chart(one), opaque=True).encode())
-        for one in draw_figures(collection)
+        path(figure): ReleaseFile(svg.standalone(_with_chart(figure), opaque=True).encode())
+        for figure in draw_figures(collection)
     }
 
 

@@ -47,7 +47,7 @@ CONTEXT: dict[str, Any] = {
 
 
 def croissant(
-    collection: Collection, facts: Facts, params: Params, parts: ReleaseFiles
+    collection: Collection, facts: Facts, params: Params, release_files: ReleaseFiles
 ) -> ReleaseFile:
     """Return the description of the given files."""
     release = params.release
@@ -66,21 +66,21 @@ def croissant(
         "inLanguage": facts.language,
         "isLiveDataset": False,
         **croissant_terms(collection, params, facts.said),
-        "distribution": [_file(path, part) for path, part in sorted(parts.items())],
+        "distribution": [_file(path, file) for path, file in sorted(release_files.items())],
         "recordSet": [_record_set(path, columns) for path, columns in RECORDS.items()],
     }
     return json_object({name: value for name, value in document.items() if value is not None})
 
 
-def _file(path: str, part: ReleaseFile) -> dict[str, Any]:
+def _file(path: str, file: ReleaseFile) -> dict[str, Any]:
     return {
         "@type": "cr:FileObject",
         "@id": path,
         "name": path,
         "contentUrl": path,
-        "contentSize": f"{len(part.data)} B",
+        "contentSize": f"{len(file.data)} B",
         "encodingFormat": FORMATS[path[path.rindex(".") :]],
-        "sha256": part.sha256,
+        "sha256": file.sha256,
     }
 
 

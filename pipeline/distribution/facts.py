@@ -34,9 +34,9 @@ CORPORA = {
 }
 """The corpora that their format identifies; a table may be of any corpus."""
 NO_CAPTIONS = (
-    "A system that is scored may read a query and look at the videos. It may not read captions:"
-    " neither `caption` in the JSON files nor `text` in `corpus/`. The moments to judge were chosen"
-    " by them."
+    "A system under evaluation may use the queries and the videos. It must not use the captions:"
+    " neither `caption` in the JSON files nor `text` in `corpus/`. Captions selected the moments to"
+    " judge."
 )
 
 
@@ -66,18 +66,18 @@ def collect_facts(collection: Collection, params: Params, agreement: Mapping[str
     if missing and collection.status == "closed" and not collection.rehearsal:
         raise ReleaseError(
             f"params.yaml: {', '.join(missing)}: not set, but required to release a closed"
-            " campaign: only you know the collection's name and licence, how to cite it, where it"
+            " campaign: only you know the collection's name and license, how to cite it, where it"
             " and its videos are, who judged, and whom it concerns"
         )
     name = params.release.name or UNNAMED
     said = {
-        "Corpus": f"The moments are those of {corpus or 'a corpus that is not named yet'}. The"
+        "Corpus": f"The moments come from {corpus or 'a corpus that is not named yet'}. The"
         " videos are not part of this collection.",
         "Captions and queries": _captions(params),
-        "Encoder": f"{_encoder(params)} chose which moments people judged, by the similarity of"
-        " query and caption.",
-        "Annotators": f"{collection.votes['worker'].nunique():,} people judged, two of them each"
-        " pair, and four where the two lay apart.",
+        "Encoder": f"{_encoder(params)} selected the moments to judge, by the similarity of query"
+        " and caption.",
+        "Annotators": f"{collection.votes['worker'].nunique():,} people judged: two judged each"
+        " pair, or four if the first two differed by more than one level.",
         "Agreement": _agreement(agreement),
         "Known bias": _bias(params),
         "What systems may read": NO_CAPTIONS,
@@ -90,9 +90,9 @@ def collect_facts(collection: Collection, params: Params, agreement: Mapping[str
 
 def _find_missing(params: Params, corpus: str | None) -> list[str]:
     """Return the unset keys of params.yaml that only the lead can fill in."""
-    given = {**params.release.model_dump(), "corpus": corpus}
-    words = {f"rai.{key}": text for key, text in given["rai"].items()}
-    asked = {key: given[key] for key in ASKED_FOR} | words
+    settings = {**params.release.model_dump(), "corpus": corpus}
+    words = {f"rai.{key}": text for key, text in settings["rai"].items()}
+    asked = {key: settings[key] for key in ASKED_FOR} | words
     return [f"release.{key}" for key, value in asked.items() if value is None]
 
 
@@ -144,48 +144,50 @@ def name_corpus(params: Params) -> str | None:
 
 
 def _captions(params: Params) -> str:
-    own = params.rewrite
-    if own.backend == "none":
-        return "The corpus's own descriptions, as they are: nobody rewrote them."
+    rewrite = params.rewrite
+    if rewrite.backend == "none":
+        return "The corpus's own descriptions, unchanged."
     writer = {
-        "openai": f"The language model {own.openai.model} wrote them, by the prompt {own.prompt}",
-        "rules": "Rules of MomentRank wrote them, without a language model",
-    }[own.backend]
-    masked = ", people left out of both," if own.similarity == "masked" else ""
-    details = f" at least {own.min_detail:g} of its details," if own.min_detail is not None else ""
+        "openai": f"The language model {rewrite.openai.model} wrote them with the prompt"
+        f" {rewrite.prompt}",
+        "rules": "MomentRank's rules wrote them, without a language model",
+    }[rewrite.backend]
+    masked = " (people masked in both)" if rewrite.similarity == "masked" else ""
+    least = rewrite.min_detail
+    details = "" if least is None else f" keep at least {least:g} of its details,"
     return (
         f"{writer}, from the corpus's descriptions, so that no character is named. Each was"
-        f" checked: a similarity to its description{masked} of at least"
-        f" {min_similarity(params):g},{details} and no person's name found with a score above"
-        f" {own.max_name_score:g}. What failed was written again up to {own.rounds} times; then"
-        " a person corrected it, or it was left out."
+        f" checked: it must have a similarity of at least {min_similarity(params):g} to its"
+        f" description{masked},{details} and contain no person's name with a score above"
+        f" {rewrite.max_name_score:g}. Captions that failed were rewritten up to {rewrite.rounds}"
+        " times; those that still failed were corrected by a person or left out."
     )
 
 
 def _encoder(params: Params) -> str:
-    own = params.embed
-    revision = f", revision {own.revision}" if own.revision else ""
-    return f"The sentence encoder {encoder_name(params)} ({own.pooling} pooling{revision})"
+    embed = params.embed
+    revision = f", revision {embed.revision}" if embed.revision else ""
+    return f"The sentence encoder {encoder_name(params)} ({embed.pooling} pooling{revision})"
 
 
-def _agreement(figures: Mapping[str, Any]) -> str:
-    if figures["alpha"] is None or figures["kappa"] is None:
-        return "Not defined yet: too little was judged twice."
-    quadratic = figures["kappa_quadratic"]
+def _agreement(agreement: Mapping[str, Any]) -> str:
+    if agreement["alpha"] is None or agreement["kappa"] is None:
+        return "Not defined yet: too few pairs were judged twice."
+    quadratic = agreement["kappa_quadratic"]
     weighted = "not defined" if quadratic is None else f"{quadratic:.3f}"
     return (
-        f"Over the first two votes of {figures['pairs']:,} pairs: Krippendorff's ordinal alpha"
-        f" {figures['alpha']:.3f}, Cohen's kappa {figures['kappa']:.3f} ({weighted} with"
-        f" quadratic weights), {figures['within_1']:.1%} at most one level apart."
+        f"On the first two votes of {agreement['pairs']:,} pairs: Krippendorff's ordinal alpha"
+        f" {agreement['alpha']:.3f}, Cohen's kappa {agreement['kappa']:.3f} ({weighted} with"
+        f" quadratic weights), {agreement['within_1']:.1%} at most one level apart."
     )
 
 
 def _bias(params: Params) -> str:
-    own = params.candidates
+    candidates = params.candidates
     return (
-        "Only moments whose captions are most similar to the query were judged:"
-        f" {own.batch} of each query, up to {own.top} where the first ones were relevant. What is"
-        " relevant beyond them has no level and counts as irrelevant, so systems that rank as this"
-        " encoder does are favoured. Where there was an audit (`consensus.csv`), its pairs show how"
-        " much was missed."
+        "Only the moments whose captions are most similar to the query were judged:"
+        f" {candidates.batch} per query, up to {candidates.top} if the first ones were relevant."
+        " Relevant moments beyond these have no level and count as irrelevant, so systems that rank"
+        " like this encoder are favoured. If there was an audit (see `consensus.csv`), its pairs"
+        " show how much was missed."
     )

@@ -25,6 +25,11 @@ class Judged(NamedTuple):
     pairs: pd.DataFrame
 
     @property
+    def texts(self) -> pd.Series:
+        """The queries' texts."""
+        return self.queries["query"]
+
+    @property
     def moments(self) -> pd.DataFrame:
         """Each moment once, with its `length` in seconds and its `share` of the video."""
         moments = self.pairs.drop_duplicates("moment_id")
@@ -41,7 +46,7 @@ class Judged(NamedTuple):
         return per_query(self.pairs, lowest)
 
 
-Figures = dict[str, Callable[[Judged], str]]
+Statistics = dict[str, Callable[[Judged], str]]
 
 
 def per_query(judged: pd.DataFrame, lowest: int = RELEVANT) -> pd.Series:
@@ -58,15 +63,15 @@ def collection_table(collection: Collection) -> list[Row]:
     return _by_split(
         collection,
         {
-            "queries": lambda part: f"{len(part.queries):,}",
-            "judged pairs": lambda part: f"{len(part.pairs):,}",
-            "moments": lambda part: f"{len(part.moments):,}",
-            "videos": lambda part: f"{len(part.videos):,}",
-            "words in a query (mean)": lambda part: _mean(count_words(part.queries["query"])),
-            "distinct words of queries": lambda part: f"{len(vocabulary(part.queries['query'])):,}",
-            "seconds of a moment (mean)": lambda part: _mean(part.moments["length"]),
-            "seconds of a video (mean)": lambda part: _mean(part.videos["duration"]),
-            "moment to video (mean)": lambda part: _mean(part.moments["share"], 3),
+            "queries": lambda split: f"{len(split.queries):,}",
+            "judged pairs": lambda split: f"{len(split.pairs):,}",
+            "moments": lambda split: f"{len(split.moments):,}",
+            "videos": lambda split: f"{len(split.videos):,}",
+            "words per query (mean)": lambda split: _mean(count_words(split.texts)),
+            "distinct query words": lambda split: f"{len(vocabulary(split.texts)):,}",
+            "moment length, seconds (mean)": lambda split: _mean(split.moments["length"]),
+            "video length, seconds (mean)": lambda split: _mean(split.videos["duration"]),
+            "moment length / video length (mean)": lambda split: _mean(split.moments["share"], 3),
         },
     )
 
@@ -82,27 +87,27 @@ def query_table(collection: Collection, batch: int) -> list[Row]:
     return _by_split(
         collection,
         {
-            "judged candidates of a query (mean)": lambda part: _mean(part.sizes()),
-            f"queries with at most {batch}": lambda part: _share(part.sizes() <= batch),
-            f"queries with more than {batch}": lambda part: _share(part.sizes() > batch),
-            "candidates of level 1 to 4 of a query (mean)": lambda part: _mean(
-                part.sizes(RELEVANT)
+            "judged candidates per query (mean)": lambda split: _mean(split.sizes()),
+            f"queries with at most {batch}": lambda split: _share(split.sizes() <= batch),
+            f"queries with more than {batch}": lambda split: _share(split.sizes() > batch),
+            "candidates of level 1 to 4 per query (mean)": lambda split: _mean(
+                split.sizes(RELEVANT)
             ),
-            "candidates of level 4 of a query (mean)": lambda part: _mean(part.sizes(PERFECT)),
+            "candidates of level 4 per query (mean)": lambda split: _mean(split.sizes(PERFECT)),
         },
     )
 
 
-def _by_split(collection: Collection, figures: Figures) -> list[Row]:
+def _by_split(collection: Collection, statistics: Statistics) -> list[Row]:
     """Return a header and a row for each figure, with a column per split and one for both."""
     both = Judged(collection.queries, collection.judged)
-    parts = [Judged(*(frame[frame["split"] == split] for frame in both)) for split in JUDGED_SPLITS]
-    rows = [[name, *map(figure, [*parts, both])] for name, figure in figures.items()]
+    splits = [Judged(*(rows[rows["split"] == name] for rows in both)) for name in JUDGED_SPLITS]
+    rows = [[name, *map(compute, [*splits, both])] for name, compute in statistics.items()]
     return [["", "validation", "test", "both"], *rows]
 
 
-def _of_level(level: int, part: Judged) -> str:
-    return _share(part.pairs["level"] == level)
+def _of_level(level: int, split: Judged) -> str:
+    return _share(split.pairs["level"] == level)
 
 
 def _mean(values: pd.Series, digits: int = 2) -> str:

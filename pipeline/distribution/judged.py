@@ -102,4 +102,4 @@ def _trec_text(queries: Sequence[str], moments: Sequence[str], levels: Sequence[
     """Return judged moments as lines."""
     query, moment = write.fields(queries), write.fields(moments)
     rows = zip(queries, moments, levels, strict=True)
-    return "".join(f"{query[one]} 0 {moment[other]} {level}\n" for one, other, level in rows)
+    return "".join(f"{query[q]} 0 {moment[m]} {level}\n" for q, m, level in rows)

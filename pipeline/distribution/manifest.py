@@ -11,11 +11,11 @@ from pipeline.distribution.files import ReleaseFile, ReleaseFiles, json_object
 from pipeline.distribution.records import RECORDS
 
 UNFINISHED = {
-    "open": "The campaign is not over: levels may still be added.",
-    "closed": "The campaign is closed, but pairs were given up or queries never shown.",
-    "not opened": "No campaign was opened: there are no judgments.",
+    "open": "The campaign is still open: levels may be added.",
+    "closed": "The campaign is closed, but some pairs were given up or some queries never shown.",
+    "not opened": "No campaign was opened, so there are no judgments.",
 }
-SIMULATED = "This is a rehearsal: its judgments may be simulated, and say nothing of any video."
+SIMULATED = "This is a rehearsal: its judgments may be simulated and say nothing about any video."
 
 
 FORMAT = 1
@@ -28,7 +28,7 @@ def warnings(collection: Collection, facts: Facts) -> list[str]:
     if not collection.complete:
         said.append(f"Incomplete. {UNFINISHED[collection.status]} {progress(collection)}")
     if facts.missing:
-        said.append(f"Not for publication: params.yaml does not say {', '.join(facts.missing)}.")
+        said.append(f"Not for publication: params.yaml does not set {', '.join(facts.missing)}.")
     return said
 
 
@@ -36,14 +36,14 @@ def progress(collection: Collection) -> str:
     """Return the progress of judging, in one sentence."""
     now = collection.counts
     return (
-        f"{now['pairs_with_level']:,} of {now['pairs']:,} pairs that were shown have a level,"
-        f" {now['pairs_waiting']:,} wait, {now['pairs_given_up']:,} were given up;"
+        f"{now['pairs_with_level']:,} of {now['pairs']:,} pairs shown have a level,"
+        f" {now['pairs_waiting']:,} are waiting, {now['pairs_given_up']:,} were given up;"
         f" {now['queries_never_shown']:,} of {now['queries']:,} queries were never shown."
     )
 
 
 def manifest(
-    collection: Collection, facts: Facts, params: Params, parts: ReleaseFiles
+    collection: Collection, facts: Facts, params: Params, release_files: ReleaseFiles
 ) -> ReleaseFile:
     """Return the manifest of all files except itself.
 
@@ -65,7 +65,7 @@ def manifest(
         "params": settings.select_settings(params),
         "format": FORMAT,
         "columns": {path: list(columns) for path, columns in sorted(RECORDS.items())},
-        "files": manifest_json({path: part.entry for path, part in parts.items()}),
+        "files": manifest_json({path: file.entry for path, file in release_files.items()}),
         "training": "train_manifest.json",
         "machine": "machine_manifest.json",
     }

@@ -12,7 +12,7 @@ _CSV = {
 }
 _PARQUET = {"string": "Text", "int64": "Integer", "double": "Float", "list<item: string>": "Text[]"}
 RECORDS: dict[str, dict[str, str]] = {
-    **{path: dict(one.split(":") for one in columns.split()) for path, columns in _CSV.items()},
+    **{path: dict(c.split(":") for c in columns.split()) for path, columns in _CSV.items()},
     **{path: {c.name: _PARQUET[str(c.type)] for c in schema} for path, schema in SCHEMAS.items()},
 }
 """The columns of each file with records, with schema.org's types; `[]` marks lists."""

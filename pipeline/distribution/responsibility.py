@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 from pipeline.campaign.collection import Collection
 from pipeline.core.params import Params
 
-RAW_VOTES = "`raw_annotation.csv` and `cant_judge.csv` hold each vote that counts."
+RAW_VOTES = "`raw_annotation.csv` and `cant_judge.csv` contain every valid vote."
 NOT_IMPUTED = (
-    "Nothing was imputed: a pair that people did not agree on, or could not judge, has no level."
+    "Nothing was imputed: a pair without agreement, or that could not be judged, has no level."
 )
 NUMBERED = (
-    "Annotators are numbers. Before every release all that people typed is searched for their"
-    " names, for e-mail addresses and for passwords; anything found stops it."
+    "Annotators are identified by numbers. Before every release, all text that people typed is"
+    " searched for their names, for e-mail addresses and for passwords; a match stops the release."
 )
 VERSIONS = (
-    "Each version is kept. A changed level, pair or query raises the minor version, a changed"
-    " format the major one; pairs keep their numbers, and `momentrank diff` lists what changed."
+    "Every version remains available. A changed level, pair or query raises the minor version, a"
+    " changed format the major version. Pairs keep their numbers; `momentrank diff` lists changes."
 )
 COLLECTED_BY = ["Secondary Data Analysis", "Manual Human Curator"]
 """Croissant's terms for: from the descriptions of an existing corpus, judged by people."""
@@ -51,32 +51,32 @@ class Tool(NamedTuple):
 
 def describe_responsibility(collection: Collection, params: Params) -> dict[str, str]:
     """Return a sentence or two by topic; topics without any are left out."""
-    own = params.release.rai
+    rai = params.release.rai
     said = {
         "Annotation platform": _platform(collection, params),
         "Judgments of a pair": _judgments(collection),
-        "Who judged": own.annotators,
-        "Machine tools": f"{_list(machine_tools(params))}. No machine's level is among the levels.",
+        "Who judged": rai.annotators,
+        "Machine tools": f"{_list(machine_tools(params))}. No level was assigned by a machine.",
         "Limits": _limits(collection),
-        "Use": own.use_cases,
-        "Social impact": own.social_impact,
-        "Personal information": _join(own.personal_information, NUMBERED),
-        "Maintenance": _join(own.maintenance, VERSIONS),
+        "Use": rai.use_cases,
+        "Social impact": rai.social_impact,
+        "Personal information": _join(rai.personal_information, NUMBERED),
+        "Maintenance": _join(rai.maintenance, VERSIONS),
     }
     return {topic: text for topic, text in said.items() if text}
 
 
 def machine_tools(params: Params) -> list[Tool]:
     """Return what machines did to produce the pairs that people judged."""
-    own, tagger = params.rewrite, params.names.model
-    writers = {"openai": own.openai.model, "rules": "rules of MomentRank"}
-    finder = "the name tagger of MomentRank" if tagger == "builtin" else tagger.rpartition("/")[2]
+    rewrite, tagger = params.rewrite, params.names.model
+    writers = {"openai": rewrite.openai.model, "rules": "MomentRank's rules"}
+    finder = "MomentRank's name tagger" if tagger == "builtin" else tagger.rpartition("/")[2]
     rewriting = [
-        Tool(writers.get(own.backend, ""), "rewrote descriptions as captions without names"),
-        Tool(finder, "looked for names that were left in captions"),
+        Tool(writers.get(rewrite.backend, ""), "rewrote descriptions as captions without names"),
+        Tool(finder, "searched captions for remaining names"),
     ]
-    comparing = Tool(encoder_name(params), "compared texts, and chose the moments to judge")
-    return [*(rewriting if own.backend != "none" else []), comparing]
+    comparing = Tool(encoder_name(params), "compared texts and selected the moments to judge")
+    return [*(rewriting if rewrite.backend != "none" else []), comparing]
 
 
 def encoder_name(params: Params) -> str:
@@ -116,9 +116,9 @@ def _platform(collection: Collection, params: Params) -> str:
     campaign = collection.campaign
     version = f", version {campaign.guideline}" if campaign else ""
     return (
-        f"Label Studio, on the campaign's own server. People saw a query, the clip of a moment and"
-        f" the guideline ({params.annotation.guideline}{version}); never the caption, the"
-        " similarity, or what others had said."
+        f"Label Studio, on the campaign's own server. Annotators saw a query, the clip of a moment"
+        f" and the guideline ({params.annotation.guideline}{version}), but never the caption, the"
+        " similarity or other people's votes."
     )
 
 
@@ -128,19 +128,19 @@ def _judgments(collection: Collection) -> str | None:
     if not counts["pairs"]:
         return None
     return (
-        f"Two, or four where the two differ by more than one level; {number:,} votes on"
-        f" {counts['pairs']:,} pairs, {number / counts['pairs']:.2f} a pair."
+        f"Two, or four if the first two differ by more than one level; {number:,} votes on"
+        f" {counts['pairs']:,} pairs, {number / counts['pairs']:.2f} per pair."
     )
 
 
 def _limits(collection: Collection) -> str:
     least = "" if collection.complete else " This version is incomplete."
     return (
-        "A level says how well people found a moment to fit a query, from one clip; it says nothing"
-        " of moments that nobody was shown. Where a moment begins and ends is the corpus's word."
+        "A level is people's judgment of how well one clip matches a query; it says nothing about"
+        " moments that nobody was shown. The boundaries of the moments come from the corpus."
         f" {_missing(collection)}{least}"
-        f" The {len(collection.frozen):,} queries were made from moments of this corpus, and are no"
-        " sample of what people search for."
+        f" The {len(collection.frozen):,} queries were written from moments of this corpus; they"
+        " are not a sample of what people search for."
     )
 
 
@@ -149,10 +149,10 @@ def _missing(collection: Collection) -> str:
     without = counts["pairs"] - counts["pairs_with_level"]
     return (
         f"{without:,} of {counts['pairs']:,} pairs have no level ({counts['pairs_discarded']:,}"
-        f" discarded for disagreement or want of votes, {counts['pairs_unjudgeable']:,}"
+        f" discarded for disagreement or too few votes, {counts['pairs_unjudgeable']:,}"
         f" unjudgeable, {counts['pairs_waiting']:,} waiting);"
         f" {counts['queries_without_level']:,} of {counts['queries']:,} queries are not released"
-        " for want of a level."
+        " because none of their moments has a level."
     )
 
 

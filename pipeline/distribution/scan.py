@@ -26,7 +26,7 @@ OF_THE_CORPUS = {
 }
 AS_WORDS = r"(?<![^\W\d_])(?:{})(?![^\W\d_])"
 ONE_OF_A_FEW = ("kind", "reason")
-SHORTEST_PART, SHORTEST_SECRET = 3, 6
+SHORTEST_WORD, SHORTEST_SECRET = 3, 6
 
 
 class Private(NamedTuple):
@@ -73,9 +73,9 @@ def read_private(path: Path) -> Private:
     leaves = list(_leaves(files.read_yaml(path))) if path.is_file() else []
     names = {text for key, text in leaves if key == "name"}
     secrets = {text for key, text in leaves if key != "name"}
-    parts = {part for name in names for part in name.split() if len(part) >= SHORTEST_PART}
+    words = {word for name in names for word in name.split() if len(word) >= SHORTEST_WORD}
     return Private(
-        _compile_any(names | parts, AS_WORDS),
+        _compile_any(names | words, AS_WORDS),
         _compile_any({name for name in names if " " in name}, AS_WORDS),
         _compile_any({text for text in secrets if len(text) >= SHORTEST_SECRET}, "(?:{})"),
     )

@@ -86,8 +86,8 @@ class Texts:
         order = np.argsort(chunk, kind="stable")
         taken = [pa.array([], pa.string())]
         for number in np.unique(chunk):
-            here = wanted[chunk == number] - (self.ends[number] - len(self.chunks[number]))
-            taken.append(self.chunks[number].take(pa.array(here)).cast(pa.string()))
+            in_chunk = wanted[chunk == number] - (self.ends[number] - len(self.chunks[number]))
+            taken.append(self.chunks[number].take(pa.array(in_chunk)).cast(pa.string()))
         return pa.concat_arrays(taken).take(pa.array(np.argsort(order)))
 
 
@@ -116,9 +116,9 @@ class Training:
         ends = pa.array(np.arange(0, len(times) + 1, 2, dtype=np.int32))
         video, names = pd.factorize(moments["video_id"])
         seconds = durations.reindex(names).to_numpy("float64")[video]
-        own, said = Texts.from_series(queries["query_id"]), Texts.from_series(queries["query"])
+        keys, texts = Texts.from_series(queries["query_id"]), Texts.from_series(queries["query"])
         return cls(
-            [pa.array(number), own, said],
+            [pa.array(number), keys, texts],
             [
                 Texts.from_series(moments["video_id"]),
                 pa.ListArray.from_arrays(ends, pa.array(times)),
@@ -129,10 +129,10 @@ class Training:
 
     def json(self, group: Neighbours) -> Iterator[Query]:
         """Yield each query of a group up to its moments, then these, the most similar first."""
-        distinct, place = np.unique(group.moment, return_inverse=True)
+        distinct, index = np.unique(group.moment, return_inverse=True)
         heads = list(map(_head, *self._columns(pa.array(distinct))))
         values = orjson.dumps(group.similarity.tolist())[1:-1].split(b",")
-        pairs = zip(place.tolist(), values, strict=True)
+        pairs = zip(index.tolist(), values, strict=True)
         moments = [heads[moment] + value + b"}" for moment, value in pairs]
         starts = np.flatnonzero(group.rank == 1).tolist()
         queries = zip(*(column.to_pylist() for column in self._queries(group)), strict=True)
@@ -143,13 +143,13 @@ class Training:
 
     def table(self, group: Neighbours, size: int) -> pa.Table:
         """Return the same as a table (`SCHEMA`), with the first `size` moments of each query."""
-        kept = group.rank <= size
-        moment = pa.array(group.moment[kept])
+        is_top = group.rank <= size
+        moment = pa.array(group.moment[is_top])
         moments = pa.StructArray.from_arrays(
-            [*(column.take(moment) for column in self.moments), pa.array(group.similarity[kept])],
+            [*(column.take(moment) for column in self.moments), pa.array(group.similarity[is_top])],
             fields=list(MOMENT),
         )
-        starts = np.flatnonzero(group.rank[kept] == 1)
+        starts = np.flatnonzero(group.rank[is_top] == 1)
         offsets = pa.array([*starts.tolist(), len(moment)], pa.int32())
         lists = pa.ListArray.from_arrays(offsets, moments, type=SCHEMA.types[-1])
         return pa.table([*self._queries(group), lists], schema=SCHEMA)
@@ -219,6 +219,6 @@ def _parquet(size: int, stack: ExitStack) -> pq.ParquetWriter:
 
 
 def _write_json(stream: IO[bytes], queries: Iterable[Query], size: int, *, is_first: bool) -> None:
-    for place, (query, moments) in enumerate(queries):
-        stream.write(b"[\n" if is_first and not place else b",\n")
+    for index, (query, moments) in enumerate(queries):
+        stream.write(b"[\n" if is_first and not index else b",\n")
         stream.write(query + b",".join(moments[:size]) + b"]}")

@@ -67,7 +67,7 @@ def read_published(path: Path = FILE) -> list[Publication]:
 
 def write_published(published: list[Publication], path: Path = FILE) -> None:
     """Rewrite the file with what is published."""
-    content = [one.model_dump() for one in published]
+    content = [publication.model_dump() for publication in published]
     files.write_yaml(path, content, "Written by `python -m pipeline.publish`; commit it.")
 
 
@@ -75,16 +75,16 @@ def describe_version(manifest: Mapping[str, Any], published: list[Publication]) 
     """Return why a manifest's version is too low after what is published; None if it isn't."""
     if not published:
         return None
-    last = max(published, key=lambda one: parse_version(one.version))
+    last = max(published, key=lambda publication: parse_version(publication.version))
     version, changes = manifest["version"], list_changes(last.manifest, manifest)
     least = required_version(last.version, changes)
     if parse_version(version) >= parse_version(least):
         return None
     reason = _tell(changes) or "a later version can't have a lower number"
-    part = f" ({changes[0].part})" if changes else ""
+    level = f" ({changes[0].part})" if changes else ""
     return (
         f"params.yaml: release.version is {version}, but {last.version} is published ({FILE}), and"
-        f" since then {reason}: set it to {least}{part} or higher (`momentrank diff OLD NEW` shows"
+        f" since then {reason}: set it to {least}{level} or higher (`momentrank diff OLD NEW` shows"
         " each change)"
     )
 

@@ -57,5 +57,5 @@ class Judge(Protocol):
     def judge(self, pairs: Sequence[Pair]) -> Iterator[Answer]:
         """Yield one answer for each pair and repeat, in any order."""
 
-    def figures(self) -> Mapping[str, object]:
+    def metrics(self) -> Mapping[str, object]:
         """Return what judging took, for the metrics."""

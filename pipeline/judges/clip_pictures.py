@@ -55,9 +55,9 @@ class Look:
 class PictureReader:
     """Reads pictures in threads, and keeps those of the last clips, as queries share clips."""
 
-    def __init__(self, look: Look, kept: int) -> None:
-        """Keep the pictures of `kept` clips."""
-        self._look, self._kept = look, kept
+    def __init__(self, look: Look, capacity: int) -> None:
+        """Keep the pictures of `capacity` clips."""
+        self._look, self._capacity = look, capacity
         self._pool = ThreadPoolExecutor(cores(), thread_name_prefix="pictures")
         self._clips: OrderedDict[str, asyncio.Task[list[str]]] = OrderedDict()
 
@@ -72,7 +72,7 @@ class PictureReader:
             task = asyncio.create_task(self._take(clip))
         self._clips[clip.sha] = task
         self._clips.move_to_end(clip.sha)
-        while len(self._clips) > self._kept:
+        while len(self._clips) > self._capacity:
             self._clips.popitem(last=False)
         return await asyncio.shield(task)
 
@@ -103,8 +103,8 @@ class ClipPictures:
     @property
     def tokens(self) -> int:
         """About how many tokens all pictures take; servers differ by a factor of more than ten."""
-        one = self.look.height**2 * _ASPECT / _PIXELS_PER_TOKEN
-        return round(len(self.look.times(self.clip)) * one)
+        per_picture = self.look.height**2 * _ASPECT / _PIXELS_PER_TOKEN
+        return round(len(self.look.times(self.clip)) * per_picture)
 
     async def put_in(self, body: Body) -> Body:
         """Return the body with the pictures in place of their names.
@@ -128,8 +128,8 @@ def _replace(content: str | Sequence[Body], by_name: dict[str, str]) -> str | li
     if isinstance(content, str):
         return content
     return [
-        part | {"image_url": part["image_url"] | {"url": by_name[part["image_url"]["url"]]}}
-        if part["type"] == "image_url"
-        else part
-        for part in content
+        block | {"image_url": block["image_url"] | {"url": by_name[block["image_url"]["url"]]}}
+        if block["type"] == "image_url"
+        else block
+        for block in content
     ]

@@ -18,7 +18,7 @@ GUIDELINE, SECONDS, PICTURES = "guideline", "seconds", "pictures"
 CAPTION, QUERY, LEVELS = "caption", "query", "levels"
 ALLOWED = {*get_args(LevelNumber), None}
 
-Part = dict[str, Any]
+Block = dict[str, Any]
 """A part of a message: a text, or a picture."""
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode
@@ -59,20 +59,20 @@ class JudgePrompt(Prompt):
         """Return the system text, which is the same for every pair."""
         return fill(self.system, {GUIDELINE: write_guideline(guideline)})
 
-    def show(self, seconds: float, times: Sequence[float], addresses: Sequence[str]) -> list[Part]:
+    def show(self, seconds: float, times: Sequence[float], addresses: Sequence[str]) -> list[Block]:
         """Return the clip's pictures, each after its time."""
         about = {SECONDS: f"{seconds:.1f}", PICTURES: str(len(times))}
-        parts = [_text(fill(self.clip, about))]
+        blocks = [_text(fill(self.clip, about))]
         for time, address in zip(times, addresses, strict=True):
-            parts.append(_text(f"t = {time:.2f} s"))
-            parts.append({"type": "image_url", "image_url": {"url": address}})
-        return parts
+            blocks.append(_text(f"t = {time:.2f} s"))
+            blocks.append({"type": "image_url", "image_url": {"url": address}})
+        return blocks
 
-    def describe(self, caption: str) -> list[Part]:
+    def describe(self, caption: str) -> list[Block]:
         """Return the part that replaces the pictures."""
         return [_text(fill(self.blind, {CAPTION: _encode(caption)}))]
 
-    def ask(self, query: str) -> list[Part]:
+    def ask(self, query: str) -> list[Block]:
         """Return the question."""
         return [_text(fill(self.user, {QUERY: _encode(query)}))]
 
@@ -84,5 +84,5 @@ def write_guideline(guideline: Guideline) -> str:
     return fill(guideline.body, {LEVELS: "\n".join(lines)}).strip()
 
 
-def _text(text: str) -> Part:
+def _text(text: str) -> Block:
     return {"type": "text", "text": text}

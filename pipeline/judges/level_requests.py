@@ -98,8 +98,8 @@ class LevelRecipe(Recipe[Judged]):
         [text] = texts
         question = self.questions[text]
         pictures = None if self.blind else ClipPictures(question.clip, self.look, self.reader)
-        parts = [*self._show(question), *self.prompt.ask(question.query)]
-        messages: list[Body] = [system, {"role": "user", "content": parts}]
+        blocks = [*self._show(question), *self.prompt.ask(question.query)]
+        messages: list[Body] = [system, {"role": "user", "content": blocks}]
         return self._request({_SHOWN_ID: text}, messages, ask, pictures)
 
     def _show(self, question: Question) -> list[dict[str, Any]]:
@@ -143,11 +143,11 @@ def expect_level(alternatives: Mapping[str, float] | None, level: int | None) ->
     """
     if level is None or not alternatives or str(level) not in alternatives:
         return None
-    likely = {one: math.exp(alternatives.get(str(one), -math.inf)) for one in LEVELS}
+    likely = {level: math.exp(alternatives.get(str(level), -math.inf)) for level in LEVELS}
     total = sum(likely.values())
     if total <= 0:
         return None
-    return min(float(LEVELS[-1]), sum(one * share for one, share in likely.items()) / total)
+    return min(float(LEVELS[-1]), sum(level * share for level, share in likely.items()) / total)
 
 
 def _write_remark(reason: str | None) -> str | None:

@@ -51,25 +51,25 @@ def fit(x: Floats, levels: Ints, near: Fit | None = None) -> Fit:
     rows, is only a starting point. The result does not depend on the order of rows, except in the
     last digits.
     """
-    seen, place = np.unique(levels, return_inverse=True)
+    seen, level = np.unique(levels, return_inverse=True)
     center, spread = float(x.mean()), float(x.std())
     scale = spread if spread > _NEAR_ZERO else 1.0
     if len(seen) == 1:
         return Fit(seen, np.empty(0), 0.0, center, scale)
     z = (x - center) / scale
-    start = _begin(place, len(seen))
+    start = _begin(level, len(seen))
     if near is not None and np.array_equal(near.levels, seen):
         start = _pack(near.thresholds, near.slope)
     minimum = minimize(
-        _loss, start, args=(z, place), jac=True, method="BFGS", options={"gtol": TOLERANCE}
+        _loss, start, args=(z, level), jac=True, method="BFGS", options={"gtol": TOLERANCE}
     )
     thresholds, slope = _unpack(minimum.x)
     return Fit(seen, thresholds, slope, center, scale)
 
 
-def _begin(place: Ints, number: int) -> Floats:
+def _begin(level: Ints, number: int) -> Floats:
     """Return the solution for a slope of 0: thresholds at the log odds of cumulative shares."""
-    below = np.cumsum(np.bincount(place, minlength=number))[:-1] / len(place)
+    below = np.cumsum(np.bincount(level, minlength=number))[:-1] / len(level)
     return _pack(np.log(below / (1 - below)), 0.0)
 
 
@@ -83,7 +83,7 @@ def _unpack(packed: Floats) -> tuple[Floats, float]:
     return thresholds, float(packed[0])
 
 
-def _loss(packed: Floats, z: Floats, place: Ints) -> tuple[float, Floats]:
+def _loss(packed: Floats, z: Floats, level: Ints) -> tuple[float, Floats]:
     """Return the mean negative log-likelihood with the ridge, and its gradient.
 
     With a and b the thresholds above and below a level, minus slope * z, its probability is
@@ -91,14 +91,14 @@ def _loss(packed: Floats, z: Floats, place: Ints) -> tuple[float, Floats]:
     """
     thresholds, slope = _unpack(packed)
     bounds = np.concatenate([[-np.inf], thresholds, [np.inf]])
-    above, below = bounds[place + 1] - slope * z, bounds[place] - slope * z
-    gap = bounds[place + 1] - bounds[place]
+    above, below = bounds[level + 1] - slope * z, bounds[level] - slope * z
+    gap = bounds[level + 1] - bounds[level]
     likelihood = log_expit(above) + log_expit(-below) + np.log1p(-np.exp(-gap))
     with np.errstate(over="ignore"):  # exp(inf) of the outer levels, whose share is 0
         share = 1 / np.expm1(gap)
     by_above, by_below = expit(-above) + share, -expit(below) - share
     count = len(bounds)
-    by_bound = np.bincount(place + 1, by_above, count) + np.bincount(place, by_below, count)
+    by_bound = np.bincount(level + 1, by_above, count) + np.bincount(level, by_below, count)
     inner = by_bound[1:-1]
     onwards = np.cumsum(inner[::-1])[::-1]  # a step moves all the thresholds after it
     by_slope = -float(((by_above + by_below) * z).sum()) - RIDGE * slope

@@ -28,40 +28,42 @@ from pipeline.judges.repeats import drop_stale, settle_machine
 JUDGMENTS, CARD, MANIFEST = "machine_judgments.csv", "machine_card.txt", "machine_manifest.json"
 QRELS = "qrels/{}.machine.qrels"
 MOMENT_QRELS = "qrels/{}.machine.moments.qrels"
-PLACE = ["video_name", "start", "end"]
+SEGMENT = ["video_name", "start", "end"]
 SHOWN = ["query_sha", "clip_sha"]
-_GIVEN = ["level", "expected", "reason", "model", "prompt", "guideline", "frames", "repeat"]
-COLUMNS = [*PAIR_KEY, *PLACE, *_GIVEN, *SHOWN]
+_ANSWER = ["level", "expected", "reason", "model", "prompt", "guideline", "frames", "repeat"]
+COLUMNS = [*PAIR_KEY, *SEGMENT, *_ANSWER, *SHOWN]
 """Of `machine_judgments.csv`. A model's remarks in its own words are not released."""
 
 NOTICE = (
-    "No person gave these levels: a machine did. They are not the collection's levels, and are in"
-    " none of its other files. Report no score by them as a score on this collection."
+    "A machine assigned these levels, not people. They are not the collection's levels and are in"
+    " none of its other files. Do not report scores computed from them as scores on this"
+    " collection."
 )
-SIMULATED = "Judgments of people may be simulated here (a rehearsal)."
+SIMULATED = "This is a rehearsal: people's judgments may be simulated."
 LEARNED = (
     "The model is an ordinal regression of people's levels on the similarity of query and caption;"
     " it saw no video. The levels of a validation query come from the other validation queries,"
-    " those of test queries from all validation queries. It is a control, no judge."
+    " those of test queries from all validation queries. It is a control, not a judge."
 )
-BLIND = "The model saw no video: captions stood in the place of pictures."
+BLIND = "The model saw no video: it was shown captions instead of pictures."
 CARD_TEXT = """\
-# Levels by a machine
+# Machine levels
 
 {notice}
 
-* Model: {model}. Prompt: {prompt}. Guideline: {guideline}. Pictures of a clip at most: {frames}.
-* {pairs:,} pairs of {queries:,} queries have a level, {without:,} judgments have none: {reasons}.
-* `machine_judgments.csv`: every judgment. `level` is 0 to 4, or empty with the `reason`, which is
-  no 0; `expected` is the mean level by the model's own probabilities, where it tells them;
-  `repeat` counts the times a pair was asked; `query_sha` and `clip_sha` name the text and the clip.
-* `qrels/*.machine.qrels`: `query_id Q0 video_id start end level`; `qrels/*.machine.moments.qrels`:
-  TREC, `query_id 0 moment_id level`; both as the qrels of people's levels.
-  The level is the median of the repeats, between two levels the higher one. They hold queries
-  and moments that no person has judged, too.
+* Model: {model}. Prompt: {prompt}. Guideline: {guideline}. Pictures per clip: at most {frames}.
+* {pairs:,} pairs of {queries:,} queries have a level. {without:,} judgments have none: {reasons}.
+* `machine_judgments.csv`: every judgment. `level` is 0 to 4, or empty with a `reason`, which does
+  not count as level 0. `expected` is the mean level under the model's own probabilities, if it
+  reports them. `repeat` numbers the repeated judgments of a pair. `query_sha` and `clip_sha`
+  identify the text and the clip.
+* `qrels/*.machine.qrels`: `query_id Q0 video_id start end level`. `qrels/*.machine.moments.qrels`:
+  TREC format, `query_id 0 moment_id level`. Both have the format of the qrels with people's levels.
+  The level is the median of the repeats; between two levels, the higher one. They also contain
+  queries and moments that nobody judged.
 {learned}
-How far it agrees with people must be known before anything is concluded from it: nothing is
-claimed here.
+Measure how well the machine agrees with people before you draw conclusions from its levels: this
+release makes no claim about it.
 """
 
 
@@ -81,18 +83,18 @@ def build_machine_files(table: pd.DataFrame, source: Released, settings: Judge) 
     """
     rows = _select(table, source)
     settled = settle_machine(rows)
-    places = rows.drop_duplicates(PAIR_KEY)[[*PAIR_KEY, *PLACE, "split"]]
-    levels = settled.merge(places, on=PAIR_KEY).sort_values(PAIR_KEY)
+    segments = rows.drop_duplicates(PAIR_KEY)[[*PAIR_KEY, *SEGMENT, "split"]]
+    levels = settled.merge(segments, on=PAIR_KEY).sort_values(PAIR_KEY)
     levels = levels.rename(columns={"video_name": "video_id"})
     by_split = {name: levels[levels["split"] == name] for name in tables.JUDGED_SPLITS}
     files = {
         JUDGMENTS: csv_rows(rows[COLUMNS] if len(levels) else rows[COLUMNS][:0]),
-        **{QRELS.format(name): segment_qrels(own) for name, own in by_split.items()},
-        **{MOMENT_QRELS.format(name): moment_qrels(own) for name, own in by_split.items()},
+        **{QRELS.format(name): segment_qrels(judged) for name, judged in by_split.items()},
+        **{MOMENT_QRELS.format(name): moment_qrels(judged) for name, judged in by_split.items()},
     }
     described = _describe(rows, levels, source, settings)
     files[CARD] = ReleaseFile(_card(described).encode())
-    listed = {path: part.entry for path, part in files.items()} if len(levels) else {}
+    listed = {path: file.entry for path, file in files.items()} if len(levels) else {}
     content = described | {"columns": {JUDGMENTS: COLUMNS}, "files": manifest_json(listed)}
     return {**files, MANIFEST: json_object(content)}
 
@@ -100,10 +102,10 @@ def build_machine_files(table: pd.DataFrame, source: Released, settings: Judge) 
 def _select(table: pd.DataFrame, source: Released) -> pd.DataFrame:
     """Return judgments that are not stale, for the collection's queries, without local paths."""
     campaign, queries = source.campaign, source.queries
-    kept = select_distinct_texts(queries if campaign is None else campaign.select_kept(queries))
+    distinct = select_distinct_texts(queries if campaign is None else campaign.select_kept(queries))
     moments = source.moments.rename(columns={"video_id": "video_name"})
-    rows = drop_stale(table, source.ledger).merge(kept[["query_id", "split"]], on="query_id")
-    rows = rows.merge(moments[["moment_id", *PLACE]], on="moment_id")
+    rows = drop_stale(table, source.ledger).merge(distinct[["query_id", "split"]], on="query_id")
+    rows = rows.merge(moments[["moment_id", *SEGMENT]], on="moment_id")
     rows["model"] = rows["model"].map(_public)
     return rows.sort_values([*PAIR_KEY, "repeat"], ignore_index=True)
 

@@ -26,8 +26,8 @@ def settle_machine(machine: pd.DataFrame) -> pd.DataFrame:
     `levels` is how many repeats gave a level, and `span` their range. `level` is their median, the
     higher one if it is between two; `expected` is the mean, null if any is unknown.
     """
-    given = machine[machine["level"].notna()].sort_values([*PAIR_KEY, "repeat"])
-    by = given.groupby(PAIR_KEY, sort=True)
+    answered = machine[machine["level"].notna()].sort_values([*PAIR_KEY, "repeat"])
+    by = answered.groupby(PAIR_KEY, sort=True)
     expected = by["expected"]
     complete = expected.count() == by.size()
     rows = pd.DataFrame(

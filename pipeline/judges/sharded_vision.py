@@ -94,7 +94,9 @@ class ShardedVisionJudge(VisionJudge):
         self._asker.endpoint.require_key()
         is_useful = any(attempt.was_useful for attempt in attempts)
         given = {
-            part_key(STAGE, *(one.text for turn in share for one in turn.questions)): share
+            part_key(
+                STAGE, *(question.text for turn in share for question in turn.questions)
+            ): share
             for share in shares
         }
         folder, clear = self._asker.cache.folder / SHARDS, partial(clear_parts, STAGE, self._engine)
@@ -159,13 +161,13 @@ def share_limits(settings: LanguageModel, number: int) -> LanguageModel:
 
 def divide(turns: Sequence[Turn], number: int) -> list[list[Turn]]:
     """Divide the questions among at most `number` processes; one gets all those about a clip."""
-    counts = Counter(one.clip.sha for turn in turns for one in turn.questions)
+    counts = Counter(question.clip.sha for turn in turns for question in turn.questions)
     order = sorted(counts, key=lambda sha: (-counts[sha], sha))
     number = max(1, min(number, len(order)))
-    place = {sha: rank % number for rank, sha in enumerate(order)}
+    share_of = {sha: rank % number for rank, sha in enumerate(order)}
     return [
         [
-            turn._replace(questions=[one for one in turn.questions if place[one.clip.sha] == share])
+            turn._replace(questions=[q for q in turn.questions if share_of[q.clip.sha] == share])
             for turn in turns
         ]
         for share in range(number)

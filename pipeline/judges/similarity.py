@@ -35,14 +35,14 @@ class SimilarityJudge:
     def __init__(self, people: pd.DataFrame) -> None:
         """Learn from people's levels: `query_id, moment_id, level`, for any queries."""
         self._people = people
-        self._figures: dict[str, object] = {}
+        self._metrics: dict[str, object] = {}
 
     def judge(self, pairs: Sequence[Pair]) -> Iterator[Answer]:
         """Yield the level of every pair, or `no-judgments` if there are no levels to learn from."""
         table = pd.DataFrame(list(pairs), columns=Pair._fields).sort_values(PAIR_KEY)
         levels = table[table["split"] == FITTED_ON].merge(self._people, on=PAIR_KEY)
         whole = _fit(levels)
-        self._figures = {
+        self._metrics = {
             "fitted_on_pairs": len(levels),
             "fitted_on_queries": levels["query_id"].nunique(),
             "slope": None if whole is None else round(whole.slope / whole.scale, DIGITS),
@@ -53,9 +53,9 @@ class SimilarityJudge:
         for query_id, rows in table[table["query_id"].isin(of_own)].groupby("query_id"):
             yield from _answer(rows, _fit(levels[levels["query_id"] != query_id], whole))
 
-    def figures(self) -> Mapping[str, object]:
+    def metrics(self) -> Mapping[str, object]:
         """Return how much was learned from, and the slope: log odds for a similarity of 1."""
-        return self._figures
+        return self._metrics
 
 
 def _fit(levels: pd.DataFrame, near: Fit | None = None) -> Fit | None:

@@ -139,7 +139,7 @@ class VisionJudge:
                 error = exc
         return self._asker.list_unanswered(error)
 
-    def figures(self) -> Mapping[str, object]:
+    def metrics(self) -> Mapping[str, object]:
         """Return what judging took, and the number of answers by reason (`ok`: with a level)."""
         spent = self._asker.spent.metrics()
         del spent["reused_captions"]
@@ -158,7 +158,8 @@ class VisionJudge:
         recipe, *others = [self._recipe(questions, repeat) for repeat in repeats]
         texts = list(recipe.questions)
         with self._asker.cache.lock():  # merges what a killed run has bought
-            requests = [self._asker.attempt(each, texts, 1).missing() for each in (recipe, *others)]
+            attempts = [self._asker.attempt(asked, texts, 1) for asked in (recipe, *others)]
+            requests = [attempt.missing() for attempt in attempts]
         missing = [text for request in requests[0] for text in request.asked.values()]
         shuffled = sorted(missing or texts, key=lambda text: draw("estimate", text))
         sample = shuffled[:ESTIMATED_BY]
@@ -213,7 +214,7 @@ class VisionJudge:
     def _recipe(self, questions: Sequence[Question], repeat: int) -> LevelRecipe:
         """Return a recipe for the distinct questions, by clip: a server may reuse what it read."""
         settings = self._settings
-        ordered = sorted(questions, key=lambda one: (one.clip.sha, one.query))
+        ordered = sorted(questions, key=lambda question: (question.clip.sha, question.query))
         return LevelRecipe(
             url=self._asker.endpoint.url,
             model=settings.model,

@@ -84,8 +84,8 @@ class Language(NamedTuple):
         if self.is_given:
             return f"{self.name} ({self.code}), as set in ingest.language"
         shown = {code: share for code, share in self.shares.items() if share >= MIN_SHOWN}
-        parts = [f"{name_of(code)} ({code}) {share:.1%}" for code, share in shown.items()]
-        named = ", ".join(parts) or "an unknown language"
+        shares = [f"{name_of(code)} ({code}) {share:.1%}" for code, share in shown.items()]
+        named = ", ".join(shares) or "an unknown language"
         weak = "" if self.is_certain else ": too few to be certain"
         return f"{named} of {self.texts:,} texts{weak}"
 
@@ -111,7 +111,7 @@ def detect(texts: Iterable[str]) -> Language:
     ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     total = counts.total()
     code = ranked[0][0] if ranked else UNKNOWN
-    return Language(code, {one: count / total for one, count in ranked}, total)
+    return Language(code, {language: count / total for language, count in ranked}, total)
 
 
 def name_of(code: str) -> str:

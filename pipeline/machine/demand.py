@@ -61,7 +61,7 @@ def calc_demands(moments: int, params: Params) -> list[Demand]:
     train = count_training(n, params)
     clips = queries * min(n, params.candidates.top) if params.ingest.videos else 0
     whole = TABLE_BYTES * n / GB
-    kept = min(params.engine.table_memory, whole)
+    in_memory = min(params.engine.table_memory, whole)
     readers = 1
     if database.fits(params.engine.table_memory, n):
         searching = training_memory = 0.5 + 2 * whole
@@ -75,9 +75,9 @@ def calc_demands(moments: int, params: Params) -> list[Demand]:
     reading = READ_SECONDS / readers + SETTLE_SECONDS
     written = TRAINING_BYTES * sum(params.pseudo.top) * train / GB
     return [
-        Demand("ingest", reading * n / HOUR, 0.2 + kept, 2e2 * n / GB),
+        Demand("ingest", reading * n / HOUR, 0.2 + in_memory, 2e2 * n / GB),
         Demand("rewrite", rewriting, 1.0 + whole, 2e2 * n / GB),
-        Demand("split", 7e-6 * n / HOUR, 0.2 + kept, 1e2 * n / GB),
+        Demand("split", 7e-6 * n / HOUR, 0.2 + in_memory, 1e2 * n / GB),
         Demand("embed", n / TEXTS_PER_SECOND * share, 1.0 + whole, VECTOR_BYTES * n / GB),
         Demand("candidates", PAIR_SECONDS * queries * n * share + lead, searching, 0.0),
         Demand("clips", CLIP_SECONDS * clips * share, 0.5 + whole, CLIP_BYTES * clips / GB),

@@ -102,7 +102,7 @@ def find_ffmpeg(params: Ingest) -> Finding:
 
 def find_memory(demands: list[Demand]) -> Finding:
     """Compare the memory of this machine with what the most demanding stage needs."""
-    most = max(demands, key=lambda one: one.memory)
+    most = max(demands, key=lambda need: need.memory)
     free = psutil.virtual_memory().available / GB
     text = f"{free:.1f} GB available, {most.stage} needs {most.memory:.1f}"
     if free >= most.memory * SPARE:
@@ -113,7 +113,7 @@ def find_memory(demands: list[Demand]) -> Finding:
 
 def find_disk(demands: list[Demand], folder: Path = Path()) -> Finding:
     """Compare the free disk here with what all stages write."""
-    wanted, free = sum(one.disk for one in demands), shutil.disk_usage(folder).free / GB
+    wanted, free = sum(need.disk for need in demands), shutil.disk_usage(folder).free / GB
     text = f"{free:.0f} GB free, the stages write {wanted:.1f}"
     if free >= wanted * SPARE:
         return Finding("disk", "ok", text)
@@ -123,8 +123,8 @@ def find_disk(demands: list[Demand], folder: Path = Path()) -> Finding:
 def find_parts(engine: Engine, wanted: float) -> Finding:
     """Compare the free space where parts are kept with what they need, in GB."""
     folder = Path(engine.folder).absolute()
-    there = next(path for path in (folder, *folder.parents) if path.exists())
-    free = shutil.disk_usage(there).free / GB
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    free = shutil.disk_usage(existing).free / GB
     text = f"{free:.0f} GB free in {engine.folder}, one stage's parts need {wanted:.1f}"
     if free >= wanted * SPARE:
         return Finding("parts", "ok", text)
@@ -144,10 +144,10 @@ def find_model(key: str, model: str) -> Finding:
     from huggingface_hub.errors import CacheNotFound  # noqa: PLC0415
 
     try:
-        here = {repo.repo_id for repo in scan_cache_dir().repos}
+        cached = {repo.repo_id for repo in scan_cache_dir().repos}
     except CacheNotFound:
-        here = set()
-    if model in here:
+        cached = set()
+    if model in cached:
         return Finding(key, "ok", f"{model}, in the hub's cache")
     text = f"{model} is downloaded from the model hub at first use"
     return Finding(key, "note", text, f"without a network: set {key} to a folder")
@@ -182,8 +182,8 @@ def find_engine(engine: Engine) -> Finding:
     if engine.kind != "local" and engine.shards == 1:
         step = "set engine.shards to a few for each core"
         return Finding("engine", "note", f"{engine.kind}, but 1 shard uses only 1 core", step)
-    parts = "1 shard" if engine.shards == 1 else f"{engine.shards} shards"
-    return Finding("engine", "ok", f"{engine.kind}, {parts}")
+    shards = "1 shard" if engine.shards == 1 else f"{engine.shards} shards"
+    return Finding("engine", "ok", f"{engine.kind}, {shards}")
 
 
 def find_gpu() -> Finding:

@@ -90,15 +90,15 @@ class NameFinder:
         }
         words = frozenset(key for key, casing in of_word.items() if not casing.is_name_like)
         rare = {key for key in words if of_word[key].capitals < MIN_VOTES}
-        given = Knowledge(evidence, Known(cast, words=words), frozenset(of_word.keys() - rare))
+        knowledge = Knowledge(evidence, Known(cast, words=words), frozenset(of_word.keys() - rare))
         share = 1.0
         if not of_captions:
-            naming = self._map(name_people, given, [(text,) for text in texts])
+            naming = self._map(name_people, knowledge, [(text,) for text in texts])
             share = sum(naming) / max(len(texts), 1)
-        learned = given.known._replace(share=share)
-        weighed = self._map(weigh_people, given, self._tag_rows(texts))
+        learned = knowledge.known._replace(share=share)
+        weighed = self._map(weigh_people, knowledge, self._tag_rows(texts))
         people = corpora.people(weighed, learned.names_people)
-        return given._replace(known=learned._replace(people=people))
+        return knowledge._replace(known=learned._replace(people=people))
 
     def _judge(self, texts: Sequence[str]) -> list[list[Judged]]:
         """Return the candidates of each text with their verdicts; each is judged once."""

@@ -84,8 +84,8 @@ class FlairTagger:
 
     def _tag(self, texts: list[str]) -> list[list[Span]]:
         sentences = [sentence(text) for text in texts]
-        for one in sentences:
-            one.is_document_boundary = True  # else its neighbours in the list are its context
+        for tagged in sentences:
+            tagged.is_document_boundary = True  # else its neighbours in the list are its context
         self._model.predict(
             sentences, mini_batch_size=self._batch_size, embedding_storage_mode="none"
         )
@@ -131,9 +131,9 @@ def locate(model: str, revision: str | None) -> Path:
     if path.is_file():
         return path
     if path.is_dir():
-        if not (there := [path / name for name in FILE_NAMES if (path / name).is_file()]):
+        if not (existing := [path / name for name in FILE_NAMES if (path / name).is_file()]):
             raise TaggerError(f"names.model: {path} contains no {' or '.join(FILE_NAMES)}")
-        return there[0]
+        return existing[0]
     if not COMMIT.fullmatch(revision or ""):
         raise TaggerError(
             f"names.revision: name the commit (40 hex digits) of {model!r}, not {revision!r}:"

@@ -23,30 +23,30 @@ class Knowledge(NamedTuple):
     sure: frozenset[str] = frozenset()
 
 
-def find_candidates(given: Knowledge, text: str, spans: Sequence[Span]) -> list[Span]:
+def find_candidates(knowledge: Knowledge, text: str, spans: Sequence[Span]) -> list[Span]:
     """Return the candidates of a text: what the tagger marks and what the corpus adds."""
-    every = [*spans, *given.known.cast.spans(text), *corpus.full_names(text)]
-    return refine(text, every, given.evidence)
+    every = [*spans, *knowledge.known.cast.spans(text), *corpus.full_names(text)]
+    return refine(text, every, knowledge.evidence)
 
 
-def name_people(given: Knowledge, rows: Sequence[tuple[str]]) -> list[bool]:
+def name_people(knowledge: Knowledge, rows: Sequence[tuple[str]]) -> list[bool]:
     """Tell for each text whether it names a person by the cast or the lists."""
-    return [corpus.names_somebody(text, given.known.cast) for (text,) in rows]
+    return [corpus.names_somebody(text, knowledge.known.cast) for (text,) in rows]
 
 
-def weigh_people(given: Knowledge, rows: Sequence[Tagged]) -> list[dict[str, int]]:
+def weigh_people(knowledge: Knowledge, rows: Sequence[Tagged]) -> list[dict[str, int]]:
     """Return the points of each text's words (`corpus.weigh_words`)."""
     return [
-        corpus.weigh_words(text, find_candidates(given, text, spans), given.sure)
+        corpus.weigh_words(text, find_candidates(knowledge, text, spans), knowledge.sure)
         for text, spans in rows
     ]
 
 
-def judge_texts(given: Knowledge, rows: Sequence[Tagged]) -> list[list[Judged]]:
+def judge_texts(knowledge: Knowledge, rows: Sequence[Tagged]) -> list[list[Judged]]:
     """Return the candidates of each text with their verdicts."""
     judged = []
     for text, tagged in rows:
-        spans = find_candidates(given, text, tagged)
-        verdicts = (judge(around, given.known) for around in surroundings_of(text, spans))
+        spans = find_candidates(knowledge, text, tagged)
+        verdicts = (judge(around, knowledge.known) for around in surroundings_of(text, spans))
         judged.append(list(zip(spans, verdicts, strict=True)))
     return judged

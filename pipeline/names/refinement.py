@@ -33,13 +33,13 @@ class Evidence(NamedTuple):
 
 def votes(texts: Sequence[str], spans: Sequence[Sequence[Span]]) -> dict[str, float]:
     """Return, for words often tagged as names, the share of their capitalised places that are."""
-    places, tagged = Counter[str](), Counter[str]()
+    seen, tagged = Counter[str](), Counter[str]()
     for text, named in zip(texts, spans, strict=True):
         for word in truecase.words(text):
             if not word.is_lower:
-                places[word.key] += 1
+                seen[word.key] += 1
                 tagged[word.key] += _at(word, named) is not None
-    return {key: n / places[key] for key, n in tagged.items() if n >= MIN_VOTES}
+    return {key: n / seen[key] for key, n in tagged.items() if n >= MIN_VOTES}
 
 
 def refine(text: str, spans: Sequence[Span], evidence: Evidence) -> list[Span]:

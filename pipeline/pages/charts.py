@@ -40,20 +40,20 @@ def bars_by_level(
     """Draw shares as stacked bars, the first column lowest, and `mean` (0 to 4) as a line."""
     labels = [form.format(value) for value in table[x]]
     step = INNER / max(len(table), 1)
-    parts = [_axis("Share of pairs", 1, "{:.0%}"), _right_axis("Mean level", 4, "{:.0f}")]
-    for place, shares in enumerate(table[list(columns)].to_numpy().tolist()):
+    elements = [_axis("Share of pairs", 1, "{:.0%}"), _right_axis("Mean level", 4, "{:.0f}")]
+    for column, shares in enumerate(table[list(columns)].to_numpy().tolist()):
         ends = [0.0, *accumulate(shares)]
-        parts += [
-            _bar(place, step, low, high, f"bar l{level}")
+        elements += [
+            _bar(column, step, low, high, f"bar l{level}")
             for level, (low, high) in enumerate(pairwise(ends))
         ]
     return _svg(
-        words, [*parts, _line(table["mean"] / 4, step), *_labels(labels, step), _x_title(x)]
+        words, [*elements, _line(table["mean"] / 4, step), *_labels(labels, step), _x_title(x)]
     )
 
 
 def _line(shares: Iterable[float], step: float) -> Markup:
-    points = [(LEFT + (place + 0.5) * step, _y(share)) for place, share in enumerate(shares)]
+    points = [(LEFT + (column + 0.5) * step, _y(share)) for column, share in enumerate(shares)]
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     lines = Markup(
         '<polyline class="mean-halo" points="{0}"/><polyline class="mean" points="{0}"/>'
@@ -65,45 +65,45 @@ def _line(shares: Iterable[float], step: float) -> Markup:
 def levels_and_similarity(words: Words, table: pd.DataFrame) -> Markup:
     """Draw the level (0 to 4) of each `rank` as a bar, and its similarity as a line over them."""
     step = INNER / max(len(table), 1)
-    parts = [_axis("Level", 4, "{:.0f}"), _right_axis("Similarity", 1, "{:.2g}")]
-    for place, level in enumerate(table["level"].tolist()):
-        parts.append(_bar(place, step, 0, level / 4, f"bar l{level}"))
+    elements = [_axis("Level", 4, "{:.0f}"), _right_axis("Similarity", 1, "{:.2g}")]
+    for column, level in enumerate(table["level"].tolist()):
+        elements.append(_bar(column, step, 0, level / 4, f"bar l{level}"))
     labels = [f"{rank:.0f}" for rank in table["rank"]]
     line = _line(table["similarity"].clip(0, 1), step)
-    return _svg(words, [*parts, line, *_labels(labels, step), _x_title("rank")])
+    return _svg(words, [*elements, line, *_labels(labels, step), _x_title("rank")])
 
 
 def bars(words: Words, labels: Sequence[str], values: Sequence[float], x: str, y: str) -> Markup:
     """Draw one bar for each value, with its number above if there is room."""
     top, steps = _nice(max(values, default=0))
     step = INNER / max(len(values), 1)
-    parts = [_axis(y, top, "{:,.0f}", steps)]
-    for place, value in enumerate(values):
-        parts.append(_bar(place, step, 0, value / top, "bar one"))
+    elements = [_axis(y, top, "{:,.0f}", steps)]
+    for column, value in enumerate(values):
+        elements.append(_bar(column, step, 0, value / top, "bar one"))
         if value and step >= 6 + 6 * len(f"{value:,.0f}"):
-            middle = LEFT + (place + 0.5) * step
+            middle = LEFT + (column + 0.5) * step
             above = Markup('<text class="value" x="{:.1f}" y="{:.1f}">{:,.0f}</text>')
-            parts.append(above.format(middle, _y(value / top) - 4, value))
-    return _svg(words, [*parts, *_labels(labels, step), _x_title(x)])
+            elements.append(above.format(middle, _y(value / top) - 4, value))
+    return _svg(words, [*elements, *_labels(labels, step), _x_title(x)])
 
 
 def matrix(words: Words, cells: Sequence[tuple[int, int, int]], size: int) -> Markup:
     """Draw counts at (column, row) as squares, darker for larger counts; 0 stays empty."""
     most = max((number for *_, number in cells), default=0)
-    parts = [_square(cell, size, most) for cell in cells]
+    elements = [_square(cell, size, most) for cell in cells]
     end = 8 + size * STEP
     tick = Markup('<text class="tick {}" x="{}" y="{}">{}</text>')
     for each in range(size):
         middle = each * STEP + SIDE / 2
-        parts.append(tick.format("mid", EDGE + middle, end + 12, each))
-        parts.append(tick.format("end", EDGE - 10, end - middle, each))
+        elements.append(tick.format("mid", EDGE + middle, end + 12, each))
+        elements.append(tick.format("end", EDGE - 10, end - middle, each))
     x, y = EDGE + size * STEP / 2, 8 + size * STEP / 2
     under = Markup('<text class="axis mid" x="{}" y="{}">Lowest level</text>')
     beside = Markup(
         '<text class="axis mid" transform="translate(18 {}) rotate(-90)">Highest level</text>'
     )
-    parts += [under.format(x, end + 32), beside.format(y)]
-    return _svg(words, parts, EDGE + size * STEP + 8, end + 42)
+    elements += [under.format(x, end + 32), beside.format(y)]
+    return _svg(words, elements, EDGE + size * STEP + 8, end + 42)
 
 
 def _square(cell: tuple[int, int, int], size: int, most: int) -> Markup:
@@ -120,7 +120,7 @@ def _square(cell: tuple[int, int, int], size: int, most: int) -> Markup:
 
 
 def _svg(
-    words: Words, parts: Sequence[Markup], width: float = WIDTH, height: float = HEIGHT
+    words: Words, elements: Sequence[Markup], width: float = WIDTH, height: float = HEIGHT
 ) -> Markup:
     frame = Markup(
         '<svg class="chart{small}" role="img" viewBox="0 0 {w:g} {h:g}"'
@@ -134,12 +134,12 @@ def _svg(
         n=words.name,
         title=words.title,
         text=words.description,
-        parts=Markup("").join(parts),
+        parts=Markup("").join(elements),
     )
 
 
-def _bar(place: int, step: float, low: float, high: float, kind: str) -> Markup:
-    x, width = LEFT + (place + GAP / 2) * step, step * (1 - GAP)
+def _bar(column: int, step: float, low: float, high: float, kind: str) -> Markup:
+    x, width = LEFT + (column + GAP / 2) * step, step * (1 - GAP)
     rect = Markup('<rect class="{}" x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}"/>')
     return rect.format(kind, x, _y(high), width, (high - low) * DEPTH)
 
@@ -177,9 +177,9 @@ def _labels(labels: Sequence[str], step: float) -> list[Markup]:
     every = math.ceil(widest / step)
     text = Markup('<text class="tick mid" x="{:.1f}" y="{}">{}</text>')
     return [
-        text.format(LEFT + (place + 0.5) * step, BASE + 16, label)
-        for place, label in enumerate(labels)
-        if place % every == 0
+        text.format(LEFT + (column + 0.5) * step, BASE + 16, label)
+        for column, label in enumerate(labels)
+        if column % every == 0
     ]
 
 

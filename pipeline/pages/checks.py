@@ -4,7 +4,7 @@ from typing import Literal, NamedTuple
 
 from pipeline.core.sections import Report
 from pipeline.pages.losses import count_lost
-from pipeline.pages.sources import Figures, Sources
+from pipeline.pages.sources import Metrics, Sources
 from pipeline.pages.tables import UNKNOWN, decimal, percent, share
 
 NEAR = 0.0005
@@ -12,7 +12,7 @@ NEAR = 0.0005
 NDCG = "nDCG(iou=0.5)@20"
 
 Verdict = Literal["pass", "look", "open"]
-SAID = {"pass": "Pass", "look": "Look", "open": "Open"}
+VERDICTS = {"pass": "Pass", "look": "Check this", "open": "Open"}
 """`open`: there is no answer yet."""
 
 
@@ -33,7 +33,7 @@ class Check(NamedTuple):
     @property
     def verdict_word(self) -> str:
         """The verdict as a word."""
-        return SAID[self.verdict]
+        return VERDICTS[self.verdict]
 
 
 class Progress(NamedTuple):
@@ -84,12 +84,12 @@ def measure_progress(sources: Sources) -> Progress:
     decided = shown - waiting
     left = {
         "waiting": wanted - decided,
-        "given up for want of votes": now["pairs_given_up"],
+        "given up with too few votes": now["pairs_given_up"],
         "queries never shown": now["queries_never_shown"],
     }
-    parts = [f"{number:,} {what}" for what, number in left.items() if number]
+    missing = [f"{number:,} {what}" for what, number in left.items() if number]
     ended = [] if collection.status == "closed" else [f"the campaign is {collection.status}"]
-    return Progress(wanted, decided, [*parts, *ended], len(sources.valid))
+    return Progress(wanted, decided, [*missing, *ended], len(sources.valid))
 
 
 def check_collection(sources: Sources, progress: Progress, params: Report) -> list[Check]:
@@ -107,19 +107,19 @@ def check_collection(sources: Sources, progress: Progress, params: Report) -> li
 def _check_progress(progress: Progress) -> Check:
     value = f"{progress.decided:,} / {progress.wanted:,}"
     verdict: Verdict = "pass" if progress.complete else "look" if progress.decided else "open"
-    left = progress.left or ["pairs, with a level or without"]
+    left = progress.left or ["every pair is decided"]
     detail = ", ".join(left) if progress.decided else progress.beginning
     return Check("Judged", value, "all pairs, campaign closed", verdict, detail)
 
 
-def _check_agreement(figures: Figures, least: float) -> Check:
-    groups = figures["groups"]
+def _check_agreement(agreement: Metrics, least: float) -> Check:
+    groups = agreement["groups"]
     name = "first_two" if groups.get("first_two") else "all"
     alpha = groups[name]["alpha"]["ordinal"]
     votes = {"first_two": "first two votes", "all": "all votes"}[name]
     if alpha["alpha"] is None:
         return Check(
-            "Agreement", "\u2013", f"\u2265 {least:.3f}", "open", "no two people judged a pair"
+            "Agreement", "\u2013", f"\u2265 {least:.3f}", "open", "no pair was judged by two people"
         )
     verdict: Verdict = "pass" if alpha["alpha"] >= least else "look"
     interval = (
@@ -137,11 +137,11 @@ def _check_consensus(sources: Sources, most: float) -> Check:
     return _at_most("No consensus", share(without, decided), most, detail)
 
 
-def _check_same_words(figures: Figures | None, most: float) -> Check:
-    numbers = figures or {"pairs": 0, "below_top": 0, "share": None}
+def _check_same_words(agreement: Metrics | None, most: float) -> Check:
+    numbers = agreement or {"pairs": 0, "below_top": 0, "share": None}
     detail = (
         f"{numbers['below_top']:,} of {numbers['pairs']:,} moments in the query\u2019s own words"
-        " got less than level 4"
+        " have a level below 4"
     )
     return _at_most("Same words, lower level", numbers["share"], most, detail)
 
@@ -157,17 +157,18 @@ def _at_most(title: str, value: float | None, most: float, detail: str) -> Check
     return Check(title, percent(value), f"\u2264 {percent(most)}", verdict, detail)
 
 
-def _check_scorer(figures: Figures) -> Check:
+def _check_scorer(metrics: Metrics) -> Check:
     """Compare the ideal run with the best possible score: 1 if a moment is relevant."""
-    title, scored = "Scorer", [figures[split] for split in ("test", "val")]
-    own = next((one for one in scored if one["runs"]["ideal"]), None)
+    title, scored = "Scorer", [metrics[split] for split in ("test", "val")]
+    split = next((candidate for candidate in scored if candidate["runs"]["ideal"]), None)
     threshold = "the ideal order gets the best possible score"
-    if own is None:
+    if split is None:
         return Check(title, UNKNOWN, threshold, "open", "no qrels to score with")
-    best = own["with_a_relevant_moment"] / own["judged_queries"]
+    best = split["with_a_relevant_moment"] / split["judged_queries"]
     if not best:
         return Check(title, UNKNOWN, threshold, "open", "no judged query has a relevant moment")
-    ideal, random, captions = (own["runs"][name][NDCG] for name in ("ideal", "random", "captions"))
+    runs = split["runs"]
+    ideal, random, captions = (runs[name][NDCG] for name in ("ideal", "random", "captions"))
     sound = abs(ideal - best) <= NEAR and random < captions
     asked = f"{best:.3f}, with random below captions"
     detail = f"{NDCG}: ideal; captions {captions:.3f}, random {random:.3f}"

@@ -24,7 +24,7 @@ Spread = dict[str, float | None]
 Numbers = dict[str, float | int | None]
 
 
-class Part(NamedTuple):
+class SplitTables(NamedTuple):
     """A split, or `all`: its queries, the pairs shown, and its moments and videos.
 
     Moments and videos are those with a level; for `all` they are the pool's. Nobody judges training
@@ -38,7 +38,7 @@ class Part(NamedTuple):
     videos: pd.DataFrame
 
 
-def figures(sources: Sources) -> dict[str, Any]:
+def collect_statistics(sources: Sources) -> dict[str, Any]:
     """Return the figures of Tables 1 and 4, for JSON; undefined ones are null.
 
     A moment is relevant from level 1 on. `shown_20` and `shown_40` are shares of the queries that
@@ -46,68 +46,68 @@ def figures(sources: Sources) -> dict[str, Any]:
     """
     moments, videos, levels = sources.moments, sources.videos, sources.collection.judged
     judged = sources.queries[sources.queries["split"] != "train"]
-    parts = {split: _part(sources, split) for split in SPLITS}
+    by_split = {split: _select_split(sources, split) for split in SPLITS}
     return {
-        "splits": {split: _tally(part) for split, part in parts.items()},
-        "means": {split: _means(part) for split, part in parts.items()},
+        "splits": {split: _tally(data) for split, data in by_split.items()},
+        "means": {split: _means(data) for split, data in by_split.items()},
         "query_words": spread(count_words(judged["query"])),
         "caption_words": spread(count_words(moments["caption"])),
         "pool_vocabulary": len(vocabulary(moments["caption"])),
         "pool_verbs": len(verbs.verbs(moments["caption"])),
         "moment_seconds": spread(moments["end"] - moments["start"]),
         "video_seconds": spread(videos["duration"]),
-        "ratio": spread(_ratio(parts["all"])),
+        "ratio": spread(_ratio(by_split["all"])),
         "moments_per_video": share(len(moments), moments["video_id"].nunique()),
         "relevant_per_query": spread(per_query(levels)),
     }
 
 
-def _part(sources: Sources, split: str) -> Part:
+def _select_split(sources: Sources, split: str) -> SplitTables:
     queries, shown, levels = sources.queries, sources.collection.pairs, sources.collection.judged
     videos = sources.videos.set_index("video_id", drop=False)
     if split == "all":
-        return Part(queries, shown, levels, sources.moments, videos)
+        return SplitTables(queries, shown, levels, sources.moments, videos)
     shown, levels = (frame[frame["split"] == split] for frame in (shown, levels))
-    own = levels.drop_duplicates(["video_id", "start", "end"])
-    return Part(
+    moments = levels.drop_duplicates(["video_id", "start", "end"])
+    return SplitTables(
         queries[queries["split"] == split],
         shown,
         levels,
-        own,
-        videos[videos["video_id"].isin(own["video_id"])],
+        moments,
+        videos[videos["video_id"].isin(moments["video_id"])],
     )
 
 
-def _tally(part: Part) -> Numbers:
-    own = part.queries["query"]
-    texts = {"queries": len(own), "vocabulary": len(vocabulary(own))}
-    texts |= {"verbs": len(verbs.verbs(own))}
+def _tally(data: SplitTables) -> Numbers:
+    queries = data.queries["query"]
+    texts = {"queries": len(queries), "vocabulary": len(vocabulary(queries))}
+    texts |= {"verbs": len(verbs.verbs(queries))}
     numbers: Numbers = {**dict.fromkeys(COUNTS), **texts}
-    if not _is_judged(part):
+    if not _is_judged(data):
         return numbers
     return numbers | {
-        "judged_queries": part.levels["query_id"].nunique(),
-        "shown": len(part.shown),
-        "with_level": len(part.levels),
-        "relevant": int((part.levels["level"] >= RELEVANT).sum()),
-        "moments": len(part.moments),
-        "videos": len(part.videos),
-        "hours": round(float(part.videos["duration"].sum()) / HOUR, 6),
+        "judged_queries": data.levels["query_id"].nunique(),
+        "shown": len(data.shown),
+        "with_level": len(data.levels),
+        "relevant": int((data.levels["level"] >= RELEVANT).sum()),
+        "moments": len(data.moments),
+        "videos": len(data.videos),
+        "hours": round(float(data.videos["duration"].sum()) / HOUR, 6),
     }
 
 
-def _means(part: Part) -> Numbers:
+def _means(data: SplitTables) -> Numbers:
     numbers: Numbers = dict.fromkeys(MEANS)
-    numbers["query_words"] = _mean(count_words(part.queries["query"]))
-    if not _is_judged(part):
+    numbers["query_words"] = _mean(count_words(data.queries["query"]))
+    if not _is_judged(data):
         return numbers
-    candidates = part.shown[part.shown["origin"] == release.CANDIDATES].groupby("query_id").size()
+    candidates = data.shown[data.shown["origin"] == release.CANDIDATES].groupby("query_id").size()
     return numbers | {
-        "moment_seconds": _mean(part.moments["end"] - part.moments["start"]),
-        "video_seconds": _mean(part.videos["duration"]),
-        "ratio": _mean(_ratio(part)),
-        "judged_per_query": _mean(per_query(part.levels, 0)),
-        "relevant_per_query": _mean(per_query(part.levels)),
+        "moment_seconds": _mean(data.moments["end"] - data.moments["start"]),
+        "video_seconds": _mean(data.videos["duration"]),
+        "ratio": _mean(_ratio(data)),
+        "judged_per_query": _mean(per_query(data.levels, 0)),
+        "relevant_per_query": _mean(per_query(data.levels)),
         **{
             f"shown_{size}": share(int((candidates == size).sum()), len(candidates))
             for size in JUDGED
@@ -115,13 +115,13 @@ def _means(part: Part) -> Numbers:
     }
 
 
-def _is_judged(part: Part) -> bool:
-    return set(part.queries["split"]) != {"train"}
+def _is_judged(data: SplitTables) -> bool:
+    return set(data.queries["split"]) != {"train"}
 
 
-def _ratio(part: Part) -> pd.Series:
-    whole = part.moments["video_id"].map(part.videos["duration"]).astype("float64")
-    return (part.moments["end"] - part.moments["start"]) / whole
+def _ratio(data: SplitTables) -> pd.Series:
+    whole = data.moments["video_id"].map(data.videos["duration"]).astype("float64")
+    return (data.moments["end"] - data.moments["start"]) / whole
 
 
 def _mean(values: pd.Series) -> float | None:
@@ -141,8 +141,8 @@ def table_1(numbers: dict[str, Any]) -> Grid:
     head = ("Split", "Queries", "Judged", "Pairs shown", "With level", "Relevant", "Moments",
             "Videos", "Hours", "Words", "Verbs")  # fmt: skip
     rows = [
-        (name, *(decimal(own[key], 1) if key == "hours" else count(own[key]) for key in COUNTS))
-        for name, own in zip(SPLITS.values(), numbers["splits"].values(), strict=True)
+        (name, *(decimal(n[key], 1) if key == "hours" else count(n[key]) for key in COUNTS))
+        for name, n in zip(SPLITS.values(), numbers["splits"].values(), strict=True)
     ]
     return Grid(
         "Table 1. The collection",

@@ -13,18 +13,18 @@ def cost(sources: Sources) -> Grid:
     rows: list[tuple[str, Num]] = [
         ("Judgments", count(len(judgments))),
         ("Hours of judging", decimal(seconds.sum() / HOUR if len(seconds) else None, 1)),
-        ("Seconds for a judgment, median", decimal(seconds.median(), 1)),
+        ("Median seconds per judgment", decimal(seconds.median(), 1)),
         (f"Judgments cut off at {sources.pause:g} minutes", count((timed > seconds).sum())),
         ("Judgments without a time", count(len(judgments) - len(seconds))),
         *_withdrawn(len(sources.judgments) - len(judgments)),
         *_rewriting(sources),
     ]
     backend = sources.metrics["rewrite"]["backend"]
-    free = "" if "llm" in sources.metrics["rewrite"] else ", without a language model: free"
+    free = "" if "llm" in sources.metrics["rewrite"] else " (no language model, no cost)"
     note = (
-        f"The server timed judging; a judgment counts for at most {sources.pause:g} minutes, as a"
-        " page may have been left open. Judgments without a time are not in the hours."
-        f" Rewriting by the backend \u201c{backend}\u201d{free}."
+        f"The server measured the time; a judgment counts for at most {sources.pause:g} minutes,"
+        " because a page may have been left open. The hours exclude judgments without a time."
+        f" Rewriting used the backend \u201c{backend}\u201d{free}."
     )
     return Grid("Cost", ("What", "Amount"), rows, note)
 

@@ -67,7 +67,7 @@ ESCAPED = str.maketrans(
 
 def escape(text: str) -> str:
     """Return a text in one line that LaTeX typesets as written."""
-    printable = "".join(one for one in text if one.isprintable() or one.isspace())
+    printable = "".join(letter for letter in text if letter.isprintable() or letter.isspace())
     return " ".join(printable.translate(ESCAPED).split())
 
 

@@ -10,18 +10,18 @@ from pipeline.core.tables import LEVELS
 from pipeline.pages import charts
 from pipeline.pages.charts import Words
 from pipeline.pages.relevance import LEVEL_COLUMNS, Example
-from pipeline.pages.sources import Figures
+from pipeline.pages.sources import Metrics
 from pipeline.pages.tables import Grid, count, decimal, percent
 
 LEVEL_HEADS = [f"level {level}" for level in LEVELS]
 
 HISTOGRAMS = {
     "relevant_per_query": ("Relevant moments per query", "relevant moments", "Queries",
-        "Queries by the number of their candidates of level 1 or higher."),
+        "Queries by number of candidates of level 1 or higher."),
     "query_words": ("Lengths of queries", "words", "Queries",
-        "Validation and test queries by the number of their words."),
+        "Validation and test queries by number of words."),
     "moment_seconds": ("Lengths of moments", "seconds", "Moments",
-        "Moments of the pool by their length in whole seconds, rounded down."),
+        "Moments of the pool by length in seconds, rounded down."),
 }  # fmt: skip
 """By the table's name: title, names of both axes, and caption."""
 
@@ -43,8 +43,8 @@ class Figure(NamedTuple):
     quoted: str = ""
 
 
-def figures(
-    tables: Mapping[str, pd.DataFrame], agreement: Figures, examples: Sequence[Example]
+def draw_figures(
+    tables: Mapping[str, pd.DataFrame], agreement: Metrics, examples: Sequence[Example]
 ) -> list[Figure]:
     """Return the figures in the order of the page; one without data has no chart."""
     return [
@@ -55,7 +55,7 @@ def figures(
             "similarity",
             "{:.2f}",
             "Shares of levels by similarity of query and caption, in steps of 0.05 from the value"
-            " given; 1.00 are captions with the query\u2019s own words.",
+            " shown; at 1.00, the caption has the query\u2019s own words.",
         ),
         by_rank(tables["relevance_by_rank"]),
         _min_max(agreement["min_max"]),
@@ -74,8 +74,8 @@ def by_rank(table: pd.DataFrame) -> Figure:
         "rank",
         "{:.0f}",
         "Shares of levels among the candidates of each rank, and their mean level (line)."
-        " Ranks beyond the first batch are of extended queries only, which are the richer ones:"
-        " the line may jump there.",
+        " Ranks beyond the first batch exist only for extended queries, which have more relevant"
+        " moments: the line may jump there.",
     )
 
 
@@ -83,9 +83,9 @@ def _examples(examples: Sequence[Example]) -> list[Figure]:
     kinds = ("few", "many") if len(examples) > 1 else ("some",)
     return [
         _example(
-            f"figure-6{letter}", f"Figure 6{letter}. A query with {kind} relevant moments", one
+            f"figure-6{letter}", f"Figure 6{letter}. A query with {kind} relevant moments", example
         )
-        for letter, kind, one in zip("ab", kinds, examples, strict=False)
+        for letter, kind, example in zip("ab", kinds, examples, strict=False)
     ]
 
 
@@ -134,12 +134,12 @@ def _min_max(rows: list[dict[str, int]]) -> Figure:
     total = sum(number for *_, number in cells)
     shown = [(f"{low} to {high}", count(number)) for low, high, number in cells if number]
     numbers = Grid(title, ("Levels", "Pairs"), shown)
-    caption = "Pairs with two scores or more. The diagonal is full agreement."
+    caption = "Pairs with two or more votes. The diagonal is full agreement."
     if not total:
         return Figure(name, title, caption, None, numbers, data)
     same = sum(number for low, high, number in cells if low == high)
     description = (
-        f"A triangle of counts. Of {total:,} pairs {same:,} have one level from everybody."
+        f"A triangle of counts. Of {total:,} pairs {same:,} have the same level from everyone."
     )
     chart = charts.matrix(Words(name, title, description), cells, len(LEVELS))
     return Figure(name, title, caption, chart, numbers, data)
@@ -150,7 +150,7 @@ def _final_levels(rows: list[dict[str, int]]) -> Figure:
     numbers = Grid(
         title, ("Level", "Pairs"), [(str(row["level"]), count(row["pairs"])) for row in rows]
     )
-    caption = "Pairs by the level that their votes came to."
+    caption = "Pairs by consensus level."
     data = pd.DataFrame(rows, columns=["level", "pairs"])
     values = [row["pairs"] for row in rows]
     if not sum(values):
@@ -171,7 +171,7 @@ def histogram(name: str, table: pd.DataFrame) -> Figure:
     numbers = Grid(title, (x.capitalize(), y), shown)
     if not rows:
         return Figure(name, title, caption, None, numbers, table)
-    most = max(range(len(rows)), key=lambda place: int(rows[place][2]))
+    most = max(range(len(rows)), key=lambda row: int(rows[row][2]))
     description = (
         f"{len(rows)} bars; the highest is {rows[most][2]:,} {y.lower()} at {labels[most]} {x}."
     )

@@ -12,12 +12,12 @@ import pandas as pd
 
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.campaign.voided import count_withdrawn
-from pipeline.pages.sources import Figures, Sources
+from pipeline.pages.sources import Metrics, Sources
 from pipeline.pages.tables import UNKNOWN, Cell, Grid, Num, count, decimal, percent
 
 CLIPS = "../clips/"
 """The path from the page to the clips."""
-PLACE = "{video_id}, {start:.1f} to {end:.1f} s, rank {rank}"
+MOMENT = "{video_id}, {start:.1f} to {end:.1f} s, rank {rank}"
 APART = 2
 SHOWN = 150
 OUTCOMES = {
@@ -28,7 +28,7 @@ OUTCOMES = {
     "four": "level {level}, by four",
     "two": "level {level}, by two",
 }
-ORDER = {outcome: place for place, outcome in enumerate(OUTCOMES)}
+ORDER = {outcome: position for position, outcome in enumerate(OUTCOMES)}
 FORMS = dict.fromkeys(("number", "couples", "in_bursts"), count)
 FORMS |= dict.fromkeys(("most_frequent", "escalated", "exact"), percent)
 FORMS |= dict.fromkeys(("gold", "hits", "repeats", "same", "near"), count)
@@ -46,7 +46,7 @@ PERSON = {
     "drift": "Drift",
     "escalated": "Escalated",
 }
-COUPLE = {
+ANNOTATOR_PAIR = {
     "couples": "Pairs",
     "exact": "Same level",
     "plain": "\u03ba plain",
@@ -80,7 +80,7 @@ class Disputed(NamedTuple):
 
     query: str
     caption: str
-    place: str
+    moment: str
     outcome: str
     answers: list[str]
     clip: str | None
@@ -90,8 +90,8 @@ def flags(annotators: pd.DataFrame) -> list[Flag]:
     """Return who has a flag, with the reasons."""
     flagged = annotators[annotators["flags"].notna() & (annotators["flags"] != "")]
     return [
-        Flag(str(who), str(reasons).split("; "))
-        for who, reasons in zip(flagged["annotator"], flagged["flags"], strict=True)
+        Flag(str(annotator), str(reasons).split("; "))
+        for annotator, reasons in zip(flagged["annotator"], flagged["flags"], strict=True)
     ]
 
 
@@ -101,19 +101,19 @@ def people(annotators: pd.DataFrame) -> Grid:
     note = (
         "Mean and spread (standard deviation) of the levels. Bias: how far they are above the"
         " others\u2019 mean on the same pairs; correlation: with that mean. Drift: how much higher"
-        " the bias is in the later half. In bursts: judgments in long runs of very fast ones."
+        " the bias is in the later half. In bursts: judgments made in long runs of very fast ones."
         " Escalated: share of pairs whose first two votes were too far apart."
     )
     return Grid("Annotators", ("Annotator", *PERSON.values()), rows, note)
 
 
-def couples(pairs: pd.DataFrame) -> Grid:
+def annotator_pairs(pairs: pd.DataFrame) -> Grid:
     """Return how well each two people agree."""
     rows = [
-        [f"{row['annotator']} and {row['other']}", *_cells(row, COUPLE)]
+        [f"{row['annotator']} and {row['other']}", *_cells(row, ANNOTATOR_PAIR)]
         for row in pairs.to_dict("records")
     ]
-    return Grid("Each two annotators", ("Annotators", *COUPLE.values()), rows)
+    return Grid("Annotator pairs", ("Annotators", *ANNOTATOR_PAIR.values()), rows)
 
 
 def hidden_checks(checks: pd.DataFrame) -> Grid | None:
@@ -127,12 +127,12 @@ def hidden_checks(checks: pd.DataFrame) -> Grid | None:
     return Grid("Hidden checks", ("Annotator", *CHECK.values()), rows, note) if rows else None
 
 
-def stopped(state: Figures) -> list[Flag]:
+def stopped(state: Metrics) -> list[Flag]:
     """Return the people whom hidden checks have stopped, and why."""
     people = state.get("checks", {}).get("stopped", {})
     return [
-        Flag(who, [f"no new tasks since {one['since'][:10]}: {one['reason']}"])
-        for who, one in people.items()
+        Flag(annotator, [f"no new tasks since {stop['since'][:10]}: {stop['reason']}"])
+        for annotator, stop in people.items()
     ]
 
 
@@ -154,7 +154,7 @@ def list_disputed(sources: Sources) -> list[Disputed]:
         Disputed(
             query=str(queries.get(row["query_id"], row["query_id"])),
             caption=row["caption"],
-            place=PLACE.format_map(row),
+            moment=MOMENT.format_map(row),
             outcome=OUTCOMES[row["outcome"]].format(level=row["level"]),
             answers=answers.get((row["query_id"], row["moment_id"]), []),
             clip=link_clip(clips.get(row["moment_id"])),
@@ -167,19 +167,19 @@ def _select_disputed(sources: Sources) -> pd.DataFrame:
     scores = sources.consensus[[*PAIR_KEY, "scores"]]
     pairs = sources.collection.pairs.drop(columns="scores").merge(scores, on=PAIR_KEY)
     pairs = pairs.assign(apart=[max(s) - min(s) if len(s) else 0 for s in pairs["scores"]])
-    kept = pairs[(pairs["apart"] >= APART) | (pairs["outcome"] == "unjudgeable")]
-    kept = kept.assign(order=kept["outcome"].map(ORDER))
-    return kept.sort_values(["order", "apart", "pair_id"], ascending=[True, False, True])
+    disputed = pairs[(pairs["apart"] >= APART) | (pairs["outcome"] == "unjudgeable")]
+    disputed = disputed.assign(order=disputed["outcome"].map(ORDER))
+    return disputed.sort_values(["order", "apart", "pair_id"], ascending=[True, False, True])
 
 
 def _answers(judgments: pd.DataFrame) -> dict[tuple[str, str], list[str]]:
     ordered = judgments.sort_values(["submitted_at", "annotator"])
     said = ordered["level"].astype("str").where(ordered["level"].notna(), ordered["reason"])
     answers: dict[tuple[str, str], list[str]] = {}
-    for query, moment, who, what in zip(
+    for query, moment, annotator, what in zip(
         ordered["query_id"], ordered["moment_id"], ordered["annotator"], said, strict=True
     ):
-        answers.setdefault((query, moment), []).append(f"{who}: {what}")
+        answers.setdefault((query, moment), []).append(f"{annotator}: {what}")
     return answers
 
 
@@ -195,28 +195,28 @@ FORECAST_NOTE = (
 )
 
 
-def absent(state: Figures) -> list[Flag]:
+def absent(state: Metrics) -> list[Flag]:
     """Return who has tasks but has not begun, or was not seen for a week."""
     begun = [Flag(number, _idle(state, number)) for number in state.get("not_begun", [])]
     annotators, away = state.get("annotators", {}), state.get("not_seen", {})
     return begun + [
-        Flag(who, [f"not seen for {days} days, with {annotators[who]['open']:,} pairs open"])
-        for who, days in away.items()
+        Flag(number, [f"not seen for {days} days, with {annotators[number]['open']:,} pairs open"])
+        for number, days in away.items()
     ]
 
 
-def _idle(state: Figures, number: str) -> list[str]:
+def _idle(state: Metrics, number: str) -> list[str]:
     refused = state["annotators"][number]["refused"]
     reasons = [f"{refused:,} answers in their project don\u2019t count"] if refused else []
     return ["has not begun", *reasons]
 
 
-def format_plan_time(state: Figures) -> str:
+def format_plan_time(state: Metrics) -> str:
     """Return when the plan was made, to the minute; an empty text without a plan."""
     return str(state.get("as_of", ""))[:16].replace("T", " ")
 
 
-def forecast(state: Figures) -> Grid | None:
+def forecast(state: Metrics) -> Grid | None:
     """Return what is still to come, as judgments, hours and a day."""
     plan = state.get("forecast")
     if plan is None:
@@ -230,7 +230,7 @@ def forecast(state: Figures) -> Grid | None:
     return Grid("Forecast", ("", "Judgments", "Hours", "Done on"), rows, FORECAST_NOTE)
 
 
-def pace(state: Figures) -> Grid | None:
+def pace(state: Metrics) -> Grid | None:
     """Return judgments and people by day, for the last seven days."""
     plan = state.get("pace")
     if plan is None:
@@ -241,26 +241,26 @@ def pace(state: Figures) -> Grid | None:
     return Grid("The last seven days", ("Day (UTC)", "Judgments", "People"), rows, note)
 
 
-def workload(state: Figures) -> Grid | None:
+def workload(state: Metrics) -> Grid | None:
     """Return what each person has done and has left."""
     if state.get("pace") is None:
         return None
-    rows = [[number, *_work_cells(who)] for number, who in state["annotators"].items()]
+    rows = [[number, *_work_cells(annotator)] for number, annotator in state["annotators"].items()]
     head = ("Annotator", "Role", "Done", "Open", "Hours", "Per hour", "Hours left", "Refused")
-    return Grid("Work, done and left", (*head, "Last judged (UTC)"), rows)
+    return Grid("Workload", (*head, "Last judged (UTC)"), rows)
 
 
-def _work_cells(who: Mapping[str, Any]) -> list[Cell]:
-    role = who["role"] or "left"
+def _work_cells(annotator: Mapping[str, Any]) -> list[Cell]:
+    role = annotator["role"] or "left"
     return [
-        role if who["active"] else f"({role})",
-        count(who["done"]),
-        count(who["open"]),
-        decimal(who["hours"]),
-        count(who["per_hour"]),
-        decimal(who["hours_left"]),
-        count(who["refused"]),
-        Num((who["last_judged"] or UNKNOWN)[:16].replace("T", " ")),
+        role if annotator["active"] else f"({role})",
+        count(annotator["done"]),
+        count(annotator["open"]),
+        decimal(annotator["hours"]),
+        count(annotator["per_hour"]),
+        decimal(annotator["hours_left"]),
+        count(annotator["refused"]),
+        Num((annotator["last_judged"] or UNKNOWN)[:16].replace("T", " ")),
     ]
 
 

@@ -8,18 +8,18 @@ from pipeline.pages.sources import Sources
 from pipeline.pages.tables import Grid, count, percent, share
 
 REASONS = {
-    "moments": "Described moments that ingest refused",
-    "captions": "Captions that failed a check to the end",
-    "dropped": "Captions that were taken out",
+    "moments": "Moments that ingest rejected",
+    "captions": "Captions that failed a check in every round",
+    "dropped": "Captions that a person dropped",
     "clips": "Moments without a clip",
-    "judgments": "Answers that are no judgments",
+    "judgments": "Answers that are not judgments",
     "voided": "Votes that the lead withdrew",
 }
 ROUND = {
     "distinct_descriptions": "Descriptions",
     "passed": "Passed",
     "failed_names": "Name found",
-    "failed_similarity": "Not alike",
+    "failed_similarity": "Too dissimilar",
     "failed_detail": "Details lost",
     "without_draft": "No draft",
 }
@@ -52,7 +52,7 @@ def list_rejected(sources: Sources) -> list[Rejected]:
         Rejected(kind, str(reason), int(number), file)
         for kind, (reasons, file) in lists.items()
         for reason, number in sorted(
-            reasons.value_counts().items(), key=lambda one: (-one[1], str(one[0]))
+            reasons.value_counts().items(), key=lambda item: (-item[1], str(item[0]))
         )
     ]
 
@@ -66,7 +66,7 @@ def count_lost(sources: Sources) -> tuple[int, int]:
 
 def rejections_grid(rejections: list[Rejected]) -> Grid:
     """Return what was rejected as a table."""
-    rows = [(REASONS[one.kind], one.reason, count(one.number), one.file) for one in rejections]
+    rows = [(REASONS[r.kind], r.reason, count(r.number), r.file) for r in rejections]
     none = "" if rows else "Nothing was rejected."
     return Grid("What was rejected", ("What", "Why", "Number", "Listed in"), rows, none)
 
@@ -75,11 +75,11 @@ def rounds_grid(sources: Sources) -> Grid:
     """Return the results of the checks in each round of rewriting."""
     rows = [
         (
-            "First draft" if own["round"] == 0 else f"Repair {own['round']}",
-            *(count(own[name]) for name in ROUND),
-            percent(own["share_passed"]),
+            "First draft" if metrics["round"] == 0 else f"Repair {metrics['round']}",
+            *(count(metrics[name]) for name in ROUND),
+            percent(metrics["share_passed"]),
         )
-        for own in sources.metrics["rewrite"]["rounds"].values()
+        for metrics in sources.metrics["rewrite"]["rounds"].values()
     ]
     head = ("Round", *ROUND.values(), "Share passed")
     note = "Distinct descriptions; one may fail several checks. Those that still fail are left out."
@@ -94,7 +94,7 @@ def statuses_grid(sources: Sources) -> Grid:
         for name, number in sorted(rewrite["moments_by_status"].items())
     ]
     note = f"Rewritten by the backend {rewrite['backend']}."
-    return Grid("What became of the captions", ("Status", "Moments", "Share"), rows, note)
+    return Grid("Captions by status", ("Status", "Moments", "Share"), rows, note)
 
 
 def table_3(sources: Sources, shown: int = 24) -> Grid:
@@ -109,6 +109,6 @@ def table_3(sources: Sources, shown: int = 24) -> Grid:
     ]
     rest = len(words) - len(rows)
     more = f" {rest} rarer ones are in replacements.csv." if rest > 0 else ""
-    note = f"{total:,} words replace a name, {len(words)} distinct ones.{more}"
+    note = f"{total:,} words replace a name, {len(words)} of them distinct.{more}"
     head = ("Word", "Gender", "Number", "Share")
     return Grid("Table 3. Words that replace character names", head, rows, note)

@@ -59,9 +59,9 @@ def histogram(values: pd.Series, step: int) -> pd.DataFrame:
         return pd.DataFrame({"low": [], "high": [], "number": []}, dtype="int64")
     span = int(data.max()) // step - int(data.min()) // step + 1
     step *= -(-span // MOST_BARS)
-    place = (data // step).astype("int64")
-    first = int(place.min())
-    number = np.bincount(place - first)
+    bins = (data // step).astype("int64")
+    first = int(bins.min())
+    number = np.bincount(bins - first)
     low = (np.arange(len(number)) + first) * step
     return pd.DataFrame({"low": low, "high": low + step, "number": number})
 
@@ -74,8 +74,8 @@ def examples(levels: pd.DataFrame, queries: pd.DataFrame) -> list[Example]:
     judged = levels[levels["origin"] == CANDIDATES]
     numbers = per_query(judged).rename("number").reset_index()
     ordered = numbers.sort_values(["number", "query_id"])["query_id"].tolist()
-    place = len(ordered) // QUARTER
-    chosen = [ordered[place], ordered[-1 - place]] if len(ordered) > 1 else ordered
+    quartile = len(ordered) // QUARTER
+    chosen = [ordered[quartile], ordered[-1 - quartile]] if len(ordered) > 1 else ordered
     texts = queries.set_index("query_id")["query"]
     return [
         Example(
@@ -154,4 +154,4 @@ def extra_pairs_grid(table: pd.DataFrame) -> Grid:
         (why, count(pairs), count(with_level), decimal(mean), *map(percent, shares))
         for why, pairs, with_level, mean, *shares in table.itertuples(index=False)
     ]
-    return Grid("Judged besides the candidates", EXTRA_HEAD, rows, EXTRA_NOTE)
+    return Grid("Pairs judged beyond the candidates", EXTRA_HEAD, rows, EXTRA_NOTE)

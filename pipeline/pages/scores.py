@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from pipeline.pages.sources import Figures
+from pipeline.pages.sources import Metrics
 from pipeline.pages.tables import Cell, Grid, count, decimal, percent
 
 GROUPS = {
@@ -31,15 +31,16 @@ MEANING = {
 }
 SHORT = re.compile(r"\w+(?:\(iou=(?P<iou>[\d.]+)[^)]*\))?@(?P<cutoff>\d+)")
 SELECTION = (
-    "Pairs got four votes because their first two were too far apart, and two because they were"
-    " not: that selection makes agreement low among the former and high among the latter. The first"
-    " two votes of every pair are free of it. A couple is two people\u2019s votes on one pair."
+    "Pairs have four votes because their first two were too far apart, and two votes because they"
+    " were not. This selection lowers agreement among the former and raises it among the latter. It"
+    " does not affect the first two votes of every pair. A couple is two people\u2019s votes on one"
+    " pair."
 )
 BY_IOU = ("nDCG", "R")
 DISTANCES = ("nominal", "ordinal", "interval")
 
 
-def agreement_grids(figures: Figures, confidence: float) -> list[Grid]:
+def agreement_grids(agreement: Metrics, confidence: float) -> list[Grid]:
     """Return agreement by group of votes, and Cohen's kappa.
 
     `confidence` is the level of the bootstrap interval.
@@ -47,8 +48,8 @@ def agreement_grids(figures: Figures, confidence: float) -> list[Grid]:
     interval = percent(confidence, 0)
     head = ("Votes", "Pairs", "Couples", "Exact", "Within 1", "Nominal \u03b1", "Ordinal \u03b1",
             "Interval \u03b1", f"{interval} from", "to")  # fmt: skip
-    rows = [_group(GROUPS[name], figures["groups"].get(name)) for name in GROUPS]
-    kappa = figures["kappa"]
+    rows = [_group(GROUPS[name], agreement["groups"].get(name)) for name in GROUPS]
+    kappa = agreement["kappa"]
     by_two = [
         ("Mean over annotator pairs", *map(_three, kappa["mean_over_annotator_pairs"].values())),
         ("All couples of votes", *map(_three, kappa["all_couples"].values())),
@@ -67,18 +68,18 @@ def agreement_grids(figures: Figures, confidence: float) -> list[Grid]:
     ]
 
 
-def alike_text(figures: Figures | None) -> str:
+def alike_text(alike: Metrics | None) -> str:
     """Return the results for moments with the query's own words (paper, Appendix B.5)."""
-    if not figures or not figures["pairs"]:
+    if not alike or not alike["pairs"]:
         return "No pair with the query\u2019s own words has a level yet (paper, Appendix B.5)."
     return (
-        f"Of {figures['pairs']:,} pairs whose caption has the query\u2019s own words,"
-        f" {figures['below_top']:,} ({percent(figures['share'])}) ended up below level 4"
+        f"Of {alike['pairs']:,} pairs whose caption has the query\u2019s own words,"
+        f" {alike['below_top']:,} ({percent(alike['share'])}) ended up below level 4"
         " (paper, Appendix B.5: 11.8\u202f%)."
     )
 
 
-def _group(title: str, group: Figures | None) -> list[Cell]:
+def _group(title: str, group: Metrics | None) -> list[Cell]:
     if group is None:
         return [title, *map(decimal, [None] * 9)]
     alpha = group["alpha"]
@@ -98,12 +99,12 @@ def _three(value: float | None) -> Cell:
     return decimal(value, 3)
 
 
-def table(figures: Figures) -> pd.DataFrame:
+def table(by_split: Metrics) -> pd.DataFrame:
     """Return the runs' scores in rows: `split, run, measure, score`."""
     rows = [
         (split, run, measure, score)
         for split in SPLITS
-        for run, scores in figures[split]["runs"].items()
+        for run, scores in by_split[split]["runs"].items()
         for measure, score in (scores or {}).items()
     ]
     return pd.DataFrame(rows, columns=["split", "run", "measure", "score"])
@@ -116,22 +117,22 @@ class ScoreGrids(NamedTuple):
     narrow: list[Grid]
 
 
-def score_grids(figures: Figures) -> ScoreGrids:
+def score_grids(scores: Metrics) -> ScoreGrids:
     """Return a table for each split and family of measures; none if nothing was scored."""
-    scored = [split for split in SPLITS if figures[split]["runs"]["ideal"]]
-    wide = [_grid(split, name, figures[split]) for name in BY_IOU for split in scored]
-    return ScoreGrids(wide, [_grid(split, "AxIoU", figures[split]) for split in scored])
+    scored = [split for split in SPLITS if scores[split]["runs"]["ideal"]]
+    wide = [_grid(split, name, scores[split]) for name in BY_IOU for split in scored]
+    return ScoreGrids(wide, [_grid(split, "AxIoU", scores[split]) for split in scored])
 
 
-def _grid(split: str, family: str, figures: Any) -> Grid:  # noqa: ANN401  (JSON)
-    runs = figures["runs"]
+def _grid(split: str, family: str, scores: Any) -> Grid:  # noqa: ANN401  (JSON)
+    runs = scores["runs"]
     measures = [name for name in runs["ideal"] if name.startswith((f"{family}(", f"{family}@"))]
-    parts = [match for match in map(SHORT.fullmatch, measures) if match]
-    cutoffs = [f"First {part['cutoff']}" for part in parts]
+    matches = [match for match in map(SHORT.fullmatch, measures) if match]
+    cutoffs = [f"First {match['cutoff']}" for match in matches]
     rows = [(RUNS[run], *(_three(runs[run][name]) for name in measures)) for run in RUNS]
-    title = f"{family}, {SPLITS[split]} ({figures['judged_queries']:,} queries)"
+    title = f"{family}, {SPLITS[split]} ({scores['judged_queries']:,} queries)"
     if family not in BY_IOU:
         return Grid(title, ("Run", *cutoffs), rows, MEANING[family])
-    heads = [f"IoU {part['iou']}" for part in parts]
+    heads = [f"IoU {match['iou']}" for match in matches]
     groups = [(name, len(list(same))) for name, same in groupby(cutoffs)]
     return Grid(title, ("Run", *heads), rows, MEANING[family], groups)

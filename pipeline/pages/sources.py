@@ -22,7 +22,7 @@ REJECTED_MOMENTS = tables.WORK / "rejected_moments.csv"
 LEAD = tables.WORK / "lead"
 STAGES = ("ingest", "rewrite", "agreement", "reference_runs", "calibration")
 
-Figures = Mapping[str, Any]
+Metrics = Mapping[str, Any]
 
 
 class ReportError(MomentRankError):
@@ -61,8 +61,8 @@ class Sources:
     hidden_checks: pd.DataFrame
     second_looks: pd.DataFrame
     beside_machine: pd.DataFrame
-    state: Figures
-    metrics: Mapping[str, Figures]
+    state: Metrics
+    metrics: Mapping[str, Metrics]
     deepest: int
     pause: float
     released: bool
@@ -138,7 +138,7 @@ def _lossless(text: pd.Series, read: pd.Series) -> bool:
     return bool(text.notna().any()) and bool((read.notna() == text.notna()).all())
 
 
-def _mapping(path: Path) -> Figures:
+def _mapping(path: Path) -> Metrics:
     value = files.read_json(path)
     if not isinstance(value, dict):
         raise ReportError(f"{path}: not a JSON object; run `dvc repro` to rewrite it")

@@ -61,15 +61,15 @@ def style() -> str:
 def _legend(top: float, name: str) -> Markup:
     box = Markup('<rect class="l{}" x="{}" y="{}" width="{}" height="{}"/>')
     word = Markup('<text class="tick" x="{}" y="{}">level {}</text>')
-    parts = []
+    elements = []
     for level in LEVELS:
         x = charts.LEFT + level * ITEM
-        parts += [
+        elements += [
             box.format(level, x, top + 6, BOX, BOX),
             word.format(x + BOX + 6, top + 15, level),
         ]
     x = charts.LEFT + len(LEVELS) * ITEM
     line = Markup('<line class="mean" x1="{}" x2="{}" y1="{}" y2="{}"/>')
     label = Markup('<text class="tick" x="{}" y="{}">{}</text>')
-    parts += [line.format(x, x + 20, top + 11, top + 11), label.format(x + 26, top + 15, name)]
-    return Markup("").join(parts)
+    elements += [line.format(x, x + 20, top + 11, top + 11), label.format(x + 26, top + 15, name)]
+    return Markup("").join(elements)

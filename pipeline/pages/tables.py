@@ -51,8 +51,8 @@ class Grid(NamedTuple):
     def numeric(self) -> list[bool]:
         """Which columns contain numbers: their headers are aligned to the right too."""
         return [
-            bool(self.rows) and all(isinstance(row[place], Num) for row in self.rows)
-            for place in range(len(self.head))
+            bool(self.rows) and all(isinstance(row[column], Num) for row in self.rows)
+            for column in range(len(self.head))
         ]
 
 

@@ -55,8 +55,8 @@ class Folder:
     def read(self, path: str) -> Iterator[bytes]:
         """Yield a file."""
         with documents.open_source(self._now / path) as stream:
-            while part := stream.read(PART):
-                yield part
+            while chunk := stream.read(PART):
+                yield chunk
 
     def finish(self) -> Address:
         """Give the folder its final name: the version is complete."""

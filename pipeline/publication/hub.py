@@ -57,14 +57,14 @@ class Hub:
             )
             listed = [entry for entry in entries if isinstance(entry, RepoFile)]
         return {
-            one.path: f"sha256:{one.lfs.sha256}" if one.lfs else f"git:{one.blob_id}"
-            for one in listed
-            if one.path not in HUBS_OWN
+            entry.path: f"sha256:{entry.lfs.sha256}" if entry.lfs else f"git:{entry.blob_id}"
+            for entry in listed
+            if entry.path not in HUBS_OWN
         }
 
     def put(self, files: Sequence[LocalFile], obsolete: Sequence[str]) -> None:
         """Commit files and the removal of others, on top of the commit that was examined."""
-        additions = [CommitOperationAdd(one.path, one.source) for one in files]
+        additions = [CommitOperationAdd(file.path, file.source) for file in files]
         removals = [CommitOperationDelete(path) for path in obsolete]
         with self._explain("uploading"), warnings.catch_warnings(action="ignore"):
             commit = self.api.create_commit(

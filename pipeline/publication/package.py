@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from momentrank.errors import MomentRankError
 from pipeline.core import files
 
-OWN = MANIFEST, TRAINING = "manifest.json", "train_manifest.json"
+MANIFESTS = MANIFEST, TRAINING = "manifest.json", "train_manifest.json"
 MACHINE = "machine_manifest.json"
 """The manifest of a machine's levels; it lists nothing if there are none."""
 PRIVATE_FOLDERS = {"lead", "campaign"}
@@ -34,9 +34,9 @@ class LocalFile:
         blob = hashlib.sha1(f"blob {self.size}\0".encode(), usedforsecurity=False)
         md5 = hashlib.md5(usedforsecurity=False)
         with self.source.open("rb") as stream:
-            while part := stream.read(1 << 20):
-                blob.update(part)
-                md5.update(part)
+            while chunk := stream.read(1 << 20):
+                blob.update(chunk)
+                md5.update(chunk)
         return frozenset(
             {f"sha256:{self.sha256}", f"md5:{md5.hexdigest()}", f"git:{blob.hexdigest()}"}
         )
@@ -53,7 +53,7 @@ class Package(NamedTuple):
     @property
     def size(self) -> int:
         """The size of all files in bytes."""
-        return sum(one.size for one in self.files)
+        return sum(file.size for file in self.files)
 
 
 def collect_package(folder: Path) -> Package:
@@ -65,12 +65,13 @@ def collect_package(folder: Path) -> Package:
     """
     manifest = files.read_json(folder / MANIFEST)
     described, further = _hashes(manifest), _hashes(files.read_json(folder / TRAINING))
-    own = list(OWN)
+    manifests = list(MANIFESTS)
     if (folder / MACHINE).is_file() and (judged := _hashes(files.read_json(folder / MACHINE))):
-        own, further = [*own, MACHINE], further | judged
+        manifests, further = [*manifests, MACHINE], further | judged
     listed = sorted({**described, **further}.items())
     others = [_check(folder, path, sha256) for path, sha256 in listed]
-    return Package(folder, manifest, [*others, *(_hash(folder, name) for name in own)], further)
+    hashed = [_hash(folder, name) for name in manifests]
+    return Package(folder, manifest, [*others, *hashed], further)
 
 
 def _hashes(manifest: Mapping[str, Any]) -> dict[str, str]:
@@ -82,18 +83,18 @@ def pack_folders(package: Package, archive: Path) -> Package:
 
     Unpacked next to the other files, it restores the release's folder.
     """
-    flat = [one for one in package.files if "/" not in one.path]
+    flat = [file for file in package.files if "/" not in file.path]
     with files.unfinished(archive, "wb") as stream, zipfile.ZipFile(stream, "w") as packed:
-        for one in package.files:
-            if "/" in one.path:
-                packed.writestr(zipfile.ZipInfo(one.path), one.source.read_bytes())  # no date
-    own = LocalFile(archive.name, archive, files.file_sha256(archive))
-    return package._replace(files=[*flat, own])
+        for file in package.files:
+            if "/" in file.path:
+                packed.writestr(zipfile.ZipInfo(file.path), file.source.read_bytes())  # no date
+    zipped = LocalFile(archive.name, archive, files.file_sha256(archive))
+    return package._replace(files=[*flat, zipped])
 
 
 def list_others(package: Package) -> list[str]:
     """Return the files in the folder that are not published."""
-    return sorted({*_walk(package.folder)} - {one.path for one in package.files})
+    return sorted({*_walk(package.folder)} - {file.path for file in package.files})
 
 
 def _walk(folder: Path) -> Iterator[str]:
@@ -103,9 +104,9 @@ def _walk(folder: Path) -> Iterator[str]:
 
 
 def _check(folder: Path, path: str, sha256: str) -> LocalFile:
-    parts = PurePosixPath(path).parts
-    hidden = any(part.startswith(".") for part in parts)
-    if hidden or "\\" in path or path.startswith("/") or PRIVATE_FOLDERS & set(parts):
+    names = PurePosixPath(path).parts
+    hidden = any(name.startswith(".") for name in names)
+    if hidden or "\\" in path or path.startswith("/") or PRIVATE_FOLDERS & set(names):
         raise PublishError(f"{folder / MANIFEST}: files.{path}: may not be published")
     local = _hash(folder, path)
     if local.sha256 != sha256:

@@ -44,7 +44,7 @@ class Text(NamedTuple):
     """A text in a file, and its place: a line, or a column and row group."""
 
     text: str
-    place: str
+    location: str
 
 
 class Forbidden(NamedTuple):
@@ -91,9 +91,9 @@ def refuse_people(package: Package, allowed: Collection[str]) -> None:
     forbidden = Forbidden(private, secrets, words, {plain(address) for address in allowed})
     for local in package.files:
         of_the_corpus = OF_THE_CORPUS.fullmatch(local.path) is not None
-        for text, place in _texts(local):
+        for text, location in _texts(local):
             if what := forbidden.describe(text, of_the_corpus=of_the_corpus):
-                raise PublishError(f"{local.source}: {place}: contains {what}; remove it")
+                raise PublishError(f"{local.source}: {location}: contains {what}; remove it")
 
 
 def _find_named(private: Private, value: object) -> list[str]:
@@ -133,8 +133,8 @@ def _cells(table: pq.ParquetFile) -> Iterator[Text]:
         for name, column in zip(
             table.schema_arrow.names, table.read_row_group(group).columns, strict=True
         ):
-            for part in column.chunks:
-                for text in _strings(part):
+            for chunk in column.chunks:
+                for text in _strings(chunk):
                     yield Text(text, f"{name}, row group {group}")
 
 

@@ -38,16 +38,16 @@ def publish(package: Package, target: Target, sleep: Sleep = time.sleep) -> Addr
     """
     with closing(target):
         retry(lambda: _upload(package, target), sleep)
-        for one in progress("check", package.files, unit="files"):
-            _check(one, target, sleep)
+        for file in progress("check", package.files, unit="files"):
+            _check(file, target, sleep)
         return retry(target.finish, sleep)
 
 
 def compare(package: Package, target: Target) -> Difference:
     """Return what to upload and what to remove."""
-    there = target.list_files()
-    missing = [one for one in package.files if there.get(one.path) not in one.fingerprints]
-    return Difference(missing, sorted(there.keys() - {one.path for one in package.files}))
+    uploaded = target.list_files()
+    missing = [file for file in package.files if uploaded.get(file.path) not in file.fingerprints]
+    return Difference(missing, sorted(uploaded.keys() - {file.path for file in package.files}))
 
 
 def retry(step: Callable[[], T], sleep: Sleep = time.sleep) -> T:
@@ -87,8 +87,8 @@ def _upload(package: Package, target: Target) -> None:
     published = target.open()
     missing, obsolete = compare(package, target)
     if published:
-        _refuse_difference(package, target, [*(one.path for one in missing), *obsolete])
-    size = sum(one.size for one in missing)
+        _refuse_difference(package, target, [*(file.path for file in missing), *obsolete])
+    size = sum(file.size for file in missing)
     cli.log(
         f"{target.place}: {len(missing)} of {len(package.files)} files to upload"
         f" ({size / 1e6:,.1f} MB), {len(obsolete)} to remove{': ' if obsolete else ''}"
@@ -118,6 +118,6 @@ def _check(local: LocalFile, target: Target, sleep: Sleep) -> None:
 
 def _hash(target: Target, path: str) -> str:
     digest = hashlib.sha256()
-    for part in target.read(path):
-        digest.update(part)
+    for chunk in target.read(path):
+        digest.update(chunk)
     return digest.hexdigest()

@@ -59,7 +59,7 @@ class Zenodo:
         number = self._find_draft() or self._find_published()
         if number is None:
             number = self._new_version() if self.before else self._create()
-            documents.write_json(DRAFT, {**self._own, "id": number})
+            documents.write_json(DRAFT, {**self._identity, "id": number})
         what = f"reading record {number} (if you deleted that draft, delete {DRAFT} too)"
         self.deposit = self._ask("GET", f"{self.api}/{number}", what)
         if not self.deposit["submitted"]:
@@ -73,7 +73,7 @@ class Zenodo:
         """Return the MD5 of each file, which is the hash that Zenodo reports."""
         number = self.deposit["id"]
         listed = self._ask("GET", f"{self.api}/{number}/files", "listing the files")
-        return {one["filename"]: f"md5:{one['checksum'].removeprefix('md5:')}" for one in listed}
+        return {file["filename"]: f"md5:{file['checksum'].removeprefix('md5:')}" for file in listed}
 
     def put(self, files: Sequence[LocalFile], obsolete: Sequence[str]) -> None:
         """Upload each file, and compare it with the hash that Zenodo returns."""
@@ -105,13 +105,13 @@ class Zenodo:
         self.client.close()
 
     @property
-    def _own(self) -> dict[str, str]:
+    def _identity(self) -> dict[str, str]:
         """The place and version that a draft must have to be continued."""
         return {"place": self.place, "version": self.metadata["version"]}
 
     def _find_draft(self) -> str | None:
         begun = documents.read_json(DRAFT) if DRAFT.is_file() else {}
-        return str(begun["id"]) if self._own.items() <= begun.items() else None
+        return str(begun["id"]) if self._identity.items() <= begun.items() else None
 
     def _find_published(self) -> str | None:
         """Return the earlier record, if it is for this very version."""

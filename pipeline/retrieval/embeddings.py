@@ -70,15 +70,15 @@ class Embeddings:
         Raises:
             EmbeddingsError: a text has not been embedded.
         """
-        places = np.empty(len(texts), dtype=np.int64)
+        found_rows = np.empty(len(texts), dtype=np.int64)
         for first in range(0, len(texts), COPIED):
             some = texts.iloc[first : first + COPIED]
-            rows, present = _places(self.ids, text_ids(some))
+            rows, present = _find_rows(self.ids, text_ids(some))
             if not present.all():
                 text = some.iloc[int(np.argmin(present))]
                 raise EmbeddingsError(f"no embedding of {text!r}; run `dvc repro embed`")
-            places[first : first + COPIED] = rows
-        return places
+            found_rows[first : first + COPIED] = rows
+        return found_rows
 
 
 @dataclass(frozen=True)
@@ -123,18 +123,18 @@ class Store:
             for part_ids, vectors in chain(before, chunks):
                 if array is None:
                     array = _allocate(Path(stream.name), (len(ids), vectors.shape[1]))
-                rows, wanted = _places(ids, part_ids)
+                rows, wanted = _find_rows(ids, part_ids)
                 for first in range(0, len(part_ids), COPIED):
                     some = slice(first, first + COPIED)
                     array[rows[some][wanted[some]]] = vectors[some][wanted[some]]
             if isinstance(array, np.memmap):
                 array.flush()
 
-    def _clear(self, kept: set[str]) -> None:
+    def _clear(self, needed: set[str]) -> None:
         for path in self.folder.iterdir():
             if path.is_dir():
                 shutil.rmtree(path)
-            elif path.name not in kept:
+            elif path.name not in needed:
                 path.unlink()
 
 
@@ -155,7 +155,7 @@ def _allocate(path: Path, shape: tuple[int, int]) -> Vectors:
     return array
 
 
-def _places(ids: Ids, wanted: Ids) -> tuple[Ints, npt.NDArray[np.bool_]]:
+def _find_rows(ids: Ids, wanted: Ids) -> tuple[Ints, npt.NDArray[np.bool_]]:
     """Return the place of each id in sorted `ids`, and whether it is present."""
     rows = np.searchsorted(ids, wanted)
     present = rows < len(ids)

@@ -135,8 +135,8 @@ def _check_length(transformer: Transformer, asked: int) -> None:
 def _device(name: str) -> str | None:
     """Return the device to run on; None leaves the choice to the library (`auto`)."""
     kind = name.partition(":")[0]
-    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
-    if not there.get(kind, True):
+    available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if not available.get(kind, True):
         raise EncoderError(f"embed.device: this machine has no {name!r}; set it to `auto`")
     return None if name == "auto" else name
 

@@ -109,7 +109,7 @@ class _Search:
                 answers.append(_renumber(answer.select(proven[answer.query]), some))
                 left.append(some[~proven])
             unproven, size = np.concatenate(left), size * 4
-        answers += [_renumber(self._scan(queries[one]), one) for one in _slices(unproven, 1)]
+        answers += [_renumber(self._scan(queries[rows]), rows) for rows in _slices(unproven, 1)]
         rows = concatenate(answers)
         return rows.select(np.argsort(rows.query, kind="stable"))
 
@@ -174,7 +174,7 @@ def _refuse_coarse(scores: Vectors, micro: Ints, error: float) -> None:
     if np.abs(scores - micro / MICRO).max(initial=0) > error + (OFF_BY + 1) / MICRO:
         raise SearchError(
             "products are less precise than float32's, so the search can't be proven exact: on a"
-            " GPU, set CUDA_VISIBLE_DEVICES to nothing and run it again on the processor"
+            " GPU, run it again with CUDA_VISIBLE_DEVICES= (empty), on the processor"
         )
 
 

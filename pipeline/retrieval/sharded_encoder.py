@@ -43,6 +43,6 @@ class ShardedEncoder:
 
 def encode_batches(model: Path, params: Embed, texts: list[str], path: Path) -> None:
     """Write the vectors of a chunk, (n, d), batch by batch."""
-    one, batches = encoder.load(model, params), text_chunks.cut(texts, params.batch_size)
+    loaded, batches = encoder.load(model, params), text_chunks.cut(texts, params.batch_size)
     with path.open("wb") as stream:
-        np.save(stream, np.concatenate([one.encode(batch) for batch in batches]))
+        np.save(stream, np.concatenate([loaded.encode(batch) for batch in batches]))

@@ -83,7 +83,7 @@ class ShardedSearch:
         vectors = self._share(embedded.vectors)
         digest = files.file_sha256(vectors)
         rows = embedded.rows(texts)
-        pools = [self._write(one) for one in _divide(moments, embedded, self.engine.shards)]
+        pools = [self._write(shard) for shard in _divide(moments, embedded, self.engine.shards)]
         blocks = [self._write(rows[at : at + QUERIES]) for at in range(0, len(rows), QUERIES)]
         tasks = [
             [ShardSearch(vectors, digest, pool, block, k, self.device) for pool in pools]
@@ -114,14 +114,14 @@ class ShardedSearch:
         return path
 
 
-def find_nearest(given: ShardSearch, path: Path) -> None:
+def find_nearest(shard: ShardSearch, path: Path) -> None:
     """Write the keys of each query's k nearest moments of a shard, (queries, k), best first."""
-    vectors = np.load(given.vectors, mmap_mode="r", allow_pickle=False)
-    position, rows, place = np.load(given.moments, allow_pickle=False)
-    queries = np.load(given.queries, allow_pickle=False)
-    pool = Pool.arrange(rows, np.unique(place, return_inverse=True)[1], given.k)
-    keys = np.empty((len(queries), min(given.k, pool.distinct)), dtype=np.int64)
-    knn = choose_knn(given.device, len(queries) * len(pool.texts))
+    vectors = np.load(shard.vectors, mmap_mode="r", allow_pickle=False)
+    position, rows, place = np.load(shard.moments, allow_pickle=False)
+    queries = np.load(shard.queries, allow_pickle=False)
+    pool = Pool.arrange(rows, np.unique(place, return_inverse=True)[1], shard.k)
+    keys = np.empty((len(queries), min(shard.k, pool.distinct)), dtype=np.int64)
+    knn = choose_knn(shard.device, len(queries) * len(pool.texts))
     for answer in nearest(vectors, queries, pool, Execution(knn=knn)):
         micro = np.rint(answer.similarity * MICRO).astype(np.int64)
         # The order of answers: descending similarity, then moment.

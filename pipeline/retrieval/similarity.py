@@ -42,8 +42,8 @@ def micro_similarities(queries: Vectors, texts: Vectors) -> Ints:
     exact = np.matmul(texts.astype(np.float64), queries.astype(np.float64)[:, :, None])[:, :, 0]
     micro: Ints = np.rint(np.clip(exact, -1.0, 1.0) * MICRO).astype(np.int64)
     query, text = np.nonzero(micro >= MICRO - OFF_BY)
-    own = (queries[query] == texts[query, text]).all(axis=1)
-    micro[query[own], text[own]] = MICRO
+    identical = (queries[query] == texts[query, text]).all(axis=1)
+    micro[query[identical], text[identical]] = MICRO
     return micro
 
 

@@ -196,7 +196,7 @@ def _run(command: list[str], output: Sequence[str]) -> _Attempt:
     try:
         done = subprocess.run(command, capture_output=True, check=False, timeout=TIMEOUT)  # noqa: S603  (ours)
     except subprocess.TimeoutExpired:
-        return _Attempt(True, Timeline(""), f"no end after {TIMEOUT} s")
+        return _Attempt(True, Timeline(""), f"ffmpeg did not finish within {TIMEOUT} s")
     log = done.stderr.decode(errors="replace")
     errors = [line for line in log.splitlines() if "[error]" in line or "[fatal]" in line]
     complaint = (errors or ["it gave no reason"])[-1]

@@ -39,7 +39,7 @@ def cut_all(
     """
     workers = workers or (cores() if engine.shards == 1 else 1)
     shards = [Shard(some, clip_format, folder, workers) for some in _divide(jobs, engine.shards)]
-    given = {parts.part_key(*(job.clip for job in one.jobs)): one for one in shards}
+    given = {parts.part_key(*(job.clip for job in shard.jobs)): shard for shard in shards}
     clear = partial(clear_parts, STAGE, engine)
     clear()  # a video may have come back since, and a clip may have gone
     verdicts: dict[str, Reason] = {}

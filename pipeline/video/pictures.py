@@ -49,7 +49,7 @@ def take_pictures(clip: Path, seconds: float, number: int, height: int) -> list[
             timeout=_TIMEOUT,
         )
     except subprocess.TimeoutExpired:
-        raise BrokenClipError(f"{clip}: no end after {_TIMEOUT} s") from None
+        raise BrokenClipError(f"{clip}: ffmpeg did not finish within {_TIMEOUT} s") from None
     pictures = _BETWEEN.split(done.stdout) if done.stdout else []
     if done.returncode or done.stderr or len(pictures) != number:
         lines = done.stderr.decode(errors="replace").strip().splitlines()

@@ -68,8 +68,8 @@ def plan_clips(
     shas = have["path"].map(contents)
     names = [clip_name(*clip, clip_format) for clip in zip(shas, intervals, strict=True)]
     ends = have.assign(clip=names).groupby("clip")["end"].transform("max")
-    parts = (names, map(Path, have["path"]), intervals, (ends - slack).tolist())
-    return dict(zip(have["moment_id"], map(Job, *parts), strict=True))
+    columns = (names, map(Path, have["path"]), intervals, (ends - slack).tolist())
+    return dict(zip(have["moment_id"], map(Job, *columns), strict=True))
 
 
 def clip_name(video_sha: str, interval: Interval, clip_format: ClipFormat) -> str:

@@ -54,8 +54,8 @@ class S3Store:
             StoreError: S3 refused, or could not be reached.
         """
         with _translate_errors(self._bucket):
-            there = set(self._keys())
-            missing = [clip for clip in clips if _key(self._prefix, clip.name) not in there]
+            stored = set(self._keys())
+            missing = [clip for clip in clips if _key(self._prefix, clip.name) not in stored]
             map_in_threads(self._put, missing, UPLOADS, "upload")
         return len(missing)
 

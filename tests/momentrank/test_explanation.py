@@ -1,4 +1,4 @@
-"""What each result met is what is scored: by all models and conventions."""
+"""What each result matched is what is scored: by all models and conventions."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def explain_query(query="q", measure=NDCG, convention="paper", depth=10, qrels=Q
 
 def test_every_result_is_shown_with_what_it_took():
     explanation = explain_query()
-    rows = [(r.rank, r.met, round(r.iou, 3), r.level, r.relevant) for r in explanation.ranking]
+    rows = [(r.rank, r.matched, round(r.iou, 3), r.level, r.relevant) for r in explanation.ranking]
     assert rows == [
         (1, 0, 0.909, 4, True),
         (2, 2, 1.0, 0, False),
@@ -97,9 +97,9 @@ def test_the_value_is_what_is_scored_and_rises_where_a_result_is_relevant(
         hits = [row.relevant for row in explanation.ranking if row.rank <= measure.params["cutoff"]]
         assert explanation.value == float(any(hits))
     for row in explanation.ranking:
-        if row.met is not None:
-            assert row.level == explanation.truth[row.met].level
-            assert row.rank in explanation.truth[row.met].ranks
+        if row.matched is not None:
+            assert row.level == explanation.truth[row.matched].level
+            assert row.rank in explanation.truth[row.matched].ranks
 
 
 @pytest.mark.parametrize("measure", [MAiSP, NumRet])

@@ -240,7 +240,7 @@ def test_numbers_for_queries_are_what_tells_tvr_ranking_from_others_in_its_forma
 
 def test_tied_ranks_of_a_frame_are_a_warning():
     frame = RUN_FRAME.assign(rank=[1, 1, 1])
-    with pytest.warns(UserWarning, match="ranks that appear twice in their query: 1; ties"):
+    with pytest.warns(UserWarning, match="1 rank is repeated within a query; ties"):
         mr.evaluate(ROWS, frame, MEASURES)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from momentrank.cli.main import main
-from momentrank.mismatches import NothingMeetsError, check, plain
+from momentrank.mismatches import NoOverlapError, check, plain
 from momentrank.segments import build_qrels, build_run
 
 TIMES = [10.0, 20.0, 30.0]
@@ -34,7 +34,7 @@ def test_nothing_is_told_of_what_meets():
     ],
 )
 def test_no_query_in_common_is_an_error(queries, message):
-    with pytest.raises(NothingMeetsError, match=f"^a.run: the qrels and the run have {message}"):
+    with pytest.raises(NoOverlapError, match=f"^a.run: the qrels and the run have {message}"):
         collect_warnings(run_queries=queries)
 
 
@@ -48,7 +48,7 @@ def test_no_query_in_common_is_an_error(queries, message):
     ],
 )
 def test_no_video_in_common_is_an_error(videos, message):
-    with pytest.raises(NothingMeetsError, match=f"have no video in common: {message}"):
+    with pytest.raises(NoOverlapError, match=f"have no video in common: {message}"):
         collect_warnings(run_videos=videos)
 
 

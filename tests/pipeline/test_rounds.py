@@ -92,11 +92,11 @@ def test_figures_of_a_round_are_counts_and_shares_of_distinct_descriptions(outco
     counts = once | {"failed_detail": 0, "worse": 0}
     shares = {f"share_{name}": count / 4 for name, count in counts.items()}
     rest = {"round": 0, "distinct_descriptions": 4, "why_without_draft": {"refused": 1}}
-    assert outcome.figures[0] == counts | shares | rest
+    assert outcome.rounds[0] == counts | shares | rest
 
 
 def test_a_caption_that_fails_both_checks_counts_in_both():
-    figures = repair({"a": ["Ann, or else"], "b": ["Ann"], "c": ["fine"]}, repairs=0).figures[0]
+    figures = repair({"a": ["Ann, or else"], "b": ["Ann"], "c": ["fine"]}, repairs=0).rounds[0]
     assert (figures["passed"], figures["failed_names"], figures["failed_similarity"]) == (1, 2, 1)
     assert (figures["share_failed_names"], figures["share_failed_similarity"]) == (0.6667, 0.3333)
 
@@ -135,8 +135,8 @@ def test_a_repair_that_passes_but_is_worse_is_counted_and_not_taken():
         {"a": ["Ann", "grey", "pale"], "b": ["Ann", "pale", "fine"]}, look=check_fading
     )
     assert outcome.captions["caption"].tolist() == ["Ann", "fine"]
-    assert [figure["worse"] for figure in outcome.figures] == [0, 2, 1]
-    assert [figure["passed"] for figure in outcome.figures] == [0, 2, 2]
+    assert [figure["worse"] for figure in outcome.rounds] == [0, 2, 1]
+    assert [figure["passed"] for figure in outcome.rounds] == [0, 2, 2]
 
 
 FAULTS = {"fine": set(), "Ann": {"names"}, "else": {"similarity"}, "one": {"detail"},
@@ -351,7 +351,7 @@ def test_what_takes_no_part_replaces_nothing(stage_outcome):
         captions.replace({"Ann runs.": "A guy runs."}), MOMENTS
     )
     assert replacements.to_numpy().tolist() == [["woman", "woman", 2], ["man", "man", 1]]
-    figures = rewrite.figures(outcome, captions, replacements, "openai")
+    figures = rewrite.collect_metrics(outcome, captions, replacements, "openai")
     statuses = ["dropped", "failed", "passed", "repaired", "reviewed"]
     assert figures["moments_by_status"] == dict.fromkeys(statuses, 1)
     assert (figures["moments"], figures["moments_in_use"]) == (5, 3)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from momentrank.formats.records import Column
-from momentrank.formats.source import FormatError, Place
+from momentrank.formats.source import FormatError, Location
 from momentrank.formats.table import Table, Truth, Windows, fill_scores, read_windows
 from momentrank.segments import LATEST, Bools
 
@@ -64,11 +64,11 @@ def split_objects(records: Column) -> tuple[list[str], Column]:
     owner = [row for row, record in enumerate(records.require(dict).values) for _ in record]
     names = [name for record in records.values for name in record]
 
-    def place(row: int) -> Place:
-        return records.place(owner[row]).key(names[row])
+    def location(row: int) -> Location:
+        return records.location(owner[row]).key(names[row])
 
     values = [value for record in records.values for value in record.values()]
-    return Column(names, place).distinct_ids(), Column(values, place)
+    return Column(names, location).distinct_ids(), Column(values, location)
 
 
 def cut(lists: Column, depth: int | None) -> Column:
@@ -80,10 +80,10 @@ def cut(lists: Column, depth: int | None) -> Column:
 def read_qrels(queries: list[str], videos: list[str], lists: Column) -> Table:
     """Read a list `[[start, end], ...]` for each query, each of level 1."""
     windows = lists.flat()
-    start, end = windows.parts("start end")
+    start, end = windows.split_as("start end")
     query, video = spread(queries, lists), spread(videos, lists)
     levels = np.ones(len(video))
-    return Table(query, video, start.numbers(), end.numbers(), levels, windows.place, queries)
+    return Table(query, video, start.numbers(), end.numbers(), levels, windows.location, queries)
 
 
 def with_details(table: Table, records: Column, fields: Fields, queries: list[str]) -> Table:
@@ -130,8 +130,8 @@ def read_run(
     `videos` are the queries' own, if the results do not name theirs.
     """
     first = cut(lists, reading.depth)
-    own = None if videos is None else spread(videos, first)
-    table = read_results(spread(queries, first), first.flat(), reading, parse, own)
+    spread_videos = None if videos is None else spread(videos, first)
+    table = read_results(spread(queries, first), first.flat(), reading, parse, spread_videos)
     notes = [*table.notes, *_below(lists, reading, parse)]
     return table._replace(queries=queries, notes=notes)
 
@@ -148,18 +148,18 @@ def read_results(
     def read_some(numbers: Sequence[int]) -> Windows:
         some = rows if len(numbers) == len(rows.values) else rows.select(numbers)
         windows = parse(some)
-        return windows.check(some.place) if reading.lenient else windows
+        return windows.check(some.location) if reading.lenient else windows
 
     windows, error = read_windows(len(rows.values), read_some, lenient=reading.lenient)
     video = windows.video
     if videos is not None:
         malformed = windows.malformed.tolist()
-        video = ["" if bad else own for own, bad in zip(videos, malformed, strict=True)]
+        video = ["" if bad else name for name, bad in zip(videos, malformed, strict=True)]
     columns = (video, windows.start, windows.end, fill_scores(query, windows))
     final = windows if reading.scored else windows._replace(unscored=windows.malformed)
     unscored = int((windows.unscored & ~windows.malformed).sum())
-    notes = final.remarks(error, rows.place)
-    return Table(query, *columns, rows.place, notes=notes, unscored=unscored)
+    notes = final.remarks(error, rows.location)
+    return Table(query, *columns, rows.location, notes=notes, unscored=unscored)
 
 
 def _below(lists: Column, reading: Reading, parse: Parse) -> list[str]:
@@ -172,7 +172,7 @@ def _below(lists: Column, reading: Reading, parse: Parse) -> list[str]:
         return []
     rest = lists.flat(depth)
     try:
-        parse(rest).check(rest.place)
+        parse(rest).check(rest.location)
     except FormatError as exc:
         return [f"{exc} (not among the first {depth} results, so not scored)"]
     return []
@@ -204,7 +204,9 @@ def parse_list(
         unscored = np.array([len(v) == width - 1 for v in results.values], dtype=bool)
         padded = [[*v, 0.0] if len(v) == width - 1 else v for v in results.values]
         results = results._replace(values=padded)
-    *first, start, end, score = results.split(width) if lengths == {width} else results.parts(names)
+    *first, start, end, score = (
+        results.split(width) if lengths == {width} else results.split_as(names)
+    )
     video = name_videos(first[0]) if first else [""] * len(results.values)
     columns = (start.numbers(), end.numbers(), score.numbers())
     return Windows(video, *columns, unscored, np.zeros(len(unscored), dtype=bool))
@@ -213,6 +215,6 @@ def parse_list(
 def require_truth(records: Column, reading: Reading, reason: str) -> Truth:
     """Return the ground truth that a run without ids refers to."""
     if reading.truth is None:
-        path = records.place(0).path
+        path = records.location(0).path
         raise FormatError(f"{path}: {reason}: it can only be read with its qrels (--qrels FILE)")
     return reading.truth

@@ -25,7 +25,7 @@ from momentrank.formats.benchmarks.base import (
 )
 from momentrank.formats.lines import NUMBER, Lines, floats
 from momentrank.formats.records import Column
-from momentrank.formats.source import Place, Source
+from momentrank.formats.source import Location, Source
 from momentrank.formats.table import Table, Windows
 
 CHARADES = "charades-sta"
@@ -83,15 +83,15 @@ def read_charades(source: Source) -> Table:
     for number, text in numbered:
         line = split_line(text)
         if line is None:
-            raise Place(source.path, number).error(
+            raise Location(source.path, number).error(
                 f"must be {CHARADES_SHAPE.removeprefix('lines ')}"
             )
         lines.append(line)
 
-    def place(row: int) -> Place:
-        return Place(source.path, numbered[row][0])
+    def location(row: int) -> Location:
+        return Location(source.path, numbered[row][0])
 
-    fields = Lines([list(line[:3]) for line in lines], place)
+    fields = Lines([list(line[:3]) for line in lines], location)
     seen: Counter[str] = Counter()
     queries = [moment_id(line.video, seen) for line in lines]
     start, end = floats(fields, LAYOUT, "start"), floats(fields, LAYOUT, "end")
@@ -100,7 +100,7 @@ def read_charades(source: Source) -> Table:
         return {query: line.sentence.strip() for query, line in zip(queries, lines, strict=True)}
 
     videos = [line.video for line in lines]
-    return Table(queries, videos, start, end, np.ones(len(lines)), place, queries, texts=texts)
+    return Table(queries, videos, start, end, np.ones(len(lines)), location, queries, texts=texts)
 
 
 TIMES, SENTENCES, DURATION = "timestamps", "sentences", "duration"
@@ -115,7 +115,7 @@ def read_annotations(records: Column, _: Reading) -> Table:
     uneven = (len(texts) != len(times) for texts, times in pairs)
     sentences.refuse(uneven, f"must have as many items as {TIMES}")
     rows, video = lists.flat(), spread(names, lists)
-    start, end = rows.parts("start end")
+    start, end = rows.split_as("start end")
     seen: Counter[str] = Counter()
     queries = [moment_id(name, seen) for name in video]
 
@@ -123,10 +123,10 @@ def read_annotations(records: Column, _: Reading) -> Table:
         return texts_of(queries, sentences.flat().values)
 
     def durations() -> dict[str, float]:
-        return longest(zip(names, (one.get(DURATION) for one in videos.values), strict=True))
+        return longest(zip(names, (record.get(DURATION) for record in videos.values), strict=True))
 
     columns = (start.numbers(), end.numbers(), np.ones(len(queries)))
-    return Table(queries, video, *columns, rows.place, queries, durations=durations, texts=texts)
+    return Table(queries, video, *columns, rows.location, queries, durations=durations, texts=texts)
 
 
 def read_submission(records: Column, reading: Reading) -> Table:
@@ -142,21 +142,21 @@ def read_submission(records: Column, reading: Reading) -> Table:
     keys = [(name, plain(text)) for name, text in zip(video, sentences, strict=True)]
     names_of: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for name, text in truth.texts.items():
-        own = truth.videos.get(name) or name.rpartition("#")[0]  # if it has no moment left
-        names_of[own, plain(text)].append(name)
-    number, place = Counter(keys), Counter[tuple[str, str]]()
+        owner = truth.videos.get(name) or name.rpartition("#")[0]  # if it has no moment left
+        names_of[owner, plain(text)].append(name)
+    number, used = Counter(keys), Counter[tuple[str, str]]()
     query, notes = [], []
     for row, key in enumerate(keys):
         queries = names_of.get(key) or [" ".join(key)]
-        query.append(queries[place[key] * len(queries) // number[key]])
-        if not place[key] and 1 < len(queries) != number[key]:
+        query.append(queries[used[key] * len(queries) // number[key]])
+        if not used[key] and 1 < len(queries) != number[key]:
             reason = f"{len(queries)} queries have this sentence: its {number[key]} results are"
-            notes.append(str(rows.place(row).error(f"{reason} divided in order")))
-        place[key] += 1
+            notes.append(str(rows.location(row).error(f"{reason} divided in order")))
+        used[key] += 1
     if reading.depth is not None:
         seen: Counter[str] = Counter()
-        kept = [row for row, name in enumerate(query) if _count(seen, name) <= reading.depth]
-        rows, query, video = rows.select(kept), *([c[row] for row in kept] for c in (query, video))
+        top = [row for row, name in enumerate(query) if _count(seen, name) <= reading.depth]
+        rows, query, video = rows.select(top), *([c[row] for row in top] for c in (query, video))
     table = read_results(query, rows, reading._replace(scored=False), _parse, video)
     return table._replace(notes=[*notes, *table.notes])
 
@@ -168,9 +168,9 @@ def _count(seen: Counter[str], name: str) -> int:
 
 def _parse(rows: Column) -> Windows:
     times = rows.key("timestamp", list)
-    times.parts("start end")
+    times.split_as("start end")
     pairs = zip(times.values, rows.values, strict=True)
-    listed = [[*pair, one["score"]] if "score" in one else pair for pair, one in pairs]
+    listed = [[*pair, result["score"]] if "score" in result else pair for pair, result in pairs]
     return parse_list(times._replace(values=listed), "start end score")
 
 

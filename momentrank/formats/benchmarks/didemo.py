@@ -54,21 +54,21 @@ def read_annotations(records: Column, _: Reading) -> Table:
     queries = records.key(FIELDS.query).distinct_ids()
     lists = records.key(FIELDS.times, list)
     rows = lists.flat()
-    start, end = _seconds(*rows.parts("first last"))
+    start, end = _seconds(*rows.split_as("first last"))
     names = records.key(FIELDS.video, str).ids()
     video = spread(names, lists)
 
     def texts() -> dict[str, str]:
-        return texts_of(queries, (one.get(FIELDS.text) for one in records.values))
+        return texts_of(queries, (record.get(FIELDS.text) for record in records.values))
 
     def durations() -> dict[str, float]:
         counts = (
-            (name, one.get(SEGMENTS)) for name, one in zip(names, records.values, strict=True)
+            (name, record.get(SEGMENTS)) for name, record in zip(names, records.values, strict=True)
         )
         return {name: float(n * SEGMENT_SECONDS) for name, n in counts if type(n) is int}
 
     columns = (start, end, np.ones(len(video)))
-    table = Table(spread(queries, lists), video, *columns, rows.place, queries)
+    table = Table(spread(queries, lists), video, *columns, rows.location, queries)
     return table._replace(durations=durations, texts=texts)
 
 
@@ -82,7 +82,7 @@ def read_lists(records: Column, reading: Reading) -> Table:
     if len(records.values) != len(queries):
         lists = count(len(records.values), "list")
         reason = f"{lists}, where the qrels have {count(len(queries), 'query')}"
-        raise records.place(0)._replace(line=None, trail="").error(reason)
+        raise records.location(0)._replace(line=None, trail="").error(reason)
     videos = [truth.videos.get(query, "") for query in queries]
 
     def parse(rows: Column) -> Windows:
@@ -90,14 +90,14 @@ def read_lists(records: Column, reading: Reading) -> Table:
         if truth.format != NAME:
             return windows
         pairs = rows._replace(values=[window[:2] for window in rows.values])
-        start, end = _seconds(*pairs.parts("first last"))
+        start, end = _seconds(*pairs.split_as("first last"))
         return windows._replace(start=start, end=end)
 
     return read_run(queries, records.require(list), reading._replace(scored=False), parse, videos)
 
 
 def _is_lists(record: Any) -> bool:
-    return isinstance(record, list) and all(isinstance(one, list) for one in record)
+    return isinstance(record, list) and all(isinstance(segment, list) for segment in record)
 
 
 ANNOTATIONS = JsonFormat(

@@ -37,17 +37,19 @@ def read_annotations(records: Column, _: Reading) -> Table:
     listed = annotations.key("language_queries", list)
     rows, video = listed.flat(), spread(clip, listed)
     names = spread(annotations.key(ANNOTATION, str).ids(), listed)
-    index = [k for one in listed.values for k in range(len(one))]
-    queries = Column(_ids(video, names, index), rows.place).distinct_ids()
+    index = [k for queries_of_clip in listed.values for k in range(len(queries_of_clip))]
+    queries = Column(_ids(video, names, index), rows.location).distinct_ids()
     start, end = (rows.key(f"clip_{edge}_sec").numbers() for edge in ("start", "end"))
 
     def texts() -> dict[str, str]:
-        return texts_of(queries, (one.get("query") for one in rows.values))
+        return texts_of(queries, (row.get("query") for row in rows.values))
 
     def durations() -> dict[str, float]:
-        return longest((one.get(CLIP), _duration(one)) for one in clips.values)
+        return longest(
+            (clip_record.get(CLIP), _duration(clip_record)) for clip_record in clips.values
+        )
 
-    table = Table(queries, video, start, end, np.ones(len(video)), rows.place, queries)
+    table = Table(queries, video, start, end, np.ones(len(video)), rows.location, queries)
     return table._replace(durations=durations, texts=texts)
 
 
@@ -72,7 +74,7 @@ def read_submission(records: Column, reading: Reading) -> Table:
     clips = results.key(CLIP, str).ids()
     index = whole_numbers(results.key(INDEX))
     ids = _ids(clips, results.key(ANNOTATION, str).ids(), index)
-    queries = Column(ids, results.place).distinct_ids()
+    queries = Column(ids, results.location).distinct_ids()
 
     def parse(windows: Column) -> Windows:
         return parse_list(windows, "start end score")

@@ -34,7 +34,7 @@ def read_submission(records: Column, reading: Reading) -> Table:
     If no record has `vid`, a query's video is that in the qrels.
     """
     queries = records.key(FIELDS.query).distinct_ids()
-    if reading.truth is not None and not any(FIELDS.video in one for one in records.values):
+    if reading.truth is not None and not any(FIELDS.video in record for record in records.values):
         videos = [reading.truth.videos.get(query, "") for query in queries]
     else:
         videos = records.key(FIELDS.video, str).ids()

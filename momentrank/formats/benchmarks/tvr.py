@@ -48,11 +48,11 @@ def read_release(records: Column, _: Reading) -> Table:
 def own_ids(records: Column) -> Column:
     """Return each record's `query_key` if `query_id` is its number, else `query_id`."""
     ids = records.key("query_id")
-    own = [
+    keys = [
         key if isinstance(key := record.get(KEY), str) and query_number(key) == number else number
         for record, number in zip(records.values, ids.values, strict=True)
     ]
-    return ids._replace(values=own)
+    return ids._replace(values=keys)
 
 
 def read_flat(records: Column, _: Reading) -> Table:
@@ -62,14 +62,14 @@ def read_flat(records: Column, _: Reading) -> Table:
 
 def _of_pairs(pairs: Column, query: list[str]) -> Table:
     videos = pairs.key("video_name", str).ids()
-    start, end = pairs.key("timestamp", list).parts("start end")
+    start, end = pairs.key("timestamp", list).split_as("start end")
     levels = pairs.key("relevance").numbers()
 
     def durations() -> dict[str, float]:
         return longest((pair["video_name"], pair.get("duration")) for pair in pairs.values)
 
     columns = (start.numbers(), end.numbers(), levels)
-    return Table(query, videos, *columns, pairs.place, durations=durations)
+    return Table(query, videos, *columns, pairs.location, durations=durations)
 
 
 def read_predictions(records: Column, reading: Reading) -> Table:
@@ -105,11 +105,13 @@ def read_scores(records: Column, reading: Reading) -> Table:
 
 
 def _parse_objects(results: Column, names: Mapping[int, str] | None) -> Windows:
-    unscored = np.array(["model_scores" not in one for one in results.require(dict).values], bool)
+    unscored = np.array(
+        ["model_scores" not in result for result in results.require(dict).values], bool
+    )
     if unscored.any():
-        padded = [{"model_scores": 0.0, **one} for one in results.values]
+        padded = [{"model_scores": 0.0, **result} for result in results.values]
         results = results._replace(values=padded)
-    start, end = results.key("timestamp", list).parts("start end")
+    start, end = results.key("timestamp", list).split_as("start end")
     scores = _first(results.key("model_scores")).numbers()
     video = name_videos(results.key("video_name"), names)
     columns = (start.numbers(), end.numbers(), scores)
@@ -127,7 +129,7 @@ def _is_scores(record: Any) -> bool:
     if not isinstance(record, dict) or set(map(type, record.values())) != {list}:
         return False
     first = [value[0] for value in record.values() if value]
-    return all(isinstance(one, dict) and "desc_id" not in one for one in first)
+    return all(isinstance(entry, dict) and "desc_id" not in entry for entry in first)
 
 
 RELEASE = JsonFormat(
@@ -177,9 +179,9 @@ def read_annotations(records: Column, _: Reading) -> Table:
         lists = [v if yes else [v] for v, yes in zip(times.values, is_list, strict=True)]
         table = read_qrels(queries, videos, times._replace(values=lists))
     else:
-        times.parts("start end")
+        times.split_as("start end")
         one_each = times._replace(values=[[pair] for pair in times.values])
-        table = read_qrels(queries, videos, one_each)._replace(place=times.place)
+        table = read_qrels(queries, videos, one_each)._replace(location=times.location)
     return with_details(table, records, FIELDS, queries)
 
 
@@ -196,10 +198,10 @@ def _video_names(records: Column) -> dict[int, str]:
     if not records.values:
         return {}
     if len(records.values) > 1:  # each may number videos differently
-        raise records.place(1).error("a second object; the format allows only one")
+        raise records.location(1).error("a second object; the format allows only one")
     names = list(records.values[0])
     indices = list(records.values[0].values())
-    column = Column(indices, lambda row: records.place(0).key(names[row]))
+    column = Column(indices, lambda row: records.location(0).key(names[row]))
     numbers = whole_numbers(column)
     column._replace(values=numbers).distinct_ids()  # an index must name one video
     return dict(zip(numbers, names, strict=True))

@@ -68,9 +68,9 @@ class Discourse:
 
     def add_noun(self, noun: PersonNoun) -> bool:
         """Note a noun for a person; return whether a name became the same word before."""
-        if any(one.at == noun.start for one in self._referents):
+        if any(known.at == noun.start for known in self._referents):
             return False
-        repeats = any(one.noun == noun.noun and one.person is not None for one in self._referents)
+        repeats = any(r.noun == noun.noun and r.person is not None for r in self._referents)
         self._referents.append(Referent(noun.start, noun.noun, noun.gender))
         return repeats
 
@@ -86,26 +86,26 @@ class Discourse:
             return f"a family{unit.suffix}"
         numbers = list(dict.fromkeys(unit.people))
         if len(numbers) == 1:
-            return self._one(numbers[0], unit.suffix, context)
+            return self._single(numbers[0], unit.suffix, context)
         met = [self._referent(number) is not None for number in numbers]
         if all(met):
             return self._all_again(numbers, unit.suffix, context)
         if any(met):
             unlike = context._replace(case="open")
-            phrase = join_phrases([self._one(number, "", unlike) for number in numbers])
+            phrase = join_phrases([self._single(number, "", unlike) for number in numbers])
         else:
             phrase = self._several(numbers, context.start, apart=apart)
         return possessive(phrase, unit.suffix)
 
     def _referent(self, number: int) -> Referent | None:
         """Return what a person was called before, if they were."""
-        return next((one for one in self._referents if one.person == number), None)
+        return next((known for known in self._referents if known.person == number), None)
 
     def _noun(self, number: int) -> str:
         return self.voice.noun(self.people[number])
 
     def _has(self, noun: str) -> bool:
-        return any(one.noun == noun for one in self._referents)
+        return any(known.noun == noun for known in self._referents)
 
     def _add(self, number: int, at: int, noun: str, group: int | None = None) -> None:
         """Note a person, under the noun they were called, unless noted before."""
@@ -118,13 +118,13 @@ class Discourse:
     def _add_removed(self, unit: Unit, removal: Removal) -> None:
         """Note that the noun next to a dropped name is that person, not another one."""
         if removal.noun:
-            self._referents = [one for one in self._referents if one.at != removal.at]
+            self._referents = [known for known in self._referents if known.at != removal.at]
             for number in unit.people:
                 self._add(number, removal.at, removal.noun)
 
     # One person
 
-    def _one(self, number: int, suffix: str, context: Context) -> str:
+    def _single(self, number: int, suffix: str, context: Context) -> str:
         noun, referent = self._noun(number), self._referent(number)
         if context.determiner or context.adjective:
             described = context.adjective + noun
@@ -163,7 +163,7 @@ class Discourse:
         """
         gender = self.people[number].gender
         end = context.clause if context.case == "object" else context.start
-        rivals = (one for one in self._referents if one.person != number and one.at < end)
+        rivals = (known for known in self._referents if known.person != number and known.at < end)
         return any(
             "unknown" in (gender, rival.gender) or gender == rival.gender for rival in rivals
         )
@@ -172,14 +172,14 @@ class Discourse:
         """Return the noun with what identifies it: the man, the first man, one of the men."""
         referent = self._referent(number)
         noun = referent.noun if referent else self._noun(number)
-        alike = [one for one in self._referents if one.noun == noun]
+        alike = [known for known in self._referents if known.noun == noun]
         if len(alike) <= 1:
             return f"the {noun}"
-        if referent and all(one.group == referent.group is not None for one in alike):
+        if referent and all(known.group == referent.group is not None for known in alike):
             return self._one_of(number, noun, len(alike))
-        place = next((i for i, one in enumerate(alike) if one.person == number), 0)
-        ordinal = _ORDINALS[min(place, len(_ORDINALS) - 1)]
-        return f"the {'other' if len(alike) == PAIR and place else ordinal} {noun}"
+        position = next((i for i, known in enumerate(alike) if known.person == number), 0)
+        ordinal = _ORDINALS[min(position, len(_ORDINALS) - 1)]
+        return f"the {'other' if len(alike) == PAIR and position else ordinal} {noun}"
 
     def _one_of(self, number: int, noun: str, group: int) -> str:
         if number not in self._singled_out:
@@ -192,9 +192,9 @@ class Discourse:
 
     def _all_again(self, numbers: list[int], suffix: str, context: Context) -> str:
         form = suffix or context.case
-        if {one.person for one in self._referents} == set(numbers):
+        if {known.person for known in self._referents} == set(numbers):
             return _THEY.get(form) or ("the two of them" if len(numbers) == PAIR else "all of them")
-        groups = {(one.group, one.noun) for one in self._referents if one.person in numbers}
+        groups = {(known.group, known.noun) for known in self._referents if known.person in numbers}
         if len(groups) == 1 and (group := groups.pop())[0] is not None:
             return possessive(f"{number_word(len(numbers))} of the {plural(group[1])}", suffix)
         return possessive(join_phrases([self._definite(number) for number in numbers]), suffix)
@@ -226,6 +226,7 @@ class Discourse:
         phrases = []
         for kind in dict.fromkeys(nouns):
             alike = [number for number, noun in zip(numbers, nouns, strict=True) if noun == kind]
-            one = len(alike) == 1
-            phrases.append(self._first(alike[0], at) if one else self._counted(alike, at, kind))
+            is_several = len(alike) > 1
+            phrase = self._counted(alike, at, kind) if is_several else self._first(alike[0], at)
+            phrases.append(phrase)
         return join_phrases(phrases)

@@ -60,7 +60,7 @@ def _find_plain(text: str) -> list[Span]:
     return [
         *(_span(match, 1) for match in _TITLED.finditer(text)),
         *(_span(match, 1) for match in _LOWER_TITLED.finditer(text) if _is_name_there(text, match)),
-        *(span for span, one in zip(alone, around, strict=True) if is_name(one)),
+        *(span for span, nearby in zip(alone, around, strict=True) if is_name(nearby)),
     ]
 
 
@@ -170,8 +170,8 @@ def _are_one_name(text: str, first: Name, second: Name) -> bool:
     name, between = text[first.start : first.end].lower(), text[first.end : second.start]
     if name in TITLES or len(name) == 1:
         return bool(re.fullmatch(r"\.?\s*", between))
-    given = text[second.start : second.end].lower() in first_names()
-    two = given and syntax.DITRANSITIVE.search(text[: first.start])
+    is_first_name = text[second.start : second.end].lower() in first_names()
+    two = is_first_name and syntax.DITRANSITIVE.search(text[: first.start])
     return between.isspace() and not two
 
 

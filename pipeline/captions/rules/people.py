@@ -42,18 +42,18 @@ def number_people(mentions: Sequence[Mention]) -> list[int]:
     Titles of different gender separate them: `Mr. Lee` and `Mrs. Lee`.
     """
     numbers: list[int] = []
-    for place, mention in enumerate(mentions):
-        same = (numbers[i] for i in range(place) if _are_one(mentions[i], mention))
+    for index, mention in enumerate(mentions):
+        same = (numbers[i] for i in range(index) if _are_one(mentions[i], mention))
         numbers.append(next(same, max(numbers, default=-1) + 1))
     return numbers
 
 
-def _are_one(one: Mention, other: Mention) -> bool:
-    names, more = sorted((set(one.names), set(other.names)), key=len)
+def _are_one(first: Mention, second: Mention) -> bool:
+    names, more = sorted((set(first.names), set(second.names)), key=len)
     if not names:
-        return not more and one.title == other.title
-    genders = {_title(one).gender, _title(other).gender}
-    return names <= more and one.family == other.family and genders != {"man", "woman"}
+        return not more and first.title == second.title
+    genders = {_title(first).gender, _title(second).gender}
+    return names <= more and first.family == second.family and genders != {"man", "woman"}
 
 
 def _title(mention: Mention) -> Title:

@@ -81,10 +81,8 @@ class RulesRewriter:
         """
         people = normalize_cast(genders or {})
         spans = cls(find, Genders(cast=people), cast, map_rows).find_names(texts)
-        parts = [part for pair in zip(texts, spans, strict=True) for part in split_text(*pair)]
-        learned = learn(
-            [part.text for part in parts], [part.spans for part in parts], people, map_rows
-        )
+        sentences = [s for pair in zip(texts, spans, strict=True) for s in split_text(*pair)]
+        learned = learn([s.text for s in sentences], [s.spans for s in sentences], people, map_rows)
         return cls(find, learned, cast, map_rows)
 
     def rewrite(self, moments: Sequence[Moment], attempt: int) -> Iterator[Rewrite]:
@@ -133,10 +131,10 @@ def rewrite_rows(rules: Rules, rows: Sequence[Row]) -> list[str]:
 
 def _rewrite(rules: Rules, text: str, spans: Sequence[Span]) -> str:
     written = []
-    for part in split_text(text, spans):
-        body = part.text.rstrip()
-        caption = rewrite_text(body, part.spans, rules.genders, rules.attempt)
-        written.append(caption + part.text[len(body) :])
+    for sentence in split_text(text, spans):
+        body = sentence.text.rstrip()
+        caption = rewrite_text(body, sentence.spans, rules.genders, rules.attempt)
+        written.append(caption + sentence.text[len(body) :])
     return "".join(written)
 
 
@@ -152,14 +150,14 @@ def rewrite_text(text: str, spans: Sequence[Span], genders: Genders, attempt: in
     discourse = Discourse(people, Voice(text, attempt), _find_alone(people, nouns))
     edits: list[Edit] = []
     in_order: list[Unit | PersonNoun] = sorted([*units, *nouns], key=attrgetter("start"))
-    for one in in_order:
-        if isinstance(one, PersonNoun):
-            if discourse.add_noun(one) and one.article:
-                edits.append(Edit(*one.article, one.apart))
+    for mention in in_order:
+        if isinstance(mention, PersonNoun):
+            if discourse.add_noun(mention) and mention.article:
+                edits.append(Edit(*mention.article, mention.apart))
             continue
-        context = find_context(text, one, units)
-        phrase = discourse.phrase(one, context, apart=_is_apart(one, units))
-        edits += [Edit(context.start, context.end, phrase), *_agreement(text, one, context)]
+        context = find_context(text, mention, units)
+        phrase = discourse.phrase(mention, context, apart=_is_apart(mention, units))
+        edits += [Edit(context.start, context.end, phrase), *_agreement(text, mention, context)]
     return (apply_edits(text, edits).strip() or "Someone") if edits else text
 
 
@@ -196,21 +194,21 @@ LONG = 1000
 _ENDS = (re.compile(r"(?<=[a-z]{4}[.!?])\s+"), re.compile(r"\s+"))
 
 
-class Part(NamedTuple):
-    """A part of a text, with the names in it; their places are relative to the part."""
+class Sentence(NamedTuple):
+    """A sentence of a text, with the names in it; their spans are relative to the sentence."""
 
     text: str
     spans: list[Span]
 
 
-def split_text(text: str, spans: Sequence[Span]) -> Iterator[Part]:
+def split_text(text: str, spans: Sequence[Span]) -> Iterator[Sentence]:
     """Yield a text as it is, or, if it is long, in groups of sentences of at most `LONG`."""
     start = 0
     while len(text) - start > LONG:
         end = _find_end(text, start)
         yield _cut(text, spans, start, end)
         start = end
-    yield _cut(text, spans, start, len(text)) if start else Part(text, list(spans))
+    yield _cut(text, spans, start, len(text)) if start else Sentence(text, list(spans))
 
 
 def _find_end(text: str, start: int) -> int:
@@ -221,12 +219,12 @@ def _find_end(text: str, start: int) -> int:
     return space.end() if space else len(text)
 
 
-def _cut(text: str, spans: Sequence[Span], start: int, end: int) -> Part:
+def _cut(text: str, spans: Sequence[Span], start: int, end: int) -> Sentence:
     inside = (
         (max(span.start, start), min(span.end, end), span.score)
         for span in spans
         if span.start < end and span.end > start
     )
-    return Part(
+    return Sentence(
         text[start:end], [Span(a - start, b - start, text[a:b], score) for a, b, score in inside]
     )

@@ -45,9 +45,9 @@ _SENTENCE = re.compile(r"[.!?]\s+")
 def group_mentions(text: str, mentions: Sequence[Mention], numbers: Sequence[int]) -> list[Unit]:
     """Return the mentions as units, in order; `numbers` are those of their people."""
     return [
-        Unit(tuple(numbers[i] for i in part), tuple(mentions[i] for i in part))
+        Unit(tuple(numbers[i] for i in unit), tuple(mentions[i] for i in unit))
         for run in _runs(text, mentions, numbers)
-        for part in _split(text, mentions, run)
+        for unit in _split(text, mentions, run)
     ]
 
 
@@ -57,23 +57,23 @@ def _runs(text: str, mentions: Sequence[Mention], numbers: Sequence[int]) -> lis
     A person named twice in a row begins another run: to Ann and Ann follows.
     """
     runs: list[list[int]] = [[0]] if mentions else []
-    for place, (before, after) in enumerate(pairwise(mentions), 1):
+    for index, (before, after) in enumerate(pairwise(mentions), 1):
         between = text[before.end : after.start]
         is_linked = (
-            _COMMA.fullmatch(between) or _AND.fullmatch(between) or _is_slip(text, mentions, place)
+            _COMMA.fullmatch(between) or _AND.fullmatch(between) or _is_slip(text, mentions, index)
         )
-        is_same = numbers[place - 1] == numbers[place]
+        is_same = numbers[index - 1] == numbers[index]
         if is_linked and not (is_same or before.suffix or before.family or after.family):
-            runs[-1].append(place)
+            runs[-1].append(index)
         else:
-            runs.append([place])
+            runs.append([index])
     return runs
 
 
-def _is_slip(text: str, mentions: Sequence[Mention], place: int) -> bool:
+def _is_slip(text: str, mentions: Sequence[Mention], index: int) -> bool:
     """Recognize a full stop meant as a comma: no verb follows `Ann. Bea and Carl`."""
-    between = text[mentions[place - 1].end : mentions[place].start]
-    last = place
+    between = text[mentions[index - 1].end : mentions[index].start]
+    last = index
     while last + 1 < len(mentions) and _AND.fullmatch(
         text[mentions[last].end : mentions[last + 1].start]
     ):

@@ -27,7 +27,7 @@ def names_share(texts: Sequence[str]) -> float:
 
 def names_somebody(text: str, cast: Cast) -> bool:
     """Tell whether a text names a person by the cast or the lists."""
-    return any(is_name(one, cast) for one in runs(text))
+    return any(is_name(run, cast) for run in runs(text))
 
 
 def runs(text: str) -> list[Surroundings]:
@@ -46,11 +46,11 @@ def full_names(text: str) -> list[Span]:
     """Return first and family names of the lists side by side, whatever a tagger says."""
     words = [word for word in truecase.words(text) if not word.is_lower]
     return [
-        Span(one.start, other.end, text[one.start : other.end], 1.0)
-        for one, other in pairwise(words)
-        if text[one.end : other.start] == " "
-        and one.key in lists.given_names()
-        and other.key in lists.family_names()
+        Span(first.start, second.end, text[first.start : second.end], 1.0)
+        for first, second in pairwise(words)
+        if text[first.end : second.start] == " "
+        and first.key in lists.given_names()
+        and second.key in lists.family_names()
     ]
 
 

@@ -159,7 +159,7 @@ def _joins_name(around: Surroundings, known: Known) -> bool:
 def _joins(around: Surroundings, others: Container[str]) -> bool:
     """Tell whether one of the other names is joined to it by `and` or a comma."""
     matches = (_AND.match(around.right), _BEFORE_AND.search(around.left))
-    return any(one[1].lower() in others for one in matches if one)
+    return any(match[1].lower() in others for match in matches if match)
 
 
 def _neither(around: Surroundings, known: Known) -> Verdict:

@@ -61,7 +61,7 @@ def places() -> frozenset[str]:
     """Return cities, states and countries, and each of their words, in lower case."""
     from faker.providers.address import en, en_US  # noqa: PLC0415  (likewise)
 
-    zones = {part for zone in zoneinfo.available_timezones() for part in re.split("[/_]", zone)}
+    zones = {name for zone in zoneinfo.available_timezones() for name in re.split("[/_]", zone)}
     states = {*en.Provider.countries, *en_US.Provider.states}
     either = {name.lower() for name in zones | states}
     people = {"casey", "davis", "darwin", "palmer", "stanley", "victor", "sofia", "monica"}
@@ -79,8 +79,8 @@ def things() -> frozenset[str]:
 @cache
 def is_word(word: str) -> bool:
     """Tell whether a word, in lower case, is an English one that needs no capital."""
-    own, last = listed("lists", "words"), word.rpartition("-")[2]
-    if {word, word.removesuffix("s")} & own or len(word) == 1:
+    words, last = listed("lists", "words"), word.rpartition("-")[2]
+    if {word, word.removesuffix("s")} & words or len(word) == 1:
         return True
     return bool(_lemmas(word) or (last != word and _lemmas(last)))
 

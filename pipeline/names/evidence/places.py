@@ -29,12 +29,12 @@ def is_thing(around: Surroundings) -> bool:
     if any(word in listed("around", "things_before") for word in around.run[:inside]):
         return True
     whole = f" {' '.join(around.run)} "
-    if any(f" {figure} " in whole for figure in listed("lists", "figures")):
+    if any(f" {phrase} " in whole for phrase in listed("lists", "figures")):
         return True
     if any(f" {breed} " in whole for breed in listed("lists", "breeds")):
         return roles.has_determiner(around) or is_attribute(around)
-    own = _OWN_THING.match(around.right)
-    return own is not None and is_word(own[1].lower()) and not is_elsewhere(own[1].lower())
+    owned = _OWN_THING.match(around.right)
+    return owned is not None and is_word(owned[1].lower()) and not is_elsewhere(owned[1].lower())
 
 
 def is_to_be_read(around: Surroundings) -> bool:
@@ -70,8 +70,8 @@ def is_attribute(around: Surroundings) -> bool:
         return True
     if around.is_possessive and before[0] in PREPOSITIONS:
         return not around.owned() or around.owned()[0] in PHRASE_STARTS
-    given = bool(DITRANSITIVE.search(around.left))
-    if not around.is_possessive and not given and _is_subject(after[0], around.after(2)[1:]):
+    is_object = around.is_possessive or bool(DITRANSITIVE.search(around.left))
+    if not is_object and _is_subject(after[0], around.after(2)[1:]):
         return True
     if roles.has_determiner(around) and whole and not around.is_possessive:
         return around.run[0] == around.keys[0] or not is_given_name(around.keys[0])

@@ -14,7 +14,7 @@ _BE = frozenset(("is", "was", "are", "were"))
 _UNINFLECTED = frozenset(("cut", "hit", "put", "set", "shut", "split", "spread"))
 _PRONOUNS = frozenset(("he", "she", "him", "her", "they", "them"))
 _AND_SOMEBODY = re.compile(r"\s*,?\s+(?:and|&)\s+(?:(?:an?|the|another|his|her)\s+)?([a-z]+)\b")
-_OWN = re.compile(r"\b(?:his|her)\s+(?:[a-z]+\s+)??([a-z]+)\b")
+_POSSESSED = re.compile(r"\b(?:his|her)\s+(?:[a-z]+\s+)??([a-z]+)\b")
 _SOMEBODY_AND = re.compile(r"\b([a-z]+)\s*,?\s+(?:and|&)\s+$")
 
 
@@ -91,8 +91,8 @@ def is_given(around: Surroundings) -> bool:
 
 def uses_own_body(around: Surroundings) -> bool:
     """Tell whether it does something with a hand or a coat of its own: Quill folds her arms."""
-    own = (match[1] for match in _OWN.finditer(around.right))
-    return acts(around, wide=True) and not listed("people", "belongings").isdisjoint(own)
+    possessed = (match[1] for match in _POSSESSED.finditer(around.right))
+    return acts(around, wide=True) and not listed("people", "belongings").isdisjoint(possessed)
 
 
 def may_be_given(around: Surroundings) -> bool:

@@ -71,13 +71,13 @@ def surroundings_of(text: str, spans: Sequence[Span]) -> list[Surroundings]:
     """Return the surroundings of each span of a text."""
     words = list(truecase.words(text)) if spans else []
     headline = bool(spans) and is_headline(words)
-    places = [_around(text, span, words, headline) for span in spans]
-    return [around._replace(company=_company(places, at)) for at, around in enumerate(places)]
+    found = [_around(text, span, words, headline) for span in spans]
+    return [around._replace(company=_company(found, at)) for at, around in enumerate(found)]
 
 
-def _company(places: Sequence[Surroundings], at: int) -> frozenset[str]:
-    near = places[max(at - NEAR, 0) : at + NEAR + 1]
-    return frozenset(key for other in near for key in other.keys).difference(places[at].keys)
+def _company(surroundings: Sequence[Surroundings], at: int) -> frozenset[str]:
+    near = surroundings[max(at - NEAR, 0) : at + NEAR + 1]
+    return frozenset(key for other in near for key in other.keys).difference(surroundings[at].keys)
 
 
 def _around(text: str, span: Span, words: Sequence[truecase.Word], headline: bool) -> Surroundings:
@@ -100,11 +100,11 @@ def _around(text: str, span: Span, words: Sequence[truecase.Word], headline: boo
     )
 
 
-def _is_linked(text: str, one: truecase.Word, other: truecase.Word) -> bool:
-    between = text[one.end : other.start]
-    short = one.end - one.start == 1 or one.key in truecase.ABBREVIATIONS
+def _is_linked(text: str, first: truecase.Word, second: truecase.Word) -> bool:
+    between = text[first.end : second.start]
+    short = first.end - first.start == 1 or first.key in truecase.ABBREVIATIONS
     linked = between.isspace() or (between in (".", ". ") and short)
-    return linked and not one.is_lower and not other.is_lower
+    return linked and not first.is_lower and not second.is_lower
 
 
 def opens_quote(left: str) -> bool:

@@ -23,10 +23,12 @@ _EITHER = frozenset(("across", "at", "from", "into", "to", "toward", "towards"))
 
 def weigh(around: Surroundings) -> int:
     """Return the points of a word in its place, by its sentence and by the lists."""
-    place = weigh_place(around)
+    place_weight = weigh_place(around)
     against = THING * _is_in_name(around) + ELSEWHERE * any(map(lists.is_elsewhere, around.keys))
     return (
-        (min(place, MAY_DO) if _is_kind(around) else place) + _weigh_word(around, place) - against
+        (min(place_weight, MAY_DO) if _is_kind(around) else place_weight)
+        + _weigh_word(around, place_weight)
+        - against
     )
 
 
@@ -41,18 +43,18 @@ def weigh_place(around: Surroundings) -> int:
     return MAY_DO * (roles.acts_or_owns(around, wide=True) or roles.may_be_given(around))
 
 
-def _weigh_word(around: Surroundings, place: int) -> int:
+def _weigh_word(around: Surroundings, place_weight: int) -> int:
     """Return the points of the lists of names minus those of English words.
 
     At the start of a sentence a single word has its capital from that.
     """
     keys, alone = around.keys, _is_alone(around)
-    needs = 1 + (place <= 0) if alone else 0
-    given = LISTED * any(key in lists.given_names() for key in keys)
-    given = SURE if any(map(lists.is_given_name, keys)) else given
+    needs = 1 + (place_weight <= 0) if alone else 0
+    first_name = LISTED * any(key in lists.given_names() for key in keys)
+    first_name = SURE if any(map(lists.is_given_name, keys)) else first_name
     family = not _is_kind(around) and any(key in lists.family_names() for key in keys)
-    word = all(map(lists.is_word, keys)) * (1 + (needs or not (given or family)))
-    return given + LISTED * family - word
+    word = all(map(lists.is_word, keys)) * (1 + (needs or not (first_name or family)))
+    return first_name + LISTED * family - word
 
 
 def _is_alone(around: Surroundings) -> bool:

@@ -6,15 +6,16 @@ from typing import Any
 import pandas as pd
 
 from pipeline.core.tables import LEVELS
-from pipeline.pages.sources import Figures
+from pipeline.pages.sources import Metrics
 from pipeline.pages.tables import UNKNOWN, Cell, Grid, Num, count, decimal, percent
 
 HEADS = ("Pairs", "Ordinal \u03b1", "Quadratic \u03ba", "Exact", "Within 1", "Bias")
-FIGURES = ("alpha", "kappa", "exact", "within_1", "bias")
+COMPARED = ("alpha", "kappa", "exact", "within_1", "bias")
 ENDS = {"value": "more", "low": "low", "high": "high"}
 EACH = (
-    "Both against the others\u2019 consensus, on the annotator\u2019s own pairs. The last column is"
-    " from the alternative annotator test, which leaves out people with fewer than 30 pairs."
+    "Both are compared with the others\u2019 consensus, on the annotator\u2019s own pairs. The last"
+    " column is from the alternative annotator test, which leaves out people with fewer than 30"
+    " pairs."
 )
 BY = {"similarity": "Similarity", "seconds": "Seconds of the clip", "rank": "Rank"}
 BESIDE = (
@@ -24,60 +25,60 @@ BESIDE = (
     " Bias: how far levels are above the reference on average."
 )
 CONTROL = (
-    "Both against people\u2019s consensus. The control\u2019s levels come from the similarity of"
-    " query and caption alone: a model that does not beat it has not looked at the video."
-    " If the consensus rounds means up, single levels are below it."
+    "Both are compared with people\u2019s consensus. The control\u2019s levels come from the"
+    " similarity of query and caption alone: a model that does not beat it has not looked at the"
+    " video. If the consensus rounds means up, single levels are below it."
 )
 BOTH = "Both qrels have the same pairs. Shuffled: the judged pairs in an uninformed order."
 ORDERS = (
     "\u03c4-b of both orders. Bias: the machine\u2019s mean minus people\u2019s, over the runs"
     " that are not made from people\u2019s levels. Favour: how much higher runs by caption"
     " similarity rank, between a random order and the ideal one, minus how much higher others do."
-    " Half is worth: if people had judged a random half of the queries and the machine all, this"
-    " many judged by people alone would make a run\u2019s mean as certain (prediction-powered"
-    " inference)."
+    " Half is worth: if people had judged a random half of the queries and the machine all of them,"
+    " a run\u2019s mean would be as certain as with this many queries judged by people alone"
+    " (prediction-powered inference)."
 )
 BLIND = (
     "It was shown captions instead of pictures (judge.blind), so it looked at no clip, whatever its"
     " verdict."
 )
-SLICES = "A slice goes from the given value to the next one. Against people\u2019s consensus."
+SLICES = "A slice runs from the given value to the next. Compared with people\u2019s consensus."
 
 
-def list_verdicts(figures: Figures) -> list[str]:
+def list_verdicts(calibration: Metrics) -> list[str]:
     """Return what to trust the machine with, one sentence each."""
-    return [one["text"] for one in figures["verdicts"]]
+    return [verdict["text"] for verdict in calibration["verdicts"]]
 
 
-def describe(figures: Figures) -> list[str]:
+def describe(calibration: Metrics) -> list[str]:
     """Return what the tables don't show: failures, standing among people, tests, favour."""
-    if not figures["answers"]["with_level"]:
+    if not calibration["answers"]["with_level"]:
         return []
     return [
         text
         for text in (
-            BLIND if figures.get("blind") else "",
-            _answers_text(figures["answers"]),
-            _standing_text(figures["standing"]),
-            _test_text(figures["alternative_test"]),
-            _beyond_text(figures["control"]),
-            _favour_text(figures.get("conclusions")),
-            _audit_text(figures.get("audit")),
-            _second_looks_text(figures.get("second_looks")),
+            BLIND if calibration.get("blind") else "",
+            _answers_text(calibration["answers"]),
+            _standing_text(calibration["standing"]),
+            _test_text(calibration["alternative_test"]),
+            _beyond_text(calibration["control"]),
+            _favour_text(calibration.get("conclusions")),
+            _audit_text(calibration.get("audit")),
+            _second_looks_text(calibration.get("second_looks")),
         )
         if text
     ]
 
 
-def grids(figures: Figures) -> dict[str, list[Grid]]:
+def grids(calibration: Metrics) -> dict[str, list[Grid]]:
     """Return the section's tables, on agreement, levels and runs; none without any levels."""
-    if not figures["pairs"]:
+    if not calibration["pairs"]:
         return {"machine": [], "machine_levels": [], "machine_rest": []}
-    levels = [_confusion(figures["confusion"]), _by_level(figures["by_level"])]
+    levels = [_confusion(calibration["confusion"]), _by_level(calibration["by_level"])]
     return {
-        "machine": [_beside(figures), *_control(figures["control"])],
+        "machine": [_beside(calibration), *_control(calibration["control"])],
         "machine_levels": levels,
-        "machine_rest": [_slices(figures["slices"]), *_orders(figures.get("conclusions"))],
+        "machine_rest": [_slices(calibration["slices"]), *_orders(calibration.get("conclusions"))],
     }
 
 
@@ -105,12 +106,12 @@ def _known(value: float) -> float | None:
 
 
 def _answers_text(answers: Any) -> str:  # noqa: ANN401  (JSON)
-    asked, given = answers["asked"], answers["with_level"]
+    asked, with_level = answers["asked"], answers["with_level"]
     reasons = ", ".join(f"{name}: {number:,}" for name, number in answers["reasons"].items())
     missing = f" The others have none ({reasons})." if reasons else ""
     stale = answers["stale"]
     old = f" {stale:,} more are for an older text or clip, and do not count." if stale else ""
-    about = f"Of {asked:,} answers on pairs that people were shown, {given:,} have a level."
+    about = f"Of {asked:,} answers on pairs that people were shown, {with_level:,} have a level."
     return f"{about}{missing}{old}"
 
 
@@ -147,10 +148,10 @@ def _beyond_text(control: Any) -> str:  # noqa: ANN401  (JSON)
 
 
 def _favour_text(conclusions: Any) -> str:  # noqa: ANN401  (JSON)
-    name, one = next(iter(conclusions["measures"].items())) if conclusions else ("", None)
-    if not one or not one["favour"] or one["favour"]["low"] is None:
+    name, effect = next(iter(conclusions["measures"].items())) if conclusions else ("", None)
+    if not effect or not effect["favour"] or effect["favour"]["low"] is None:
         return ""
-    favour = one["favour"]
+    favour = effect["favour"]
     verdict = (
         "it favours its own kind" if favour["low"] > 0 else "no favour for its own kind is shown"
     )
@@ -161,7 +162,7 @@ def _favour_text(conclusions: Any) -> str:  # noqa: ANN401  (JSON)
     )
 
 
-def _audit_text(audit: Figures | None) -> str:
+def _audit_text(audit: Metrics | None) -> str:
     if audit is None:
         return "No audit was drawn using a machine\u2019s levels."
     start = f"The audit was drawn using the levels of {audit['machine']}"
@@ -186,10 +187,10 @@ def _second_looks_text(number: int | None) -> str:
     return f"Pairs for a second look, on the lead\u2019s page: {number:,}."
 
 
-def _beside(figures: Figures) -> Grid:
-    interval = percent(figures["confidence"], 0)
+def _beside(calibration: Metrics) -> Grid:
+    interval = percent(calibration["confidence"], 0)
     names = {"people": "People", "machine": "Machine", "difference": "Machine less people"}
-    rows = [_row(title, figures[name]) for name, title in names.items()]
+    rows = [_row(title, calibration[name]) for name, title in names.items()]
     heads = ("Levels", "Votes", *HEADS[1:])
     return Grid("The machine beside people", heads, rows, BESIDE.format(interval=interval))
 
@@ -202,16 +203,16 @@ def _control(control: Any) -> Iterator[Grid]:  # noqa: ANN401  (JSON)
 
 
 def _row(title: str, measured: Any) -> list[Cell]:  # noqa: ANN401  (JSON)
-    return [title, count(measured.get("pairs")), *(_span(measured[name]) for name in FIGURES)]
+    return [title, count(measured.get("pairs")), *(_span(measured[name]) for name in COMPARED)]
 
 
-def _span(figure: Figures, digits: int = 2) -> Num:
+def _span(estimate: Metrics, digits: int = 2) -> Num:
     """Format a figure with its interval."""
-    if figure["value"] is None:
+    if estimate["value"] is None:
         return Num(UNKNOWN)
-    bounds = (round(figure[name], digits) + 0.0 for name in ("value", "low", "high"))  # no -0
+    bounds = (round(estimate[name], digits) + 0.0 for name in ("value", "low", "high"))  # no -0
     value, low, high = (decimal(bound, digits) for bound in bounds)
-    return Num(f"{value} ({low} to {high})", figure["value"])
+    return Num(f"{value} ({low} to {high})", estimate["value"])
 
 
 def _plain(value: float | None) -> str:
@@ -225,7 +226,7 @@ def _confusion(matrix: list[list[int]]) -> Grid:
     return Grid("Levels by people and by the machine", heads, rows, groups=groups)
 
 
-def _by_level(levels: list[Figures]) -> Grid:
+def _by_level(levels: list[Metrics]) -> Grid:
     rows = [
         (
             f"Level {row['level']}",
@@ -239,16 +240,16 @@ def _by_level(levels: list[Figures]) -> Grid:
     return Grid("Bias by level", ("Others", "Votes", "People", "Machine"), rows, note)
 
 
-def _slices(slices: list[Figures]) -> Grid:
+def _slices(slices: list[Metrics]) -> Grid:
     rows = [
         (
             f"{BY[row['by']]} from {row['low']:g}",
             count(row["pairs"]),
-            *(decimal(row[name], 3) for name in FIGURES),
+            *(decimal(row[name], 3) for name in COMPARED),
         )
         for row in slices
     ]
-    return Grid("Where the machine is off", ("Slice", *HEADS), rows, SLICES)
+    return Grid("Where the machine differs", ("Slice", *HEADS), rows, SLICES)
 
 
 def _orders(conclusions: Any) -> Iterator[Grid]:  # noqa: ANN401  (JSON)
@@ -257,8 +258,8 @@ def _orders(conclusions: Any) -> Iterator[Grid]:  # noqa: ANN401  (JSON)
     runs, queries = conclusions["runs"], f"{conclusions['queries']:,} test queries"
     measures = conclusions["measures"].items()
     scores = [
-        (name, *(decimal(one[who][run], 3) for run in runs for who in ("people", "machine")))
-        for name, one in measures
+        (name, *(decimal(scores[judge][run], 3) for run in runs for judge in ("people", "machine")))
+        for name, scores in measures
     ]
     heads = ("Measure", *(["People", "Machine"] * len(runs)))
     groups = [(run, 2) for run in runs]
@@ -266,25 +267,25 @@ def _orders(conclusions: Any) -> Iterator[Grid]:  # noqa: ANN401  (JSON)
     rows: list[list[Cell]] = [
         [
             name,
-            decimal(one["tau_b"]),
-            _swap(one["swap"]),
-            _span(one["bias"], 3),
-            _span(one["favour"], 3) if one["favour"] else Num(UNKNOWN),
-            _worth(one["worth"]),
+            decimal(scores["tau_b"]),
+            _swap(scores["swap"]),
+            _span(scores["bias"], 3),
+            _span(scores["favour"], 3) if scores["favour"] else Num(UNKNOWN),
+            _worth(scores["worth"]),
         ]
-        for name, one in measures
+        for name, scores in measures
     ]
     heads = ("Measure", "\u03c4", "Largest swap", "Bias", "Favour", "Half is worth")
     yield Grid(f"What changes under the machine\u2019s qrels ({queries})", heads, rows, ORDERS)
 
 
-def _worth(worth: Figures | None) -> Num:
+def _worth(worth: Metrics | None) -> Num:
     if worth is None or worth["effective"] is None:
         return Num(UNKNOWN)
     return Num(f"{worth['judged']:,} judged: {worth['effective']:,.0f}", worth["effective"])
 
 
-def _swap(swap: Figures | None) -> str:
+def _swap(swap: Metrics | None) -> str:
     if swap is None:
         return "none"
     people, machine = (decimal(swap[name], 3) for name in ("people", "machine"))

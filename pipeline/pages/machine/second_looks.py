@@ -6,14 +6,14 @@ from pipeline.pages.lead import link_clip
 from pipeline.pages.sources import Sources
 
 SHOWN = 100
-PLACE = "{}, {:.1f} to {:.1f} s"
+MOMENT = "{}, {:.1f} to {:.1f} s"
 
 
 class SecondLook(NamedTuple):
     """A pair with both levels, the machine's remark, its clip, and the command to adjudicate it."""
 
     query: str
-    place: str
+    moment: str
     people: str
     machine: str
     remark: str
@@ -26,7 +26,7 @@ def list_second_looks(sources: Sources) -> list[SecondLook]:
     return [
         SecondLook(
             query=row["query"] or row["query_id"],
-            place=PLACE.format(row["video_id"], float(row["start"]), float(row["end"])),
+            moment=MOMENT.format(row["video_id"], float(row["start"]), float(row["end"])),
             people=f"{row['level']} ({row['scores']})",
             machine=row["machine"]
             + (f" (expected {float(row['expected']):.1f})" if row["expected"] else ""),

@@ -364,6 +364,6 @@ def test_a_format_that_there_is_not(tmp_path):
     with pytest.raises(UsageError, match="'trec' is not a valid format, must be one of segments"):
         load_run(tmp_path / "run", fmt="trec")
     with pytest.raises(
-        UsageError, match=r"'hours' is not a valid time, must be one of seconds, mm\.ss"
+        UsageError, match=r"'hours' is not a valid unit of time; choose seconds, mm\.ss"
     ):
         load_run(file_of(tmp_path, RUN), time="hours")

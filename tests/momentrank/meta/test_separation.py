@@ -69,5 +69,5 @@ def test_runs_are_scored_by_the_library_too():
     assert run_values.table.tolist() == [[[1, 1], [0.5, 0]], [[1, 1], [0, 0]]]
     with pytest.raises(UsageError, match="at least two runs"):
         score_runs(qrels, {"good": runs["good"]}, "AxIoU@1")
-    with pytest.raises(UsageError, match="other queries"):
+    with pytest.raises(UsageError, match="different set of queries"):
         score_runs(qrels, runs, "nDCG(iou=0.5)@1", "tvr-ranking")

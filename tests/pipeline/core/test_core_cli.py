@@ -79,11 +79,11 @@ def test_show_fails_like_a_stage(run, words, code, message):
 @pytest.mark.parametrize(
     ("kind", "good", "bad"),
     [
-        (cli.natural, "0", "-1 1.5"),
-        (cli.count, "1", "0 -1 many"),
-        (cli.positive, "0.5", "0 inf"),
-        (cli.share, "0", "1.1 nan"),
-        (cli.positive_share, "1", "0"),
+        (cli.parse_non_negative, "0", "-1 1.5"),
+        (cli.parse_positive, "1", "0 -1 many"),
+        (cli.parse_positive_float, "0.5", "0 inf"),
+        (cli.parse_share, "0", "1.1 nan"),
+        (cli.parse_positive_share, "1", "0"),
     ],
 )
 def test_a_number_is_read_and_another_is_a_usage_error(kind, good, bad, capsys):

@@ -91,7 +91,7 @@ class Odd:
             for repeat, (level, reason) in enumerate(self.answers):
                 yield Answer(pair.query_id, pair.moment_id, repeat, level, None, reason, "!", 4)
 
-    def figures(self):
+    def metrics(self):
         return {}
 
 

@@ -30,6 +30,7 @@ from pipeline import judge as stage
 from pipeline import release as people_release
 from pipeline.campaign.pairs import query_sha
 from pipeline.core import files, tables
+from pipeline.judges import released
 from pipeline.judges.repeats import drop_stale, settle_machine
 
 REPOSITORY = Path(__file__).parents[3]
@@ -81,13 +82,13 @@ def test_every_judgment_is_released_and_qrels_of_each_split(folder):
 def test_the_card_says_first_that_no_person_gave_these_levels(folder):
     release()
     card = (RELEASE / "machine_card.txt").read_text()
-    assert card.splitlines()[2].startswith("No person gave these levels: a machine did.")
+    assert card.splitlines()[2].startswith(released.NOTICE)
     assert "Model: similarity. Prompt: none." in card
-    assert "it saw no video" in card
-    assert "simulated" not in card
+    assert released.LEARNED in card
+    assert released.SIMULATED not in card
     open_campaign(rehearsal=True)
     release()
-    assert "Judgments of people may be simulated" in (RELEASE / "machine_card.txt").read_text()
+    assert released.SIMULATED in (RELEASE / "machine_card.txt").read_text()
 
 
 @pytest.mark.parametrize(("blind", "pictures"), [(True, 0), (False, 7)])
@@ -99,8 +100,8 @@ def test_the_card_says_what_a_model_was_shown(folder, blind, pictures):
     moments = stage.read_tables().moments
     stage.write_release(table, moments, params.model_copy(update={"judge": judging}))
     card = (RELEASE / "machine_card.txt").read_text()
-    assert f"Pictures of a clip at most: {pictures}.\n" in card
-    assert ("captions stood in the place of pictures" in card) is blind
+    assert f"at most {pictures}.\n" in card
+    assert (released.BLIND in card) is blind
 
 
 def test_without_a_level_nothing_is_listed_and_no_file_has_a_row(folder):

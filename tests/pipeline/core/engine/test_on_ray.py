@@ -137,7 +137,7 @@ def test_a_cluster_asks_a_model_once_for_each_pair(
     levels = {answer.query_id: answer.level for answer in vision.judge(pairs)}
     assert levels == {f"q{number}": number % 5 for number in range(24)}
     assert set(model.stats.answered.values()) == {1}
-    assert model.stats.requests == vision.figures()["llm"]["requests"] == 24
+    assert model.stats.requests == vision.metrics()["llm"]["requests"] == 24
     assert list((tmp_path / "answers" / "shards").iterdir()) == []
 
 
