@@ -33,7 +33,7 @@ from annotation.push import push
 from annotation.simulation.accounts import Visitor
 from annotation.tasks.tasks import TaskData, keys_by_annotator
 from benchmarks.script import parse_arguments, peak_mb, time_call
-from pipeline.campaign.campaign import Campaign, CampaignError
+from pipeline.campaign.campaign import FORMAT, Campaign, CampaignError, GuidelineVersion
 from pipeline.campaign.pairs import SHOWN_KEY, query_sha
 from pipeline.core import tables
 from pipeline.core.params import Params, load

@@ -97,7 +97,7 @@ def test_what_is_written_is_read_and_no_address_stands_in_the_public_file():
 def test_what_is_written_is_read_again_with_every_field():
     days = {"from": date(2026, 12, 1), "until": date(2027, 1, 31), "checked_from": date(2027, 1, 2)}
     full = Person(role="expert", active=False, share=0.5, per_week=300, admitted=True, **days)
-    account = Account(email="a@b.c", name="Ann", number=12)
+    account = Account(email="a@b.c", name="Ann")
     roster.write({1: full, 2: Person(role="annotator", active=True)}, {1: account})
     result = roster.read_roster()
     assert result.annotators[0] == Annotator(1, **full.model_dump())
