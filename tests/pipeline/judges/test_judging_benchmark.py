@@ -1,6 +1,5 @@
 """The benchmark of judging, small: killed runs buy nothing again, pictures hold up no request."""
 
-import sys
 from argparse import Namespace
 
 import pytest
@@ -13,9 +12,8 @@ KILLS = {"kills": 2, "faults": 0.1, "latency": 0.2}
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shards", [1, 2])
-def test_a_killed_run_buys_nothing_again(world, tmp_path, forked, monkeypatch, shards):
+def test_a_killed_run_buys_nothing_again(world, tmp_path, shards):
     """The second kill is that of a shard, where there are several."""
-    monkeypatch.setattr(sys, "executable", str(forked / "bin/python"))
     options = Namespace(**SIZE, **KILLS, shards=shards, workers=shards, engine="local")
     ends = measure_faults(world, options, tmp_path, world.write_truth(tmp_path / "truth.json"))
     assert ends["right"] + ends["refused"] + ends["cut"] == options.pairs
