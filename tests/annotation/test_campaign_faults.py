@@ -185,6 +185,14 @@ class Camp:
         """Let simulated people answer all that is open, in this process: it knows the levels."""
         with contextlib.chdir(self.folder.path):
             simulate.simulate(connection.connect("test"), level, 1.0, seed=1)
+        drop_connections()
+
+
+def drop_connections():
+    """Let go of the connections that a command, done in this process, would end with its own."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 def seats(queries, of_query, annotators):
@@ -225,9 +233,7 @@ def camp(world, tmp_path, repository):
     yield camp
     for project in read_projects():
         world.lead.api("DELETE", f"/api/projects/{project['id']}/")
-    with warnings.catch_warnings():  # the connections of a command end with its process
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
+    drop_connections()
 
 
 def assert_as_wanted(camp, wanted, ledger):
@@ -280,6 +286,7 @@ def test_a_push_killed_at_any_moment_and_run_again_is_as_if_nothing_was(camp, wo
     everybody = sorted(seats(range(size.queries), ranks(size), (1, 2)))
     random.shuffle(everybody)
     moments = sorted(MOMENTS, key=lambda case: random.random() + late(*case))
+    camp.assign(set())
     usual = camp.measure("push")
     with contextlib.closing(Wire(world.lead.url)) as wire:
         struck, wanted = [], set()
