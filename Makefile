@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
-# A system's Python is compiled with a profile, unlike pyenv's: a sixth faster. Debian's may lack venv.
+# The system's Python where it is complete (Debian's may lack venv), else the first on the path.
 SYSTEM := /usr/bin/python3.11
 PYTHON ?= $(shell $(SYSTEM) -c "import ensurepip" 2>/dev/null && echo $(SYSTEM) || \
   command -v python3.11 || command -v python3)
@@ -12,10 +12,6 @@ PYTHON ?= $(shell $(SYSTEM) -c "import ensurepip" 2>/dev/null && echo $(SYSTEM) 
 unexport PYTHONDONTWRITEBYTECODE
 MARKS ?= not slow and not live
 WORKERS ?= auto
-# In a new environment, one process compiles what all workers would otherwise compile at once.
-COMPILED = $(subst ready,compiled,$(READY))
-# What the tests wait for while that goes on: see .ci/run.
-WAIT ?= :
 RUN := PATH="$(CURDIR)/.venv/bin:$$PATH"
 # Named after the pins, not a time: working copies share this environment.
 READY := .venv/ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
@@ -34,7 +30,7 @@ setup: $(READY) ## Make the environment .venv from requirements.lock
 $(READY):
 	@tools/environment.sh $(PYTHON) .venv requirements.lock
 	@.venv/bin/python -m pip --disable-pip-version-check install -qq --no-deps --no-build-isolation -e .
-	@rm -f .venv/ready-* .venv/compiled-* && touch $@
+	@rm -f .venv/ready-* && touch $@
 
 engines: .venv/engines-$(shell cksum < requirements-engines.lock | cut -d' ' -f1) ## Install Ray and submitit, to run stages on several machines
 
@@ -65,11 +61,9 @@ clean-demo: ## Delete the demo and its server; refuses if people have judged
 
 test: $(READY) ## Check style and types, and run the tests
 	@echo "==> ruff" && $(RUN) ruff check . && $(RUN) ruff format --check .
-	@echo "==> mypy --strict, in parallel with pytest -m '$(MARKS)'"
-	@export $(RUN); mypy & types=$$!; tests=0; \
-	  test -e $(COMPILED) || python -m pytest --collect-only -qq >/dev/null || true; touch $(COMPILED); $(WAIT); \
-	  python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "$(MARKS)" || tests=$$?; \
-	  wait $$types; exit $$tests
+	@echo "==> mypy --strict" && $(RUN) mypy
+	@echo "==> pytest -m '$(MARKS)'"
+	@$(RUN) python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "$(MARKS)"
 
 # Passed on as typed: make would expand a dollar sign.
 override DIR := $(value DIR)

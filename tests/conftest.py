@@ -1,19 +1,15 @@
 """What several test modules share: hypothesis settings and a small random BERT on disk."""
 
 import contextlib
-import gc
 import json
 import os
 import re
 import runpy
 import shutil
 import signal
-import ssl
 import sys
-import time
 import warnings
-from functools import cache, partial
-from multiprocessing import spawn
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,8 +17,9 @@ from absl import logging as absl_logging
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
 from offline import without_connection
-from prefork import hold, make_environment
 from project import run_first
+
+from annotation.local_server import layout
 
 settings.register_profile(
     "momentrank",
@@ -35,9 +32,6 @@ settings.load_profile("momentrank")
 # As many processes run as there are cores: a second thread would wait for its turn, and busily.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# Each client of a server would read all certificates again, 20 ms, for servers without any.
-ssl.create_default_context = cache(ssl.create_default_context)
-
 # A shell ignores SIGINT for what it starts by `&`, and every child of ours would inherit that.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -46,78 +40,22 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 absl_logging.get_absl_handler().python_handler.stream = sys.__stderr__
 
 REPOSITORY = Path(__file__).parent.parent
-STARTS = "words[1].endswith('/embedded.py') and words[2] == 'start'"
 WORDS = ["a", "man", "woman", "person", "walks", "sits", "on", "the", "sofa", "with", "letter"]
 WORDS += ["coffee", "door", "and", "his", "her"]
 
 
-LONG = (
-    # These two wait for a server half of their time; the next ones compute meanwhile.
-    "test_campaign_loop.py",
-    "test_campaign_faults.py",
-    "test_training.py",
-    "test_flair_tagger.py",
-    "test_scores.py",
-    "test_campaign_close.py",
-    "test_waves.py",
-    "test_benchmarks.py",
-    "test_plan.py",
-    "test_release.py",
-    "test_readme.py",
-    "test_dvc.py",
-    "test_demo.py",
-    "test_on_ray.py",
-    "test_server_postgres.py",
-    "test_browser.py",
-    "test_server.py",
-    "test_sharded_stages.py",
-    "test_server_people.py",
-    "test_embed.py",
-    "test_llm_rewriter.py",
-    "test_cutter.py",
-)
-"""Files that take longest, in the order in which they begin."""
-
-
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers():
-    """Start a worker more than there are cores: tests wait for processes a fifth of their time."""
+    """Start a worker more than this process may use cores: tests often wait for a server."""
     from pipeline.core.parallel import cores
 
     return cores() + 1
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_collection():
-    """Collect tests, which all stay: a search for garbage among them would be a fifth of the time.
-
-    Later searches pass over them, too, and over what they have imported.
-    """
-    gc.disable()
-    try:
-        return (yield)
-    finally:
-        gc.freeze()
-        gc.enable()
-
-
 def pytest_collection_modifyitems(items):
-    """Begin with the files that take longest, then other slow ones: workers take whole files."""
+    """Begin with the files of slow tests: workers take whole files, and would end far apart."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    rank = {name: number for number, name in enumerate(LONG)}
-    items.sort(key=lambda item: rank.get(item.path.name, len(LONG) + (item.path not in slow)))
-
-
-BEGUN = set()
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item):
-    """Begin no further file of slow tests once CI has spent its time on them (see .ci/run)."""
-    if item.get_closest_marker("slow") and item.path not in BEGUN:
-        if time.time() > float(os.environ.get("SLOW_TESTS_UNTIL", "inf")):
-            pytest.skip("CI has no time left to begin these slow tests: make test MARKS='not live'")
-        BEGUN.add(item.path)
+    items.sort(key=lambda item: item.path not in slow)
 
 
 @pytest.fixture
@@ -192,66 +130,23 @@ def tagger_folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def first_run(tmp_path_factory, repository, forked):
+def first_run(tmp_path_factory, repository):
     """Return the folder of a small project in which everything has run once; it stays as it is."""
-    make = partial(run_first, repository, environment=forked)
-    return _make_once(tmp_path_factory, "first-run", make)
+    return _make_once(tmp_path_factory, "first-run", partial(run_first, repository))
 
 
 @pytest.fixture(scope="session")
-def forked(tmp_path_factory):
-    """Return an environment whose commands need not import libraries; see prefork.py."""
-    shared = _shared(tmp_path_factory)
-    environment, address = shared / "forked", shared / "prefork"
-    with FileLock(shared / "prefork.lock"):
-        if not environment.exists():
-            make_environment(environment, address)
-        connection = hold(address)
-    with connection:
-        yield environment
-
-
-@pytest.fixture
-def forked_workers(forked):
-    """Let the processes that this one spawns with multiprocessing be forked; see prefork.py."""
-    before = spawn.get_executable()
-    spawn.set_executable(str(forked / "bin/python"))
-    yield
-    spawn.set_executable(before)
-
-
-@pytest.fixture(scope="session")
-def label_studio(tmp_path_factory, repository):
-    """Return an environment of Label Studio whose servers start soon; see prefork_studio.py."""
-    from annotation.local_server import layout, sqlite
-
-    real = repository / layout.PROGRAM.parts[0]
+def label_studio(repository):
+    """Return the folder of Label Studio's environment; skip the test where there is none."""
     if not (repository / layout.PROGRAM).is_file():
-        pytest.skip("Label Studio is not installed: make label-studio")
-    shared = _shared(tmp_path_factory)
-    environment, address = shared / "label-studio", shared / "prefork-studio"
-    with FileLock(shared / "prefork-studio.lock"):
-        if not environment.exists():
-            with contextlib.chdir(tmp_path_factory.mktemp("empty")):
-                Path(real.name).symlink_to(real)
-                layout.DATA.mkdir(parents=True)
-                sqlite.copy_empty()  # into the real environment, for all
-            make_environment(environment, address, real, {"python": STARTS})
-        program = str(REPOSITORY / "tests/annotation/prefork_studio.py")
-        connection = hold(address, str(real / "bin/python"), program)
-    with connection:
-        yield environment
-
-
-def _shared(tmp_path_factory):
-    """Return the folder of all workers."""
-    own = tmp_path_factory.getbasetemp()
-    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+        pytest.skip("Label Studio is not installed: make label-studio-environment")
+    return repository / layout.PROGRAM.parts[0]
 
 
 def _make_once(tmp_path_factory, name, make):
     """Return a folder that the first worker to want it makes for all."""
-    shared = _shared(tmp_path_factory)
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
     folder = shared / name
     with FileLock(shared / f"{name}.lock"):
         if not folder.exists():

@@ -24,7 +24,6 @@ SMALL = {
 }
 ALWAYS = ("pull", "push")
 ENVIRONMENTS = (".venv", ".venv-label-studio")
-MADE = ("dvc.lock", ".dvc/cache", "datasets/work", "datasets/release", "datasets/report")
 RAN = Path(".dvc/tmp/first_run.json")
 
 
@@ -53,17 +52,13 @@ def name_collection(path: Path, **changes) -> None:
 
 
 class Project:
-    """A git clone of the checkout with DVC, in a temporary folder.
+    """A git clone of the checkout with DVC, in a temporary folder."""
 
-    Its commands are those of `environment`, without one those of the environment of the tests.
-    """
-
-    def __init__(self, folder: Path, environment: Path | None = None) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
-        scripts = str(environment / "bin" if environment else Path(sys.executable).parent)
         self.env = {
             **{name: value for name, value in os.environ.items() if "LABEL_STUDIO" not in name},
-            "PATH": scripts + os.pathsep + os.environ["PATH"],
+            "PATH": str(Path(sys.executable).parent) + os.pathsep + os.environ["PATH"],
             **{
                 f"GIT_{role}_{key}": "test@example.org"
                 for role in ("AUTHOR", "COMMITTER")
@@ -105,19 +100,14 @@ class Project:
         path.write_text(after)
 
 
-def copy_of(
-    repository: Path,
-    folder: Path,
-    small: dict[str, str] = SMALL,
-    environment: Path | None = None,
-) -> Project:
+def copy_of(repository: Path, folder: Path, small: dict[str, str] = SMALL) -> Project:
     """Copy what git knows or would, change params.yaml by patterns, and commit it."""
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(listed, cwd=repository, capture_output=True, text=True, check=True)
     for name in filter(lambda name: (repository / name).is_file(), names.stdout.split("\n")):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(repository / name, folder / name)
-    project = Project(folder, environment)
+    project = Project(folder)
     for pattern, text in small.items():
         project.change("params.yaml", pattern, text)
     return _commit(project)
@@ -135,41 +125,19 @@ def _commit(project: Project) -> Project:
     return project
 
 
-def make_checkout(
-    repository: Path,
-    parent: Path,
-    small: dict[str, str] = SMALL,
-    environment: Path | None = None,
-) -> Project:
+def make_checkout(repository: Path, parent: Path, small: dict[str, str] = SMALL) -> Project:
     """Copy the checkout to parent/checkout, with the environments that `make setup` would make."""
     folder = parent / "checkout"
     folder.mkdir()
-    project = copy_of(repository, folder, small, environment)
+    project = copy_of(repository, folder, small)
     for name in filter(lambda name: (repository / name).exists(), ENVIRONMENTS):
-        target = environment if name == ".venv" else None
-        (folder / name).symlink_to(target or (repository / name).resolve())
+        (folder / name).symlink_to((repository / name).resolve())
     return project
 
 
-def change_environment(checkout: Path, environment: Path, name: str = ".venv") -> None:
-    """Give a checkout another environment; its clones have the checkout's."""
-    link = checkout / name
-    link.unlink()
-    link.symlink_to(environment)
-
-
-def run_first(repository: Path, folder: Path, environment: Path) -> None:
+def run_first(repository: Path, folder: Path) -> None:
     """Make a small project in which everything has run once and is committed; note what ran."""
-    project = copy_of(repository, folder, environment=environment)
+    project = copy_of(repository, folder)
     (folder / RAN).write_text(json.dumps(project.repro()))
     project.run("git", "add", "-A")
     project.run("git", "commit", "-qm", "dvc.lock", "--allow-empty")
-
-
-def copy_made(source: Path, folder: Path) -> None:
-    """Put what stages have made in one project into another, as if they had run there."""
-    for name in MADE:
-        if (source / name).is_dir():
-            shutil.copytree(source / name, folder / name, dirs_exist_ok=True)
-        else:
-            shutil.copy2(source / name, folder / name)

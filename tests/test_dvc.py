@@ -1,19 +1,16 @@
 """Real DVC in a clone: what runs, and what does not run again."""
 
-import io
 import json
 import re
 import shutil
 
 import pandas as pd
 import pytest
-import quick_dvc
-from dvc.utils.serialize import _yaml
 from project import RAN, Project
 from support.fake_openai.answers import caption_of
 from support.fake_openai.process import serving
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 STAGES = (
     *("sample", "ingest", "tagger", "rewrite", "split", "embed", "candidates", "clips", "pseudo"),
@@ -24,11 +21,11 @@ ENDS = ("calibration", "judge", "reference_runs", "release", "report")
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory, first_run, forked):
+def project(tmp_path_factory, first_run):
     """Return a small project in which everything has run once."""
     folder = tmp_path_factory.mktemp("project") / "copy"
     shutil.copytree(first_run, folder, symlinks=True)
-    project = Project(folder, forked)
+    project = Project(folder)
     project.first_run = json.loads((folder / RAN).read_text())
     return project
 
@@ -57,38 +54,6 @@ def test_every_released_qrels_run_and_json_file_is_valid(project):
 
 def test_nothing_is_left_for_git_but_what_is_committed(project):
     assert project.run("git", "status", "--porcelain") == ""
-
-
-def test_forked_commands_read_and_write_a_lock_as_others_do(project):
-    """See quick_dvc.py."""
-    lock = (project.folder / "dvc.lock").read_text()
-    parse, dump = quick_dvc.by_entry(_yaml.parse_yaml, _yaml._dump)
-    for data in (
-        content := parse(lock, "dvc.lock"),
-        _yaml.parse_yaml_for_update(lock, "dvc.lock"),
-    ):
-        assert data == _yaml.parse_yaml(lock, "dvc.lock")
-        for write in (dump, _yaml._dump):
-            assert dump_to_text(write, data) == lock
-    content["stages"]["report"]["cmd"] = "echo 'a: line' that is longer than a line may be " * 3
-    del content["stages"]["sample"]
-    content["stages"]["sample"] = {
-        "cmd": ["a", ""],
-        "params": {"b": {"c: d": None, "e": ["1", 1.0]}},
-    }
-    for write in (dump, quick_dvc.by_entry(_yaml.parse_yaml, _yaml._dump)[1]):
-        assert dump_to_text(write, content) == dump_to_text(_yaml._dump, content) != lock
-    assert parse(dump_to_text(dump, content), "dvc.lock") == content
-    for text in ("", "a: [1]\n", "schema: '2.0'\nstages:\n"):
-        assert parse(text, "dvc.lock") == _yaml.parse_yaml(text, "dvc.lock")
-    with pytest.raises(_yaml.YAMLFileCorruptedError):
-        parse(lock + "  a: [\n", "dvc.lock")
-
-
-def dump_to_text(dump, data):
-    stream = io.StringIO()
-    dump(data, stream)
-    return stream.getvalue()
 
 
 def test_metrics_and_plots_are_where_dvc_looks(project):

@@ -3,7 +3,7 @@
 import subprocess
 
 import pytest
-from project import change_environment, copy_few, make_checkout
+from project import copy_few, make_checkout
 
 from pipeline.core import files
 from tools import clone, demo
@@ -154,8 +154,7 @@ def test_a_killed_update_is_done_again(settings_alone, monkeypatch):
     assert git(demo.DEMO, "status", "--porcelain") == ""
 
 
-def test_other_pins_than_those_of_a_shared_environment_do_not_keep_the_demo(checkout, forked):
-    change_environment(checkout, forked)
+def test_other_pins_than_those_of_a_shared_environment_do_not_keep_the_demo(checkout):
     demo = clone_demo(checkout)
     with (checkout / "requirements.lock").open("a") as pins:
         pins.write("# changed\n")

@@ -5,14 +5,12 @@ typed differs from the page only where this file says so: a smaller sample, file
 """
 
 import json
-import os
 import re
 import subprocess
 
 import pandas as pd
 import pytest
-from prefork import variables
-from project import change_environment, make_checkout
+from project import make_checkout
 from readme import sections
 
 from pipeline.core import files
@@ -139,33 +137,11 @@ class Newcomer:
 @pytest.fixture(scope="module")
 def newcomer(repository, tmp_path_factory):
     """Return somebody who has a clone, with the environment that `make setup` would make."""
-    return make_newcomer(repository, tmp_path_factory)
-
-
-def make_newcomer(repository, tmp_path_factory, environment=None):
     parent, home = tmp_path_factory.mktemp("newcomer"), tmp_path_factory.mktemp("home")
-    project = make_checkout(repository, parent, environment=environment)
+    project = make_checkout(repository, parent)
     assert not (project.folder / ".dvc/cache").exists()
     (home / ".gitconfig").write_text("[user]\n\tname = Ann\n\temail = ann@example.org\n")
     return Newcomer(project.folder, home)
-
-
-@pytest.fixture(scope="module")
-def quick_newcomer(repository, tmp_path_factory, forked):
-    """Return a newcomer whose commands are forked (prefork.py)."""
-    newcomer = make_newcomer(repository, tmp_path_factory, forked)
-    newcomer.env |= variables(os.environ)
-    return newcomer
-
-
-@pytest.fixture
-def training(first_run):
-    """Return what brings into a new clone the tagger of `first_run`, to save a training's time.
-
-    It is as if it had run there: DVC finds that nothing of the stage has changed since.
-    """
-    paths = "dvc.lock .dvc/cache datasets/work/tagger datasets/work/metrics/tagger.json"
-    return f"(here=$PWD && cd '{first_run}' && cp -r --parents {paths} \"$here\")"
 
 
 def read_stages(output):
@@ -199,26 +175,25 @@ def test_scoring_a_run(page, newcomer, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_corpus_in_one_line(page, quick_newcomer, training, tmp_path):
+def test_a_corpus_in_one_line(page, newcomer, tmp_path):
     source = tmp_path / "tvr_val_release.jsonl"
     rows = (dict(zip(TVR_FIELDS, row, strict=True)) for row in TVR)
     source.write_text("\n".join(map(json.dumps, rows)))
-    output = quick_newcomer.type(
+    output = newcomer.type(
         page["TVR, in one line"],
         instead={
-            "dvc repro candidates pseudo": f"{training}\ndvc repro candidates pseudo",
             "/path/to/tvr_val_release.jsonl": str(source),
             "split.val=100 split.test=400": "split.val=1 split.test=1"
             " 'ingest.pool_modalities=[v, t]'",
             "make campaign DIR=../paper": "cd ../checkout && make campaign DIR=../paper",
         },
     )
-    assert not {"sample", "tagger"} & set(read_stages(output))
+    assert "sample" not in read_stages(output)
     assert "1.000" in output.split("$ python -m pipeline.show")[-1]
-    paper = quick_newcomer.checkout.parent / "paper"
+    paper = newcomer.checkout.parent / "paper"
     assert files.read_yaml(paper / "params.yaml")["split"]["test"] == 2781
 
-    copy = quick_newcomer.checkout.parent / "tvr"
+    copy = newcomer.checkout.parent / "tvr"
     candidates = pd.read_parquet(copy / "datasets/work/candidates.parquet")
     assert set(candidates["moment_id"]) == {"1", "2", "3", "4", "5"}
     assert "4" not in set(candidates["query_id"])
@@ -231,49 +206,41 @@ def test_a_corpus_in_one_line(page, quick_newcomer, training, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_corpus_of_ones_own_runs_to_the_end_and_draws_no_sample(
-    page, quick_newcomer, training, tmp_path
-):
+def test_a_corpus_of_ones_own_runs_to_the_end_and_draws_no_sample(page, newcomer, tmp_path):
     source = tmp_path / "my moments.csv"
     source.write_text(TABLE)
     columns = "{video_id: clip, start: from, end: to, duration: length, description: text}"
-    output = quick_newcomer.type(
+    output = newcomer.type(
         page["Your own corpus"],
         before={
             "dvc repro": 'python -m tools.settings params.yaml "ingest.corpus=table'
             f" ingest.source='{source}' 'ingest.columns={columns}' ingest.videos=null"
-            f' split.val=1 split.test=1"\n{training}'
+            ' split.val=1 split.test=1"'
         },
     )
     assert {"sample", "ingest", "clips", "report"} <= set(read_stages(output))
-    assert "tagger" not in read_stages(output)
-    copy = quick_newcomer.checkout.parent / "my-campaign"
+    copy = newcomer.checkout.parent / "my-campaign"
     assert list((copy / "datasets/work/sample").iterdir()) == []
     assert not files.read_json(copy / "datasets/work/metrics/sample.json")["drawn"]
     assert (copy / "datasets/report/index.html").is_file()
-    again = quick_newcomer.shell(". .venv/bin/activate && dvc repro && dvc plots show", copy)
+    again = newcomer.shell(". .venv/bin/activate && dvc repro && dvc plots show", copy)
     assert set(read_stages(again)) == {"pull", "push"}
 
 
 @pytest.mark.slow
-def test_a_campaign_in_seven_steps(page, quick_newcomer, first_run, label_studio, tmp_path):
-    change_environment(quick_newcomer.checkout, label_studio, ".venv-label-studio")
+def test_a_campaign_in_seven_steps(page, newcomer, label_studio, tmp_path):
     for name, text in PEOPLE.items():
         (tmp_path / name).write_text(text)
-    copy = quick_newcomer.checkout.parent / "mine"
+    copy = newcomer.checkout.parent / "mine"
     try:
-        output = quick_newcomer.type(
+        output = newcomer.type(
             page["A campaign in seven steps"],
             before={
                 "dvc repro ingest": 'python -m tools.settings params.yaml "release.name=Kitchen'
                 " release.license=cc-by-4.0 release.url=https://example.org release.citation=Ann"
                 " release.creators=[Ann] release.rai.annotators=Ann release.rai.use_cases=none"
                 " release.rai.personal_information=none release.rai.social_impact=none"
-                ' release.rai.maintenance=Ann"'
-                # What comes after `ingest` ran in another project, to save its minute.
-                f"\ncp -r '{first_run}'/.dvc/cache .dvc/ && cp '{first_run}/dvc.lock' ."
-                f" && cp -r '{first_run}'/datasets/work datasets/"
-                " && rm datasets/work/rejected_moments.csv",
+                ' release.rai.maintenance=Ann"',
                 'python -m annotation.campaign open --name "Kitchen videos"': "cp"
                 f" '{tmp_path}'/annotators*.yaml datasets/campaign/",
             },
@@ -285,7 +252,7 @@ def test_a_campaign_in_seven_steps(page, quick_newcomer, first_run, label_studio
         )
     finally:
         if copy.exists():
-            quick_newcomer.shell(". .venv/bin/activate && python -m annotation.server stop", copy)
+            newcomer.shell(". .venv/bin/activate && python -m annotation.server stop", copy)
     assert read_stages(output).count("ingest") == 1
     assert {"plan", "consensus", "agreement", "release", "report"} <= set(read_stages(output))
     for number in range(1, 5):

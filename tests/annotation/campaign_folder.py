@@ -8,10 +8,8 @@ assert folder.run("plan").code == 0
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,7 +26,6 @@ CAMPAIGN = "6f1c2a34-5b6d-4e7f-8a9b-0c1d2e3f4a5b"
 SECRET = "of these tests alone: thirty-two bytes"  # noqa: S105
 PASSWORD = "a-good-password"  # noqa: S105
 CLIPS_URL = "https://clips.example.org"
-HERE = Path(__file__).parent
 CAPTION = "Zanzibar"
 """A word of every caption, and of nothing that anybody may see."""
 
@@ -55,8 +52,6 @@ class CampaignFolder:
 
     def __init__(self, path: Path, repository: Path) -> None:
         self.path, self._repository = path, repository
-        self.settle_seconds, self.lease_seconds = 2.0, 60.0
-        self.python = Path(sys.executable)
 
     @classmethod
     def make(cls, path: Path, repository: Path, size: Size, url: str = CLIPS_URL):
@@ -122,18 +117,21 @@ class CampaignFolder:
     def unconfigure(self):
         settings.write({settings.URL: "", settings.TOKEN: ""}, self.path / settings.ENV)
 
-    def run(self, module, *options):
-        """Run a command of the campaign as a process, to its end."""
-        command = [self.python, "-m", f"annotation.{module}", *options]
-        result = subprocess.run(
-            command,
-            check=False,
+    def start(self, module, *options):
+        """Start a command of the campaign as a process."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", f"annotation.{module}", *options],
             cwd=self.path,
             env=self.environment,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
         )
-        return Done(result.returncode, result.stdout + result.stderr)
+        return Child(process)
+
+    def run(self, module, *options):
+        """Run a command of the campaign to its end."""
+        return self.start(module, *options).wait()
 
     @property
     def environment(self):
@@ -210,58 +208,15 @@ def _contents(size):
     yield tables.CLIPS, [(moment, f"clip{at}.mp4", f"clip{at}", 5.0) for at, moment in clips]
 
 
-class Zygote:
-    """Starts commands in processes of their own that need not import everything first.
-
-    A process is forked from one that has imported the campaign's modules: some 50 ms instead of
-    2 s. What it runs is `python -m annotation.X` to the letter; only the times that push gives a
-    server to finish, and another push to end, are shorter.
-    """
-
-    def __init__(self, environment) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, HERE / "zygote.py"],
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert self._process.stdout.readline() == "ready\n"
-
-    def start(self, folder, module, *options):
-        log = folder.path / f"{module}-{time.monotonic_ns()}.log"
-        order = {"cwd": str(folder.path), "argv": [f"annotation.{module}", *options]}
-        order |= {"settle": folder.settle_seconds, "lease": folder.lease_seconds}
-        return Child(int(self._ask(order | {"log": str(log)})), log, self)
-
-    def run(self, folder, module, *options):
-        return self.start(folder, module, *options).wait()
-
-    def status(self, pid):
-        return self._ask({"wait": pid})
-
-    def _ask(self, order):
-        self._process.stdin.write(json.dumps(order) + "\n")
-        self._process.stdin.flush()
-        return self._process.stdout.readline().strip()
-
-    def close(self):
-        self._process.stdin.close()
-        self._process.wait(10)
-        self._process.stdout.close()
-
-
-class Child(NamedTuple):
+class Child:
     """A command that runs."""
 
-    pid: int
-    log: Path
-    zygote: Zygote
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
 
-    def kill(self):
-        os.kill(self.pid, signal.SIGKILL)
+    def kill(self) -> None:
+        self.process.kill()
 
-    def wait(self):
-        while (status := self.zygote.status(self.pid)) == "running":
-            time.sleep(0.02)
-        return Done(int(status), self.log.read_text())
+    def wait(self) -> Done:
+        output, errors = self.process.communicate()
+        return Done(self.process.returncode, output + errors)

@@ -14,12 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import psutil
 
 from annotation import server
 from annotation.label_studio import records, settings
 from annotation.local_server import layout
-from annotation.local_server.process import Running, port_of
 
 PROJECTS = "select id, title, description from project order by id desc"
 TASKS = """
@@ -137,15 +135,6 @@ def _select(sql: str) -> list[sqlite3.Row]:
         return database.execute(sql).fetchall()
 
 
-def find_worker(server: Running) -> psutil.Process:
-    """Return the process that answers: for a forked server (prefork_studio.py) not its caller."""
-    for process in psutil.process_iter(["cmdline"]):
-        line = " ".join(process.info["cmdline"] or [])
-        if "prefork_studio.py" in line and port_of(process) == server.port:
-            return process
-    return server.process
-
-
 def _submit(visitor: httpx.Client, path: str, values: dict[str, str]) -> None:
     """Fill in a form of Django's and send it; who stays on the page was refused."""
     page = visitor.get(path).raise_for_status()
@@ -164,7 +153,7 @@ def _token(visitor: httpx.Client) -> str:
 def studio(folder: Path, environment: Path) -> Iterator[Studio]:
     """Start a server in a folder and stop it afterwards; what its first user sees of it.
 
-    It is that of Label Studio's environment: the fixture `label_studio`, or the real one.
+    `environment` is what the fixture `label_studio` returns.
     """
     (folder / layout.PROGRAM.parts[0]).symlink_to(environment)
     with contextlib.chdir(folder):

@@ -172,10 +172,9 @@ def test_a_token_is_the_same_at_the_sign_up_and_later(lead):
     new.close()
 
 
-def test_an_expert_decides_on_ten_disputed_pairs(lead, person, tmp_path, repository, forked):
+def test_an_expert_decides_on_ten_disputed_pairs(lead, person, tmp_path, repository):
     """All in a project of their own, with the votes shown, and twice for nothing."""
     folder = disputed_campaign(tmp_path, repository, "label-studio")
-    folder.python = forked / "bin/python"
     folder.configure(lead.url, lead.token, str(lead.media))
     for at in range(len(VOTES)):
         shutil.copy(lead.media / "clips/grey.mp4", lead.media / f"clips/clip{at}.mp4")

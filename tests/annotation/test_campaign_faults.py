@@ -28,12 +28,11 @@ from campaign_folder import (
     PASSWORD,
     CampaignFolder,
     Size,
-    Zygote,
     email_of,
     ranks,
 )
 from lazy import Lazy
-from studio import Studio, find_worker, read_projects, read_tasks, studio
+from studio import Studio, read_projects, read_tasks, studio
 from wire import LATE_SECONDS, Fault, Wire
 
 from annotation import consensus, server, simulate
@@ -41,7 +40,7 @@ from annotation.label_studio import connection, page
 from annotation.label_studio.errors import StudioError
 from annotation.local_server import layout
 from annotation.simulation.answers import answer_pair
-from annotation.tasks import lock, unfinished
+from annotation.tasks import lock
 from pipeline.core import tables
 
 metrics = Lazy("sklearn.metrics")
@@ -52,7 +51,6 @@ PEOPLE = 8
 AT_ONCE_SECONDS = 6.0
 MOST_TURNS, MOST_ANSWERS = 30, 5
 PATIENCE_SECONDS = 600
-USUAL_SECONDS = 1.0
 FEW_WRITES = 4
 PUSHED = re.compile(r"(\d+) tasks added, (\d+) closed, (\d+) reopened")
 PAIR = ["query_id", "moment_id", "annotator"]
@@ -62,12 +60,11 @@ NEW, AWAY = layout.HOME / "new", layout.HOME / "away"
 
 
 class World:
-    """The server, the people on it, and what starts commands."""
+    """The server, and the people on it."""
 
-    def __init__(self, lead, zygote):
-        self.lead, self.zygote = lead, zygote
+    def __init__(self, lead):
+        self.lead = lead
         self._server = server.find_running()
-        self._worker = find_worker(self._server)
         shutil.copytree(layout.DATA, NEW)
         self.people = {n: lead.sign_up(email_of(n), PASSWORD) for n in range(1, PEOPLE + 1)}
         self.stranger = lead.sign_up("stranger@example.org", PASSWORD)
@@ -78,7 +75,7 @@ class World:
 
     def kill(self):
         """Kill the server, from whatever folder and thread."""
-        self._worker.kill()
+        self._server.process.kill()
         while self._server.is_alive:
             time.sleep(0.02)
 
@@ -86,7 +83,6 @@ class World:
         """Start the server again, where it was."""
         assert not self._server.is_alive, "it was killed"
         self._server = server.start(self._server.port)
-        self._worker = find_worker(self._server)
 
     def exchange(self, aside, theirs):
         """Put another data folder in the place of the server's, and keep that."""
@@ -105,10 +101,16 @@ class Camp:
         """What people know they submitted, by (query, moment, annotator)."""
 
     def run(self, module, *options):
-        return self.world.zygote.run(self.folder, module, *options)
+        return self.folder.run(module, *options)
+
+    def measure(self, module):
+        """Return how many seconds a command takes."""
+        began = time.monotonic()
+        self.well(module)
+        return time.monotonic() - began
 
     def start(self, module, *options):
-        return self.world.zygote.start(self.folder, module, *options)
+        return self.folder.start(module, *options)
 
     def strike(self, wire, fault, module="push", methods=frozenset({"POST"}), victim=None):
         """Run a command through a wire that fails once; return how it ended."""
@@ -182,6 +184,14 @@ class Camp:
         """Let simulated people answer all that is open, in this process: it knows the levels."""
         with contextlib.chdir(self.folder.path):
             simulate.simulate(connection.connect("test"), level, 1.0, seed=1)
+        drop_connections()
+
+
+def drop_connections():
+    """Let go of the connections that a command, done in this process, would end with its own."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 def seats(queries, of_query, annotators):
@@ -200,12 +210,12 @@ def make_result(level):
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory, repository, label_studio):
-    with studio(tmp_path_factory.mktemp("studio"), label_studio) as lead:
-        path = tmp_path_factory.mktemp("any")
-        zygote = Zygote(CampaignFolder(path, repository).environment)
-        with contextlib.closing(zygote), contextlib.closing(World(lead, zygote)) as world:
-            yield world
+def world(tmp_path_factory, label_studio):
+    with (
+        studio(tmp_path_factory.mktemp("studio"), label_studio) as lead,
+        contextlib.closing(World(lead)) as world,
+    ):
+        yield world
 
 
 @pytest.fixture
@@ -222,9 +232,7 @@ def camp(world, tmp_path, repository):
     yield camp
     for project in read_projects():
         world.lead.api("DELETE", f"/api/projects/{project['id']}/")
-    with warnings.catch_warnings():  # the connections of a command end with its process
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
+    drop_connections()
 
 
 def assert_as_wanted(camp, wanted, ledger):
@@ -261,7 +269,9 @@ def summarize(task):
 
 
 WRITES = [(1, "during"), (2, "drop"), (3, "after"), (5, "before"), (8, "after"), (9, "drop")]
-MOMENTS = [("time", 0), ("time", 2), ("time", 4), *(("write", Fault(*one)) for one in WRITES)]
+SHARES = (0.6, 0.9, 1.1)
+"""Of the time that a command takes which has nothing to do: a command is killed then."""
+MOMENTS = [*(("time", one) for one in SHARES), *(("write", Fault(*one)) for one in WRITES)]
 
 
 def late(kind, moment):
@@ -275,6 +285,8 @@ def test_a_push_killed_at_any_moment_and_run_again_is_as_if_nothing_was(camp, wo
     everybody = sorted(seats(range(size.queries), ranks(size), (1, 2)))
     random.shuffle(everybody)
     moments = sorted(MOMENTS, key=lambda case: random.random() + late(*case))
+    camp.assign(set())
+    usual = camp.measure("push")
     with contextlib.closing(Wire(world.lead.url)) as wire:
         struck, wanted = [], set()
         for turn, (kind, moment) in enumerate(moments):
@@ -285,7 +297,7 @@ def test_a_push_killed_at_any_moment_and_run_again_is_as_if_nothing_was(camp, wo
             ledger = camp.folder.ledger()
             if kind == "time":
                 child = camp.start("push")
-                time.sleep(USUAL_SECONDS * (moment + 0.5) / 5)
+                time.sleep(usual * moment)
                 child.kill()
                 done = child.wait()
                 struck.append(done.code == -signal.SIGKILL)
@@ -311,7 +323,6 @@ def test_a_push_killed_at_any_moment_and_run_again_is_as_if_nothing_was(camp, wo
 @pytest.mark.parametrize("write", [2, 4], ids=["a project", "tasks"])
 def test_what_a_killed_push_sent_and_the_server_does_later_is_waited_for(camp, world, write):
     camp = camp(Size(queries=2, ranks=4, people=4))
-    camp.folder.settle_seconds = unfinished.SETTLE_SECONDS
     wanted = seats(range(2), (1, 2), (1, 2))
     camp.assign(wanted)
     with contextlib.closing(Wire(world.lead.url)) as wire:
@@ -398,16 +409,16 @@ def wait_for_replacement(path):
 
 def test_a_pull_killed_at_any_moment_leaves_whole_tables(camp):
     camp, random = camp(Size(queries=6, ranks=4, people=4)), Random(3)
-    moments = [0.05, 0.15, tables.JUDGMENT_HISTORY, tables.JUDGMENTS, tables.OPEN_TASKS]
+    moments = [*SHARES[:2], tables.JUDGMENT_HISTORY, tables.JUDGMENTS, tables.OPEN_TASKS]
     camp.assign(seats(range(6), (1, 2), (1, 2)))
-    camp.well("push", "pull")
-    struck = []
+    camp.well("push")
+    usual, struck = camp.measure("pull"), []
     for moment in moments:
         camp.answer_some(4, random)
         before = camp.read_judgments()
         child = camp.start("pull")
         if isinstance(moment, float):
-            time.sleep(moment)
+            time.sleep(usual * moment)
         else:
             wait_for_replacement(camp.folder.path / moment.path)
         child.kill()
@@ -883,7 +894,6 @@ def test_a_push_killed_in_one_checkout_does_not_block_another_for_ever(camp, wor
     wanted = seats(range(4), ranks(size), range(1, 5))
     for checkout in (first, second):
         checkout.assign(wanted)
-        checkout.folder.lease_seconds = 3.0
     with contextlib.closing(Wire(world.lead.url)) as wire:
         assert first.strike(wire, Fault(7, "after")).code == -signal.SIGKILL
     [dead] = tickets(first)

@@ -52,12 +52,10 @@ class Killer:
     """Kills `dvc repro` at random moments: it alone, so that its stage lives on, or all of it.
 
     Then it does what docs/troubleshooting.md says, for DVC writes its own files in place.
-    What is killed is no fork (prefork.py): all of it must be in one process group.
     """
 
     def __init__(self, project, random):
         self.project, self.random, self.kills = project, random, 0
-        self.unforked = Project(project.folder)
 
     def strike(self, times, usual, *targets, most=KILLS - KILLS_AT_LAST):
         """Kill it so often within about `usual` seconds from its start, `most` times in all."""
@@ -65,7 +63,7 @@ class Killer:
             child = subprocess.Popen(
                 ["dvc", "repro", *targets],
                 cwd=self.project.folder,
-                env=self.unforked.env,
+                env=self.project.env,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
@@ -99,10 +97,10 @@ def write_gold(project):
 
 
 @pytest.fixture(scope="module")
-def finished_campaign(tmp_path_factory, repository, forked, label_studio):
+def finished_campaign(tmp_path_factory, repository, label_studio):
     """Return a project whose campaign wants nothing more, and its server."""
     folder = tmp_path_factory.mktemp("campaign")
-    project = copy_of(repository, folder, environment=forked)
+    project = copy_of(repository, folder)
     set_checks(project)
     killer = Killer(project, Random(7))
     killer.strike(KILLS_AT_FIRST, 12)
@@ -113,7 +111,7 @@ def finished_campaign(tmp_path_factory, repository, forked, label_studio):
                     "--people", "6")  # fmt: skip
         write_gold(project)
         began, project.rounds = time.monotonic(), []
-        killer.unforked.repro("push")
+        project.repro("push")
         usual = time.monotonic() - began
         assert project.code("python", "-m", "annotation.status") == WAITING
         for number in range(MOST_ROUNDS):
@@ -328,9 +326,9 @@ def test_kills_leave_no_pair_out_and_add_no_vote(closed_project):
 
 
 def test_a_fresh_clone_without_corpus_server_key_or_cache_releases_it_again(
-    closed_project, tmp_path, forked
+    closed_project, tmp_path
 ):
-    clone = Project(tmp_path / "clone", forked)
+    clone = Project(tmp_path / "clone")
     closed_project.run("git", "clone", "-q", ".", str(clone.folder))
     shutil.rmtree(clone.folder / "datasets/sample")
     assert not (clone.folder / ".env").exists()

@@ -61,7 +61,7 @@ class Crontab:
 
 
 @pytest.fixture
-def crontab(tmp_path, repository, forked):
+def crontab(tmp_path, repository):
     """Return the crontab of a campaign with the stages that involve people, under git and DVC."""
     camp = CampaignFolder.make(tmp_path / "kitchen", repository, Size(2, 2, 4))
     text = (repository / "docs/campaign.md").read_text().split("## Keep it running")[1]
@@ -70,7 +70,7 @@ def crontab(tmp_path, repository, forked):
     for name in (".dvc/config", ".gitignore"):
         (camp.path / name).parent.mkdir(exist_ok=True)
         shutil.copy(repository / name, camp.path / name)
-    (camp.path / ".venv").symlink_to(forked)
+    (camp.path / ".venv").symlink_to(Path(sys.executable).parents[1])
     stages = files.read_yaml(repository / "dvc.yaml")["stages"]
     for name in STAGES:
         stages[name]["deps"] = [d for d in stages[name]["deps"] if d.startswith("datasets/")]

@@ -8,12 +8,11 @@ import time
 from random import Random
 
 import pytest
-from project import Project, change_environment, copy_made, make_checkout
+from project import Project, make_checkout
 from studio import Studio
 
 from annotation import server
 from annotation.label_studio import settings
-from annotation.local_server import layout
 from annotation.simulation.practice import TITLE
 from pipeline import reference_runs
 from pipeline.core import files, tables
@@ -24,7 +23,7 @@ SMALLER = (
     "SMALLER=split.val=1 split.test=3 sample.videos=4 sample.fps=4 sample.height=120"
     " tagger.sentences=200 exam.required=true exam.queries=1 exam.top=4"
 )
-DEMO, DEMO_CLONE = ["make", "demo", SMALLER], ["make", "demo-clone", SMALLER]
+DEMO = ["make", "demo", SMALLER]
 """The README's command, with the settings of `project.SMALL`."""
 PLACES = ("simulated people", "close the campaign")
 LONGEST = 300  # on a busy machine
@@ -53,22 +52,15 @@ def interrupt_at(project: Project, place: str, wait: float) -> int:
 
 
 @pytest.fixture(scope="module")
-def rehearsal(tmp_path_factory, repository, first_run, forked, label_studio):
-    """Return the clone that `make demo` made, interrupted as at a keyboard, with its checkout.
-
-    From the first interruption on its commands are forked (prefork.py), and so is its server.
-    """
+def rehearsal(tmp_path_factory, repository, label_studio):
+    """Return the clone that `make demo` made, interrupted as at a keyboard, with its checkout."""
     checkout = make_checkout(repository, tmp_path_factory.mktemp("rehearsal"))
-    change_environment(checkout.folder, label_studio, layout.PROGRAM.parts[0])
     random = Random(5)
-    project = Project(checkout.folder / ".demo", forked)
+    project = Project(checkout.folder / ".demo")
     project.checkout = checkout
-    checkout.run(*DEMO_CLONE)
-    copy_made(first_run, project.folder)  # its corpus's stages ran in `first_run`
     project.codes = []
     for place in PLACES:
         project.codes.append(interrupt_at(checkout, place, random.uniform(0, 6)))
-        change_environment(checkout.folder, forked)
     project.transcript = checkout.run(*DEMO) + checkout.errors
     yield project
     checkout.run("make", "stop-demo")

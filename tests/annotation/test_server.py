@@ -22,12 +22,9 @@ pytestmark = [pytest.mark.integration]
 
 
 @pytest.fixture
-def installation(folder, repository):
+def installation(folder, label_studio):
     """Return a folder in which the server is installed; it is stopped afterwards."""
-    program = repository / layout.PROGRAM
-    if not program.is_file():
-        pytest.skip("Label Studio is not installed: make label-studio")
-    (folder / ".venv-label-studio").symlink_to(repository / ".venv-label-studio")
+    (folder / label_studio.name).symlink_to(label_studio)
     yield folder
     stop()
 

@@ -149,11 +149,11 @@ def test_where_it_can_not_keep_its_port_both_addresses_are_said(folder, usual_po
     assert capsys.readouterr().err == ""
 
 
-def start_slowly(seconds, python=sys.executable, **how):
+def start_slowly(seconds, **how):
     """Start a server that takes some time, in a process of its own."""
     repository = str(Path(server.__file__).parent.parent)
     environment = {**os.environ, "PYTHONPATH": repository, "FAKE_SECONDS": str(seconds)}
-    command = [python, "-m", "annotation.server", "start"]
+    command = [sys.executable, "-m", "annotation.server", "start"]
     return subprocess.Popen(command, env=environment, **how)
 
 
@@ -170,10 +170,9 @@ def test_a_starter_that_is_killed_leaves_a_server_that_the_next_one_finds(folder
     assert len(read_starts()) == 1
 
 
-def test_two_starts_at_once_are_one(folder, usual_port, forked):
+def test_two_starts_at_once_are_one(folder, usual_port):
     settings.write({settings.URL: f"http://127.0.0.1:{usual_port}"})
-    python = forked / "bin/python"
-    starters = [start_slowly(1, python, stderr=subprocess.PIPE) for _ in range(2)]
+    starters = [start_slowly(1, stderr=subprocess.PIPE) for _ in range(2)]
     errors = [starter.communicate(timeout=60)[1].decode() for starter in starters]
     assert [starter.returncode for starter in starters] == [0, 0], errors
     assert len(read_starts()) == 1

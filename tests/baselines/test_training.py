@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -188,10 +189,10 @@ def test_another_first_stage_is_another_training(tiny):
 
 
 @pytest.mark.slow
-def test_after_kill_9_training_ends_in_the_same_weights(tiny, forked):
+def test_after_kill_9_training_ends_in_the_same_weights(tiny):
     straight = train_straight(tiny, "reloclnet")
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY)}
-    command = [forked / "bin/python", "-c", KILLED, "6"]
+    command = [sys.executable, "-c", KILLED, "6"]
     done = subprocess.run(command, env=environment, cwd=tiny, check=False)
     assert done.returncode == -9
     train.main("reloclnet")

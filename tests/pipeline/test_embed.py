@@ -9,7 +9,6 @@ import time
 
 import numpy as np
 import pandas as pd
-import psutil
 import pytest
 
 from pipeline.core import tables
@@ -241,31 +240,18 @@ def read_embeddings(project):
     return written
 
 
-def kill_all_in(folder):
-    """Kill what runs in a folder: a command, and what was forked for it (prefork.py)."""
-    running = [
-        process for process in psutil.process_iter(["cwd"]) if process.info["cwd"] == str(folder)
-    ]
-    others = [process for process in running if process.pid != os.getpid()]
-    for process in others:
-        process.kill()
-    psutil.wait_procs(others)
-
-
 @pytest.mark.integration
 @pytest.mark.slow  # two processes import torch and what stands on it
-def test_killed_in_the_middle_it_does_not_start_over(
-    project, repository, forked, forked_workers, monkeypatch, capsys
-):
+def test_killed_in_the_middle_it_does_not_start_over(project, repository, monkeypatch, capsys):
     folder, parts = project / embeddings.FOLDER, project / ".cache/parts"
     monkeypatch.chdir(project)
     # One thread: two that wait for each other on a busy machine take minutes for small batches.
     env = os.environ | {"PYTHONPATH": str(repository), "OMP_NUM_THREADS": "1"}
-    with subprocess.Popen([forked / "bin/python", "-m", "pipeline.embed"], env=env) as killed:
+    with subprocess.Popen([sys.executable, "-m", "pipeline.embed"], env=env) as killed:
         while len(list_chunks(parts)) < 2:
             assert killed.poll() is None
             time.sleep(0.005)
-        kill_all_in(project)
+        killed.kill()
     done = len(list_chunks(parts))
     assert 0 < done < TEXTS // 32, "it was killed in the middle"
     assert not (folder / "index.json").exists()

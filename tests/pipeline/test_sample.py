@@ -273,9 +273,7 @@ def contents(folder):
 
 
 @pytest.mark.slow
-def test_the_stage_writes_the_same_bytes_again_and_others_of_another_seed(
-    workplace, forked_workers
-):
+def test_the_stage_writes_the_same_bytes_again_and_others_of_another_seed(workplace):
     out = workplace / sample.OUT
     sample.main()
     first = contents(out)

@@ -98,13 +98,12 @@ def test_a_shard_that_fails_is_the_stages_error_and_leaves_no_table(corpus, monk
 @pytest.mark.integration
 @pytest.mark.slow
 def test_every_stage_writes_the_same_bytes_by_processes_and_by_slurm(
-    corpus, repository, numbered, forked, forked_workers, monkeypatch
+    corpus, repository, numbered, monkeypatch
 ):
     pytest.importorskip("submitit", reason="make engines")
     monkeypatch.setattr("pipeline.core.engine.on_slurm.POLL_SECONDS", 0.1)
     for name, value in stand_in_slurm.install(corpus / "slurm", kills=1).items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr("sys.executable", str(forked / "bin/python"))  # of the jobs
     path = os.pathsep.join([str(repository), str(repository / "tests")])
     monkeypatch.setenv("PYTHONPATH", path)
     engine = load().engine

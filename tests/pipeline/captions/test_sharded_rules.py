@@ -99,7 +99,7 @@ def test_shards_rewrite_and_check_the_same(whole, rows, tmp_path, shards):
     assert len(list((tmp_path / "rewrite").glob("*.sha256.json"))) >= shards
 
 
-def test_other_processes_do_the_same(rows, forked_workers):
+def test_other_processes_do_the_same(rows):
     rules = Rules(Genders(names=frozenset({"rook"})), CAST)
     inputs = [(text, []) for text in texts()]
     results = rows(2, workers=2)(find_rows, rules, inputs)

@@ -1,7 +1,6 @@
 """Judging that is killed buys nothing again; pictures hold up no request."""
 
 import os
-import sys
 
 import pytest
 from support.killed_judging import count_ends, judge_and_kill, read_stats
@@ -13,10 +12,9 @@ FAULTS = ("refused", "broken-json", "truncated", "429", "500", "cut", "missing")
 @pytest.mark.slow
 @pytest.mark.parametrize("shards", [1, 2])
 def test_a_killed_run_buys_nothing_again(
-    world, serve, settings, tmp_path, repository, forked, monkeypatch, shards
+    world, serve, settings, tmp_path, repository, monkeypatch, shards
 ):
     """The second kill is that of a shard, where there are several."""
-    monkeypatch.setattr(sys, "executable", str(forked / "bin/python"))
     monkeypatch.setenv("PYTHONPATH", f"{repository}{os.pathsep}{repository / 'tests'}")
     server = serve(latency=0.2, faults=0.1, kinds=FAULTS, hang=5.0)
     own = settings.model_copy(update={"in_flight": IN_FLIGHT, "cache": str(tmp_path / "cache")})

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 import time
 from contextlib import contextmanager, suppress
 
@@ -116,7 +117,7 @@ print(json.dumps([list(rewriter.rewrite(items, 0)), rewriter.spent.metrics()]))
 
 
 @pytest.fixture
-def start(repository, tmp_path, forked):
+def start(repository, tmp_path):
     """Return a context that runs a rewriter in a process of its own."""
 
     @contextmanager
@@ -127,7 +128,7 @@ def start(repository, tmp_path, forked):
             "url": server.url,
             "items": items,
         }
-        command = [forked / "bin/python", "-c", PROGRAM, json.dumps(payload)]
+        command = [sys.executable, "-c", PROGRAM, json.dumps(payload)]
         process = subprocess.Popen(
             command, cwd=repository, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )

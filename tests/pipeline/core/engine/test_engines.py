@@ -19,8 +19,6 @@ from pipeline.core.engine import on_ray, on_slurm, session
 from pipeline.core.engine.parts import Task
 from pipeline.core.engine.remote import EngineError
 
-pytestmark = pytest.mark.usefixtures("forked_workers")
-
 EXPECTED = " ".join(str(number**2) for number in range(24))
 
 

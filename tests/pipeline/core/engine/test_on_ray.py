@@ -111,7 +111,7 @@ def test_the_same_bytes_by_a_cluster(make_engine, squares):
 
 
 def test_every_stage_writes_the_same_bytes_by_a_cluster(
-    make_engine, folder, repository, numbered, forked_workers, monkeypatch
+    make_engine, folder, repository, numbered, monkeypatch
 ):
     write_corpus(repository)
     engine = load().engine

@@ -22,7 +22,7 @@ def key_numbers(numbers):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_every_input_makes_a_file(engine, workers, forked_workers):
+def test_every_input_makes_a_file(engine, workers):
     engine = engine.model_copy(update={"workers": workers})
     paths = map_shards("double", double, key_numbers(range(4)), engine)
     assert [int(path.read_text()) for path in paths.values()] == [0, 2, 4, 6]
