@@ -1,7 +1,7 @@
 """Have the lead or an expert decide pairs that votes could not settle.
 
-    python -m annotation.campaign adjudicate
-    python -m annotation.campaign adjudicate --pair QUERY MOMENT --note "is it the same door?"
+    python -m annotation.adjudicate
+    python -m annotation.adjudicate --pair QUERY MOMENT --note "is it the same door?"
 
 As in the paper, nothing is adjudicated unless you type this. Discarded pairs, pairs that can't be
 judged, and those listed in datasets/campaign/second_look.csv (`--pair` adds one) go to the people
@@ -16,19 +16,21 @@ It works once people have nothing left to judge, and until the campaign is close
 import argparse
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import pandas as pd
 
 from annotation.answers.adjudications import FetchedDecisions, fetch_decisions
-from annotation.consensus import consensus, counted_votes
-from annotation.label_studio import guideline, roster
+from annotation.answers.pulling import pull
+from annotation.assignment.planning import plan, read_answers, read_inputs
+from annotation.label_studio import guideline
 from annotation.label_studio.connection import Connection, hold_lock, require_connection
-from annotation.plan import plan, read_answers, read_inputs
-from annotation.pull import pull
-from annotation.push import describe_pairs
+from annotation.roster import roster
 from annotation.tasks import adjudication_tasks
+from annotation.tasks.pushing import describe_pairs
 from annotation.votes.adjudication import fresh_decisions
+from annotation.votes.campaign_votes import consensus, counted_votes
 from annotation.votes.votes import is_in
 from pipeline.campaign.campaign import FILE, CampaignError, load_campaign, require_open_campaign
 from pipeline.campaign.next_step import list_open
@@ -47,14 +49,7 @@ class Disputed(NamedTuple):
     left: pd.DataFrame
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options to its parser."""
-    pair = ("QUERY", "MOMENT")
-    parser.add_argument("--pair", nargs=2, metavar=pair, help="list a pair for a second look")
-    parser.add_argument("--note", help="with --pair: why")
-
-
-def run(options: argparse.Namespace) -> None:
+def main(options: argparse.Namespace) -> None:
     """Hand out the pairs to decide, fetch the decisions, and log what is left.
 
     Raises:
@@ -155,15 +150,18 @@ def summarize(
     if fetched.refused:
         refused = ", ".join(f"{number} {name}" for name, number in sorted(fetched.refused.items()))
         lines.append(f"  refused: {refused}")
-    what = "when they have decided" if left else "all are decided"
-    command = "adjudicate" if left else "close"
-    return "\n".join([*lines, f"  {what}: python -m annotation.campaign {command}"])
+    if left:
+        return "\n".join([*lines, "  when they have decided: python -m annotation.adjudicate"])
+    return "\n".join([*lines, "  all are decided: python -m annotation.campaign close"])
 
 
-def take_back(connection: Connection, params: Params) -> None:
-    """Take undecided tasks out of the stream, if there are any, and log how many."""
-    open_tasks = fetch_decisions(connection, tables.DEPARTURES.read()).left.total()
-    if open_tasks:
-        nobody = describe_pairs(tables.ASSIGNMENTS.empty(), params)
-        adjudication_tasks.push(connection, params, nobody, {})
-        cli.log(f"close: {open_tasks} pairs awaiting adjudication stay as people voted")
+def _arguments() -> argparse.Namespace:
+    parser = cli.parser("Works in the current folder, with the campaign that is open there.")
+    pair = ("QUERY", "MOMENT")
+    parser.add_argument("--pair", nargs=2, metavar=pair, help="list a pair for a second look")
+    parser.add_argument("--note", help="with --pair: why")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    cli.run_command(partial(main, _arguments()))

@@ -27,6 +27,7 @@ import pandas as pd
 from annotation.quality.checks import measure_checks
 from annotation.quality.gold import read_gold
 from annotation.reliability import figures, kappa
+from annotation.reliability.agreement_text import text
 from annotation.reliability.annotators import measure_annotators
 from annotation.reliability.scores import (
     Scores,
@@ -35,7 +36,6 @@ from annotation.reliability.scores import (
     couples,
     sort_scores,
 )
-from annotation.reliability.text import text
 from annotation.votes import raw
 from annotation.votes.rule import decide
 from annotation.votes.votes import NO_LEVEL, select_rows

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from annotation.machine.calibrate import Calibrated, calibrate
+from annotation.machine.calibration_text import text
 from annotation.machine.campaign_panel import (
     Judged,
     build_panel,
@@ -37,7 +38,6 @@ from annotation.machine.conclusions import compare_conclusions
 from annotation.machine.raw_files import compare_files
 from annotation.machine.second_looks import COLUMNS, list_second_looks
 from annotation.machine.similarity_control import find_control
-from annotation.machine.text import text
 from annotation.machine.verdicts import BLIND
 from annotation.pooling.judged_audit import measure_gain
 from annotation.reliability.alpha import Bootstrap
@@ -49,7 +49,7 @@ from pipeline.core import cli, csv_files, tables
 from pipeline.core.params import Params, load
 from pipeline.core.people_sections import Calibration
 from pipeline.judges.repeats import settle_machine
-from pipeline.judges.similarity import SimilarityJudge
+from pipeline.judges.similarity_judge import SimilarityJudge
 
 LEAD, RUNS = tables.WORK / "lead", tables.WORK / "runs"
 TEST = ".test.run"

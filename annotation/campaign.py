@@ -3,7 +3,6 @@
     python -m annotation.campaign open --name "Kitchen videos, spring"
     python -m annotation.campaign open --name Rehearsal --rehearsal --people 6
     python -m annotation.campaign open --revise "level 1 was taken for 'another episode'"
-    python -m annotation.campaign adjudicate [--pair QUERY MOMENT]
     python -m annotation.campaign close [--give-up] [--offline]
 
 `open` freezes the validation and test queries in datasets/campaign/queries.csv, writes
@@ -13,7 +12,7 @@ for trying it out: answers may be simulated, and the release says so. The guidel
 campaign: `--revise` records a new version, which the next `dvc repro` shows to everyone; each
 judgment keeps the version it was made under.
 
-`adjudicate` has an expert decide disputed pairs, and runs only when you type it. `close` ends the
+`close` ends the
 campaign: no one gets further tasks, the stages rewrite, pull and push are frozen, and people's work
 is committed. It refuses while pairs are waiting; `--give-up` discards them.
 """
@@ -25,17 +24,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from annotation import adjudicate
+from annotation.answers.pulling import pull
 from annotation.assignment.inputs import PlanInputs
+from annotation.assignment.planning import plan, read_answers, read_inputs
 from annotation.assignment.progress import closed_state
-from annotation.label_studio import guideline, keys, roster
+from annotation.label_studio import guideline, keys
 from annotation.label_studio.connection import connect, hold_lock
-from annotation.plan import plan, read_answers, read_inputs
 from annotation.pooling import design
-from annotation.pull import pull
-from annotation.push import describe_pairs, push
+from annotation.roster import roster
 from annotation.simulation.answers import create_people
-from annotation.tasks import exam_tasks
+from annotation.tasks import adjudication_tasks, exam_tasks
+from annotation.tasks.pushing import describe_pairs, push
 from pipeline.campaign import phases
 from pipeline.campaign.campaign import (
     FILE,
@@ -123,7 +122,7 @@ def close_campaign(campaign: Campaign, *, give_up: bool, offline: bool = False) 
             _state(_plan_inputs(params), give_up=give_up)
             push(connection, describe_pairs(tables.ASSIGNMENTS.empty(), params), params)
             exam_tasks.close_all(connection, params)
-            adjudicate.take_back(connection, params)
+            adjudication_tasks.withdraw_open_tasks(connection, params)
             pull(connection)
     inputs = _plan_inputs(params)
     pairs = _state(inputs, give_up=give_up)["pairs"]
@@ -161,7 +160,7 @@ def _now() -> str:
 
 def main(options: argparse.Namespace) -> None:
     """Run the chosen command."""
-    commands = {"open": run_open, "adjudicate": adjudicate.run, "close": run_close}
+    commands = {"open": run_open, "close": run_close}
     commands[options.do](options)
 
 
@@ -275,7 +274,6 @@ def _arguments() -> argparse.Namespace:
         metavar="N",
         help="for a rehearsal: list yourself and N - 1 simulated people (6 is a good number)",
     )
-    adjudicate.add_options(commands.add_parser("adjudicate", help="have disputed pairs decided"))
     finish = commands.add_parser("close", help="end the campaign, and freeze people's work")
     finish.add_argument("--give-up", action="store_true", help="discard the pairs that are waiting")
     finish.add_argument("--offline", action="store_true", help="the server is gone: skip it")

@@ -11,7 +11,7 @@ writes  datasets/work/consensus.parquet, counted_votes.parquet
 With --raw it reads the judgments of any collection (pair_id,worker,relevance) and prints pairs,
 kept, discarded and the count of each level; --out writes a row per pair. The rule is in
 annotation/votes/rule.py: two levels within 1, or the middle two of four, and their mean rounded up.
-Decisions by the lead (`python -m annotation.campaign adjudicate`) take precedence.
+Decisions by the lead (`python -m annotation.adjudicate`) take precedence.
 """
 
 import argparse
@@ -27,59 +27,14 @@ from annotation.reliability.figures import summarize
 from annotation.reliability.scores import campaign_scores
 from annotation.votes import raw, raw_consensus
 from annotation.votes.adjudication import adjudicate, fresh_decisions
-from annotation.votes.rule import LEVELS, Rounding, decide
-from annotation.votes.votes import NO_LEVEL, classify, last_shown, select_counting, select_votes
+from annotation.votes.campaign_votes import consensus, counted_votes
+from annotation.votes.rule import LEVELS
+from annotation.votes.votes import NO_LEVEL, classify, last_shown, select_votes
 from momentrank.errors import UsageError
 from pipeline.campaign.campaign import load_campaign
 from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY, select_newest
 from pipeline.core import cli, tables
 from pipeline.core.params import load
-
-
-def consensus(
-    judgments: pd.DataFrame,
-    ledger: pd.DataFrame,
-    voided: pd.DataFrame,
-    *,
-    closed: bool = False,
-    rounding: Rounding = "up",
-) -> pd.DataFrame:
-    """Return the consensus of every pair of the ledger, sorted by query_id and moment_id.
-
-    A pair that was shown but not judged waits, with no scores. Once the campaign is `closed`,
-    waiting pairs are discarded: they have fewer than four scores. Nothing is adjudicated yet.
-    """
-    shown = last_shown(ledger)
-    pairs = shown[PAIR_KEY].sort_values(PAIR_KEY, ignore_index=True)
-    counted = select_votes(select_counting(judgments, shown, voided), pairs)
-    decided = decide(counted.pair, counted.level, len(pairs), closed=closed, rounding=rounding)
-    level = pd.Series(decided.level, dtype="Int64").mask(decided.level == NO_LEVEL)
-    rows = pairs.assign(
-        level=level,
-        mean=decided.mean,
-        scores=pd.Series(decided.lists(), dtype=object),
-        outcome=decided.outcome,
-        voted_level=level,
-        voted_outcome=decided.outcome,
-    )
-    return tables.CONSENSUS.check(rows)
-
-
-def counted_votes(
-    judgments: pd.DataFrame, ledger: pd.DataFrame, voided: pd.DataFrame
-) -> pd.DataFrame:
-    """Return the votes that the consensus is based on, by the number of their pair as last shown.
-
-    They are sorted by pair_id and annotator; a vote without a level has a reason instead.
-    """
-    pairs = select_newest(ledger)
-    usable = select_counting(judgments, pairs, voided)
-    counted = select_votes(usable, pairs)
-    rows = usable.iloc[counted.row].assign(pair_id=pairs["pair_id"].to_numpy()[counted.pair])
-    key = list(tables.COUNTED_VOTES.key)
-    return tables.COUNTED_VOTES.check(
-        rows[tables.COUNTED_VOTES.columns].sort_values(key, ignore_index=True)
-    )
 
 
 def figures(

@@ -32,7 +32,7 @@ from functools import partial
 
 from annotation.answers.exam_answers import fetch_and_mark, write
 from annotation.label_studio.connection import Connection, hold_lock, require_connection
-from annotation.quality.exam import choose_pairs, is_frozen
+from annotation.quality.exam_pairs import choose_pairs, is_frozen
 from annotation.quality.exam_text import text
 from annotation.quality.marking import SECOND, Marked
 from annotation.quality.standing import Standing, find_standings, read_standings

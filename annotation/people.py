@@ -31,9 +31,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from annotation.label_studio import roster
 from annotation.label_studio.connection import require_connection
 from annotation.quality.standing import read_standings
+from annotation.roster import roster
 from annotation.workforce import hours, invitations
 from annotation.workforce.listing import listing
 from annotation.workforce.voiding import Period, void

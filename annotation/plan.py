@@ -14,198 +14,26 @@ also in batches, and do not affect that rule. The plan lists what should be open
 that are already open stay as they are.
 """
 
-from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
-from typing import Any, NamedTuple
+from collections.abc import Sequence
 
-import numpy as np
-import pandas as pd
-
-from annotation.assignment import check_figures, progress
-from annotation.assignment.check_inputs import read_checks
-from annotation.assignment.checks import HiddenChecks
-from annotation.assignment.extension import decisions_by_judged_query, find_extension
-from annotation.assignment.inputs import (
-    PEOPLE_NEEDED,
-    Annotator,
-    PlanError,
-    PlanInputs,
-    Rule,
-    judges,
-)
+from annotation.assignment import progress
+from annotation.assignment.inputs import PlanError
 from annotation.assignment.pace import measure_progress
-from annotation.assignment.pairs import PairStates, find_pair_states
-from annotation.assignment.quotas import Quota, find_quotas
-from annotation.assignment.waves import give_out
-from annotation.label_studio import roster, settings
-from annotation.quality.standing import bar, read_standings
-from annotation.tasks.shown import join_shown, read_pairs_to_judge
-from annotation.votes.votes import Ints, classify, is_in
-from pipeline.campaign.campaign import load_campaign, load_open_campaign
+from annotation.assignment.planning import (
+    exam_standings,
+    people_without_account,
+    plan,
+    read_answers,
+    read_inputs,
+)
+from annotation.label_studio import settings
+from annotation.roster import roster
+from annotation.roster.annotator import PEOPLE_NEEDED, Annotator, judges
+from annotation.votes.votes import classify
+from pipeline.campaign.campaign import load_open_campaign
 from pipeline.campaign.next_step import Situation, next_steps
-from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY
-from pipeline.campaign.voided import drop_voided, voided_for_good
 from pipeline.core import cli, files, tables
-from pipeline.core.params import Params, load
-from pipeline.core.people_sections import Exam
-
-
-class Plan(NamedTuple):
-    """What should be open now, and the state of the campaign."""
-
-    assignments: pd.DataFrame
-    state: dict[str, Any]
-
-
-def plan(campaign: PlanInputs) -> Plan:
-    """Return the assignments that the campaign needs now, sorted, and its state.
-
-    The result does not depend on the order of rows. Planning again once every assignment is open
-    returns the same assignments. Where there are too few people, slots stay open.
-
-    Raises:
-        PlanError: a decision to extend names a query that does not exist.
-    """
-    states = find_pair_states(campaign)
-    decisions = decisions_by_judged_query(campaign.extend, states.same)
-    further = find_extension(states, decisions, campaign.rule)
-    by_rule = (states.pairs["batch"] == 1) | states.pairs["query_id"].isin(further.extended)
-    wanted = by_rule | states.pairs["extra"]
-    missing = np.where(wanted, states.missing, 0)
-    quotas = find_quotas(campaign)
-    checks = HiddenChecks(states, campaign, quotas)
-    kept = checks.keep()
-    busy = states._replace(
-        answered=pd.concat([states.answered, kept])
-    )  # no vote on a pair with a check
-    assigned = give_out(campaign, busy, missing, quotas)
-    hidden = checks.add(assigned, kept)
-    given = pd.concat([assigned, hidden.wanted], ignore_index=True)
-    left = len(quotas) - _seen_by(states, quotas)
-    later = int(np.minimum(missing, left).sum()) - len(assigned)
-    return Plan(
-        _assignment_table(states, given),
-        {
-            "pairs": progress.pair_counts(states, wanted.to_numpy(), missing > left),
-            "queries": progress.query_counts(states, further, campaign.candidates),
-            "annotators": progress.people_counts(campaign, given, quotas, later),
-            "later": later,
-            "checks": check_figures.summarize(campaign, hidden),
-            "outlook": progress.outlook(states, wanted.to_numpy(), further),
-        },
-    )
-
-
-def _seen_by(states: PairStates, quotas: Mapping[int, Quota]) -> Ints:
-    """Return how many of the people who may be asked have seen each pair."""
-    seen = states.answered[states.answered["annotator"].isin(list(quotas))]
-    return np.bincount(seen["pair"], minlength=len(states.pairs))
-
-
-def _assignment_table(states: PairStates, assigned: pd.DataFrame) -> pd.DataFrame:
-    pairs = states.pairs[PAIR_KEY].iloc[assigned["pair"]].reset_index(drop=True)
-    rows = pairs.assign(annotator=assigned["annotator"], kind=assigned["kind"])
-    key = tables.ASSIGNMENTS.columns
-    return tables.ASSIGNMENTS.check(rows[key].sort_values(key, ignore_index=True))
-
-
-class Answers(NamedTuple):
-    """What people have done: judgments, open tasks, and answers that are not judgments."""
-
-    judgments: pd.DataFrame
-    open_tasks: pd.DataFrame
-    rejected: pd.DataFrame
-
-
-def read_answers() -> Answers:
-    """Return the result of the last pull."""
-    return Answers(
-        tables.JUDGMENTS.read(), tables.OPEN_TASKS.read(), tables.REJECTED_JUDGMENTS.read()
-    )
-
-
-def read_inputs(annotators: Sequence[Annotator], params: Params, answers: Answers) -> PlanInputs:
-    """Return the campaign as described by this checkout's tables and people's answers.
-
-    Raises:
-        MomentRankError: a table is missing or wrong.
-    """
-    candidates, extra = read_pairs_to_judge(params.candidates.batch)
-    queries = tables.QUERIES.read()
-    judged = queries[queries["query_id"].isin(candidates["query_id"])]
-    clips = tables.CLIPS.read()
-    shown = join_shown(candidates, extra, judged, clips)[SHOWN_KEY]
-    decisions, today, voided = tables.EXTEND.read(), read_day(), tables.VOIDED.read()
-    campaign = load_campaign()
-    gone = voided_for_good(voided)
-    listed = [who._replace(active=who.active and who.number not in gone) for who in annotators]
-    checked = read_checks(params, listed, drop_voided(answers.judgments, voided))
-    return PlanInputs(
-        queries=judged[["query_id", "query"]],
-        candidates=candidates,
-        clips=set(clips["moment_id"]),
-        shown=shown,
-        judgments=answers.judgments,
-        open_tasks=answers.open_tasks.merge(shown, on=SHOWN_KEY),
-        annotators=annotators,
-        extend=dict(zip(decisions["query_id"], decisions["extend"] == "yes", strict=True)),
-        rule=_rule(params),
-        spent=find_spent(answers, checked.known),
-        extra=extra,
-        id=campaign.id if campaign else "",
-        today=today,
-        overdue=find_overdue(answers.open_tasks, today, params.plan.patience),
-        barred=barred_by_exam(annotators, params.exam)
-        | dict.fromkeys(checked.stopped, "stopped")
-        | dict.fromkeys(gone, "voided"),
-        voided=voided,
-        checks=checked,
-        adjudications=tables.ADJUDICATIONS.read(),
-    )
-
-
-def _rule(params: Params) -> Rule:
-    plan = params.plan
-    rounding = params.consensus.rounding
-    return Rule(
-        params.candidates.batch, plan.last_ranks, plan.min_mean, rounding, plan.queue, plan.patience
-    )
-
-
-def find_spent(answers: Answers, gold: pd.DataFrame) -> pd.DataFrame:
-    """Return the answers that are not judgments (`PlanInputs.spent`): no one is asked them again.
-
-    Those with another task for the same pair waiting for the same person are left out. `gold` are
-    the known levels: an answer on such a pair that is not a judgment still used it up as gold.
-    """
-    rejected, person = answers.rejected, [*PAIR_KEY, "annotator"]
-    answered = rejected[rejected["query_id"].notna() & (rejected["reason"] != "draft")]
-    answered = answered[~is_in(answered, answers.open_tasks, person)]
-    as_gold = is_in(answered, gold, PAIR_KEY)
-    return answered.assign(kind=np.where(as_gold, "gold", "first"))
-
-
-def barred_by_exam(annotators: Sequence[Annotator], exam: Exam) -> dict[int, str]:
-    """Return who gets no tasks until they have passed the exam, with the reason."""
-    return bar(read_standings(annotators, required=exam.required), required=exam.required)
-
-
-def exam_standings(annotators: Sequence[Annotator], exam: Exam) -> dict[str, str]:
-    """Return everyone's exam standing, by number, for `campaign_state.json`."""
-    standings = read_standings(annotators, required=exam.required)
-    return {str(number): standing for number, standing in standings.items()}
-
-
-def find_overdue(open_tasks: pd.DataFrame, today: date, patience: float) -> pd.DataFrame:
-    """Return the tasks that have been open for `patience` days or more as the day begins."""
-    age = pd.Timestamp(today, tz="UTC") - open_tasks["opened_at"]
-    return open_tasks.loc[age >= pd.Timedelta(days=patience), tables.ASSIGNMENTS.columns]
-
-
-def read_day() -> date:
-    """Return the day (UTC) of the last pull in an open campaign, else today's."""
-    day = files.read_json(tables.TODAY)["date"] if tables.TODAY.is_file() else None
-    return date.fromisoformat(day) if day else datetime.now(UTC).date()
+from pipeline.core.params import load
 
 
 def refuse_too_few_people(annotators: Sequence[Annotator]) -> None:
@@ -255,11 +83,6 @@ def main() -> None:
     # `push` follows in the same `dvc repro`, and hands out the assignments.
     steps = next_steps(Situation(campaign, figures, server=settings.endpoint() is not None))
     cli.log(progress.summarize(figures, len(planned.assignments), steps))
-
-
-def people_without_account(people: roster.Roster) -> list[int]:
-    """Return the people who may be asked but whose account is not listed."""
-    return sorted(judges(people.annotators).keys() - people.accounts.keys())
 
 
 if __name__ == "__main__":

@@ -23,26 +23,26 @@ from pathlib import Path
 
 import pandas as pd
 
-from annotation import server
-from annotation.assignment.inputs import PEOPLE_NEEDED, judges
-from annotation.label_studio import keys, roster, settings
+from annotation.label_studio import keys, settings
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.connection import NO_SERVER
 from annotation.label_studio.settings import Endpoint
 from annotation.local_server.layout import DATA
-from annotation.push import describe_pairs
 from annotation.quality.standing import MAY_JUDGE, Standing, read_standings
-from annotation.simulate import truth
+from annotation.roster import roster
+from annotation.roster.annotator import PEOPLE_NEEDED, judges
 from annotation.simulation import careless, commands, detect
 from annotation.simulation.kinds import create_simulated
 from annotation.simulation.practice import practice
+from annotation.simulation.truth import truth
+from annotation.tasks.pushing import describe_pairs
 from momentrank.errors import MomentRankError
 from pipeline.campaign.campaign import FILE, CampaignError, load_campaign, load_open_campaign
 from pipeline.campaign.freezing import is_frozen
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import cli, files, git, tables
+from pipeline.core.dvc_files import recover
 from pipeline.core.params import load, read_model
-from pipeline.recover import recover
 
 PEOPLE = 6
 MOST_ROUNDS = 20
@@ -199,7 +199,12 @@ def clear() -> None:
         raise RehearsalError(f"{message}\n{_delete_yourself()}") from exc
     if judged:
         raise CampaignError(f"people have judged here: {judged} judgments. {_delete_yourself()}")
-    server.stop()
+    _run_server("stop")
+
+
+def _run_server(verb: str) -> None:
+    if commands.run("annotation.server", verb):
+        raise RehearsalError(f"Label Studio did not {verb}; see the message above")
 
 
 def _judged_by_people() -> int:
@@ -209,7 +214,7 @@ def _judged_by_people() -> int:
         simulated = detect.Simulated(keys.signer(campaign.id), truth(), people)
     on_server = 0
     if DATA.exists():
-        server.start(None)
+        _run_server("start")
         on_server = detect.count_on_server(LabelStudio(_endpoint()), simulated)
     return max(on_server, detect.count_pulled(tables.JUDGMENTS.read(), simulated))
 

@@ -23,17 +23,16 @@ from annotation.label_studio.connection import Connection, require_connection
 from annotation.label_studio.keys import Key
 from annotation.label_studio.projects import find_projects
 from annotation.label_studio.records import Project, Purpose
-from annotation.label_studio.roster import Account
+from annotation.roster.roster import Account
 from annotation.simulation.accounts import Visitor
 from annotation.simulation.answers import SEED, Truth
 from annotation.simulation.kinds import answer, answer_again, create_simulated
-from pipeline import sample
+from annotation.simulation.truth import truth
 from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.guideline import ReasonName
-from pipeline.core import cli, files
+from pipeline.core import cli
 from pipeline.core.progress import progress
 from pipeline.core.tables import PRIVATE
-from pipeline.sitcom.screenplay import load_screenplay
 
 TOGETHER = 2
 """More in parallel are slower: Django's own server uses one core, and SQLite has one writer."""
@@ -48,34 +47,6 @@ class Work(NamedTuple):
     annotator: int
     task: int
     key: Key
-
-
-def truth() -> Truth:
-    """Return the true level of every pair of the sample corpus.
-
-    Raises:
-        CampaignError: the campaign's moments are not the sample's.
-    """
-    script, path = load_screenplay(), sample.OUT / "annotations.jsonl"
-    if not path.exists():
-        raise CampaignError(
-            f"{path}: missing: simulate needs the sample corpus, whose true levels are known;"
-            " `dvc repro ingest` makes it if `ingest.source` is unchanged"
-        )
-    records = files.read_json_lines(path)
-    scenes = {str(one.fields["desc_id"]): sample.parse_scene(one.fields) for one in records}
-
-    def level(query_id: str, moment_id: str) -> int:
-        try:
-            query, moment = scenes[query_id], scenes[moment_id]
-        except KeyError as exc:
-            raise CampaignError(
-                f"the moment {exc} is not in the sample corpus, the only one with known true"
-                " levels; simulate needs `ingest.source` unchanged"
-            ) from exc
-        return sample.true_level(query, moment, script)
-
-    return level
 
 
 def simulate(connection: Connection, level: Truth, share: float, seed: int) -> int:

@@ -24,15 +24,11 @@ from typing import Any
 
 import pandas as pd
 
-from annotation import pull
+from annotation.answers import pulling
 from annotation.assignment.inputs import PlanInputs
 from annotation.assignment.pace import measure_progress
-from annotation.assignment.pairs import PairStates, find_pair_states
-from annotation.assignment.progress import closed_state
-from annotation.assignment.status_text import text
-from annotation.label_studio import roster, settings
-from annotation.label_studio.connection import connect, hold_lock
-from annotation.plan import (
+from annotation.assignment.pair_states import PairStates, find_pair_states
+from annotation.assignment.planning import (
     Answers,
     exam_standings,
     people_without_account,
@@ -40,6 +36,11 @@ from annotation.plan import (
     read_answers,
     read_inputs,
 )
+from annotation.assignment.progress import closed_state
+from annotation.assignment.status_text import text
+from annotation.label_studio import settings
+from annotation.label_studio.connection import connect, hold_lock
+from annotation.roster import roster
 from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, NO_LEVEL, is_in
 from pipeline.campaign.campaign import FILE, Campaign, CampaignError, load_campaign
 from pipeline.campaign.freezing import is_frozen
@@ -115,9 +116,9 @@ def _open_status(opened: Campaign) -> dict[str, Any]:
     connection, answers, params = connect("status"), read_answers(), load()
     if connection is not None:
         with hold_lock("status"):
-            fetched = pull.fetch(connection, pull.see_departures(connection))
-        merged = pull.merge_history(tables.JUDGMENT_HISTORY.read(), fetched)
-        answers = Answers(merged.judgments, *pull.other_tables(fetched))
+            fetched = pulling.fetch(connection, pulling.see_departures(connection))
+        merged = pulling.merge_history(tables.JUDGMENT_HISTORY.read(), fetched)
+        answers = Answers(merged.judgments, *pulling.other_tables(fetched))
     people = roster.read_roster()
     campaign = read_inputs(people.annotators, params, answers)
     campaign = replace(campaign, today=datetime.now(UTC).date())

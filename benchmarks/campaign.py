@@ -19,18 +19,20 @@ import numpy as np
 import pandas as pd
 
 from annotation import pull, server
+from annotation.answers import pulling
 from annotation.answers.judgments import trust_all
-from annotation.assignment.inputs import Annotator, PlanInputs
+from annotation.assignment.inputs import PlanInputs
+from annotation.assignment.planning import plan
 from annotation.label_studio import guideline, page, projects, settings
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.keys import Signer
-from annotation.label_studio.roster import Account, Roster
 from annotation.label_studio.settings import Endpoint
 from annotation.local_server.layout import PROGRAM, ServerError
-from annotation.plan import plan
-from annotation.push import push
+from annotation.roster.annotator import Annotator
+from annotation.roster.roster import Account, Roster
 from annotation.simulation.accounts import Visitor
+from annotation.tasks.pushing import push
 from annotation.tasks.tasks import TaskData, keys_by_annotator
 from benchmarks.script import parse_arguments, peak_mb, time_call
 from pipeline.campaign.campaign import FORMAT, Campaign, CampaignError, GuidelineVersion
@@ -111,7 +113,7 @@ def connection(lead: LabelStudio, params: Params) -> Connection:
         opened_at=opened,
         closed_at=None,
     )
-    for table in (tables.PAIRS, *pull.KEPT, *pull.OF_EXAM):
+    for table in (tables.PAIRS, *pulling.KEPT, *pull.OF_EXAM):
         table.write(table.empty())
     numbers = range(1, PEOPLE + 1)
     people = [Annotator(number, "annotator", active=True) for number in numbers]
@@ -218,7 +220,7 @@ def bare_paging(lead: LabelStudio, campaign: Connection) -> float:
 def whole_pull(campaign: Connection, tasks: int, *, full: bool) -> float:
     """Return the seconds of a whole pull, which must accept all answers."""
     # They were imported, for speed, so their times are not real.
-    seconds, _ = time_call(lambda: pull.pull(campaign, full=full, trust=trust_all))
+    seconds, _ = time_call(lambda: pulling.pull(campaign, full=full, trust=trust_all))
     judgments, answers = len(tables.JUDGMENTS.read()), tasks - PEOPLE  # one each waits
     if judgments != answers:
         raise CampaignError(f"{judgments} of {answers} answers became judgments")

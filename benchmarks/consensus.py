@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from annotation import agreement
-from annotation.reliability.text import text
+from annotation.reliability.agreement_text import text
 from annotation.votes import raw, raw_consensus
 from annotation.votes.rule import decide
 from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, NO_LEVEL

@@ -14,11 +14,12 @@ import numpy as np
 import pandas as pd
 from support.simulated_group import MAX_FAILED, SHARES, START, Setting, create_person
 
-from annotation.assignment.inputs import Annotator, PlanInputs
-from annotation.assignment.pairs import find_pair_states
-from annotation.plan import plan
+from annotation.assignment.inputs import PlanInputs
+from annotation.assignment.pair_states import find_pair_states
+from annotation.assignment.planning import plan
 from annotation.quality.decision import Limits, decide
 from annotation.quality.evidence import COLUMNS
+from annotation.roster.annotator import Annotator
 from annotation.simulation.kinds import KINDS, Kind, Person, answer
 from annotation.votes.rule import LEVELS
 from annotation.votes.votes import MAX_DIFFERENCE, NO_LEVEL

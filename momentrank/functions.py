@@ -16,7 +16,7 @@ from momentrank.data import Data
 from momentrank.formats import write
 from momentrank.formats.read import RunOptions
 from momentrank.formats.text import Time
-from momentrank.formats.validate import examine
+from momentrank.formats.validation import examine
 from momentrank.ids import id_text
 from momentrank.measures.base import Measure
 from momentrank.measures.parse import parse_measure

@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 
 from pipeline.core import captions, cli, csv_files, tables
-from pipeline.core.engine.database import read_rows
 from pipeline.core.params import load
 from pipeline.core.progress import progress
 from pipeline.core.sections import Candidates
+from pipeline.core.storage.database import read_rows
 from pipeline.retrieval import search
 from pipeline.retrieval.embeddings import Embeddings
 from pipeline.retrieval.ranking import Neighbours

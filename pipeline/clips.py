@@ -26,10 +26,10 @@ from pipeline.core import cli, files, tables
 from pipeline.core.parallel import cores, map_in_threads
 from pipeline.core.params import Params, load
 from pipeline.core.sections import Clips, Engine
-from pipeline.video.cache import FileCache
+from pipeline.video.corpus_videos import ANY_SUFFIX, find, missing_remark
 from pipeline.video.cutter import ClipFormat, Reason
 from pipeline.video.cutting import cut_all
-from pipeline.video.files import ANY_SUFFIX, find, missing_remark
+from pipeline.video.file_cache import FileCache
 from pipeline.video.plan import Job, has_clip, plan_clips, remove_others, select_moments
 from pipeline.video.store import open_store
 

@@ -21,20 +21,20 @@ import pandas as pd
 from momentrank.errors import MomentRankError
 from pipeline import corpora
 from pipeline.core import cli, csv_files, tables
-from pipeline.core.engine.database import fits, open_database
 from pipeline.core.engine.shards import clear_parts
 from pipeline.core.parallel import cores
 from pipeline.core.params import Params, load
 from pipeline.core.progress import progress
 from pipeline.core.sections import Ingest
+from pipeline.core.storage.database import fits, open_database
 from pipeline.corpora import rejected, rules
 from pipeline.corpora.large import PathOf, Probe, ingest_large
 from pipeline.corpora.rows import Row
-from pipeline.corpora.shards import STAGE, read_in_shards
+from pipeline.corpora.sharded_corpus import STAGE, read_in_shards
 from pipeline.corpora.sources import list_unread
 from pipeline.language import detection, support
 from pipeline.names.evidence import advice
-from pipeline.video.files import durations, missing_remark, video_path
+from pipeline.video.corpus_videos import durations, missing_remark, video_path
 
 REJECTED = tables.WORK / "rejected_moments.csv"
 DURATIONS = Path(".cache/ingest/durations.json")

@@ -40,7 +40,7 @@ from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import cli, files, tables
 from pipeline.core.params import Params, load
 from pipeline.judges.base import Answer, Judge
-from pipeline.judges.pairs import (
+from pipeline.judges.judged_pairs import (
     join_shown,
     list_pairs,
     read_tables,
@@ -48,7 +48,7 @@ from pipeline.judges.pairs import (
     select_pairs,
 )
 from pipeline.judges.released import Released, build_machine_files
-from pipeline.judges.similarity import SimilarityJudge
+from pipeline.judges.similarity_judge import SimilarityJudge
 
 if TYPE_CHECKING:
     from pipeline.judges.vision import VisionJudge

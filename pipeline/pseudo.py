@@ -16,11 +16,11 @@ import pandas as pd
 
 from momentrank.errors import UsageError
 from pipeline.core import captions, cli, files, tables
-from pipeline.core.engine.database import read_rows
-from pipeline.core.engine.mapped import select
 from pipeline.core.files import ManifestEntry, manifest_json
 from pipeline.core.params import load
 from pipeline.core.progress import progress
+from pipeline.core.storage.database import read_rows
+from pipeline.core.storage.mapped import select
 from pipeline.distribution.training_sets import (
     Suffix,
     Training,

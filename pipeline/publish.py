@@ -37,7 +37,7 @@ from pipeline.publication.package import (
     list_others,
     pack_folders,
 )
-from pipeline.publication.scan import refuse_people
+from pipeline.publication.package_scan import refuse_people
 from pipeline.publication.target import Address, Target
 from pipeline.publication.upload import publish
 from pipeline.publication.zenodo import FOLDERS, Zenodo, choose_server, doi_metadata

@@ -28,10 +28,10 @@ from pipeline.distribution.card import card
 from pipeline.distribution.card_figures import build_figure_files
 from pipeline.distribution.croissant import croissant
 from pipeline.distribution.facts import Facts, collect_facts, meanings
-from pipeline.distribution.files import ReleaseFiles
 from pipeline.distribution.judged import build_judgment_files
 from pipeline.distribution.manifest import manifest, progress
 from pipeline.distribution.mteb import build_mteb_files
+from pipeline.distribution.release_files import ReleaseFiles
 from pipeline.distribution.scan import refuse_people
 
 FOLDER = tables.RELEASE

@@ -17,16 +17,17 @@ import pandas as pd
 from pipeline.campaign.next_step import Situation, Step, next_steps
 from pipeline.core import cli, csv_files, files
 from pipeline.core.params import Params, load
-from pipeline.pages import collection, lead, losses, relevance, scores
-from pipeline.pages.checks import Check, Progress, check_collection, measure_progress
-from pipeline.pages.collection import lengths, table_1, table_4
+from pipeline.pages import collection_section as collection
+from pipeline.pages import lead, losses, relevance, scores
+from pipeline.pages.collection_section import lengths, table_1, table_4
 from pipeline.pages.cost import cost
 from pipeline.pages.exports import exports
 from pipeline.pages.figures import Figure, draw_figures
 from pipeline.pages.html import render
+from pipeline.pages.html_tables import Grid
 from pipeline.pages.machine import calibration, second_looks
-from pipeline.pages.sources import LEAD, Sources, read_sources
-from pipeline.pages.tables import Grid
+from pipeline.pages.report_inputs import LEAD, Sources, read_sources
+from pipeline.pages.soundness import Check, Progress, check_collection, measure_progress
 
 REPORT, PLOTS = Path("datasets/report"), Path("datasets/work/plots")
 LEAD_PAGE = LEAD / "index.html"

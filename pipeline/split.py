@@ -16,9 +16,9 @@ import pandas as pd
 from momentrank.errors import MomentRankError
 from pipeline.core import captions, cli, rng, tables
 from pipeline.core.captions import text_key
-from pipeline.core.engine.database import Database, open_database
 from pipeline.core.params import load
 from pipeline.core.sections import Split
+from pipeline.core.storage.database import Database, open_database
 
 
 class SplitError(MomentRankError):

@@ -18,11 +18,12 @@ from filelock import FileLock
 from project import Project
 
 from annotation.answers import reader
-from annotation.assignment.inputs import Annotator, PlanError
+from annotation.assignment.inputs import PlanError
 from annotation.label_studio import connection
 from annotation.label_studio.connection import hold_lock
 from annotation.label_studio.records import AnsweredTask
 from annotation.plan import refuse_too_few_people
+from annotation.roster.annotator import Annotator
 from annotation.tasks import unfinished
 from pipeline import ingest, split
 from pipeline.campaign.campaign import CampaignError

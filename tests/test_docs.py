@@ -11,9 +11,10 @@ import benchmark_files
 import published_files
 import pytest
 
-from annotation.assignment.inputs import judges
-from annotation.label_studio import roster, settings
+from annotation.label_studio import settings
 from annotation.local_server import database, environment, layout, workers
+from annotation.roster import roster
+from annotation.roster.annotator import judges
 from momentrank.cli.main import main as momentrank
 from pipeline.core import files
 

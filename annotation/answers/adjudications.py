@@ -13,11 +13,11 @@ import pandas as pd
 from annotation.answers import reader
 from annotation.answers.departures import find_left
 from annotation.answers.judgments import FirstPairs, sort_answers
-from annotation.assignment.inputs import DECIDING
 from annotation.label_studio import projects
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.keys import PAIR_FIELDS
 from annotation.label_studio.records import Project
+from annotation.roster.annotator import DECIDING
 from pipeline.campaign.pairs import SHOWN_KEY
 from pipeline.core import tables
 

@@ -21,7 +21,7 @@ from annotation.answers.judgments import (
 from annotation.label_studio import projects
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.records import Purpose
-from annotation.quality.exam import freeze_truth
+from annotation.quality.exam_pairs import freeze_truth
 from annotation.quality.marking import FIRST, SECOND, Marked, mark, record_answers
 from annotation.votes.votes import is_in
 from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY

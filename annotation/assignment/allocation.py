@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from annotation.assignment.inputs import Role
-from annotation.assignment.pairs import ASSIGNMENT
+from annotation.assignment.pair_states import ASSIGNMENT
 from annotation.assignment.quotas import Quota
+from annotation.roster.annotator import Role
 from annotation.votes.votes import Ints, is_in
 from pipeline.core import rng
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from annotation.assignment.checks import Checks
+from annotation.assignment.hidden_checks import Checks
 from annotation.assignment.inputs import PlanInputs
 from annotation.quality.checks import measure_checks
 from pipeline.core.tables import VOTING

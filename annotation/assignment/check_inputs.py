@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from annotation.assignment.inputs import DECIDING, Annotator, CheckInputs, Stop, judges
+from annotation.assignment.inputs import CheckInputs
 from annotation.quality.decision import Limits
 from annotation.quality.gold import read_gold
-from annotation.quality.stopping import drop_forgiven, find_stopped
+from annotation.quality.stopping import Stop, drop_forgiven, find_stopped
+from annotation.roster.annotator import DECIDING, Annotator, judges
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import tables
 from pipeline.core.params import Params

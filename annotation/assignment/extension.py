@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from annotation.assignment.inputs import PlanError, Rule
-from annotation.assignment.pairs import PairStates
+from annotation.assignment.pair_states import PairStates
 from annotation.votes.votes import NO_LEVEL
 from pipeline.core import tables
 

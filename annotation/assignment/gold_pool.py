@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from annotation.assignment.inputs import PlanInputs
-from annotation.assignment.pairs import PairStates
+from annotation.assignment.pair_states import PairStates
 from annotation.quality.gold import CLEAR, join_gold
 from annotation.votes.votes import FIRST_VOTES
 from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY, SHOWN_KEY

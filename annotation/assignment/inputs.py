@@ -3,54 +3,26 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
+from annotation.quality.stopping import Stop
+from annotation.roster.annotator import Annotator, judges
 from annotation.votes.rule import Rounding
 from momentrank.errors import MomentRankError
 from pipeline.campaign.pairs import SHOWN_KEY
 from pipeline.campaign.voided import drop_voided
-from pipeline.core import tables
+from pipeline.core import rng, tables
 
-Role = Literal["annotator", "escalation", "lead", "expert"]
-PEOPLE_NEEDED = 4
 NEVER = date(1970, 1, 1)
 """The day of a campaign in which days don't matter."""
 
 
 class PlanError(MomentRankError):
     """A campaign that can't continue in its present state."""
-
-
-DECIDING: Sequence[Role] = ("lead", "expert")
-"""The roles that decide disputed pairs, and are never asked for a vote."""
-
-
-class Annotator(NamedTuple):
-    """A person by number. A lead or an expert decides, and is never asked for a vote.
-
-    `share` is relative to an equal part of the work, `per_week` the maximum of judgments a week;
-    `since` and `until` are the first and last day (UTC). Anyone `admitted` judges whatever the exam
-    result; gold judged before `checked_from` is forgiven.
-    """
-
-    number: int
-    role: Role
-    active: bool
-    share: float = 1.0
-    per_week: int | None = None
-    since: date | None = None
-    until: date | None = None
-    admitted: bool = False
-    checked_from: date | None = None
-
-
-def judges(annotators: Sequence[Annotator]) -> dict[int, Role]:
-    """Return the roles of people who may be asked, by number."""
-    return {who.number: who.role for who in annotators if who.active and who.role not in DECIDING}
 
 
 class Rule(NamedTuple):
@@ -67,14 +39,6 @@ class Rule(NamedTuple):
     rounding: Rounding = "up"
     queue: int = 200
     patience: float = 7.0
-
-
-class Stop(NamedTuple):
-    """Why a person is no longer asked, since when, and when they last judged (UTC)."""
-
-    reason: str
-    since: datetime
-    last: datetime
 
 
 @dataclass(frozen=True)
@@ -165,3 +129,8 @@ def who_may_be_asked(campaign: PlanInputs) -> dict[int, Annotator]:
         and (who.since is None or who.since <= today)
         and (who.until is None or today <= who.until)
     }
+
+
+def place(campaign: str, query_id: str) -> str:
+    """Return a query's sort key in the campaign: queries are judged in this order."""
+    return rng.draw(campaign, query_id)

@@ -11,7 +11,7 @@ import pandas as pd
 from annotation.assignment import check_figures
 from annotation.assignment.extension import SECOND, Extension
 from annotation.assignment.inputs import PlanInputs
-from annotation.assignment.pairs import PairStates, find_pair_states
+from annotation.assignment.pair_states import PairStates, find_pair_states
 from annotation.assignment.quotas import Quota
 from annotation.votes.votes import FIRST_VOTES, Bools, last_shown, pair_rows
 from pipeline.campaign.next_step import Step, format_steps

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from annotation.assignment.inputs import Annotator, PlanInputs, Role, who_may_be_asked
+from annotation.assignment.inputs import PlanInputs, who_may_be_asked
+from annotation.roster.annotator import Annotator, Role
 
 WEEK = timedelta(days=7)
 

@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 
 from annotation.assignment.allocation import PERSON, OpenSlot, fill_slots, keep_open_tasks
-from annotation.assignment.inputs import PlanInputs
-from annotation.assignment.order import place
-from annotation.assignment.pairs import PairStates
+from annotation.assignment.inputs import PlanInputs, place
+from annotation.assignment.pair_states import PairStates
 from annotation.assignment.quotas import Quota
 from annotation.votes.votes import Ints, is_in
 from pipeline.core.tables import VOTING

@@ -10,7 +10,7 @@ from filelock import FileLock, Timeout
 from annotation.label_studio import keys, settings
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.keys import Signer
-from annotation.label_studio.roster import Roster, read_roster
+from annotation.roster.roster import Roster, read_roster
 from pipeline.campaign.campaign import (
     Campaign,
     CampaignError,

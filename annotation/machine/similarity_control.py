@@ -25,7 +25,7 @@ from annotation.machine.leave_one_out import Panel
 from annotation.votes.votes import NO_LEVEL, Bools, Floats, Ints
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.judges.base import Pair
-from pipeline.judges.similarity import FITTED_ON, SimilarityJudge
+from pipeline.judges.similarity_judge import FITTED_ON, SimilarityJudge
 
 MOST_BINS, PAIRS_PER_BIN = 20, 40
 FOLDS = 10

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from annotation.quality.exam import by_finish, is_frozen
+from annotation.quality.exam_pairs import by_finish, is_frozen
 from annotation.quality.marking import ATTEMPTS, FIRST, SECOND, Marked, between_people
 from annotation.quality.standing import Standing
 from pipeline.campaign.next_step import exam_steps, format_steps

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from annotation.quality.exam import by_finish, is_frozen
+from annotation.quality.exam_pairs import by_finish, is_frozen
 from annotation.reliability.kappa import WEIGHTS, kappa, summary
 from annotation.reliability.scores import Scores, couples, number, sort_scores
 from annotation.votes.rule import LEVELS

@@ -5,9 +5,9 @@ from typing import Literal
 
 import pandas as pd
 
-from annotation.assignment.inputs import Annotator, judges
-from annotation.quality.exam import by_finish, is_frozen
+from annotation.quality.exam_pairs import by_finish, is_frozen
 from annotation.quality.marking import FIRST
+from annotation.roster.annotator import Annotator, judges
 from pipeline.core import tables
 
 Standing = Literal["to-begin", "begun", "waits", "failed", "failed-twice", "passed", "admitted"]

@@ -1,16 +1,24 @@
 """Who is stopped because of hidden checks: the rule of `decision`, on a campaign's tables."""
 
 from collections.abc import Collection, Mapping
-from datetime import date
+from datetime import date, datetime
+from typing import NamedTuple
 
 import pandas as pd
 
-from annotation.assignment.inputs import Stop
 from annotation.quality.decision import Limits, decide
 from annotation.quality.evidence import COLUMNS
 from annotation.quality.gold import CLEAR, join_gold
 from annotation.quality.marking import FIRST
 from pipeline.campaign.pairs import PAIR_KEY
+
+
+class Stop(NamedTuple):
+    """Why a person is no longer asked, since when, and when they last judged (UTC)."""
+
+    reason: str
+    since: datetime
+    last: datetime
 
 
 def find_stopped(

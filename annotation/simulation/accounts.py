@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from annotation.label_studio.errors import StudioError
-from annotation.label_studio.roster import Account
+from annotation.roster.roster import Account
 
 TIMEOUT = 60.0
 WAITS = (0.1, 0.5, 1.0, 2.0)

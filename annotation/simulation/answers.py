@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotation.assignment.inputs import PEOPLE_NEEDED, Role
 from annotation.label_studio import settings
-from annotation.label_studio.roster import Account, Person
+from annotation.roster.annotator import PEOPLE_NEEDED, Role
+from annotation.roster.roster import Account, Person
 from pipeline.campaign.campaign import CampaignError
 from pipeline.core import rng
 

@@ -6,8 +6,8 @@ The lead's gold is the drawn truth of the sample corpus: for the exam's pairs an
 import pandas as pd
 
 from annotation.assignment.check_inputs import read_stopped
-from annotation.label_studio import roster
 from annotation.quality.marking import SECOND
+from annotation.roster import roster
 from annotation.simulation.answers import Truth
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.campaign.voided import drop_voided

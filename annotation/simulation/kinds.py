@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from annotation.label_studio.roster import Account
+from annotation.roster.roster import Account
 from annotation.simulation.answers import (
     NOISE,
     SEED,

@@ -4,17 +4,19 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from annotation.assignment.inputs import DECIDING, Annotator
+from annotation.answers.adjudications import fetch_decisions
 from annotation.label_studio import guideline
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.guideline import Guideline
-from annotation.label_studio.roster import PUBLIC, Roster
-from annotation.tasks.projects import ProjectSettings
+from annotation.roster.annotator import DECIDING, Annotator
+from annotation.roster.roster import PUBLIC, Roster
+from annotation.tasks.annotator_project import ProjectSettings
+from annotation.tasks.pushing import describe_pairs
 from annotation.tasks.reconcile import reconcile
 from annotation.tasks.tasks import Remarks, TaskData, keys_by_annotator
 from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.pairs import PAIR_KEY
-from pipeline.core import rng, tables
+from pipeline.core import cli, rng, tables
 from pipeline.core.params import Params
 from pipeline.core.tables import PRIVATE
 
@@ -124,3 +126,12 @@ def push(
     keys = keys_by_annotator(wanted.assign(kind="adjudication"), guide.version)
     data = TaskData(wanted, params.clips.url, params.push.batch, remarks)
     return reconcile(connection, common, keys, data)
+
+
+def withdraw_open_tasks(connection: Connection, params: Params) -> None:
+    """Take undecided tasks out of the stream, if there are any, and log how many."""
+    open_tasks = fetch_decisions(connection, tables.DEPARTURES.read()).left.total()
+    if open_tasks:
+        nobody = describe_pairs(tables.ASSIGNMENTS.empty(), params)
+        push(connection, params, nobody, {})
+        cli.log(f"close: {open_tasks} pairs awaiting adjudication stay as people voted")

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pandas as pd
 
+from annotation.assignment.shown import join_shown
 from annotation.label_studio import guideline
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.guideline import Guideline
 from annotation.label_studio.records import Purpose
 from annotation.quality.marking import FIRST, SECOND, failed_answers
-from annotation.tasks.projects import ProjectSettings
+from annotation.tasks.annotator_project import ProjectSettings
 from annotation.tasks.reconcile import reconcile
-from annotation.tasks.shown import join_shown
 from annotation.tasks.tasks import Remarks, TaskData, Whose, keys_by_annotator
 from annotation.votes.votes import is_in
 from pipeline.campaign.campaign import CampaignError

@@ -7,7 +7,7 @@ from annotation.label_studio import projects
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.keys import Key
 from annotation.tasks import lock, tasks, unfinished
-from annotation.tasks.projects import (
+from annotation.tasks.annotator_project import (
     ProjectSettings,
     close_and_reopen,
     diff_tasks,

@@ -5,13 +5,13 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from annotation.assignment.order import place
+from annotation.assignment.inputs import place
 from annotation.label_studio import page
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.keys import Key, Signer
 from annotation.tasks import unfinished
+from annotation.tasks.annotator_project import ProjectDiff, Step
 from annotation.tasks.order import mix_checks
-from annotation.tasks.projects import ProjectDiff, Step
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import rng
 from pipeline.core.progress import progress

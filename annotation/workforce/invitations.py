@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from annotation.assignment.inputs import DECIDING, Annotator
 from annotation.label_studio import projects, settings
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.records import Purpose
-from annotation.label_studio.roster import PUBLIC, Account
 from annotation.quality.standing import MAY_JUDGE, Standing, read_standings
+from annotation.roster.annotator import DECIDING, Annotator
+from annotation.roster.roster import PUBLIC, Account
 from pipeline.campaign.campaign import CampaignError
 from pipeline.core.params import Params
 from pipeline.core.tables import PRIVATE
@@ -25,7 +25,7 @@ NO_PAIRS = {
 }
 """The remark for a person who has no page yet, by whether the exam is the reason."""
 NOTHING_TO_DECIDE = (
-    "no pairs to decide yet: `python -m annotation.campaign adjudicate` creates their page, and"
+    "no pairs to decide yet: `python -m annotation.adjudicate` creates their page, and"
     " prints its address"
 )
 """The remark for an expert, who has no other page."""

@@ -21,7 +21,7 @@ from momentrank.scoring import Evaluator
 from momentrank.significance import SEED
 
 if TYPE_CHECKING:
-    from momentrank.formats.validate import Description
+    from momentrank.formats.validation import Description
     from momentrank.meta.votes import Judgments
     from momentrank.submission import Findings
 
@@ -225,9 +225,9 @@ def examine(
     options: argparse.Namespace, path: Path, truth: formats.Truth | None
 ) -> tuple["Description", Lists]:
     """Check a file, read as the options say; --qrels-format is for QRELS, if named."""
-    from momentrank.formats import validate
+    from momentrank.formats import validation
 
-    return validate.examine(
+    return validation.examine(
         path,
         qrels_format=None if truth else options.qrels_format,
         run_format=options.run_format,

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from momentrank.errors import UsageError
 from momentrank.formats import videos
-from momentrank.formats.benchmarks import captions, didemo, ego4d_nlq, qvhighlights, tvr
+from momentrank.formats.benchmarks import captions, didemo, ego4d_nlq, qvhighlights_records, tvr
 from momentrank.formats.benchmarks.base import JsonFormat
 from momentrank.formats.lines import is_segments
 from momentrank.formats.records import Column
@@ -16,7 +16,7 @@ SEGMENTS = "segments"
 
 QRELS = (
     tvr.RELEASE,
-    qvhighlights.ANNOTATIONS,
+    qvhighlights_records.ANNOTATIONS,
     tvr.ANNOTATIONS,
     captions.ANNOTATIONS,
     didemo.ANNOTATIONS,
@@ -26,7 +26,7 @@ QRELS = (
 RUNS = (
     tvr.PREDICTIONS,
     *tvr.SUBMISSIONS,
-    qvhighlights.SUBMISSION,
+    qvhighlights_records.SUBMISSION,
     ego4d_nlq.SUBMISSION,
     captions.SUBMISSION,
     tvr.SCORES,

@@ -19,7 +19,7 @@ from momentrank.errors import UsageError
 from momentrank.formats.read import Lists
 from momentrank.formats.registry import SEGMENTS, check_format
 from momentrank.formats.source import FormatError
-from momentrank.formats.validate import Description
+from momentrank.formats.validation import Description
 from momentrank.ids import as_integers, encode_id
 from momentrank.segments import Segments
 

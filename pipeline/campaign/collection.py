@@ -12,6 +12,7 @@ from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY, select_newest
 from pipeline.campaign.voided import count_withdrawn, drop_voided
 from pipeline.core import captions, tables
 
+RELEVANT, PERFECT = 1, 4
 CANDIDATES = "candidates"
 
 
@@ -177,3 +178,12 @@ def select_distinct_texts(queries: pd.DataFrame) -> pd.DataFrame:
     """Return the queries that are judged: of those with equal texts, the smallest query_id."""
     ordered = queries.sort_values("query_id")
     return ordered[~captions.text_key(ordered["query"]).duplicated()].reset_index(drop=True)
+
+
+def per_query(judged: pd.DataFrame, lowest: int = RELEVANT) -> pd.Series:
+    """Return how many candidates of level `lowest` or higher each query has.
+
+    Only pairs with a level count, and none from an audit or a run, which cover only some queries.
+    """
+    counted = (judged["origin"] == CANDIDATES) & (judged["level"] >= lowest)
+    return counted.groupby(judged["query_id"]).sum()

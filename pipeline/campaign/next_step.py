@@ -125,7 +125,7 @@ def _adjudicate(state: Mapping[str, Any]) -> Iterator[Step]:
     if unsettled and roles & {"lead", "expert"}:
         yield Step(
             f"optional: have {unsettled:,} pairs without a level decided first",
-            "python -m annotation.campaign adjudicate",
+            "python -m annotation.adjudicate",
         )
 
 

@@ -7,9 +7,9 @@ import pandas as pd
 
 from momentrank.errors import MomentRankError
 from pipeline.core import tables
-from pipeline.core.engine.database import Database, fits, open_database
-from pipeline.core.engine.mapped import blocks
 from pipeline.core.params import Params, ParamsError
+from pipeline.core.storage.database import Database, fits, open_database
+from pipeline.core.storage.mapped import blocks
 
 LEARNED_MIN_SIMILARITY = 0.85
 """For the packaged encoder and `masked`: 2 in a thousand of TVR's captions by `rules` fail, most of

@@ -18,8 +18,7 @@ from pandera.errors import SchemaError, SchemaErrors
 
 from momentrank.errors import MomentRankError
 from momentrank.ids import is_utf8
-from pipeline.core import csv_files, files
-from pipeline.core.engine import batches
+from pipeline.core import batches, csv_files, files
 from pipeline.core.validation import RowRule
 
 SHOWN_PROBLEMS = 5

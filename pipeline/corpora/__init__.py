@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pipeline.core.sections import Columns
-from pipeline.corpora import activitynet_captions, charades_sta, didemo, qvhighlights, table, tvr
+from pipeline.corpora import (
+    activitynet_captions,
+    charades_sta,
+    didemo,
+    moment_table,
+    qvhighlights,
+    tvr,
+)
 from pipeline.corpora.rows import Row
 from pipeline.corpora.sources import Portion, cut_file, estimate_rows, source_files
 
@@ -38,7 +45,9 @@ _FORMATS = {
 
 def _format(corpus: str, columns: Columns) -> _Format:
     if corpus == "table":
-        return _Format(table.list_files, partial(table.read, columns=columns), (".jsonl",))
+        return _Format(
+            moment_table.list_files, partial(moment_table.read, columns=columns), (".jsonl",)
+        )
     return _FORMATS[corpus]
 
 

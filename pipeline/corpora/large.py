@@ -10,10 +10,10 @@ import pandas as pd
 from pyarrow import parquet
 
 from pipeline.core import csv_files, tables
-from pipeline.core.engine.database import ROW, Database
 from pipeline.core.sections import Ingest
+from pipeline.core.storage.database import ROW, Database
 from pipeline.corpora import rejected, rules
-from pipeline.corpora.shards import CONVERTED, RAW
+from pipeline.corpora.sharded_corpus import CONVERTED, RAW
 
 PathOf = Callable[[str], str | None]
 """Returns a video's path by its id."""

@@ -6,7 +6,7 @@ One moment per window, `qid_0`, `qid_1`, ...: a query there may have several win
 from collections.abc import Iterator
 from pathlib import Path
 
-from momentrank.formats.benchmarks.qvhighlights import FIELDS
+from momentrank.formats.benchmarks.qvhighlights_records import FIELDS
 from pipeline.core import files
 from pipeline.corpora.rows import Row, interval, unreadable
 from pipeline.corpora.sources import Portion

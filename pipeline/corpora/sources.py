@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from pipeline.core.engine.batches import count_rows
+from pipeline.core.batches import count_rows
 from pipeline.core.files import MAX_LINE_BYTES, WHOLE, FileError, Span, open_source, read_json
 
 MAX_DOCUMENT_BYTES = 2**30

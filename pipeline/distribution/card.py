@@ -11,12 +11,12 @@ from pipeline.campaign.campaign import Campaign
 from pipeline.campaign.collection import Collection
 from pipeline.core.params import Params
 from pipeline.core.tables import JUDGED_SPLITS
-from pipeline.distribution import card_figures, figures
+from pipeline.distribution import card_figures, card_tables
+from pipeline.distribution.card_tables import Row
 from pipeline.distribution.facts import Facts
-from pipeline.distribution.figures import Row
-from pipeline.distribution.files import ReleaseFile
 from pipeline.distribution.manifest import warnings
 from pipeline.distribution.mteb import CORPUS_FILE
+from pipeline.distribution.release_files import ReleaseFile
 
 ABOUT = """\
 Ranked video moment retrieval: given a query, return a ranked list of moments (video, start, end)
@@ -92,13 +92,13 @@ def card(
         "## How it was made\n",
         "".join(f"* **{_line(topic)}.** {_line(text)}\n" for topic, text in facts.said.items()),
         "## The collection\n",
-        _table(figures.collection_table(collection)),
+        _table(card_tables.collection_table(collection)),
         _outcomes(collection),
         "## Levels\n",
         _meanings(meanings) + _earlier_guidelines(collection.campaign),
-        _table(figures.level_table(collection, names)),
+        _table(card_tables.level_table(collection, names)),
         "## Judged and relevant candidates per query\n",
-        _table(figures.query_table(collection, batch)),
+        _table(card_tables.query_table(collection, batch)),
         *_show_figures(collection),
         "## Files\n",
         FILES,

@@ -1,8 +1,7 @@
 """The figures of the card, as files: relevance by rank, and relevant moments of a query."""
 
-from pipeline.campaign.collection import CANDIDATES, Collection
-from pipeline.distribution.figures import per_query
-from pipeline.distribution.files import ReleaseFile, ReleaseFiles
+from pipeline.campaign.collection import CANDIDATES, Collection, per_query
+from pipeline.distribution.release_files import ReleaseFile, ReleaseFiles
 from pipeline.pages import charts, figures, relevance, svg
 from pipeline.pages.figures import Figure
 

@@ -9,9 +9,9 @@ from pipeline.campaign.collection import Collection
 from pipeline.core.params import Params
 from pipeline.distribution.card import ABOUT
 from pipeline.distribution.facts import Facts
-from pipeline.distribution.files import ReleaseFile, ReleaseFiles, json_object
 from pipeline.distribution.manifest import warnings
 from pipeline.distribution.records import RECORDS
+from pipeline.distribution.release_files import ReleaseFile, ReleaseFiles, json_object
 from pipeline.distribution.responsibility import croissant_terms
 
 CONFORMS_TO = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]

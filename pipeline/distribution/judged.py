@@ -11,7 +11,7 @@ from momentrank.formats import write
 from momentrank.ids import json_names, query_numbers
 from pipeline.campaign.collection import Collection
 from pipeline.core.tables import JUDGED_SPLITS
-from pipeline.distribution.files import (
+from pipeline.distribution.release_files import (
     ReleaseFile,
     ReleaseFiles,
     columns,

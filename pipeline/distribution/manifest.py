@@ -7,8 +7,8 @@ from pipeline.core.files import manifest_json
 from pipeline.core.params import Params
 from pipeline.distribution import settings
 from pipeline.distribution.facts import Facts
-from pipeline.distribution.files import ReleaseFile, ReleaseFiles, json_object
 from pipeline.distribution.records import RECORDS
+from pipeline.distribution.release_files import ReleaseFile, ReleaseFiles, json_object
 
 UNFINISHED = {
     "open": "The campaign is still open: levels may be added.",

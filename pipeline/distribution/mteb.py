@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from pipeline.campaign.collection import Collection
 from pipeline.core.tables import JUDGED_SPLITS
-from pipeline.distribution.files import ReleaseFiles, columns, parquet
+from pipeline.distribution.release_files import ReleaseFiles, columns, parquet
 
 TEXT, SECONDS = pa.string(), pa.float64()
 BY_SPLIT = {

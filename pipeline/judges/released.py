@@ -16,13 +16,8 @@ from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import tables
 from pipeline.core.files import manifest_json
 from pipeline.core.sections import Judge
-from pipeline.distribution.files import (
-    ReleaseFile,
-    ReleaseFiles,
-    csv_rows,
-    json_object,
-)
 from pipeline.distribution.judged import moment_qrels, segment_qrels
+from pipeline.distribution.release_files import ReleaseFile, ReleaseFiles, csv_rows, json_object
 from pipeline.judges.repeats import drop_stale, settle_machine
 
 JUDGMENTS, CARD, MANIFEST = "machine_judgments.csv", "machine_card.txt", "machine_manifest.json"

@@ -21,9 +21,9 @@ from pipeline.judges.clip_pictures import Clip, Look, PictureReader
 from pipeline.judges.judge_prompt import JudgePrompt
 from pipeline.judges.level_requests import JUDGING, Judged, LevelRecipe, Question
 from pipeline.llm import outcomes
+from pipeline.llm.answer_cache import PATIENCE
 from pipeline.llm.asker import Access, Asker, Unanswered
 from pipeline.llm.attempt import Result
-from pipeline.llm.cache import PATIENCE
 from pipeline.llm.outcomes import LLMError
 from pipeline.llm.spending import OK
 

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from pipeline.core.progress import progress
 from pipeline.core.sections import LanguageModel
+from pipeline.llm.answer_cache import Cache
 from pipeline.llm.answers import Found, Reading
 from pipeline.llm.attempt import Attempt, Chunk
 from pipeline.llm.breaker import Breaker
-from pipeline.llm.cache import Cache
 from pipeline.llm.client import Client, Endpoint
 from pipeline.llm.dispatcher import Dispatcher
 from pipeline.llm.limiter import WINDOW, Limiter, RateBudget

@@ -11,8 +11,8 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Container, Iterator, Sequence
 from typing import Generic, NamedTuple
 
+from pipeline.llm.answer_cache import Cache, Entry
 from pipeline.llm.answers import Found, Reading
-from pipeline.llm.cache import Cache, Entry
 from pipeline.llm.outcomes import CallFailed, Next, Outcome
 from pipeline.llm.request import Recipe, Request
 from pipeline.llm.spending import OK, FailureLog

@@ -9,9 +9,9 @@ from typing import Any, Generic
 
 from pipeline.core import cli
 from pipeline.llm import outcomes
+from pipeline.llm.answer_cache import Cache
 from pipeline.llm.answers import Answer, Found, Reading
 from pipeline.llm.breaker import Breaker
-from pipeline.llm.cache import Cache
 from pipeline.llm.client import Client
 from pipeline.llm.limiter import Limiter
 from pipeline.llm.outcomes import CallFailed, LLMError, Next, Outcome, Purpose

@@ -7,10 +7,10 @@ GPU encodes.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pipeline.core.engine import database
 from pipeline.core.parallel import cores
 from pipeline.core.params import Params
 from pipeline.core.sections import Engine
+from pipeline.core.storage import database
 
 HOUR = 3600.0
 GB = 1e9

@@ -25,8 +25,8 @@ from pipeline.core.progress import progress
 from pipeline.core.sections import Engine, Ingest
 from pipeline.machine import demand
 from pipeline.machine.demand import GB, Demand
+from pipeline.video.corpus_videos import missing_remark, video_path
 from pipeline.video.ffmpeg import ffmpeg
-from pipeline.video.files import missing_remark, video_path
 
 LOOKED_AT = 200
 """Number of rows of the corpus whose videos are looked for."""

@@ -1,8 +1,8 @@
 """What the collection has cost: hours of judging, and payments for rewriting."""
 
 from pipeline.campaign.effort import HOUR, active_seconds
-from pipeline.pages.sources import Sources
-from pipeline.pages.tables import Grid, Num, count, decimal
+from pipeline.pages.html_tables import Grid, Num, count, decimal
+from pipeline.pages.report_inputs import Sources
 
 
 def cost(sources: Sources) -> Grid:

@@ -11,8 +11,8 @@ import pandas as pd
 
 from pipeline.core.csv_files import csv_text
 from pipeline.pages.figures import Figure
+from pipeline.pages.html_tables import Cell, Grid, Num
 from pipeline.pages.svg import standalone
-from pipeline.pages.tables import Cell, Grid, Num
 
 
 class Export(NamedTuple):

@@ -9,9 +9,9 @@ from markupsafe import Markup
 from pipeline.core.tables import LEVELS
 from pipeline.pages import charts
 from pipeline.pages.charts import Words
+from pipeline.pages.html_tables import Grid, count, decimal, percent
 from pipeline.pages.relevance import LEVEL_COLUMNS, Example
-from pipeline.pages.sources import Metrics
-from pipeline.pages.tables import Grid, count, decimal, percent
+from pipeline.pages.report_inputs import Metrics
 
 LEVEL_HEADS = [f"level {level}" for level in LEVELS]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from pipeline.pages.tables import Num
+from pipeline.pages.html_tables import Num
 
 TEMPLATES = Path(__file__).parent / "templates"
 

@@ -12,8 +12,8 @@ import pandas as pd
 
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.campaign.voided import count_withdrawn
-from pipeline.pages.sources import Metrics, Sources
-from pipeline.pages.tables import UNKNOWN, Cell, Grid, Num, count, decimal, percent
+from pipeline.pages.html_tables import UNKNOWN, Cell, Grid, Num, count, decimal, percent
+from pipeline.pages.report_inputs import Metrics, Sources
 
 CLIPS = "../clips/"
 """The path from the page to the clips."""

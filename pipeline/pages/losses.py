@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from pipeline.pages.sources import Sources
-from pipeline.pages.tables import Grid, count, percent, share
+from pipeline.pages.html_tables import Grid, count, percent, share
+from pipeline.pages.report_inputs import Sources
 
 REASONS = {
     "moments": "Moments that ingest rejected",

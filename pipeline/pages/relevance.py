@@ -5,13 +5,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from pipeline.campaign.collection import CANDIDATES
+from pipeline.campaign.collection import CANDIDATES, per_query
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core.tables import LEVELS
 from pipeline.core.text import count_words
-from pipeline.distribution.figures import per_query
-from pipeline.pages.sources import Sources
-from pipeline.pages.tables import Grid, count, decimal, percent
+from pipeline.pages.html_tables import Grid, count, decimal, percent
+from pipeline.pages.report_inputs import Sources
 
 QUARTER = 4
 SIMILARITY_STEP = 0.05

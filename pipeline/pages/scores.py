@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from pipeline.pages.sources import Metrics
-from pipeline.pages.tables import Cell, Grid, count, decimal, percent
+from pipeline.pages.html_tables import Cell, Grid, count, decimal, percent
+from pipeline.pages.report_inputs import Metrics
 
 GROUPS = {
     "first_two": "First two votes of every pair",

@@ -5,9 +5,9 @@ import pandas as pd
 from rehearsed import rehearsed
 
 from annotation.calibration import USUAL
-from annotation.consensus import consensus
 from annotation.machine.leave_one_out import Panel
 from annotation.reliability.scores import campaign_scores
+from annotation.votes.campaign_votes import consensus
 from annotation.votes.votes import NO_LEVEL
 from pipeline.campaign.pairs import PAIR_KEY, select_newest
 from pipeline.core import tables

@@ -11,14 +11,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from annotation.assignment.inputs import Annotator, PlanInputs, Rule
-from annotation.plan import plan
+from annotation.assignment.inputs import PlanInputs, Rule
+from annotation.assignment.planning import plan
+from annotation.roster.annotator import Annotator
 from annotation.simulation.answers import answer_pair
-from annotation.tasks.pairs import append_pairs
+from annotation.tasks.ledger import append_pairs
 from pipeline import sample
 from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY, query_sha
 from pipeline.core import captions, tables
 from pipeline.core.params import load
+from pipeline.sitcom import true_levels
 from pipeline.sitcom.screenplay import load_screenplay
 from pipeline.sitcom.staging.schedule import Plot
 
@@ -52,10 +54,10 @@ def rehearsed(videos=32, val=10, test=30, batch=10, seed=1) -> Rehearsed:
     params = load(REPOSITORY / "params.yaml").sample
     takes = list(Plot(script, params.seed, params.fps).takes(videos))
     records = list(sample.annotate(script, takes, params.seed))
-    scenes = {str(record["desc_id"]): sample.parse_scene(record) for record in records}
+    scenes = {str(record["desc_id"]): true_levels.parse_scene(record) for record in records}
 
     def truth(query: str, moment: str) -> int:
-        return sample.true_level(scenes[query], scenes[moment], script)
+        return true_levels.true_level(scenes[query], scenes[moment], script)
 
     moments = _moments(records)
     queries = _queries(moments, val, test)

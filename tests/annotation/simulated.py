@@ -6,8 +6,9 @@ from random import Random
 import pandas as pd
 from campaign_cases import ledger_of, make_judgments
 
-from annotation.assignment.inputs import Annotator, PlanInputs, Rule
-from annotation.plan import Plan, plan
+from annotation.assignment.inputs import PlanInputs, Rule
+from annotation.assignment.planning import Plan, plan
+from annotation.roster.annotator import Annotator
 from pipeline.core import tables
 
 BATCH = 6

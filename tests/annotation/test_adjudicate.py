@@ -15,12 +15,12 @@ from test_pulling import START as LAST_DAY
 from annotation import adjudicate, status
 from annotation.answers.adjudications import fetch_decisions, merge_decisions
 from annotation.answers.judgments import NOT_THEIRS
-from annotation.assignment.inputs import Annotator
 from annotation.label_studio import guideline, projects
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.records import Project
-from annotation.label_studio.roster import Account, Roster
+from annotation.roster.annotator import Annotator
+from annotation.roster.roster import Account, Roster
 from annotation.tasks.adjudication_tasks import (
     describe_votes,
     find_deciders,

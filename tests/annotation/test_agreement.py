@@ -9,7 +9,7 @@ from campaign_cases import NONE_VOIDED, START, judgments_of, ledger_of, make_jud
 from opened import OPEN
 
 from annotation import agreement, consensus
-from annotation.votes import raw
+from annotation.votes import campaign_votes, raw
 from pipeline.campaign.campaign import FILE, Pilot, write_campaign
 from pipeline.core import files, params, tables
 
@@ -174,7 +174,7 @@ def test_a_raw_file_is_read_with_the_thresholds_of_params_yaml(repository):
 
 def test_the_campaign_and_its_raw_file_agree(tmp_path):
     judgments, ledger = some_campaign()
-    table = consensus.consensus(judgments, ledger, NONE_VOIDED, closed=True)
+    table = campaign_votes.consensus(judgments, ledger, NONE_VOIDED, closed=True)
     names = {"moment_id": "pair_id", "annotator": "worker", "level": "relevance"}
     votes = judgments[judgments["annotator"] < 7].rename(columns=names)
     path = tmp_path / "raw.csv"
@@ -194,7 +194,7 @@ def test_agreement_is_told_by_the_version_of_the_guideline():
     judgments, ledger = judgments_of(rows), shown_of(ledger_of(pairs))
     second = judgments["moment_id"].isin(["m2", "m3"])
     judgments = judgments.assign(guideline=second.map({True: "2", False: "1"}))
-    table = consensus.consensus(judgments, ledger, NONE_VOIDED)
+    table = campaign_votes.consensus(judgments, ledger, NONE_VOIDED)
     measured = agreement.measure_campaign(judgments, ledger, NONE_VOIDED, table, agreement.USUAL)
     by_version = measured.figures["by_guideline"]
     assert {

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import BATCH, answers, campaign_of, candidates_of, people
 
-from annotation.plan import plan
-from annotation.tasks.shown import extra_pairs
+from annotation.assignment.planning import plan
+from annotation.assignment.shown import extra_pairs
 from pipeline.core import tables
 
 PAIR = ["query_id", "moment_id"]

@@ -172,7 +172,7 @@ def test_second_looks_are_the_lead_s_and_settled_ones_go(folder):
     assert len(looks) == figures["second_looks"] > 10
     assert (looks["apart"] >= 2).all()
     assert looks["apart"].is_monotonic_decreasing
-    assert looks["adjudicate"][0].startswith("python -m annotation.campaign adjudicate --pair ")
+    assert looks["adjudicate"][0].startswith("python -m annotation.adjudicate --pair ")
     assert set(looks["remark"]) == {"She is at the door."}
     listed = looks[PAIR_KEY].iloc[:4].astype(str).assign(note="looked at")
     tables.SECOND_LOOK.write(listed)

@@ -11,11 +11,13 @@ from campaign_folder import CampaignFolder, Size
 from opened import OPEN
 
 from annotation import campaign, consensus, plan, server, status
+from annotation.assignment import planning
 from annotation.assignment.inputs import PlanError
-from annotation.label_studio import guideline, keys, roster, settings
-from annotation.push import describe_pairs
-from annotation.tasks.pairs import append_pairs
-from annotation.tasks.shown import read_pairs_to_judge
+from annotation.assignment.shown import read_pairs_to_judge
+from annotation.label_studio import guideline, keys, settings
+from annotation.roster import roster
+from annotation.tasks.ledger import append_pairs
+from annotation.tasks.pushing import describe_pairs
 from pipeline.campaign import next_step
 from pipeline.campaign.campaign import FILE, CampaignError, load_campaign, write_campaign
 from pipeline.campaign.freezing import freeze, is_frozen
@@ -91,7 +93,9 @@ class Server:
         self.levels, self.meanwhile = levels, {}
         self.roster = roster.Roster([], {})  # nobody adjudicates
         self.campaign = load_campaign()
-        first = plan.plan(plan.read_inputs(roster.read_people(), load(), plan.read_answers()))
+        first = planning.plan(
+            planning.read_inputs(roster.read_people(), load(), planning.read_answers())
+        )
         self.shown = describe_pairs(first.assignments, load())
         tables.PAIRS.write(append_pairs(tables.PAIRS.empty(), self.shown))
         waiting = self.shown.assign(opened_at=pd.Timestamp("2024-05-01T08:00:00Z"))

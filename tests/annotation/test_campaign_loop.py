@@ -21,8 +21,9 @@ from project import Project, copy_of
 from studio import Studio, studio
 from unbroken import unbroken
 
-from annotation.label_studio import keys, roster
-from annotation.simulate import truth
+from annotation.label_studio import keys
+from annotation.roster import roster
+from annotation.simulation.truth import truth
 from annotation.votes.votes import FIRST_VOTES
 from pipeline.campaign.campaign import FILE, load_campaign
 from pipeline.campaign.pairs import PAIR_KEY

@@ -15,7 +15,7 @@ from annotation.label_studio.keys import Key
 from annotation.label_studio.records import Task
 from annotation.tasks import unfinished
 from annotation.tasks.changes import compare_tasks
-from annotation.tasks.pairs import append_pairs, find_restored
+from annotation.tasks.ledger import append_pairs, find_restored
 from annotation.tasks.tasks import shuffle
 from annotation.votes.votes import last_shown
 from pipeline.campaign.pairs import SHOWN_KEY

@@ -10,14 +10,15 @@ from lazy import Lazy
 from scipy import stats
 
 from annotation.assignment import check_inputs
-from annotation.assignment.inputs import Annotator, CheckInputs, Stop
-from annotation.label_studio import roster
-from annotation.label_studio.roster import Person
+from annotation.assignment.inputs import CheckInputs
 from annotation.quality.checks import measure_checks
 from annotation.quality.decision import Limits
 from annotation.quality.gold import collect_gold, join_gold
 from annotation.quality.hits import Hits, difference
-from annotation.quality.stopping import find_stopped
+from annotation.quality.stopping import Stop, find_stopped
+from annotation.roster import roster
+from annotation.roster.annotator import Annotator
+from annotation.roster.roster import Person
 from annotation.simulation import careless
 from pipeline.campaign.pairs import SHOWN_KEY
 from pipeline.core import tables

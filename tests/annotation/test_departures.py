@@ -22,7 +22,7 @@ from test_pulling import (
     versions,
 )
 
-from annotation import pull
+from annotation.answers import pulling
 from annotation.answers.departures import find_left, update_departures
 from annotation.answers.history import first_pairs
 from annotation.answers.judgments import Owner, sort_answers
@@ -36,7 +36,7 @@ LEFT = "left"
 def then(before, *tasks, owner):
     """Return the history after another pull, and what was refused in it."""
     rows = sort_answers(tasks, owner, SIGNER, first_pairs=first_pairs(before.versions))
-    return pull.merge_history(before.versions, rows), [row["reason"] for row in rows.rejected]
+    return pulling.merge_history(before.versions, rows), [row["reason"] for row in rows.rejected]
 
 
 def instant(minute):

@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lazy import Lazy
 
-from annotation.assignment.inputs import Annotator
-from annotation.quality.exam import choose_pairs, freeze_truth, is_frozen, median
+from annotation.quality.exam_pairs import choose_pairs, freeze_truth, is_frozen, median
 from annotation.quality.marking import (
     between_people,
     failed_answers,
@@ -25,6 +24,7 @@ from annotation.quality.marking import (
     record_answers,
 )
 from annotation.quality.standing import bar, find_standings
+from annotation.roster.annotator import Annotator
 from pipeline.campaign.next_step import exam_steps
 from pipeline.core import tables
 from pipeline.core.people_sections import Exam

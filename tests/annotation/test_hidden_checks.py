@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from simulated import BATCH, Simulated, campaign_of, candidates_of, people
 
 from annotation.assignment.inputs import CheckInputs, Rule
-from annotation.consensus import consensus
-from annotation.plan import plan
+from annotation.assignment.planning import plan
 from annotation.quality.gold import collect_gold
+from annotation.votes.campaign_votes import consensus
 from pipeline.core import tables
 
 PAIR = ["query_id", "moment_id"]

@@ -6,8 +6,8 @@ from statistics import mean
 import pandas as pd
 import pytest
 
-from annotation.label_studio import roster
-from annotation.label_studio.roster import Account
+from annotation.roster import roster
+from annotation.roster.roster import Account
 from annotation.simulation import careless
 from annotation.simulation.answers import SimulatedAnswer, answer_pair, create_people
 from annotation.simulation.detect import Simulated

@@ -357,6 +357,6 @@ def test_only_confident_levels_far_from_settled_ones_get_a_second_look():
     table = second_looks.list_second_looks(pairs, machine, settled, 2)
     assert table["moment_id"].tolist() == ["agree", "near"]
     assert table["adjudicate"][0] == (
-        "python -m annotation.campaign adjudicate --pair 'q 1' agree --note 'people 1, machine 4'"
+        "python -m annotation.adjudicate --pair 'q 1' agree --note 'people 1, machine 4'"
     )
     assert table["scores"][0] == "1 1"

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from opened import OPEN
 
 from annotation import people
-from annotation.assignment.inputs import Annotator
-from annotation.label_studio import roster
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.records import Project
-from annotation.label_studio.roster import Account, Person, Roster
+from annotation.roster import roster
+from annotation.roster.annotator import Annotator
+from annotation.roster.roster import Account, Person, Roster
 from annotation.workforce import hours, invitations
 from annotation.workforce.invitations import invite
 from annotation.workforce.listing import listing
@@ -327,7 +327,7 @@ def test_who_has_not_passed_a_required_exam_is_told_to_wait(connection, monkeypa
 def test_an_expert_is_told_which_command_makes_their_page(connection):
     roster_ = Roster([Annotator(2, "expert", active=True)], ACCOUNTS)
     [expert] = invite(connection._replace(roster=roster_), make_params(required=True))
-    assert "annotation.campaign adjudicate" in expert.remark
+    assert "annotation.adjudicate" in expert.remark
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import BATCH, Simulated, answers, campaign_of, candidates_of, people
 
-from annotation.assignment.inputs import Annotator, PlanError, Rule
+from annotation.assignment.inputs import PlanError, Rule
+from annotation.assignment.planning import plan
 from annotation.assignment.progress import closed_state
-from annotation.consensus import consensus
-from annotation.plan import plan, refuse_too_few_people
+from annotation.plan import refuse_too_few_people
+from annotation.roster.annotator import Annotator
+from annotation.votes.campaign_votes import consensus
 from pipeline.core import tables
 
 OUTCOMES = ("two", "four", "discarded", "unjudgeable")

@@ -10,8 +10,7 @@ from campaign_cases import NONE_VOIDED, ledger_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation import pull
-from annotation.answers import reader
+from annotation.answers import pulling, reader
 from annotation.answers.departures import find_left
 from annotation.answers.history import first_pairs
 from annotation.answers.judgments import Owner, SortedAnswers, sort_answers, trust_all, trust_none
@@ -160,7 +159,7 @@ def test_what_is_no_judgment_is_refused_with_the_reason_and_never_a_level(why):
     assert row["annotator"] == 3
     assert row["origin"] == f"1@{at(6 if why == 'left' else 0)}"
     assert (row["query_id"], row["moment_id"]) == ((None, None) if why == "bad-key" else ("q", "m"))
-    pull.other_tables(result)
+    pulling.other_tables(result)
 
 
 STRANGER = Signer("6f1c2a34-0000-0000-0000-000000000002", "a secret of thirty-two bytes, or so")
@@ -223,12 +222,12 @@ def test_a_task_waits_if_it_is_ours_and_neither_answered_nor_taken_back(record, 
 
 def merge(result):
     """Return the history of what was found the first time."""
-    return pull.merge_history(tables.JUDGMENT_HISTORY.empty(), result)
+    return pulling.merge_history(tables.JUDGMENT_HISTORY.empty(), result)
 
 
 def then(before, *tasks, trust=trust_none):
     """Return the history after another pull."""
-    return pull.merge_history(before.versions, sort_tasks(*tasks, trust=trust, before=before))
+    return pulling.merge_history(before.versions, sort_tasks(*tasks, trust=trust, before=before))
 
 
 NOTHING = merge(SortedAnswers([], [], [], []))
@@ -289,7 +288,7 @@ def test_every_version_is_kept_and_the_last_word_counts(name):
 
 def read_remarks(history, *tasks):
     """Return what the lead reads besides the numbers."""
-    return " ".join(pull.remarks(sort_tasks(*tasks), history))
+    return " ".join(pulling.remarks(sort_tasks(*tasks), history))
 
 
 def many(number):
@@ -307,7 +306,7 @@ def test_few_deleted_answers_are_told_and_many_stop_the_pull(judged, gone, stops
     history = then(then(NOTHING, *all_), *all_[gone:])
     assert len(history.judgments) == judged, "nothing is lost either way"
     with pytest.raises(CampaignError) if stops else nullcontext() as caught:
-        pull.refuse_loss(history)
+        pulling.refuse_loss(history)
     if stops:
         assert "--accept-loss" in str(caught.value)
         assert f"{gone} by annotator 3" in str(caught.value)
@@ -368,7 +367,9 @@ def test_what_its_annotator_took_back_counts_no_more_whoever_changes_it_then(tak
 def test_an_account_that_was_put_right_takes_the_wrong_ones_answers_along():
     wrong = then(NOTHING, task(answer(1, 0)))
     right, absent = (
-        pull.merge_history(wrong.versions, sort_tasks(task(answer(1, 0)), owner=Owner(3, account)))
+        pulling.merge_history(
+            wrong.versions, sort_tasks(task(answer(1, 0)), owner=Owner(3, account))
+        )
         for account in (OTHER, None)
     )
     assert (levels(right), versions(right)) == ([], [(3, "rejected")])
@@ -396,14 +397,14 @@ def test_imported_answers_that_the_lead_trusts_count_from_then_on_and_later_ones
     trusted = set(history.versions["origin"]).__contains__
     later = task(IMPORTED | {"id": 9, "created_at": at(9)}, key=KEY._replace(moment_id="m2"))
     result = sort_tasks(task(IMPORTED), later, trust=trusted)
-    again = pull.merge_history(history.versions, result)
+    again = pulling.merge_history(history.versions, result)
     assert versions(again) == [(0, "trusted")]
     assert [row["reason"] for row in result.rejected] == ["imported"]
 
 
 def test_an_imported_answer_that_counted_before_they_were_told_apart_counts_no_more():
     before = then(NOTHING, task(IMPORTED), trust=trust_all).versions.assign(state="stands")
-    history = pull.merge_history(before, sort_tasks(task(IMPORTED)))
+    history = pulling.merge_history(before, sort_tasks(task(IMPORTED)))
     assert (levels(history), versions(history)) == ([], [(0, "rejected")])
 
 
@@ -422,7 +423,7 @@ def test_a_task_that_is_there_twice_waits_once_and_is_surplus():
         result = sort_tasks(*order)
         assert len(result.open_tasks) == 1
         assert result.surplus == [5, 9], "the oldest is kept"
-        assert pull.other_tables(result)[0]["kind"].tolist() == ["first"]
+        assert pulling.other_tables(result)[0]["kind"].tolist() == ["first"]
         assert "2 tasks exist more than once" in read_remarks(NOTHING, *order)
 
 

@@ -3,10 +3,10 @@
 import pytest
 from opened import OPEN, STANDARD
 
-from annotation import push
 from annotation.label_studio import guideline
 from annotation.label_studio.connection import Connection
-from annotation.label_studio.roster import Roster
+from annotation.roster.roster import Roster
+from annotation.tasks import pushing
 from pipeline.campaign.campaign import CampaignError, GuidelineVersion
 from pipeline.core.params import load
 
@@ -23,4 +23,4 @@ def connection(version, sha):
 def test_a_guideline_that_is_not_the_campaigns_is_not_shown(version, sha, repository):
     params = load(repository / "params.yaml")
     with pytest.raises(CampaignError, match=r"git restore .*en.md.* open --revise REASON"):
-        push.push(connection(version, sha), None, params)
+        pushing.push(connection(version, sha), None, params)

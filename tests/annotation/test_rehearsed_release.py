@@ -16,7 +16,7 @@ from rehearsed import rehearsed
 
 from annotation import consensus
 from annotation.pooling import published
-from annotation.votes import raw, raw_consensus
+from annotation.votes import campaign_votes, raw, raw_consensus
 from annotation.votes.raw_consensus import Options
 from momentrank import formats
 from momentrank.cli import main as cli
@@ -150,7 +150,7 @@ def test_levels_are_near_the_truth(release_folder):
 def test_consensus_is_closer_to_the_truth_than_one_annotator(seed):
     """The exact mean is; the level, which is rounded up, errs less often by more than 1."""
     rehearsal = rehearsed(seed=seed)
-    agreed = consensus.consensus(
+    agreed = campaign_votes.consensus(
         rehearsal.judgments, rehearsal.ledger, NONE_VOIDED, closed=True
     ).dropna(subset="level")
     single = rehearsal.judgments.dropna(subset="level")

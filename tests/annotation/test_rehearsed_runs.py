@@ -4,7 +4,7 @@ import pytest
 from campaign_cases import NONE_VOIDED
 from rehearsed import rehearsed
 
-from annotation import consensus
+from annotation.votes import campaign_votes
 from momentrank.cli.main import main as momentrank
 from pipeline import reference_runs
 from pipeline.reference_runs import SEGMENT
@@ -16,7 +16,7 @@ SEED = 2024
 def qrels():
     """Return what people came to, as a release has it."""
     rehearsal = rehearsed()
-    agreed = consensus.consensus(
+    agreed = campaign_votes.consensus(
         rehearsal.judgments, rehearsal.ledger, NONE_VOIDED, closed=True
     ).dropna(subset="level")
     pairs = rehearsal.ledger.merge(agreed[["query_id", "moment_id", "level"]])

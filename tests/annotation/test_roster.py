@@ -4,9 +4,9 @@ from datetime import date
 
 import pytest
 
-from annotation.assignment.inputs import Annotator
-from annotation.label_studio import roster
-from annotation.label_studio.roster import Account, Person
+from annotation.roster import roster
+from annotation.roster.annotator import Annotator
+from annotation.roster.roster import Account, Person
 from momentrank.errors import MomentRankError
 from pipeline.campaign.campaign import CampaignError
 from pipeline.core import tables

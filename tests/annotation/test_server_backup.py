@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from annotation.label_studio import roster, settings
+from annotation.label_studio import settings
 from annotation.local_server import backup, layout
+from annotation.roster import roster
 from annotation.server import ServerError
 from pipeline.core import files
 from pipeline.core.tables import PRIVATE

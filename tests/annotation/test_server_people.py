@@ -14,8 +14,8 @@ from studio import Studio, studio
 
 from annotation.label_studio import settings as env
 from annotation.label_studio.errors import StudioError
-from annotation.label_studio.roster import Account
 from annotation.local_server import backup, layout
+from annotation.roster.roster import Account
 from annotation.server import start, stop
 from annotation.simulation.accounts import Visitor
 from pipeline.core import files

@@ -7,12 +7,12 @@ import pytest
 from werkzeug import Response
 
 from annotation.label_studio.errors import StudioError
-from annotation.label_studio.roster import Account
-from annotation.simulate import truth
+from annotation.roster.roster import Account
 from annotation.simulation import accounts
 from annotation.simulation.accounts import Visitor
-from pipeline import sample
+from annotation.simulation.truth import truth
 from pipeline.campaign.campaign import CampaignError
+from pipeline.sitcom import true_levels
 from pipeline.sitcom.screenplay import SCREENPLAY
 
 SCENE = {"who": ["Rose"], "action": "waves", "object": None, "place": "kitchen", "mentions": []}
@@ -26,14 +26,14 @@ def folder(repository, folder):
 
 
 def test_where_the_sample_is_not_drawn_it_says_what_draws_it(folder):
-    (folder / sample.OUT).mkdir(parents=True)  # as with a corpus of one's own
+    (folder / true_levels.OUT).mkdir(parents=True)  # as with a corpus of one's own
     with pytest.raises(CampaignError, match=r"annotations.jsonl: missing: .*`dvc repro ingest`"):
         truth()
 
 
 def test_a_moment_of_another_corpus_has_no_true_level(folder):
-    (folder / sample.OUT).mkdir(parents=True)
-    path = folder / sample.OUT / "annotations.jsonl"
+    (folder / true_levels.OUT).mkdir(parents=True)
+    path = folder / true_levels.OUT / "annotations.jsonl"
     path.write_text(json.dumps({"desc_id": 1, "scene": SCENE}))
     with pytest.raises(CampaignError, match=r"the moment '2' is not in the sample corpus"):
         truth()("1", "2")

@@ -16,7 +16,7 @@ from simulated import Simulated, campaign_of, candidates_of, people
 from annotation import status
 from annotation.assignment.inputs import CheckInputs, Rule
 from annotation.assignment.pace import further_judgments, measure_progress, pace
-from annotation.plan import plan
+from annotation.assignment.planning import plan
 from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.next_step import Situation, next_steps
 from pipeline.core import tables

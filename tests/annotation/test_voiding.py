@@ -14,9 +14,10 @@ from simulated import BATCH, answers, campaign_of, candidates_of, people
 from annotation.agreement import USUAL, measure_campaign
 from annotation.assignment.inputs import Rule
 from annotation.assignment.pace import measure_progress
-from annotation.assignment.pairs import find_pair_states
-from annotation.consensus import consensus, counted_votes, figures
-from annotation.plan import plan
+from annotation.assignment.pair_states import find_pair_states
+from annotation.assignment.planning import plan
+from annotation.consensus import figures
+from annotation.votes.campaign_votes import consensus, counted_votes
 from annotation.votes.votes import classify, last_shown
 from pipeline.campaign.voided import count_withdrawn, drop_voided, mark_voided, voided_for_good
 from pipeline.core import tables

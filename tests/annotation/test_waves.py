@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import BATCH, Simulated, answers, campaign_of, candidates_of, people
 
-from annotation.assignment.inputs import Annotator, Rule
-from annotation.assignment.order import place
-from annotation.plan import find_overdue, plan
+from annotation.assignment.inputs import Rule, place
+from annotation.assignment.planning import find_overdue, plan
+from annotation.roster.annotator import Annotator
 from pipeline.core import tables
 
 PAIR = ["query_id", "moment_id"]

@@ -6,12 +6,13 @@ from dataclasses import replace
 import pandas as pd
 from opened import STANDARD
 
-from annotation import simulate
-from annotation.label_studio import guideline, roster
-from annotation.plan import Answers, plan, read_inputs
-from annotation.push import describe_pairs
+from annotation.assignment.planning import Answers, plan, read_inputs
+from annotation.label_studio import guideline
+from annotation.roster import roster
+from annotation.simulation.truth import truth
 from annotation.simulation.answers import answer_pair
-from annotation.tasks.pairs import append_pairs
+from annotation.tasks.ledger import append_pairs
+from annotation.tasks.pushing import describe_pairs
 from annotation.tasks.tasks import keys_by_annotator, shuffle
 from pipeline.campaign.campaign import load_campaign
 from pipeline.core import tables
@@ -25,12 +26,8 @@ def unbroken(shares, seed=1):
 
     In each round simulated people answer a share of what is open to them; the last is repeated.
     """
-    campaign, people, params, truth = (
-        load_campaign(),
-        roster.read_people(),
-        load(),
-        simulate.truth(),
-    )
+    campaign, people, params = load_campaign(), roster.read_people(), load()
+    true_level = truth()
     version = guideline.current(STANDARD).version
     inputs = read_inputs(people, params, Answers(*(table.empty() for table in EMPTY)))
     waiting, rows, ledger = defaultdict(list), [], tables.PAIRS.empty()
@@ -48,16 +45,16 @@ def unbroken(shares, seed=1):
             new = [key for key in keys if key.place not in {old.place for old in there}]
             there += shuffle(new, campaign.id)
             number = round(share * len(there))
-            rows += [answer(key, truth, seed, len(rows)) for key in there[:number]]
+            rows += [answer(key, true_level, seed, len(rows)) for key in there[:number]]
             del there[:number]
 
 
 EMPTY = (tables.JUDGMENTS, tables.OPEN_TASKS, tables.REJECTED_JUDGMENTS)
 
 
-def answer(key, truth, seed, before):
+def answer(key, true_level, seed, before):
     pair = (key.query_id, key.moment_id)
-    result = answer_pair(truth(*pair), seed, key.annotator, *pair)
+    result = answer_pair(true_level(*pair), seed, key.annotator, *pair)
     return {
         **key._asdict(),
         "level": result.level,

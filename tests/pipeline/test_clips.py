@@ -18,8 +18,8 @@ from pipeline.core import files, tables
 from pipeline.core.files import FileError
 from pipeline.core.params import ParamsError
 from pipeline.ingest import video_path
+from pipeline.video.corpus_videos import _videos_in
 from pipeline.video.ffmpeg import VideoError
-from pipeline.video.files import _videos_in
 
 pytestmark = pytest.mark.integration
 

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from pipeline import ingest, split
-from pipeline.core import captions, files, tables
-from pipeline.core.engine import batches, database
+from pipeline.core import batches, captions, files, tables
+from pipeline.core.storage import database
 from pipeline.core.table import TableError
-from pipeline.corpora import shards as corpora_shards
+from pipeline.corpora import sharded_corpus as corpora_shards
 from pipeline.corpora import sources
 from pipeline.corpora.rows import Row
 from pipeline.language import detection

@@ -11,7 +11,7 @@ from pipeline.campaign.next_step import Situation, list_open, next_steps
 
 PILOT = OPEN.model_copy(update={"pilot": Pilot(queries=["q1"])})
 CLOSED = OPEN.model_copy(update={"closed_at": "2024-06-01T07:00:00Z"})
-ADJUDICATE = "python -m annotation.campaign adjudicate"
+ADJUDICATE = "python -m annotation.adjudicate"
 PUBLISH = "python -m pipeline.publish --to hf OWNER/NAME --dry-run"
 CLOSE = "python -m annotation.campaign close"
 

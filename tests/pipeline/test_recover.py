@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline import recover
+from pipeline.core import dvc_files
 
 TORN = (YAMLSyntaxError, YAMLValidationError)
 
@@ -38,9 +39,9 @@ def lock(repository):
 def stages(text=None):
     """Return what DVC reads of the dvc.lock here."""
     if text is not None:
-        (recover.LOCK).write_bytes(text)
+        (dvc_files.LOCK).write_bytes(text)
     with Repo() as repo:
-        return Lockfile(repo, str(recover.LOCK)).load().get("stages", {})
+        return Lockfile(repo, str(dvc_files.LOCK)).load().get("stages", {})
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +55,8 @@ def locked_stages(folder, lock):
 @given(share=st.floats(0, 1, exclude_max=True))
 def test_of_a_torn_lock_every_whole_stage_is_kept(here, lock, locked_stages, share):
     cut = lock[: int(share * len(lock))]
-    recover.LOCK.write_bytes(cut)
-    recover.recover()
+    dvc_files.LOCK.write_bytes(cut)
+    dvc_files.recover()
     recovered = stages()
     names = list(locked_stages)[: len(recovered)]
     whole = {name for name in locked_stages if f"\n  {name}:\n".encode() in cut}
@@ -73,46 +74,46 @@ def test_dvc_refuses_such_a_lock_so_that_the_test_above_can_fail(here, lock):
 
 
 def test_what_is_whole_stays_byte_for_byte(here, lock):
-    recover.LOCK.write_bytes(lock)
-    assert recover.recover() == []
-    assert recover.LOCK.read_bytes() == lock
+    dvc_files.LOCK.write_bytes(lock)
+    assert dvc_files.recover() == []
+    assert dvc_files.LOCK.read_bytes() == lock
 
 
 def test_a_lock_broken_elsewhere_is_left_alone(here, lock):
     broken = lock.replace(b"schema:", b"<<<<<<< HEAD\nschema:", 1)
-    recover.LOCK.write_bytes(broken)
-    with pytest.raises(recover.RecoverError, match="git restore"):
-        recover.recover()
-    assert recover.LOCK.read_bytes() == broken
+    dvc_files.LOCK.write_bytes(broken)
+    with pytest.raises(dvc_files.RecoverError, match="git restore"):
+        dvc_files.recover()
+    assert dvc_files.LOCK.read_bytes() == broken
 
 
 @pytest.mark.parametrize("content", [b"", b'{"write": {"', b"\xff"])
 def test_a_torn_rwlock_is_taken_away_and_a_whole_one_is_not(here, content):
     rwlock = here / ".dvc/tmp/rwlock"
     rwlock.write_bytes(content)
-    assert recover.recover() == ["rwlock: truncated; removed"]
+    assert dvc_files.recover() == ["rwlock: truncated; removed"]
     assert not rwlock.exists()
     rwlock.write_text('{"write": {}, "read": {}}')
-    assert recover.recover() == []
+    assert dvc_files.recover() == []
     assert rwlock.exists()
     rwlock.unlink()
 
 
 def test_while_dvc_is_at_work_nothing_is_touched(here, lock):
     torn = lock[:2000]
-    recover.LOCK.write_bytes(torn)
+    dvc_files.LOCK.write_bytes(torn)
     with (
         Repo() as repo,
         repo.lock,
-        pytest.raises(recover.RecoverError, match="DVC is running here"),
+        pytest.raises(dvc_files.RecoverError, match="DVC is running here"),
     ):
-        recover.recover()
-    assert recover.LOCK.read_bytes() == torn
+        dvc_files.recover()
+    assert dvc_files.LOCK.read_bytes() == torn
 
 
 def test_the_command_says_what_it_did(here, lock, capsys):
     recover.main()
-    recover.LOCK.write_bytes(lock[: lock.index(b"\n  ingest:") + 8])
+    dvc_files.LOCK.write_bytes(lock[: lock.index(b"\n  ingest:") + 8])
     recover.main()
     assert list(stages()) == ["sample"]
     whole, torn = capsys.readouterr().err.splitlines()
@@ -122,5 +123,5 @@ def test_the_command_says_what_it_did(here, lock, capsys):
 
 def test_outside_of_dvc_it_says_so(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(recover.RecoverError, match="DVC: you are not inside"):
-        recover.recover()
+    with pytest.raises(dvc_files.RecoverError, match="DVC: you are not inside"):
+        dvc_files.recover()

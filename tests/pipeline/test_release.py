@@ -26,7 +26,7 @@ from project import NAMED, name_collection
 
 from momentrank import formats
 from momentrank.cli.main import main as momentrank
-from momentrank.formats.validate import describe
+from momentrank.formats.validation import describe
 from momentrank.ids import decode_id, query_number
 from pipeline.campaign.campaign import Campaign
 from pipeline.campaign.collection import ReleaseError, select_distinct_texts

@@ -16,11 +16,13 @@ from hypothesis import strategies as st
 from numbered import read_frame_number, read_video
 
 from pipeline import sample
-from pipeline.sample import FACETS, annotate, parse_scene, true_level
+from pipeline.sample import annotate
+from pipeline.sitcom import true_levels
 from pipeline.sitcom.drawing.frame import frame_size
 from pipeline.sitcom.screenplay import SCREENPLAY, load_screenplay
 from pipeline.sitcom.staging.schedule import Plot
 from pipeline.sitcom.staging.world import Scene
+from pipeline.sitcom.true_levels import FACETS, parse_scene, true_level
 
 SEED, VIDEOS, FPS = 2024, 64, 12
 FEW = 4
@@ -137,7 +139,7 @@ def test_the_plan_does_not_depend_on_how_python_hashes_text(repository):
 def test_a_scene_survives_being_written(records):
     for record in records[:20]:
         again = json.loads(json.dumps(record))
-        assert sample.scene_record(parse_scene(again)) == record["scene"]
+        assert true_levels.scene_record(parse_scene(again)) == record["scene"]
 
 
 def test_queries_have_many_graded_answers(records):
@@ -274,7 +276,7 @@ def contents(folder):
 
 @pytest.mark.slow
 def test_the_stage_writes_the_same_bytes_again_and_others_of_another_seed(workplace):
-    out = workplace / sample.OUT
+    out = workplace / true_levels.OUT
     sample.main()
     first = contents(out)
     lines = (out / RECORDS).read_text(encoding="utf-8").splitlines()
@@ -311,9 +313,9 @@ def test_it_is_drawn_only_where_it_is_the_corpus(workplace, monkeypatch, source,
     params = workplace / "params.yaml"
     text = re.sub(r"^  source: .*", f'  source: "{source}"', params.read_text(), flags=re.MULTILINE)
     params.write_text(text)
-    (workplace / sample.OUT).mkdir(parents=True)
-    (workplace / sample.OUT / RECORDS).write_text("of the corpus before")
+    (workplace / true_levels.OUT).mkdir(parents=True)
+    (workplace / true_levels.OUT / RECORDS).write_text("of the corpus before")
     sample.main()
     figures = json.loads((workplace / "datasets/work/metrics/sample.json").read_text())
     assert (figures["drawn"], figures["videos"]) == (expected, 2 if expected else 0)
-    assert list((workplace / sample.OUT).iterdir()) == []
+    assert list((workplace / true_levels.OUT).iterdir()) == []

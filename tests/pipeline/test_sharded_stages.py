@@ -10,8 +10,9 @@ from support import stand_in_slurm
 from momentrank.errors import MomentRankError
 from pipeline import candidates, ingest, pseudo
 from pipeline.core import tables
-from pipeline.core.engine import database, mapped, session
+from pipeline.core.engine import session
 from pipeline.core.params import load
+from pipeline.core.storage import database, mapped
 from pipeline.distribution import training_sets
 from pipeline.retrieval import array_on_disk, sharded_search
 

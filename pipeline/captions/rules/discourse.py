@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pipeline.captions.rules.context import Context, Removal
-from pipeline.captions.rules.people import Person, PersonNoun
-from pipeline.captions.rules.units import Unit
-from pipeline.captions.rules.wording import (
+from pipeline.captions.rules.coreference import Person, PersonNoun
+from pipeline.captions.rules.person_words import (
     OF_UNKNOWN,
     OPENING,
     PAIR,
@@ -26,6 +25,7 @@ from pipeline.captions.rules.wording import (
     vague_phrase,
     with_article,
 )
+from pipeline.captions.rules.units import Unit
 from pipeline.language.lexicon import GENDER_OF_NOUN, Gender, plural
 
 _PRONOUNS: dict[Gender, dict[str, str]] = {

@@ -12,18 +12,18 @@ from typing import NamedTuple, Self
 
 from pipeline.captions.rewriter import Moment, Rewrite
 from pipeline.captions.rules.context import Context, find_context
-from pipeline.captions.rules.discourse import Discourse
-from pipeline.captions.rules.gender import Genders, learn, normalize_cast
-from pipeline.captions.rules.mentions import cast_finder, find_mentions, find_opening
-from pipeline.captions.rules.people import (
+from pipeline.captions.rules.coreference import (
     Person,
     PersonNoun,
     describe_people,
     find_nouns,
     number_people,
 )
+from pipeline.captions.rules.discourse import Discourse
+from pipeline.captions.rules.gender import Genders, learn, normalize_cast
+from pipeline.captions.rules.mentions import cast_finder, find_mentions, find_opening
+from pipeline.captions.rules.person_words import Edit, Voice, apply_edits, plural_verb
 from pipeline.captions.rules.units import Unit, group_mentions, share_titles
-from pipeline.captions.rules.wording import Edit, Voice, apply_edits, plural_verb
 from pipeline.core.engine.text_rows import IN_PROCESS, RowMap
 from pipeline.core.progress import progress
 from pipeline.language.lexicon import Gender

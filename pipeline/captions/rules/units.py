@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from pipeline.captions.rules.coreference import Person
 from pipeline.captions.rules.mentions import Mention
-from pipeline.captions.rules.people import Person
-from pipeline.captions.rules.wording import PAIR
+from pipeline.captions.rules.person_words import PAIR
 from pipeline.language import syntax
 from pipeline.language.lexicon import PLURAL_TITLES
 

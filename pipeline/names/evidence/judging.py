@@ -12,7 +12,12 @@ from typing import Literal, NamedTuple
 from pipeline.language.lexicon import GENDER_OF_NOUN, GENDER_OF_PLURAL, TITLES, words
 from pipeline.names.evidence import lists, roles
 from pipeline.names.evidence.cast import Cast
-from pipeline.names.evidence.places import is_attribute, is_somewhere, is_thing, is_to_be_read
+from pipeline.names.evidence.place_context import (
+    is_attribute,
+    is_somewhere,
+    is_thing,
+    is_to_be_read,
+)
 from pipeline.names.evidence.surroundings import Surroundings
 from pipeline.names.evidence.weighing import weigh, weigh_place
 

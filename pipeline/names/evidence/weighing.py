@@ -2,7 +2,7 @@
 
 from pipeline.language.lexicon import TITLES
 from pipeline.names.evidence import lists, roles
-from pipeline.names.evidence.places import is_attribute, is_somewhere
+from pipeline.names.evidence.place_context import is_attribute, is_somewhere
 from pipeline.names.evidence.surroundings import Surroundings
 
 DOES = 2

@@ -6,8 +6,8 @@ from typing import Any
 import pandas as pd
 
 from pipeline.core.tables import LEVELS
-from pipeline.pages.sources import Metrics
-from pipeline.pages.tables import UNKNOWN, Cell, Grid, Num, count, decimal, percent
+from pipeline.pages.html_tables import UNKNOWN, Cell, Grid, Num, count, decimal, percent
+from pipeline.pages.report_inputs import Metrics
 
 HEADS = ("Pairs", "Ordinal \u03b1", "Quadratic \u03ba", "Exact", "Within 1", "Bias")
 COMPARED = ("alpha", "kappa", "exact", "within_1", "bias")

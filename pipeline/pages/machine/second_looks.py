@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from pipeline.pages.lead import link_clip
-from pipeline.pages.sources import Sources
+from pipeline.pages.report_inputs import Sources
 
 SHOWN = 100
 MOMENT = "{}, {:.1f} to {:.1f} s"

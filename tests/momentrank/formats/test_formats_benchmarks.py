@@ -17,7 +17,7 @@ from momentrank.formats import (
     load_truth,
     registry,
 )
-from momentrank.formats.validate import describe
+from momentrank.formats.validation import describe
 from momentrank.submission import RULES
 
 TVR = """\

@@ -7,7 +7,7 @@ from formats_cases import file_of
 
 from momentrank.cli.main import main
 from momentrank.formats import FormatError
-from momentrank.formats.validate import Description, describe
+from momentrank.formats.validation import Description, describe
 
 MOMENT = {"video_name": "v", "timestamp": [0, 1], "duration": 9, "caption": "x", "similarity": 0.5}
 JUDGED = {**MOMENT, "pair_id": 1, "relevance": 3}

@@ -7,7 +7,7 @@ import pytest
 
 from momentrank.cli.main import main
 from momentrank.formats import FormatError
-from momentrank.formats.validate import describe
+from momentrank.formats.validation import describe
 
 
 def sha256(text):

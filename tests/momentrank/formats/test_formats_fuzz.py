@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from momentrank.errors import MomentRankError
 from momentrank.formats import QRELS_FORMATS, RUN_FORMATS, Truth, load_qrels, load_run, load_truth
-from momentrank.formats.validate import describe
+from momentrank.formats.validation import describe
 from momentrank.segments import build_qrels
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # what is told is not looked at here

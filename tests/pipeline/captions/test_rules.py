@@ -5,8 +5,8 @@ import re
 import pytest
 
 from pipeline.captions.rules.gender import Genders
+from pipeline.captions.rules.person_words import Voice
 from pipeline.captions.rules.rules_rewriter import RulesRewriter
-from pipeline.captions.rules.wording import Voice
 from pipeline.names.base import Span
 
 MEN = ("emil", "franz", "gero", "thomas")

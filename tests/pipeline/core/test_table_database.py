@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipeline.core import rng
-from pipeline.core.engine import database
-from pipeline.core.engine.database import DatabaseError, open_database
+from pipeline.core.storage import database
+from pipeline.core.storage.database import DatabaseError, open_database
 
 DEAD, OTHER = 2**22 + 1, 1
 """No process has the first number, and the second is always there."""

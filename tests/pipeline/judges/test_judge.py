@@ -14,7 +14,7 @@ from pipeline.campaign.pairs import query_sha
 from pipeline.core import tables
 from pipeline.core.table import TableError
 from pipeline.judges.base import Answer
-from pipeline.judges.pairs import select_levels_of_people
+from pipeline.judges.judged_pairs import select_levels_of_people
 
 
 @pytest.fixture

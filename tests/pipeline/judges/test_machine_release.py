@@ -290,7 +290,7 @@ def test_no_stage_of_people_is_made_from_what_a_machine_said(name, dag):
 
 
 def test_the_machines_own_pairs_reach_no_plan_whatever_the_pool(folder):
-    from annotation.tasks.shown import join_shown, read_pairs_to_judge
+    from annotation.assignment.shown import join_shown, read_pairs_to_judge
 
     candidates, extra = read_pairs_to_judge(20)
     pairs = join_shown(candidates, extra, tables.QUERIES.read(), tables.CLIPS.read())

@@ -17,8 +17,8 @@ from pipeline.judges.clip_pictures import Clip, Look
 from pipeline.judges.level_requests import Question
 from pipeline.judges.sharded_vision import ShardedVisionJudge, ask_shard, divide, share_limits
 from pipeline.judges.vision import Options, Setup, Turn
-from pipeline.llm import cache
-from pipeline.llm.cache import CacheError
+from pipeline.llm import answer_cache as cache
+from pipeline.llm.answer_cache import CacheError
 from pipeline.llm.outcomes import LLMError
 
 

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 from pipeline.judges.base import Pair
 from pipeline.judges.proportional_odds import RIDGE, fit
-from pipeline.judges.similarity import SimilarityJudge
+from pipeline.judges.similarity_judge import SimilarityJudge
 
 
 def negative_log_likelihood(packed, z, levels, levels_present):

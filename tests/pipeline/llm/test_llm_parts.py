@@ -13,9 +13,9 @@ from pipeline.captions.caption_requests import REWRITING
 from pipeline.captions.caption_requests import CaptionRecipe as Recipe
 from pipeline.captions.caption_requests import read_captions as read
 from pipeline.llm import answers, outcomes
+from pipeline.llm.answer_cache import Cache, Entry
 from pipeline.llm.answers import Answer
 from pipeline.llm.attempt import ASKS, Chunk, cut, next_chunks
-from pipeline.llm.cache import Cache, Entry
 from pipeline.llm.client import DEFAULT_URL, Client, Endpoint
 from pipeline.llm.outcomes import CallFailed, LLMError, Next, Outcome
 from pipeline.llm.retry import Policy, retry_after

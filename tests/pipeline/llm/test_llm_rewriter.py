@@ -15,7 +15,7 @@ from werkzeug import Response
 from momentrank.errors import UsageError
 from pipeline.captions.rewriter import OK, Moment, Rewrite
 from pipeline.llm import breaker
-from pipeline.llm.cache import CacheError
+from pipeline.llm.answer_cache import CacheError
 from pipeline.llm.outcomes import LLMError
 from pipeline.llm.retry import Policy
 

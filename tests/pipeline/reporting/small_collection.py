@@ -12,7 +12,7 @@ from annotation import agreement, calibration, consensus
 from pipeline import reference_runs, report
 from pipeline.campaign import campaign as opened_campaign
 from pipeline.core import csv_files, tables
-from pipeline.pages import sources
+from pipeline.pages import report_inputs
 from pipeline.video.ffmpeg import write_video
 
 REPOSITORY = Path(__file__).parents[3]
@@ -52,11 +52,11 @@ VOTES = {
 """What annotators 1, 2, ... said: level 3; level 2; discarded; level 0; waiting."""
 
 
-def read() -> sources.Sources:
+def read() -> report_inputs.Sources:
     """Read what is in the current folder."""
     from pipeline.core.params import load
 
-    return sources.read_sources(load())
+    return report_inputs.read_sources(load())
 
 
 def make(folder: Path, campaign: str | None = OPEN, votes=VOTES, text: str = "", **fields) -> None:
@@ -154,11 +154,11 @@ def _metrics(text: str) -> None:
     (folder / "rewrite.json").write_text(json.dumps(rewrite))
     tables.STATE.write_text(json.dumps({"campaign": None}))
     words = pd.DataFrame({"word": ["man", f"a{text}"], "gender": ["man", None], "count": [3, 1]})
-    csv_files.write_csv(sources.REPLACEMENTS, words)
+    csv_files.write_csv(report_inputs.REPLACEMENTS, words)
     review = {"moment_id": ["m7", "m8"], "status": ["failed", "repaired"], "check": "similarity"}
-    csv_files.write_csv(sources.REWRITE_REVIEW, pd.DataFrame(review))
+    csv_files.write_csv(report_inputs.REWRITE_REVIEW, pd.DataFrame(review))
     refused = {"line": [3, 9], "reason": ["no-duration", f"no-id{text}"]}
-    csv_files.write_csv(sources.REJECTED_MOMENTS, pd.DataFrame(refused))
+    csv_files.write_csv(report_inputs.REJECTED_MOMENTS, pd.DataFrame(refused))
 
 
 def _qrels() -> None:

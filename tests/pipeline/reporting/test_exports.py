@@ -10,7 +10,7 @@ import small_collection
 from pipeline import report
 from pipeline.pages import relevance
 from pipeline.pages.exports import exports, latex
-from pipeline.pages.tables import Grid, count, decimal, percent
+from pipeline.pages.html_tables import Grid, count, decimal, percent
 
 SVG = "{http://www.w3.org/2000/svg}"
 FIGURES = {"figure-4a", "figure-4b", "figure-5a", "figure-5b", "figure-6a", "figure-6b",

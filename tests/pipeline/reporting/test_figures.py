@@ -14,14 +14,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline import release
+from pipeline.campaign.collection import per_query
 from pipeline.core import tables
 from pipeline.core.sections import Report
 from pipeline.core.text import count_words, vocabulary, words
-from pipeline.distribution.figures import per_query, query_table
-from pipeline.pages import charts, checks, collection, cost, lead, losses, relevance, scores, verbs
+from pipeline.distribution.card_tables import query_table
+from pipeline.pages import (
+    charts,
+    collection_section,
+    cost,
+    lead,
+    losses,
+    relevance,
+    scores,
+    soundness,
+    verbs,
+)
 from pipeline.pages.charts import Words, bars
 from pipeline.pages.figures import draw_figures
-from pipeline.pages.tables import count, decimal, percent
+from pipeline.pages.html_tables import count, decimal, percent
 
 ASKED = Report(min_alpha=0.667, max_discarded=0.05, max_alike_below_top=0.2, max_lost=0.05)
 ENDED = "2026-11-23T08:53:12Z"
@@ -39,8 +50,8 @@ def end_campaign(source, ended):
 
 
 def test_table_1_counts_each_split(inputs):
-    splits = collection.collect_statistics(inputs)["splits"]
-    assert {tuple(own) for own in splits.values()} == {collection.COUNTS}
+    splits = collection_section.collect_statistics(inputs)["splits"]
+    assert {tuple(own) for own in splits.values()} == {collection_section.COUNTS}
     # m1 and m2 have levels 3 and 2; v1 has 20 seconds; "a man walks in".
     assert list(splits["val"].values()) == [1, 1, 2, 2, 2, 2, 1, 0.005556, 4, 1]
     # m2-m2 is discarded and m3-m3 waits: m2-m3 alone has a level, 0.
@@ -51,7 +62,7 @@ def test_table_1_counts_each_split(inputs):
 
 
 def test_table_4_tells_words_lengths_and_shares(inputs):
-    own = collection.collect_statistics(inputs)
+    own = collection_section.collect_statistics(inputs)
     # "a man walks in", "a woman opens the door", "he sits down"
     assert own["query_words"] == {"mean": 4.0, "median": 4.0, "min": 3.0, "max": 5.0}
     assert own["splits"]["all"]["vocabulary"] == 15  # and "she holds a hand out"
@@ -83,7 +94,7 @@ def test_shares_of_queries_with_20_and_40_pairs(inputs):
         split="test", level=pd.NA, origin="candidates",
     )  # fmt: skip
     further = judged[judged["query_id"] == "a"].assign(origin="audit", rank=41)  # no candidates
-    own = collection.collect_statistics(replace_pairs(inputs, pd.concat([judged, further])))
+    own = collection_section.collect_statistics(replace_pairs(inputs, pd.concat([judged, further])))
     assert (own["means"]["test"]["shown_20"], own["means"]["test"]["shown_40"]) == (0.25, 0.5)
 
 
@@ -172,15 +183,15 @@ def test_a_page_left_open_overnight_costs_five_minutes_and_that_is_said(inputs):
 
 def test_judgments_without_a_complete_pair_are_no_nothing(inputs):
     pairs = inputs.collection.pairs.assign(outcome="waiting", level=pd.NA)
-    waiting = checks.measure_progress(replace_pairs(inputs, pairs))
+    waiting = soundness.measure_progress(replace_pairs(inputs, pairs))
     assert waiting.text == "Incomplete: 11 judgments, no pair complete yet."
     single = waiting._replace(judgments=1)
     assert single.text == "Incomplete: 1 judgment, no pair complete yet."
-    assert checks._check_progress(waiting).detail == "11 judgments, no pair complete yet"
+    assert soundness._check_progress(waiting).detail == "11 judgments, no pair complete yet"
 
 
 def test_six_checks_with_value_threshold_and_verdict(inputs):
-    results = checks.check_collection(inputs, checks.measure_progress(inputs), ASKED)
+    results = soundness.check_collection(inputs, soundness.measure_progress(inputs), ASKED)
     assert len(results) == 6
     assert {check.name: (check.value, check.verdict) for check in results} == {
         "judged": ("4 / 5", "look"),
@@ -197,12 +208,12 @@ def test_six_checks_with_value_threshold_and_verdict(inputs):
 def test_the_scorer_check_wants_all_that_can_be_scored_and_random_below_captions():
     def runs(ideal, random):
         of_run = {"ideal": ideal, "random": random, "captions": 0.8, "jittered": 0.9}
-        scored = {name: {checks.NDCG: value} for name, value in of_run.items()}
+        scored = {name: {soundness.NDCG: value} for name, value in of_run.items()}
         counts = {"judged_queries": 4, "with_a_relevant_moment": 3}
         return {"test": {"runs": scored, **counts}, "val": {"runs": scored, **counts}}
 
     def verdict(ideal, random):
-        return checks._check_scorer(runs(ideal, random)).verdict
+        return soundness._check_scorer(runs(ideal, random)).verdict
 
     verdicts = verdict(0.75, 0.1), verdict(1.0, 0.1), verdict(0.7, 0.1), verdict(0.75, 0.9)
     assert verdicts == ("pass", "look", "look", "look")
@@ -219,22 +230,22 @@ def test_the_scorer_check_wants_all_that_can_be_scored_and_random_below_captions
 def test_what_is_wanted_is_the_plans_word_while_the_campaign_runs(inputs, ended, planned, text):
     state = {"pairs": {"all": planned}} if planned else {"campaign": None}
     asked = replace(end_campaign(inputs, ended), state=state)
-    assert checks.measure_progress(asked).text == text
+    assert soundness.measure_progress(asked).text == text
 
 
 def test_complete_is_what_the_release_calls_so(inputs):
     pairs = inputs.collection.pairs[lambda own: own["outcome"] != "waiting"]
     frozen = inputs.collection.frozen[lambda own: own["query_id"] != "m3"]
     judged = replace(inputs.collection, pairs=pairs, frozen=frozen)
-    still_open = checks.measure_progress(replace(inputs, collection=judged))
+    still_open = soundness.measure_progress(replace(inputs, collection=judged))
     assert still_open.text == "Incomplete: 4 of 4 pairs are decided; the campaign is open."
     ended = end_campaign(replace(inputs, collection=judged), ENDED)
-    standing = checks.measure_progress(ended)
+    standing = soundness.measure_progress(ended)
     assert (standing.complete, standing.text) == (True, "Complete: 4 of 4 pairs are decided.")
     assert ended.collection.complete
 
     given_up = pairs.assign(scores=pairs["scores"].where(pairs["outcome"] != "discarded", 2))
-    short = checks.measure_progress(replace_pairs(ended, given_up))
+    short = soundness.measure_progress(replace_pairs(ended, given_up))
     assert not short.complete
     assert [text.split()[0] for text in short.left] == ["1"]  # the given up pair
 
@@ -393,7 +404,7 @@ def test_the_report_knows_what_brought_a_pair_as_the_release_does(audit_folder):
 def test_card_and_report_count_the_same_candidates_of_a_query(folder, request):
     with contextlib.chdir(request.getfixturevalue(folder)):
         read = small_collection.read()
-    own = collection.collect_statistics(read)["relevant_per_query"]["mean"]
+    own = collection_section.collect_statistics(read)["relevant_per_query"]["mean"]
     _, judged, *_, relevant, _ = (row[-1] for row in query_table(read.collection, 20))
     assert relevant == f"{own:.2f}"
     assert own == (1.0 if folder == "small" else 0.0)

@@ -14,7 +14,7 @@ from momentrank.cli.main import main as momentrank
 from pipeline import reference_runs, report
 from pipeline.campaign import next_step
 from pipeline.core import cli, files
-from pipeline.pages import sources
+from pipeline.pages import report_inputs
 
 NAMELESS = """() => {
     const named = (one) => one.getAttribute('aria-label') || one.textContent.trim()
@@ -231,7 +231,7 @@ def test_the_leads_files_are_ignored_by_git_and_kept_out_of_the_cache():
     lead = [out for out in outs if "/lead/" in str(out)]
     assert all(next(iter(out.values())) == {"cache": False} for out in lead)
     assert {str(report.LEAD_PAGE): {"cache": False}} in lead
-    assert sources.LEAD.parts[:2] == ("datasets", "work")
+    assert report_inputs.LEAD.parts[:2] == ("datasets", "work")
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from pipeline.core import files
-from pipeline.video.cache import FileCache
+from pipeline.video.file_cache import FileCache
 
 
 def sha(content):
@@ -95,7 +95,7 @@ def test_a_killed_run_keeps_what_it_has_read_and_what_was_known(cache, video, re
     others = [video.with_name(f"{number}.mp4") for number in range(3)]
     for other in others:
         other.write_bytes(b"x")
-    monkeypatch.setattr("pipeline.video.cache.SAVE_SECONDS", 0.0)
+    monkeypatch.setattr("pipeline.video.file_cache.SAVE_SECONDS", 0.0)
     killed = open_cache(cache)
     for other in others:
         killed.get(other)

@@ -4,16 +4,16 @@ import shutil
 
 import pytest
 
-from pipeline.video import ffmpeg, files
+from pipeline.video import corpus_videos, ffmpeg
+from pipeline.video.corpus_videos import durations, find, missing_remark, video_path
 from pipeline.video.ffmpeg import VideoError
-from pipeline.video.files import durations, find, missing_remark, video_path
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "videos").mkdir()
-    files._videos_in.cache_clear()
+    corpus_videos._videos_in.cache_clear()
     return tmp_path / "videos"
 
 
@@ -59,7 +59,9 @@ def test_durations_are_read_once_and_only_of_what_is_a_video(
     place(folder, "broken.mp4")
     asked = []
     real = ffmpeg.read_duration
-    monkeypatch.setattr(files, "read_duration", lambda path: asked.append(path) or real(path))
+    monkeypatch.setattr(
+        corpus_videos, "read_duration", lambda path: asked.append(path) or real(path)
+    )
     paths = ["videos/v.*", "videos/broken.mp4", "videos/none.mp4"]
     memory = tmp_path / "deep/durations.json"
     assert durations(paths, memory, 2) == {"videos/v.*": pytest.approx(8.0, abs=0.05)}

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from pipeline.core.engine import mapped
+from pipeline.core.storage import mapped
 
 
 @pytest.fixture

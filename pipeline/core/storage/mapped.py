@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from pipeline.core.engine.batches import ROWS
+from pipeline.core.batches import ROWS
 
 
 def map_frames(folder: Path, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:

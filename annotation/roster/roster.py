@@ -10,7 +10,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
-from annotation.assignment.inputs import Annotator, Role
+from annotation.roster.annotator import Annotator, Role
 from pipeline.campaign.campaign import CampaignError
 from pipeline.core import cli, files, tables
 from pipeline.core.params import read_model

@@ -3,9 +3,9 @@
 from typing import Literal, NamedTuple
 
 from pipeline.core.sections import Report
+from pipeline.pages.html_tables import UNKNOWN, decimal, percent, share
 from pipeline.pages.losses import count_lost
-from pipeline.pages.sources import Metrics, Sources
-from pipeline.pages.tables import UNKNOWN, decimal, percent, share
+from pipeline.pages.report_inputs import Metrics, Sources
 
 NEAR = 0.0005
 """How far the ideal run may be from the best possible score if qrels, runs and scorer agree."""

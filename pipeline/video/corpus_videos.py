@@ -5,8 +5,8 @@ from functools import cache, partial
 from pathlib import Path
 
 from pipeline.core.parallel import map_in_threads
-from pipeline.video.cache import FileCache
 from pipeline.video.ffmpeg import VideoError, read_duration
+from pipeline.video.file_cache import FileCache
 
 ANY_SUFFIX = ".*"
 SUFFIXES = frozenset(

@@ -15,8 +15,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from pipeline import corpora
-from pipeline.core import files
-from pipeline.core.engine import batches
+from pipeline.core import batches, files
 from pipeline.core.engine.parts import part_key
 from pipeline.core.engine.shards import map_shards
 from pipeline.core.sections import Columns, Engine, Ingest

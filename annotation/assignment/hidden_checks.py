@@ -18,7 +18,7 @@ import pandas as pd
 from annotation.assignment.allocation import PERSON
 from annotation.assignment.gold_pool import GoldPool, OpenTasks, find_gold, group_by_person
 from annotation.assignment.inputs import PlanInputs
-from annotation.assignment.pairs import ASSIGNMENT, PairStates
+from annotation.assignment.pair_states import ASSIGNMENT, PairStates
 from annotation.assignment.quotas import Quota
 from annotation.votes.votes import is_in, select_counting
 from pipeline.campaign.pairs import PAIR_KEY

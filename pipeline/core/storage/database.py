@@ -18,9 +18,9 @@ import psutil
 import pyarrow as pa
 
 from momentrank.errors import MomentRankError
-from pipeline.core.engine import mapped
-from pipeline.core.engine.batches import ROWS, count_rows
+from pipeline.core.batches import ROWS, count_rows
 from pipeline.core.parallel import cores
+from pipeline.core.storage import mapped
 from pipeline.core.table import SHOWN_PROBLEMS, Table
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pyarrow
 from pyarrow import parquet
 
 from pipeline.core import csv_files, files
-from pipeline.core.engine.batches import ROWS
+from pipeline.core.batches import ROWS
 from pipeline.core.sections import Column, Columns
 from pipeline.corpora.columns import locate
 from pipeline.corpora.rows import Row, stable_id, unreadable

@@ -9,13 +9,12 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from pipeline.campaign.collection import CANDIDATES, Collection
+from pipeline.campaign.collection import PERFECT, RELEVANT, Collection, per_query
 from pipeline.core.tables import JUDGED_SPLITS
 from pipeline.core.text import count_words, vocabulary
 
 Row = list[str]
 EMPTY = "-"
-RELEVANT, PERFECT = 1, 4
 
 
 class Judged(NamedTuple):
@@ -47,15 +46,6 @@ class Judged(NamedTuple):
 
 
 Statistics = dict[str, Callable[[Judged], str]]
-
-
-def per_query(judged: pd.DataFrame, lowest: int = RELEVANT) -> pd.Series:
-    """Return how many candidates of level `lowest` or higher each query has.
-
-    Only pairs with a level count, and none from an audit or a run, which cover only some queries.
-    """
-    counted = (judged["origin"] == CANDIDATES) & (judged["level"] >= lowest)
-    return counted.groupby(judged["query_id"]).sum()
 
 
 def collection_table(collection: Collection) -> list[Row]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
-from pipeline.captions.rules.people import Person
+from pipeline.captions.rules.coreference import Person
 from pipeline.language.lexicon import NUMBERS, Gender, plural
 from pipeline.language.syntax import NO_VERBS
 

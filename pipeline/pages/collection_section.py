@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from pipeline.campaign import collection as release
+from pipeline.campaign.collection import RELEVANT, per_query
 from pipeline.campaign.effort import HOUR
 from pipeline.core.text import count_words, vocabulary
-from pipeline.distribution.figures import RELEVANT, per_query
 from pipeline.pages import verbs
-from pipeline.pages.sources import Sources
-from pipeline.pages.tables import Cell, Grid, count, decimal, percent, share
+from pipeline.pages.html_tables import Cell, Grid, count, decimal, percent, share
+from pipeline.pages.report_inputs import Sources
 
 SPLITS = {"val": "Validation", "test": "Test", "train": "Training", "all": "All"}
 JUDGED = (20, 40)

@@ -1,0 +1,1 @@
+"""Who takes part: their roles, days and accounts."""

@@ -1,0 +1,35 @@
+"""The true levels of the sample corpus's pairs, for people who are simulated."""
+
+from annotation.simulation.answers import Truth
+from pipeline.campaign.campaign import CampaignError
+from pipeline.core import files
+from pipeline.sitcom import true_levels
+from pipeline.sitcom.screenplay import load_screenplay
+
+
+def truth() -> Truth:
+    """Return the true level of every pair of the sample corpus.
+
+    Raises:
+        CampaignError: the campaign's moments are not the sample's.
+    """
+    script, path = load_screenplay(), true_levels.OUT / "annotations.jsonl"
+    if not path.exists():
+        raise CampaignError(
+            f"{path}: missing: simulate needs the sample corpus, whose true levels are known;"
+            " `dvc repro ingest` makes it if `ingest.source` is unchanged"
+        )
+    records = files.read_json_lines(path)
+    scenes = {str(one.fields["desc_id"]): true_levels.parse_scene(one.fields) for one in records}
+
+    def level(query_id: str, moment_id: str) -> int:
+        try:
+            query, moment = scenes[query_id], scenes[moment_id]
+        except KeyError as exc:
+            raise CampaignError(
+                f"the moment {exc} is not in the sample corpus, the only one with known true"
+                " levels; simulate needs `ingest.source` unchanged"
+            ) from exc
+        return true_levels.true_level(query, moment, script)
+
+    return level

@@ -1,0 +1,1 @@
+"""Tables that are larger than memory: mapped arrays and DuckDB."""
