@@ -61,5 +61,5 @@ def list_second_looks(
 
 def _command(query: str, moment: str, people: int, machine: int) -> str:
     note = f"people {people}, machine {machine}"
-    words = ["python", "-m", "annotation.campaign", "adjudicate", "--pair", query, moment]
+    words = ["python", "-m", "annotation.adjudicate", "--pair", query, moment]
     return shlex.join([*words, "--note", note])

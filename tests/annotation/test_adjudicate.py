@@ -230,10 +230,10 @@ def campaign(tmp_path, repository):
 def test_nothing_happens_without_a_server_or_after_the_close(campaign, command, monkeypatch):
     for name in ("LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    _, *output = command("annotation.campaign", "adjudicate")
+    _, *output = command("annotation.adjudicate")
     assert "no Label Studio is configured" in "".join(output)
     campaign.open(closed_at="2026-02-01T00:00:00Z")
-    code, *output = command("annotation.campaign", "adjudicate")
+    code, *output = command("annotation.adjudicate")
     assert code != 0
     assert "revert the commit that closed it" in "".join(output)
 

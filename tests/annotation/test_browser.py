@@ -179,9 +179,9 @@ def test_an_expert_decides_on_ten_disputed_pairs(lead, person, tmp_path, reposit
     for at in range(len(VOTES)):
         shutil.copy(lead.media / "clips/grey.mp4", lead.media / f"clips/clip{at}.mp4")
     lead.sign_up(email_of(EXPERT), PASSWORD).close()
-    first = folder.run("campaign", "adjudicate", "--pair", *SETTLED)
+    first = folder.run("adjudicate", "--pair", *SETTLED)
     assert "10 pairs (8 discarded, 1 listed, 1 unjudgeable), 0 decided, 10 left" in first.said
-    again = folder.run("campaign", "adjudicate")
+    again = folder.run("adjudicate")
     assert (again.code, "0 decided, 10 left" in again.said) == (0, True)
     page = re.search(rf"annotator {EXPERT} decides on 10: .*/projects/(\d+)/", again.said)
     project = int(page[1])
@@ -204,7 +204,7 @@ def test_an_expert_decides_on_ten_disputed_pairs(lead, person, tmp_path, reposit
         expert.press(*keys, SEND)
     expect(expert.page.locator(".momentrank")).to_have_count(0)
     assert expert.hosts <= {"127.0.0.1", None}
-    done = folder.run("campaign", "adjudicate")
+    done = folder.run("adjudicate")
     assert "10 decided, 0 left" in done.said
     assert "python -m annotation.campaign close" in done.said
     decisions = folder.get(tables.ADJUDICATIONS)

@@ -12,10 +12,10 @@ from campaign_cases import NONE_VOIDED, START, judgments_of, ledger_of, make_jud
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.consensus import decide
 from annotation.votes import rule
 from annotation.votes.adjudication import adjudicate, fresh_decisions
 from annotation.votes.campaign_votes import consensus, counted_votes
+from annotation.votes.rule import decide
 from annotation.votes.votes import NO_LEVEL
 from momentrank.meta import votes
 from pipeline.core import tables

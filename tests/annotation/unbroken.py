@@ -9,8 +9,8 @@ from opened import STANDARD
 from annotation.assignment.planning import Answers, plan, read_inputs
 from annotation.label_studio import guideline
 from annotation.roster import roster
-from annotation.simulation.truth import truth
 from annotation.simulation.answers import answer_pair
+from annotation.simulation.truth import truth
 from annotation.tasks.ledger import append_pairs
 from annotation.tasks.pushing import describe_pairs
 from annotation.tasks.tasks import keys_by_annotator, shuffle

@@ -127,7 +127,7 @@ def test_same_seed_same_records_another_seed_others():
 
 def test_the_plan_does_not_depend_on_how_python_hashes_text(repository):
     """Sets of words are in another order in every process; the corpus must not be."""
-    paths = "import sys; sys.path[:0] = ['tests/pipeline', '.']"
+    paths = "import sys; sys.path[:0] = ['tests/pipeline', 'tests', '.']"
     code = f"{paths}; import test_sample as t; print(t.corpus(videos=6))"
     env = os.environ | {"PYTHONHASHSEED": "1"}
     output = subprocess.check_output(
