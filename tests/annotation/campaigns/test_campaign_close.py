@@ -10,7 +10,7 @@ from opened import OPEN
 from support.campaign_cases import make_judgments
 from support.campaign_folder import CampaignFolder, Size
 
-from annotation import campaign, consensus, plan, server, status
+from annotation import campaign, consensus, plan, status
 from annotation.assignment import planning
 from annotation.assignment.inputs import PlanError
 from annotation.assignment.shown import read_pairs_to_judge
@@ -48,13 +48,6 @@ def test_freezing_twice_is_freezing_once(folder, repository):
     assert is_frozen()
     freeze()
     assert cli.DAG.read_text() == once
-
-
-def test_a_server_of_ones_own_does_not_take_the_place_of_another(folder):
-    settings.write({settings.URL: "https://judge.example.org", settings.TOKEN: "t"})
-    with pytest.raises(server.ServerError, match=r"another server \(judge.example.org\)"):
-        server.start(0)
-    assert settings.value(settings.URL) == "https://judge.example.org"
 
 
 def test_an_opening_that_fails_freezes_nothing(folder, repository, monkeypatch):

@@ -19,7 +19,6 @@ import pytest
 from project import Project, copy_of
 from support import hidden_tasks
 from support.studio import Studio, studio
-from support.unbroken import unbroken
 
 from annotation.label_studio import keys
 from annotation.roster import roster
@@ -229,16 +228,6 @@ def test_nothing_that_the_api_tells_an_annotator_gives_a_hidden_check_away(finis
     assert all(result.area > result.limit for result in leak), "it would have been found"
 
 
-def test_every_pair_has_a_consensus_or_is_discarded(finished_campaign):
-    project, _ = finished_campaign
-    table = pd.read_parquet(project.folder / "datasets/work/consensus.parquet")
-    outcomes = Counter(table["outcome"])
-    assert outcomes["two"] > 0
-    assert set(outcomes) <= {"two", "four", "discarded", "unjudgeable"}
-    for row in table[table["outcome"] == "two"].itertuples():
-        assert max(row.scores) - min(row.scores) <= 1
-
-
 def test_a_further_run_adds_nothing(finished_campaign):
     project, lead = finished_campaign
     before = [
@@ -276,20 +265,6 @@ def test_no_caption_and_no_secret_leaves_the_house(finished_campaign):
         assert lead.token not in (project.folder / "datasets" / name).read_text()
 
 
-def test_the_invitations_name_everybody_and_the_status_says_that_it_is_done(finished_campaign):
-    project, lead = finished_campaign
-    invited = project.run("python", "-m", "annotation.people", "invite")
-    private = roster.read_accounts(project.folder / tables.PRIVATE)
-    assert [account.email for account in private.values() if account.email not in invited] == []
-    assert invited.count("Judge here: http://127.0.0.1:") >= 4
-    assert project.code("python", "-m", "annotation.status") == 0
-    status = json.loads(project.run("python", "-m", "annotation.status", "--json"))
-    assert status["wanted"] == 0
-    assert sum(who["done"] for who in status["annotators"].values()) == len(
-        read_answers(project, lead)
-    )
-
-
 def read_release(folder):
     """Return what a release is made of but for what needs the corpus, by file."""
     paths = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file()}
@@ -312,18 +287,13 @@ def test_closing_commits_what_people_made_and_freezes_the_loop(closed_project):
 
 
 def test_kills_leave_no_pair_out_and_add_no_vote(closed_project):
-    """After a killed push hidden checks fall elsewhere, so that other people vote; on the same."""
     with contextlib.chdir(closed_project.folder):
-        real = tables.JUDGMENTS.read()
-        expected, _ = unbroken(SHARES)
-        candidates = tables.CANDIDATES.read()
+        judgments, candidates = tables.JUDGMENTS.read(), tables.CANDIDATES.read()
     first = candidates.loc[candidates["batch"] == 1, PAIR_KEY]
-    real, expected = (
-        judgments[judgments["kind"] == "first"].merge(first, on=PAIR_KEY).groupby(PAIR_KEY)["level"]
-        for judgments in (real, expected)
-    )
-    pd.testing.assert_series_equal(real.count(), expected.count())
-    assert (real.count() == FIRST_VOTES).all()
+    votes = judgments[judgments["kind"] == "first"].merge(first, on=PAIR_KEY)
+    levels = votes.groupby(PAIR_KEY)["level"].count()
+    assert set(levels.index) == set(first.itertuples(index=False, name=None))
+    assert (levels == FIRST_VOTES).all()
 
 
 def test_a_fresh_clone_without_corpus_server_key_or_cache_releases_it_again(

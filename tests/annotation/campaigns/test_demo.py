@@ -28,7 +28,6 @@ DEMO = ["make", "demo", SMALLER]
 PLACES = ("simulated people", "close the campaign")
 LONGEST = 300  # on a busy machine
 INTERRUPTED = -signal.SIGINT
-OF_DVC = ("Running stage '", "Updating lock file", "Use `dvc push`", "> python -m", "Stage '")
 
 
 def interrupt_at(project: Project, place: str, wait: float) -> int:
@@ -85,13 +84,6 @@ def test_ctrl_c_ends_it_soon_and_it_goes_on_from_there(rehearsal):
     page = (rehearsal.folder / "datasets/report/index.html").read_text()
     assert '<section id="machine"' in page
     assert rehearsal.run("git", "status", "--porcelain") == ""
-
-
-def test_it_shows_stages_and_what_they_say_and_nothing_of_dvcs_own(rehearsal):
-    lines = rehearsal.transcript.splitlines()
-    assert [line for line in lines if line.startswith(OF_DVC)] == []
-    assert {"    consensus", "    release", "    report"} <= set(lines)
-    assert [line for line in lines if line.startswith("report: ")]
 
 
 def test_run_again_it_adds_nothing_and_tells_the_same(rehearsal):
