@@ -42,7 +42,7 @@ def unbroken(shares, seed=1):
         share = shares.pop(0) if len(shares) > 1 else shares[0]
         for annotator, keys in keys_by_annotator(wanted, version).items():
             there = waiting[annotator]
-            new = [key for key in keys if key.place not in {old.place for old in there}]
+            new = [key for key in keys if key.identity not in {old.identity for old in there}]
             there += shuffle(new, campaign.id)
             number = round(share * len(there))
             rows += [answer(key, true_level, seed, len(rows)) for key in there[:number]]
