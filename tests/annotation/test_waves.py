@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import BATCH, Simulated, answers, campaign_of, candidates_of, people
 
-from annotation.assignment.inputs import Rule, place
+from annotation.assignment.inputs import Rule, query_sort_key
 from annotation.assignment.planning import find_overdue, plan
 from annotation.roster.annotator import Annotator
 from pipeline.core import tables
@@ -91,8 +91,10 @@ def test_half_of_the_votes_decide_about_half_of_the_pairs_though_people_differ_i
     world.rest = {"rule": SMALL, "id": "c"}
     while len(world.rows) < 60 * BATCH:
         world.plan()
-        tasks = world.tasks.assign(place=[query_sort_key("c", query) for query in world.tasks["query_id"]])
-        first = tasks.sort_values("place").drop(columns="place")
+        tasks = world.tasks.assign(
+            sort_key=[query_sort_key("c", query) for query in world.tasks["query_id"]]
+        )
+        first = tasks.sort_values("sort_key").drop(columns="sort_key")
         world.answer(
             pd.concat(
                 [first[first["annotator"] == annotator].head(n) for annotator, n in speed.items()]
