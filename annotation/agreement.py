@@ -178,7 +178,7 @@ def main() -> None:
     judged, flagged = result.metrics["pairs"], result.metrics["flagged"]
     cli.log(f"agreement: {judged:,} of {shown:,} pairs have scores, {waiting:,} wait")
     if flagged:
-        cli.log(f"agreement: {flagged} annotators need a look: {LEAD / 'annotators.csv'}")
+        cli.log(f"agreement: {flagged} annotators flagged: {LEAD / 'annotators.csv'}")
 
 
 def _write(folder: Path, frames: dict[str, pd.DataFrame]) -> None:

@@ -168,7 +168,7 @@ def _arguments() -> argparse.Namespace:
     )
     commands.add_parser("mark", help="fetch and mark the answers, and show the results")
     again = commands.add_parser("feedback", help="give people their failed pairs again")
-    again.add_argument("--all", action="store_true", help="also to people who passed")
+    again.add_argument("--all", action="store_true", help="include people who passed")
     commands.add_parser("status", help="show everyone's results; change nothing")
     return parser.parse_args()
 

@@ -276,7 +276,7 @@ def _arguments() -> argparse.Namespace:
     commands.add_parser("status", help="show where it runs")
     commands.add_parser("check", help="check that the configured server accepts our token")
     save = commands.add_parser("backup", help="save everything that git and DVC don't have")
-    put = commands.add_parser("restore", help="put a backup in place; keeps what was there")
+    put = commands.add_parser("restore", help="restore a backup; the present files are kept")
     for command in (save, put):
         command.add_argument("file", type=Path, metavar="FILE.zip")
     save.add_argument("--clips", action="store_true", help="include the clips")

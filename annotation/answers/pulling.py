@@ -131,7 +131,7 @@ def remarks(rows: SortedAnswers, merged: History) -> list[str]:
     imported = sum(row["reason"] == "imported" for row in rows.rejected)
     tampered = int((merged.versions["state"] == "tampered").sum())
     texts = {
-        f"{len(rows.duplicates)} tasks exist more than once; `dvc repro push` closes the others":
+        f"{len(rows.duplicates)} tasks exist more than once; `dvc repro push` closes duplicates":
             rows.duplicates,
         f"{imported} answers were imported, under unverified names; if you imported them:"
         " python -m annotation.pull --trust-imported": imported,

@@ -84,7 +84,7 @@ class HiddenChecks:
         return rows[np.array(marks, dtype=bool)]
 
     def add(self, votes: pd.DataFrame, remaining: pd.DataFrame) -> Checks:
-        """Return the `kept` checks, and the new ones that are due with `votes`.
+        """Return the `remaining` checks, and the new ones that are due with `votes`.
 
         Both are as `pair, annotator, kind`: the votes that should be open, and the open checks
         that stay.

@@ -148,8 +148,8 @@ def _extension(metrics: Mapping[str, Any]) -> Iterator[str]:
 
 
 PROBLEMS = {
-    "different": "other levels than the rule's (including adjudicated ones)",
-    "discarded": "published, although the rule discards them (likewise)",
+    "different": "other levels than the rule's (adjudicated pairs included)",
+    "discarded": "published, although the rule discards them (adjudicated pairs included)",
     "without_votes": "published without votes",
     "unpublished": "kept by the rule, but not published",
 }

@@ -33,7 +33,7 @@ def _lines(metrics: Mapping[str, Any]) -> Iterator[str]:
     )
     yield from _alike(metrics["similarity_1"])
     if metrics["flagged"]:
-        yield "Some annotators' figures are worth a look: --lead FOLDER writes them with reasons."
+        yield "Some annotators are flagged: --lead FOLDER writes their statistics, with reasons."
     yield metrics["selection"]
 
 

@@ -38,7 +38,7 @@ class Visitor:
             self.close()
             raise StudioError(
                 f"{self._name} can neither log in nor sign up; is the password in"
-                " annotators.private.yaml still theirs?"
+                " annotators.private.yaml still correct?"
             )
 
     def answer(self, task: int, result: Sequence[Mapping[str, Any]], seconds: float) -> None:

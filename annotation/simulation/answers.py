@@ -61,7 +61,7 @@ def create_people(number: int) -> tuple[dict[int, Person], dict[int, Account]]:
         CampaignError: there are fewer than four people.
     """
     if number < PEOPLE_NEEDED:
-        raise CampaignError(f"--people {number}: {PEOPLE_NEEDED} people are needed")
+        raise CampaignError(f"--people {number}: at least {PEOPLE_NEEDED} people are needed")
     escalation = min(ESCALATION, number - PEOPLE_NEEDED)
     people, accounts = {}, {}
     for annotator in range(1, number + 1):

@@ -163,7 +163,7 @@ def test_flagged_annotators_are_counted_and_the_lead_is_told_where(project, caps
     ]
     _, measures = project(judgments_of(rows), full_ledger(pairs))
     assert measures["flagged"] == 1
-    assert "1 annotators need a look: datasets/work/lead/annotators.csv" in capsys.readouterr().err
+    assert "1 annotators flagged: datasets/work/lead/annotators.csv" in capsys.readouterr().err
 
 
 def test_a_raw_file_is_read_with_the_thresholds_of_params_yaml(repository):

@@ -88,7 +88,7 @@ def test_garbage_is_nobodys_and_no_error(garbage):
 
 
 def test_a_first_and_an_escalated_vote_are_one_task_and_gold_is_another():
-    assert KEY.identity == KEY._replace(kind="escalated", guideline="2").place
+    assert KEY.identity == KEY._replace(kind="escalated", guideline="2").identity
     others = [KEY._replace(kind="gold"), KEY._replace(annotator=4), KEY._replace(clip_sha="new")]
     assert len({KEY.identity, *(key.identity for key in others)}) == 4
 

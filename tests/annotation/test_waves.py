@@ -46,7 +46,7 @@ def answer_on(campaign, tasks, day, level_of=lambda _: 2):
     return replace(campaign, judgments=make_judgments(rows), open_tasks=still_open)
 
 
-def give_out(campaign):
+def hand_out(campaign):
     return replace(campaign, open_tasks=plan(campaign).assignments)
 
 
@@ -105,7 +105,7 @@ def test_half_of_the_votes_decide_about_half_of_the_pairs_though_people_differ_i
 
 
 def test_disputes_and_second_batches_come_before_the_rest():
-    campaign = give_out(campaign_of(candidates_of(30, 2 * BATCH), people(6), rule=SMALL, id="c"))
+    campaign = hand_out(campaign_of(candidates_of(30, 2 * BATCH), people(6), rule=SMALL, id="c"))
     front = min(campaign.open_tasks["query_id"], key=lambda query: query_sort_key("c", query))
     own = campaign.open_tasks[campaign.open_tasks["query_id"] == front]
     apart = own.drop_duplicates(PAIR).index
@@ -122,7 +122,7 @@ def test_disputes_and_second_batches_come_before_the_rest():
 
 
 def test_a_batch_that_was_begun_is_finished_first():
-    campaign = give_out(campaign_of(MANY, people(5), rule=SMALL, id="zz"))
+    campaign = hand_out(campaign_of(MANY, people(5), rule=SMALL, id="zz"))
     last = max(campaign.open_tasks["query_id"], key=lambda query: query_sort_key("zz", query))
     leaver = campaign.open_tasks.loc[campaign.open_tasks["query_id"] == last, "annotator"].min()
     others = campaign.open_tasks[campaign.open_tasks["annotator"] != leaver]
@@ -191,13 +191,13 @@ def test_who_comes_later_or_has_left_is_not_asked():
 
 
 def test_who_is_barred_is_not_asked_and_their_tasks_go_to_others():
-    campaign = give_out(campaign_of(MANY, people(6), rule=SMALL))
+    campaign = hand_out(campaign_of(MANY, people(6), rule=SMALL))
     new_plan = plan(replace(campaign, barred={2: "has not passed the exam"}))
     assert loads(new_plan) == dict.fromkeys((1, 3, 4, 5, 6), QUEUE)
 
 
 def test_who_joins_gets_work_at_once():
-    campaign = give_out(campaign_of(MANY, people(5), rule=SMALL))
+    campaign = hand_out(campaign_of(MANY, people(5), rule=SMALL))
     joined = [*campaign.annotators, Annotator(6, "annotator", active=True, since=DAY)]
     new_plan = plan(replace(campaign, annotators=joined, today=DAY))
     assert loads(new_plan)[6] == QUEUE
@@ -208,7 +208,7 @@ def test_who_joins_gets_work_at_once():
 
 def make_patient_campaign(**rest):
     """Return a campaign of a month in which all but annotator 1 judged yesterday."""
-    campaign = give_out(campaign_of(MANY, people(5), rule=SMALL, id="c"))
+    campaign = hand_out(campaign_of(MANY, people(5), rule=SMALL, id="c"))
     others = campaign.open_tasks[campaign.open_tasks["annotator"] != 1]
     begun = answer_on(campaign, others.iloc[:1], DAY - timedelta(days=30))
     done = answer_on(begun, others.iloc[1:], DAY - timedelta(days=1))
