@@ -409,13 +409,13 @@ def test_an_imported_answer_that_its_annotator_submits_is_theirs():
 # Tasks that are there more than once
 
 
-def test_a_task_that_is_there_twice_waits_once_and_is_surplus():
+def test_a_task_that_is_there_twice_waits_once():
     twins = [task(number=number, key=KEY._replace(kind=kind))
              for number, kind in ((5, "first"), (2, "first"), (9, "escalated"))]  # fmt: skip
     for order in (twins, twins[::-1]):
         result = sort_tasks(*order)
         assert len(result.open_tasks) == 1
-        assert result.surplus == [5, 9], "the oldest is kept"
+        assert result.duplicates == [5, 9], "the oldest is kept"
         assert pulling.other_tables(result)[0]["kind"].tolist() == ["first"]
         assert "2 tasks exist more than once" in read_remarks(NOTHING, *order)
 
@@ -424,11 +424,11 @@ def test_an_answer_to_either_is_the_answer_to_the_pair():
     for answered, twin in ((1, 2), (2, 1)):
         result = sort_tasks(task(answer(7), number=answered), task(number=twin))
         assert (len(result.judgments), result.open_tasks) == (1, [])
-        assert result.surplus == [twin]
+        assert result.duplicates == [twin]
     both = (task(answer(1, 0, said=[level(1)]), number=1),
             task(answer(2, 5, said=[level(4)]), number=2))  # fmt: skip
     assert levels(then(NOTHING, *both)) == levels(then(NOTHING, *both[::-1])) == [4]
-    assert sort_tasks(*both).surplus == [], "they wait no more"
+    assert sort_tasks(*both).duplicates == [], "they wait no more"
 
 
 def test_a_task_whose_answer_was_to_another_pair_takes_no_task_away():
@@ -436,7 +436,7 @@ def test_a_task_whose_answer_was_to_another_pair_takes_no_task_away():
     copied, own = task(answer(7), key=MOVED), task(key=MOVED, number=2)
     result = sort_tasks(copied, own, before=history)
     assert [row["reason"] for row in result.rejected] == ["not-what-was-shown"]
-    assert (result.judgments, len(result.open_tasks), result.surplus) == ([], 1, [])
+    assert (result.judgments, len(result.open_tasks), result.duplicates) == ([], 1, [])
 
 
 @pytest.mark.parametrize("by", [{"completed_by": OTHER}, {"updated_by": None},
@@ -444,13 +444,13 @@ def test_a_task_whose_answer_was_to_another_pair_takes_no_task_away():
 def test_who_answers_a_twin_in_anothers_name_takes_no_task_away(by):
     result = sort_tasks(task(answer(7, **by), number=1, closed=True), task(number=2))
     assert len(result.open_tasks) == 1
-    assert result.surplus == []
+    assert result.duplicates == []
 
 
 def test_a_twin_that_shows_something_else_is_none():
     swapped = task(number=1, query="a dog barks", pair=SIGNER.sign(KEY, DIGEST))
     result = sort_tasks(swapped, task(number=2))
-    assert (len(result.open_tasks), result.surplus) == (1, [])
+    assert (len(result.open_tasks), result.duplicates) == (1, [])
     assert sort_tasks(swapped).open_tasks == []
 
 

@@ -50,7 +50,7 @@ class Watched(Simulated):
 
     @property
     def campaign(self):
-        rule = Rule(BATCH, queue=self.queue)
+        rule = Rule(BATCH, max_open=self.queue)
         return replace(super().campaign, checks=self.checks, rule=rule, id="c")
 
 
@@ -219,8 +219,8 @@ def test_gold_on_a_second_batch_does_not_begin_it():
     row = {"query_id": "q0", "moment_id": "m0-12", "annotator": 1, "level": 2, "kind": "gold"}
     campaign = campaign_of(candidates, people(6), judgments=make_judgments([row]))
     assert plan(campaign).state["queries"]["extended"] == []
-    spent = pd.DataFrame([("q0", "m0-12", 2, "gold")], columns=tables.ASSIGNMENTS.columns)
-    assert plan(replace(campaign, spent=spent)).state["queries"]["extended"] == []
+    consumed = pd.DataFrame([("q0", "m0-12", 2, "gold")], columns=tables.ASSIGNMENTS.columns)
+    assert plan(replace(campaign, consumed_slots=consumed)).state["queries"]["extended"] == []
 
 
 def test_checks_of_who_is_stopped_are_closed_with_their_votes():
@@ -237,7 +237,7 @@ def test_checks_of_who_is_stopped_are_closed_with_their_votes():
 def test_the_queue_holds_checks_too():
     candidates = candidates_of(40, BATCH, batch=BATCH)
     gold = make_gold(list_pairs(candidates[candidates["rank"] == 1]))
-    rule = Rule(BATCH, queue=20)
+    rule = Rule(BATCH, max_open=20)
     campaign = campaign_of(
         candidates, people(8), id="c", rule=rule, checks=CheckInputs(gold=0.2, known=gold)
     )
@@ -245,4 +245,4 @@ def test_the_queue_holds_checks_too():
     votes = assignments[assignments["kind"] != "gold"].groupby("annotator").size()
     golds = assignments[assignments["kind"] == "gold"].groupby("annotator").size()
     for who, number in golds.items():
-        assert number + votes[who] <= max(rule.queue, votes[who])
+        assert number + votes[who] <= max(rule.max_open, votes[who])

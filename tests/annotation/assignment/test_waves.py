@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.campaign_cases import make_judgments
 from support.simulated import BATCH, Simulated, answers, campaign_of, candidates_of, people
 
-from annotation.assignment.inputs import Rule, place
+from annotation.assignment.inputs import Rule, query_sort_key
 from annotation.assignment.planning import find_overdue, plan
 from annotation.roster.annotator import Annotator
 from pipeline.core import tables
@@ -21,7 +21,7 @@ PAIR = ["query_id", "moment_id"]
 SEAT = [*PAIR, "annotator"]
 DAY = date(2024, 6, 3)
 QUEUE = 2 * BATCH
-SMALL = Rule(BATCH, queue=QUEUE)
+SMALL = Rule(BATCH, max_open=QUEUE)
 MANY = candidates_of(30, BATCH)
 seeds = st.integers(0, 10**6)
 
@@ -46,7 +46,7 @@ def answer_on(campaign, tasks, day, level_of=lambda _: 2):
     return replace(campaign, judgments=make_judgments(rows), open_tasks=still_open)
 
 
-def give_out(campaign):
+def hand_out(campaign):
     return replace(campaign, open_tasks=plan(campaign).assignments)
 
 
@@ -63,7 +63,7 @@ def test_everybody_has_a_queue_of_whole_batches_from_the_front_of_one_order(numb
     new_plan = plan(campaign_of(MANY, people(number), rule=SMALL, id="c"))
     assert loads(new_plan) == dict.fromkeys(range(1, number + 1), QUEUE)
     assert set(batches(new_plan.assignments)) == {BATCH}
-    order = sorted(set(MANY["query_id"]), key=lambda query: place("c", query))
+    order = sorted(set(MANY["query_id"]), key=lambda query: query_sort_key("c", query))
     given_out = set(new_plan.assignments["query_id"])
     assert given_out == set(order[: len(given_out)])
     assert new_plan.state["later"] == 2 * len(MANY) - number * QUEUE
@@ -80,13 +80,13 @@ def test_another_campaign_has_another_order():
 
 
 def test_a_batch_larger_than_the_queue_is_given_out_whole():
-    new_plan = plan(campaign_of(MANY, people(4), rule=Rule(BATCH, queue=BATCH - 2)))
+    new_plan = plan(campaign_of(MANY, people(4), rule=Rule(BATCH, max_open=BATCH - 2)))
     assert loads(new_plan) == dict.fromkeys(range(1, 5), BATCH)
 
 
 def test_disputes_and_second_batches_come_before_the_rest():
-    campaign = give_out(campaign_of(candidates_of(30, 2 * BATCH), people(6), rule=SMALL, id="c"))
-    front = min(campaign.open_tasks["query_id"], key=lambda query: place("c", query))
+    campaign = hand_out(campaign_of(candidates_of(30, 2 * BATCH), people(6), rule=SMALL, id="c"))
+    front = min(campaign.open_tasks["query_id"], key=lambda query: query_sort_key("c", query))
     own = campaign.open_tasks[campaign.open_tasks["query_id"] == front]
     apart = own.drop_duplicates(PAIR).index
     for levels, kind, batch in (((0, 4), "escalated", 1), ((3, 3), "first", 2)):
@@ -102,8 +102,8 @@ def test_disputes_and_second_batches_come_before_the_rest():
 
 
 def test_a_batch_that_was_begun_is_finished_first():
-    campaign = give_out(campaign_of(MANY, people(5), rule=SMALL, id="zz"))
-    last = max(campaign.open_tasks["query_id"], key=lambda query: place("zz", query))
+    campaign = hand_out(campaign_of(MANY, people(5), rule=SMALL, id="zz"))
+    last = max(campaign.open_tasks["query_id"], key=lambda query: query_sort_key("zz", query))
     leaver = campaign.open_tasks.loc[campaign.open_tasks["query_id"] == last, "annotator"].min()
     others = campaign.open_tasks[campaign.open_tasks["annotator"] != leaver]
     done = answer_on(campaign, others, DAY)
@@ -134,7 +134,7 @@ def test_nobody_judges_more_in_a_week_than_they_said(most):
     days = []
     for number in range(16):
         today = DAY + timedelta(days=number)
-        world.rest = {"rule": Rule(BATCH, queue=BATCH, patience=99), "today": today}
+        world.rest = {"rule": Rule(BATCH, max_open=BATCH, patience=99), "today": today}
         world.plan()
         before = len(world.rows)
         world.answer(world.tasks)
@@ -159,7 +159,7 @@ def test_who_comes_later_or_has_left_is_not_asked():
 
 
 def test_who_is_barred_is_not_asked_and_their_tasks_go_to_others():
-    campaign = give_out(campaign_of(MANY, people(6), rule=SMALL))
+    campaign = hand_out(campaign_of(MANY, people(6), rule=SMALL))
     new_plan = plan(replace(campaign, barred={2: "has not passed the exam"}))
     assert loads(new_plan) == dict.fromkeys((1, 3, 4, 5, 6), QUEUE)
 
@@ -169,7 +169,7 @@ def test_who_is_barred_is_not_asked_and_their_tasks_go_to_others():
 
 def make_patient_campaign(**rest):
     """Return a campaign of a month in which all but annotator 1 judged yesterday."""
-    campaign = give_out(campaign_of(MANY, people(5), rule=SMALL, id="c"))
+    campaign = hand_out(campaign_of(MANY, people(5), rule=SMALL, id="c"))
     others = campaign.open_tasks[campaign.open_tasks["annotator"] != 1]
     begun = answer_on(campaign, others.iloc[:1], DAY - timedelta(days=30))
     done = answer_on(begun, others.iloc[1:], DAY - timedelta(days=1))
@@ -242,7 +242,7 @@ def test_waves_keep_their_word_and_end(seed):
         marks = [today - since[seat] >= timedelta(days=3) for seat in seats]
         late = world.tasks[pd.Series(marks, index=world.tasks.index, dtype="bool")]
         world.rest = {
-            "rule": Rule(BATCH, queue=random.choice([BATCH, QUEUE]), patience=3),
+            "rule": Rule(BATCH, max_open=random.choice([BATCH, QUEUE]), patience=3),
             "today": today,
             "overdue": late,
             "id": str(seed),
@@ -284,7 +284,7 @@ def check(campaign, new_plan):
     people_now = {who.number: who for who in campaign.annotators}
     for number, count in loads(new_plan).items():
         who = people_now[number]
-        assert count <= max(campaign.rule.queue, kept_counts[number], BATCH)
+        assert count <= max(campaign.rule.max_open, kept_counts[number], BATCH)
         assert (
             who.per_week is None
             or count == kept_counts[number]

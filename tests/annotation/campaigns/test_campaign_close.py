@@ -60,7 +60,7 @@ def test_an_opening_that_fails_freezes_nothing(folder, repository, monkeypatch):
     def wrong(_settings):
         raise GuidelineError("the guideline is wrong")
 
-    with pytest.raises(CampaignError, match=r"--people 3: 4 people are needed"):
+    with pytest.raises(CampaignError, match=r"--people 3: at least 4 people are needed"):
         campaign.open_campaign("Test", rehearsal=True, people=3)
     with monkeypatch.context() as patched:
         patched.setattr(guideline, "current", wrong)

@@ -88,9 +88,9 @@ def test_garbage_is_nobodys_and_no_error(garbage):
 
 
 def test_a_first_and_an_escalated_vote_are_one_task_and_gold_is_another():
-    assert KEY.place == KEY._replace(kind="escalated", guideline="2").place
+    assert KEY.identity == KEY._replace(kind="escalated", guideline="2").identity
     others = [KEY._replace(kind="gold"), KEY._replace(annotator=4), KEY._replace(clip_sha="new")]
-    assert len({KEY.place, *(key.place for key in others)}) == 4
+    assert len({KEY.identity, *(key.identity for key in others)}) == 4
 
 
 def test_the_secret_stands_in_env_alone_and_shows_nowhere(tmp_path, monkeypatch):

@@ -144,12 +144,12 @@ def test_clips_are_in_a_backup_that_asks_for_them_and_only_missing_ones_are_rest
     layout.DATA.mkdir(parents=True)
     with closing(sqlite.sqlite3.connect(layout.DATABASE)) as connection:
         connection.execute("create table task_completion (id integer)")
-    layout.MADE.mkdir(parents=True)
+    layout.CUT_CLIPS.mkdir(parents=True)
     for name in ("a.mp4", "b.mp4"):
-        (layout.MADE / name).write_bytes(b"one")
+        (layout.CUT_CLIPS / name).write_bytes(b"one")
     assert "clips" in backup.write(Path("saved.zip"), clips=True)
-    (layout.MADE / "a.mp4").unlink()
-    (layout.MADE / "b.mp4").write_bytes(b"two")
+    (layout.CUT_CLIPS / "a.mp4").unlink()
+    (layout.CUT_CLIPS / "b.mp4").write_bytes(b"two")
     backup.restore(Path("saved.zip"))
-    assert (layout.MADE / "a.mp4").read_bytes() == b"one"
-    assert (layout.MADE / "b.mp4").read_bytes() == b"two"
+    assert (layout.CUT_CLIPS / "a.mp4").read_bytes() == b"one"
+    assert (layout.CUT_CLIPS / "b.mp4").read_bytes() == b"two"

@@ -211,18 +211,18 @@ def test_few_annotators_or_pairs_are_not_enough_for_a_verdict():
 def test_what_a_machine_lacks_is_said_and_is_no_fault_of_its_levels():
     panel, truth = people()
     nothing = np.full(len(truth), NO_LEVEL)
-    [none] = calibrate(panel, count_answers(nothing), PARAMS).figures["verdicts"]
+    [none] = calibrate(panel, count_answers(nothing), PARAMS).metrics["verdicts"]
     assert none["code"] == "none"
     few = np.where(np.arange(len(truth)) < 60, truth, NO_LEVEL)
     own = count_answers(few) | {"asked": 60}
-    [verdict] = calibrate(panel._replace(machine=few), own, PARAMS).figures["verdicts"]
+    [verdict] = calibrate(panel._replace(machine=few), own, PARAMS).metrics["verdicts"]
     assert verdict["code"] == "few"
 
 
 def test_a_control_without_levels_accuses_nobody():
     panel, truth = people()
     silent = panel._replace(machine=truth, control=np.full_like(truth, NO_LEVEL))
-    [verdict] = calibrate(silent, count_answers(truth), PARAMS).figures["verdicts"]
+    [verdict] = calibrate(silent, count_answers(truth), PARAMS).metrics["verdicts"]
     assert verdict["code"] == "good"
 
 
@@ -231,7 +231,7 @@ def test_a_machine_below_the_control_is_weak():
     random = np.random.default_rng(8)
     poor = np.where(random.random(len(truth)) < 0.45, truth, random.permutation(truth))
     weak = panel._replace(machine=poor, control=panel.consensus)
-    [verdict] = calibrate(weak, count_answers(poor), PARAMS).figures["verdicts"]
+    [verdict] = calibrate(weak, count_answers(poor), PARAMS).metrics["verdicts"]
     assert verdict["code"] == "weak"
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from lazy import Lazy
 from support.score_rows import START, scores_of
 
-from annotation.agreement import USUAL
-from annotation.reliability import figures, kappa, voting
+from annotation.agreement import DEFAULTS
+from annotation.reliability import kappa, statistics, voting
 from annotation.reliability.alpha import Bootstrap, alphas
 from annotation.reliability.annotators import bursts, measure_annotators
 from annotation.reliability.scores import (
@@ -190,14 +190,16 @@ def test_the_mean_of_kappa_is_over_annotator_pairs_not_over_couples():
 @given(rows_of_scores, st.permutations(range(4)), st.randoms(use_true_random=False))
 def test_no_figure_depends_on_the_order_of_rows_or_on_annotators_numbers(rows, numbers, random):
     renamed = random.sample([(pair, numbers[who], level) for pair, who, level in rows], len(rows))
-    quick = USUAL.model_copy(update={"resamples": 20})
-    first, second = (figures.agreement(scores_of(each, pairs=7), quick) for each in (rows, renamed))
+    quick = DEFAULTS.model_copy(update={"resamples": 20})
+    first, second = (
+        statistics.agreement(scores_of(each, pairs=7), quick) for each in (rows, renamed)
+    )
     assert first == second
 
 
 def test_groups_are_of_pairs_with_two_and_with_four_scores():
     rows = [(0, 0, 1), (0, 1, 1), *((1, who, who) for who in range(4)), (2, 0, 3)]
-    groups = figures.agreement(scores_of(rows), USUAL)["groups"]
+    groups = statistics.agreement(scores_of(rows), DEFAULTS)["groups"]
     pairs = {name: group and group["pairs"] for name, group in groups.items()}
     assert pairs == {"all": 2, "two": 1, "four": 1, "first_two": None}
     assert groups["two"]["exact"] == 1.0
@@ -205,7 +207,7 @@ def test_groups_are_of_pairs_with_two_and_with_four_scores():
 
 def test_the_first_two_scores_of_a_pair_are_free_of_selection():
     rows = [(0, 5, 0), (0, 4, 4), (0, 1, 2), (0, 2, 2), (1, 0, 3), (1, 1, 3)]
-    groups = figures.agreement(scores_of(rows, timed=True), USUAL)["groups"]
+    groups = statistics.agreement(scores_of(rows, timed=True), DEFAULTS)["groups"]
     assert (groups["first_two"]["couples"], groups["first_two"]["exact"]) == (2, 0.5)
 
 
@@ -254,7 +256,7 @@ def test_what_the_first_two_scores_can_have_been(rows):
 
 def test_one_person_twice_is_told_by_the_number_of_scores():
     rows = [(0, 0, 1), (0, 0, 1), (1, 0, 0), (1, 0, 4), (1, 1, 1), (1, 2, 2), (2, 0, 3), (2, 1, 3)]
-    groups = figures.agreement(scores_of(rows), USUAL)["groups"]
+    groups = statistics.agreement(scores_of(rows), DEFAULTS)["groups"]
     twice = {name: group and group["one_person_twice"] for name, group in groups.items()}
     assert twice["two"] == {"couples": 1, "exact": 1.0, "within_1": 1.0}
     assert twice["four"] == {"couples": 1, "exact": 0.0, "within_1": 0.0}
@@ -263,7 +265,7 @@ def test_one_person_twice_is_told_by_the_number_of_scores():
 
 def test_min_and_max_of_each_pair():
     rows = [(0, 0, 1), (0, 1, 2), (1, 0, 4), (1, 1, 0), (1, 2, 2), (1, 3, 2), (2, 0, 3)]
-    table = figures.min_max(scores_of(rows))
+    table = statistics.min_max(scores_of(rows))
     assert len(table) == 15
     some = table[table["pairs"] > 0]
     assert some[["min", "max", "pairs"]].to_numpy().tolist() == [[0, 4, 1], [1, 2, 1]]
@@ -271,12 +273,12 @@ def test_min_and_max_of_each_pair():
 
 def test_final_levels_and_moments_that_read_like_the_query():
     level = pd.Series([4, 4, None, 2, 0], dtype="Int64")
-    assert figures.final_levels(level)["pairs"].tolist() == [1, 0, 1, 0, 2]
-    assert figures.final_levels(level)["share"].tolist() == [0.25, 0, 0.25, 0, 0.5]
+    assert statistics.final_levels(level)["pairs"].tolist() == [1, 0, 1, 0, 2]
+    assert statistics.final_levels(level)["share"].tolist() == [0.25, 0, 0.25, 0, 0.5]
     similarity = pd.Series([1.0, 0.999999, 1.0, 1.0, 1.0])
-    alike = figures.alike_below_top(similarity, level)
+    alike = statistics.alike_below_top(similarity, level)
     assert alike == {"pairs": 3, "below_top": 2, "share": 0.666667}
-    nothing = figures.alike_below_top(similarity, level.mask(level.notna()))
+    nothing = statistics.alike_below_top(similarity, level.mask(level.notna()))
     assert nothing == {"pairs": 0, "below_top": 0, "share": None}
 
 
@@ -284,7 +286,7 @@ def measure_people(rows, timed=False, seconds=None, **changes):
     scores = scores_of(rows, timed=timed)
     if seconds is not None:
         scores = scores._replace(seconds=np.array(seconds, dtype=float))
-    params = USUAL.model_copy(update={"min_judgments": 1, **changes})
+    params = DEFAULTS.model_copy(update={"min_judgments": 1, **changes})
     return measure_annotators(scores, params).set_index("annotator")
 
 
@@ -394,17 +396,17 @@ def test_a_burst_is_a_long_run_of_fast_judgments(seconds, expected):
     pd.testing.assert_frame_equal(bursts(shuffled, 2.0, 10), rows)
     actual = [(r.judgments, r.longest, f"{r.begin:%H:%M}") for r in rows.itertuples()]
     assert actual == ([] if expected is None else [expected])
-    [row] = measure_annotators(scores, USUAL).to_dict("records")
+    [row] = measure_annotators(scores, DEFAULTS).to_dict("records")
     assert row["in_bursts"] == (expected[0] if expected else 0)
     assert ("burst: " in row["flags"]) == (expected is not None)
 
 
 def test_a_burst_is_told_with_its_time_and_unknown_without_times():
     scores = make_scores(SLOW * 50 + FAST * 10)
-    flags = measure_annotators(scores, USUAL)["flags"][0]
+    flags = measure_annotators(scores, DEFAULTS)["flags"][0]
     assert "burst: 10 in a row took under 2 s each, from 2024-05-01 08:50 UTC" in flags
     for unknown in ({"time": None}, {"seconds": None}):
-        table = measure_annotators(scores._replace(**unknown), USUAL)
+        table = measure_annotators(scores._replace(**unknown), DEFAULTS)
         assert table["in_bursts"].isna().all()
         assert "burst" not in table["flags"][0]
 

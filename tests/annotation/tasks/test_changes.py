@@ -57,7 +57,7 @@ def group_by_place(tasks):
     tasks_by_place = defaultdict(list)
     for task in tasks:
         if task.pair is not None:
-            tasks_by_place[task.pair.place].append(task)
+            tasks_by_place[task.pair.identity].append(task)
     return tasks_by_place
 
 
@@ -65,10 +65,10 @@ def group_by_place(tasks):
 def test_afterwards_each_person_is_offered_what_is_wanted_and_nothing_else(wanted, tasks):
     changes = compare_tasks(wanted, tasks, read)
     there = group_by_place(tasks)
-    places = {key.place for key in wanted}
-    assert Counter(key.place for key in changes.add) == Counter(places - there.keys())
+    places = {key.identity for key in wanted}
+    assert Counter(key.identity for key in changes.add) == Counter(places - there.keys())
     after = apply(changes, tasks)
-    offered = Counter(task.pair.place for task in after if task.waits and task.pair)
+    offered = Counter(task.pair.identity for task in after if task.waits and task.pair)
     answered = {
         place for place, same_place in there.items() if any(task.answers for task in same_place)
     }
@@ -106,10 +106,10 @@ def test_cut_off_anywhere_and_run_again_it_ends_the_same(wanted, earlier, tasks,
     )
     between = apply(part, tasks)
     after = apply(compare_tasks(wanted, between, read), between)
-    offered = Counter(task.pair.place for task in after if task.waits)
-    answered = {task.pair.place for task in tasks if task.pair and task.answers}
-    assert offered == Counter({key.place for key in wanted} - answered)
-    new = Counter(task.pair.place for task in after[len(tasks) :])
+    offered = Counter(task.pair.identity for task in after if task.waits)
+    answered = {task.pair.identity for task in tasks if task.pair and task.answers}
+    assert offered == Counter({key.identity for key in wanted} - answered)
+    new = Counter(task.pair.identity for task in after[len(tasks) :])
     assert set(new.values()) <= {1}, "nothing is added twice"
 
 

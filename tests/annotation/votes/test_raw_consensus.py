@@ -84,7 +84,7 @@ def test_it_prints_json(file, consensus_command):
     code, output, _ = consensus_command("--raw", file(FOUR_PAIRS), "--json")
     figures = json.loads(output)
     assert (code, figures["pairs"], figures["kept"]) == (0, 4, 2)
-    assert (figures["discarded_by_four_votes"], figures["discarded_for_want_of_votes"]) == (1, 1)
+    assert (figures["discarded_by_four_votes"], figures["discarded_with_too_few_votes"]) == (1, 1)
     assert consensus_command("--raw", "no.csv")[0] == 1
 
 
@@ -130,8 +130,8 @@ def test_the_newer_answer_counts_where_times_are_known(file):
 @pytest.mark.parametrize("number", [0, 1, 3, 5, 6])
 def test_another_number_of_levels_is_never_guessed(file, number):
     rows = [("p", worker, 2) for worker in range(number)] or [("p", 1, None)]
-    figures = raw_consensus.figures(raw_consensus.levels(raw.read(file(rows))))
-    assert (figures["kept"], figures["discarded_for_want_of_votes"]) == (0, 1)
+    figures = raw_consensus.summarize(raw_consensus.levels(raw.read(file(rows))))
+    assert (figures["kept"], figures["discarded_with_too_few_votes"]) == (0, 1)
     assert figures["discarded_by_number_of_votes"] == {str(number): 1}
 
 

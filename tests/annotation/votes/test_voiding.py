@@ -11,12 +11,12 @@ from support.campaign_cases import NONE_VOIDED, START, ledger_of, make_judgments
 from support.rehearsed import rehearsed
 from support.simulated import BATCH, answers, campaign_of, candidates_of, people
 
-from annotation.agreement import USUAL, measure_campaign
+from annotation.agreement import DEFAULTS, measure_campaign
 from annotation.assignment.inputs import Rule
 from annotation.assignment.pace import measure_progress
 from annotation.assignment.pair_states import find_pair_states
 from annotation.assignment.planning import plan
-from annotation.consensus import figures
+from annotation.consensus import summarize_campaign
 from annotation.votes.campaign_votes import consensus, counted_votes
 from annotation.votes.votes import classify, last_shown
 from pipeline.campaign.voided import count_withdrawn, drop_voided, mark_voided, voided_for_good
@@ -78,7 +78,7 @@ def test_each_judgment_is_one_thing():
     assert standing.tolist() == ["vote", "stale", "check", "voided", "voided", "check"]
     assert classify(make_judgments([]), last_hashes, NONE_VOIDED).empty
     nobody = tables.ADJUDICATIONS.empty()
-    result = figures(
+    result = summarize_campaign(
         make_judgments(rows), ledger_of([PAIR]), void((4, 0, None)), nobody, decide_pairs(rows)
     )
     counts = {"counted": 1, "late": 0, "stale": 1, "voided": 2, "gold_or_repeat": 2}
@@ -122,9 +122,9 @@ def test_a_voided_vote_vanishes_from_consensus_votes_and_agreement(voided_campai
     pd.testing.assert_frame_equal(
         counted_votes(whole, ledger, voided), counted_votes(rest, ledger, NONE_VOIDED)
     )
-    ours = measure_campaign(whole, ledger, voided, table, USUAL)
-    theirs = measure_campaign(rest, ledger, NONE_VOIDED, table, USUAL)
-    assert ours.figures == theirs.figures
+    ours = measure_campaign(whole, ledger, voided, table, DEFAULTS)
+    theirs = measure_campaign(rest, ledger, NONE_VOIDED, table, DEFAULTS)
+    assert ours.metrics == theirs.metrics
     for name, frame in ours.lead.items():
         pd.testing.assert_frame_equal(frame, theirs.lead[name])
 

@@ -89,13 +89,13 @@ def test_hours_are_the_sum_of_what_each_answer_took(rows, voided_after, first, l
         if not days[0] <= when.date() <= days[1]:
             continue
         key = who, "{}-W{:02}".format(*when.isocalendar()[:2])
-        own = expected.setdefault(key, dict.fromkeys(hours.FIGURES, 0))
+        own = expected.setdefault(key, dict.fromkeys(hours.TOTALS, 0))
         state = "voided" if who == 1 and after >= voided_after else "judgments"
         own[state] += 1
         own["voided_hours" if state == "voided" else "hours"] += min(seconds or 0, 300) / 3600
         own["without_time"] += state == "judgments" and seconds is None
     actual = {
-        (row["annotator"], row["week"]): {name: row[name] for name in hours.FIGURES}
+        (row["annotator"], row["week"]): {name: row[name] for name in hours.TOTALS}
         for row in table.to_dict("records")
     }
     assert actual.keys() == expected.keys()

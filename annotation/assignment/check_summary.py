@@ -8,8 +8,8 @@ from annotation.quality.checks import measure_checks
 from pipeline.core.tables import VOTING
 
 
-def summarize(campaign: PlanInputs, given: Checks | None = None) -> dict[str, Any]:
-    """Return the figures for JSON; without `given`, as in a closed campaign, only those of people.
+def summarize(campaign: PlanInputs, checked: Checks | None = None) -> dict[str, Any]:
+    """Return the metrics for JSON; without `checked`, as in a closed campaign, only people's.
 
     `gold` counts the pairs that can be asked as gold, `unusable` the known ones that can't (they
     are not candidates, or have no clip); `without_gold` are people who have seen all of them.
@@ -17,23 +17,23 @@ def summarize(campaign: PlanInputs, given: Checks | None = None) -> dict[str, An
     checks = campaign.checks
     pool = (
         {}
-        if given is None
+        if checked is None
         else {
-            "gold": given.gold,
-            "unusable": given.unusable,
-            "without_gold": given.without_gold,
+            "gold": checked.gold,
+            "unusable": checked.unusable,
+            "without_gold": checked.without_gold,
         }
     )
     return pool | {
         "shares": {"gold": checks.gold, "repeats": checks.repeats},
         "people": _people_figures(campaign),
         "stopped": {
-            str(who): {
-                "reason": one.reason,
-                "since": one.since.isoformat(),
-                "last": one.last.isoformat(),
+            str(annotator): {
+                "reason": stop.reason,
+                "since": stop.since.isoformat(),
+                "last": stop.last.isoformat(),
             }
-            for who, one in sorted(checks.stopped.items())
+            for annotator, stop in sorted(checks.stopped.items())
         },
     }
 
@@ -45,4 +45,4 @@ def _people_figures(campaign: PlanInputs) -> dict[str, Any]:
     table = measure_checks(campaign.valid, checks.known, checks.min_gold, checks.window)
     table = table.set_index("annotator")
     rows = table.astype(object).where(table.notna(), None)
-    return {str(who): row for who, row in rows.to_dict("index").items()}
+    return {str(annotator): row for annotator, row in rows.to_dict("index").items()}

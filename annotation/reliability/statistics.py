@@ -124,9 +124,9 @@ def final_levels(level: pd.Series) -> pd.DataFrame:
 
     If no pair has a level, shares are empty.
     """
-    kept = level.dropna().astype("int64")
-    pairs = np.bincount(kept, minlength=LEVELS)
-    share = (pairs / len(kept)).round(6) if len(kept) else np.nan
+    known = level.dropna().astype("int64")
+    pairs = np.bincount(known, minlength=LEVELS)
+    share = (pairs / len(known)).round(6) if len(known) else np.nan
     return pd.DataFrame({"level": range(LEVELS), "pairs": pairs, "share": share})
 
 
