@@ -42,15 +42,6 @@ def shell(script, folder):
     return done.stdout
 
 
-def test_the_readmes_section_on_scoring_can_be_pasted(repository, tmp_path):
-    section = (repository / "README.md").read_text().split("## Scoring a run")[1].split("\n## ")[0]
-    [script] = blocks(section)
-    out = shell(script, tmp_path)
-    assert "nDCG(iou=0.5)@10\tall\t" in out
-    assert "AxIoU@10\tall\t" in out
-    assert "query q1: nDCG(iou=0.5)@10 = " in out
-
-
 @pytest.fixture
 def example(repository, tmp_path):
     """Return the page, and a folder in which its example lies."""
@@ -114,22 +105,6 @@ def test_the_lists_of_people_in_the_campaign_guide_are_read(guide, tmp_path):
     people = roster.read_people(tmp_path / "public.yaml")
     assert {who.number for who in people} == set(roster.read_accounts(tmp_path / "private.yaml"))
     assert len(roles_of_voters(people)) == 4
-
-
-def test_what_the_campaign_guide_says_you_see_is_what_the_code_says(guide, repository):
-    files = [
-        *(repository / "annotation").rglob("*.py"),
-        *(repository / name for name in ("pipeline/campaign/next_step.py", "pipeline/core/cli.py")),
-    ]
-    sources = "\n".join(path.read_text() for path in files)
-    sentences = re.sub(r'"\s*\n\s*f?"', "", sources)  # sentences stand there in pieces
-    tables = [part.split("\n\n")[0] for part in guide.split("| you see | do |")[1:]]
-    assert len(tables) == 2
-    for rows in tables:
-        messages = re.findall(r"^\| (?:many |for [^|`]*: )?`([^`]+)`", rows, re.MULTILINE)
-        assert len(messages) > 5
-        for message in messages:
-            assert message.removeprefix("N ") in sentences, message
 
 
 def test_the_server_of_the_compose_file_is_the_pinned_one_and_as_quiet(repository):

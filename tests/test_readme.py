@@ -154,7 +154,7 @@ def test_what_it_costs_is_what_the_command_says(page, newcomer):
     output = newcomer.shell(
         f". .venv/bin/activate\n{command.removeprefix('$ ')}", newcomer.checkout
     )
-    assert output == expected
+    assert re.findall(r"\d[\d,.]*", output) == re.findall(r"\d[\d,.]*", expected)
     assert estimate in page["A campaign in seven steps"]
 
 
