@@ -67,7 +67,7 @@ def compare(queries: int, seed: int) -> Outcome:
 
 @dataclass
 class _Campaign:
-    """A running campaign. `used_judgments` counts all judgments, including those of exam and checks."""
+    """A running campaign; `used_judgments` counts all, including those of exam and checks."""
 
     queries: int
     kind: Kind
