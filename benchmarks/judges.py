@@ -19,8 +19,7 @@ from benchmarks.script import parse_arguments
 
 def count_verdicts(campaigns: int, judges: int) -> Counter[tuple[str, str]]:
     """Return how often each judge got which verdicts."""
-    sys.path.insert(0, "tests/annotation")
-    simulation: Any = import_module("judges")
+    simulation: Any = import_module("support.judges")
     named: Counter[tuple[str, str]] = Counter()
     for campaign in range(1, campaigns + 1):
         panel, truth = simulation.people(campaign)

@@ -9,7 +9,7 @@ from pipeline.core.tables import VOTING
 
 
 def summarize(campaign: PlanInputs, checked: Checks | None = None) -> dict[str, Any]:
-    """Return the figures for JSON; without `checked` (in a closed campaign), only those of people.
+    """Return the metrics for JSON; without `checked`, as in a closed campaign, only people's.
 
     `gold` counts the pairs that can be asked as gold, `unusable` the known ones that can't (they
     are not candidates, or have no clip); `without_gold` are people who have seen all of them.

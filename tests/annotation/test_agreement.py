@@ -5,8 +5,15 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from campaign_cases import NONE_VOIDED, START, judgments_of, ledger_of, make_judgments, shown_of
 from opened import OPEN
+from support.campaign_cases import (
+    NONE_VOIDED,
+    START,
+    judgments_of,
+    ledger_of,
+    make_judgments,
+    shown_of,
+)
 
 from annotation import agreement, consensus
 from annotation.votes import campaign_votes, raw
