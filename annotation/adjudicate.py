@@ -111,11 +111,11 @@ def list_pair(pair: Sequence[str], note: str | None) -> None:
 def find_disputed(connection: Connection, params: Params) -> Disputed:
     """Return what is to be decided, according to the last pull."""
     ledger = connection.campaign.select_kept(tables.PAIRS.read())
-    made = tables.JUDGMENTS.read(), ledger, tables.VOIDED.read()
-    voted = consensus(*made, rounding=params.consensus.rounding)
+    judged = tables.JUDGMENTS.read(), ledger, tables.VOIDED.read()
+    voted = consensus(*judged, rounding=params.consensus.rounding)
     pairs = adjudication_tasks.find_unsettled(voted, SECOND_LOOK.read())
     guide = guideline.of_campaign(connection.campaign, params.annotation)
-    votes = adjudication_tasks.describe_votes(counted_votes(*made), ledger, guide)
+    votes = adjudication_tasks.describe_votes(counted_votes(*judged), ledger, guide)
     newest = select_newest(ledger)[SHOWN_KEY]
     decided = fresh_decisions(tables.ADJUDICATIONS.read(), newest)
     left = pairs.loc[~is_in(pairs, decided, PAIR_KEY), PAIR_KEY]
@@ -135,16 +135,16 @@ def summarize(
     if not total:
         return "adjudicate: no pair is discarded, unjudgeable or listed; there is nothing to decide"
     lines = [f"adjudicate: {total} pairs ({kinds}), {total - left} decided, {left} left"]
-    for who, number in sorted(fetched.left.items()):
+    for annotator, number in sorted(fetched.left.items()):
         if number:
-            url = connection.studio.page_url(fetched.pages[who])
-            lines.append(f"  annotator {who} decides on {number}: {url}")
+            url = connection.studio.page_url(fetched.pages[annotator])
+            lines.append(f"  annotator {annotator} decides on {number}: {url}")
     listed = disputed.pairs.loc[disputed.pairs["why"] == "listed", PAIR_KEY]
     second_looks = {*listed.itertuples(index=False, name=None)}
-    for query, moment, who, task in sorted(fetched.open_tasks):
+    for query, moment, annotator, task in sorted(fetched.open_tasks):
         if (query, moment) in second_looks:
-            url = connection.studio.task_url(fetched.pages[who], task)
-            lines.append(f"  {query} {moment}, annotator {who}: {url}")
+            url = connection.studio.task_url(fetched.pages[annotator], task)
+            lines.append(f"  {query} {moment}, annotator {annotator}: {url}")
     if len(shown) < left:
         lines.append(f"  {left - len(shown)} have no clip, so nobody can decide them")
     if fetched.refused:

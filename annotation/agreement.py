@@ -26,7 +26,7 @@ import pandas as pd
 
 from annotation.quality.checks import measure_checks
 from annotation.quality.gold import read_gold
-from annotation.reliability import figures, kappa
+from annotation.reliability import kappa, statistics
 from annotation.reliability.agreement_text import text
 from annotation.reliability.annotators import measure_annotators
 from annotation.reliability.scores import (
@@ -48,7 +48,7 @@ from pipeline.core.params import load
 from pipeline.core.people_sections import Agreement, Plan
 
 PLOTS, LEAD = tables.WORK / "plots", tables.WORK / "lead"
-USUAL = Agreement(
+DEFAULTS = Agreement(
     seed=2024,
     resamples=1000,
     confidence=0.95,
@@ -66,7 +66,7 @@ PAUSE = 5.0
 class AgreementTables(NamedTuple):
     """Agreement in figures, and the tables for plots and for the lead by file name."""
 
-    figures: dict[str, Any]
+    metrics: dict[str, Any]
     plots: dict[str, pd.DataFrame]
     lead: dict[str, pd.DataFrame]
 
@@ -83,14 +83,14 @@ def measure(
     annotators = measure_annotators(scores, params)
     by_two = kappa.by_annotators(between_people(couples(scores)))
     named = {name: scores.annotators[by_two[name]] for name in ("annotator", "other")}
-    levels, span = figures.final_levels(level), figures.min_max(scores)
+    levels, span = statistics.final_levels(level), statistics.min_max(scores)
     return AgreementTables(
         {
-            **figures.agreement(scores, params),
+            **statistics.agreement(scores, params),
             "flagged": int((annotators["flags"] != "").sum()),
             "similarity_1": None
             if similarity is None
-            else figures.alike_below_top(similarity, level),
+            else statistics.alike_below_top(similarity, level),
             "min_max": span.drop(columns="range").to_dict("records"),
             "final_levels": levels.drop(columns="share").to_dict("records"),
         },
@@ -117,8 +117,8 @@ def measure_campaign(
         "similarity"
     ]
     result = measure(scores, consensus["level"], similarity, params)
-    result.figures["by_guideline"] = {
-        version: figures.summarize(campaign_scores(rows, shown, voided, shown))
+    result.metrics["by_guideline"] = {
+        version: statistics.summarize(campaign_scores(rows, shown, voided, shown))
         for version, rows in judgments.groupby("guideline")
     }
     return result
@@ -128,13 +128,13 @@ def join_checks(result: AgreementTables, checks: pd.DataFrame) -> AgreementTable
     """Return the tables with those of hidden checks, whose flags join each person's own."""
     annotators = result.lead["annotators.csv"]
     further = dict(zip(checks["annotator"], checks["flags"], strict=True))
-    own = zip(annotators["annotator"], annotators["flags"], strict=True)
-    both = ["; ".join(filter(None, (flags, further.get(who)))) for who, flags in own]
+    rows = zip(annotators["annotator"], annotators["flags"], strict=True)
+    both = ["; ".join(filter(None, (flags, further.get(annotator)))) for annotator, flags in rows]
     flagged = {*annotators.loc[[bool(flags) for flags in both], "annotator"].tolist()}
     flagged |= {*checks.loc[checks["flags"] != "", "annotator"].tolist()}
     lead = {"annotators.csv": annotators.assign(flags=both), "checks.csv": checks}
     return result._replace(
-        figures=result.figures | {"flagged": len(flagged)}, lead=result.lead | lead
+        metrics=result.metrics | {"flagged": len(flagged)}, lead=result.lead | lead
     )
 
 
@@ -142,7 +142,7 @@ def _measure_checks(judgments: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     return measure_checks(judgments, read_gold(), plan.min_gold, plan.gold_window)
 
 
-def measure_raw(judgments: raw.Raw, params: Agreement = USUAL) -> AgreementTables:
+def measure_raw(judgments: raw.Raw, params: Agreement = DEFAULTS) -> AgreementTables:
     """Return the agreement of raw judgments; final levels follow the paper's rule."""
     consensus = decide(judgments.pair, judgments.level, len(judgments.pairs), closed=True)
     level = pd.Series(consensus.level, dtype="Int64").mask(consensus.level == NO_LEVEL)
@@ -173,12 +173,12 @@ def main() -> None:
     )
     _write(PLOTS, result.plots)
     _write(LEAD, result.lead)
-    cli.write_metrics("agreement", result.figures)
+    cli.write_metrics("agreement", result.metrics)
     shown, waiting = len(consensus), int((consensus["outcome"] == "waiting").sum())
-    judged, flagged = result.figures["pairs"], result.figures["flagged"]
+    judged, flagged = result.metrics["pairs"], result.metrics["flagged"]
     cli.log(f"agreement: {judged:,} of {shown:,} pairs have scores, {waiting:,} wait")
     if flagged:
-        cli.log(f"agreement: {flagged} annotators need a look: {LEAD / 'annotators.csv'}")
+        cli.log(f"agreement: {flagged} annotators flagged: {LEAD / 'annotators.csv'}")
 
 
 def _write(folder: Path, frames: dict[str, pd.DataFrame]) -> None:
@@ -200,8 +200,8 @@ def command(options: argparse.Namespace) -> None:
     result = measure_raw(raw.read(options.raw, options.repeated or "both"))
     if options.lead:
         _write(options.lead, result.lead)
-    shown = json.dumps(result.figures, indent=2, allow_nan=False) + "\n"
-    sys.stdout.write(shown if options.json else text(result.figures))
+    shown = json.dumps(result.metrics, indent=2, allow_nan=False) + "\n"
+    sys.stdout.write(shown if options.json else text(result.metrics))
     return None
 
 

@@ -128,8 +128,8 @@ def top_up(options: argparse.Namespace) -> None:
 def examine_published(options: argparse.Namespace) -> None:
     """Print what the files of a published collection show; no project is needed."""
     judged = published.read_judged(options.judged)
-    figures = published.examine(raw.read(options.raw), judged, Rule())
-    shown = f"{json.dumps(figures, indent=2)}\n" if options.json else published.text(figures)
+    metrics = published.examine(raw.read(options.raw), judged, Rule())
+    shown = f"{json.dumps(metrics, indent=2)}\n" if options.json else published.text(metrics)
     sys.stdout.write(shown)
 
 
@@ -154,13 +154,15 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     """Parse the command line, or the given words."""
     parser = cli.parser("Reads params.yaml and datasets/ in the current folder.")
     verbs = parser.add_subparsers(dest="do", required=True, metavar="VERB")
-    one = verbs.add_parser("plan", help="draw an audit")
-    one.add_argument("--queries", type=cli.parse_positive, required=True, help="how many to draw")
-    one.add_argument("--seed", type=cli.parse_non_negative, default=SEED,
+    planner = verbs.add_parser("plan", help="draw an audit")
+    planner.add_argument(
+        "--queries", type=cli.parse_positive, required=True, help="how many to draw"
+    )
+    planner.add_argument("--seed", type=cli.parse_non_negative, default=SEED,
                      help=f"seed of the draw ({SEED})")  # fmt: skip
-    one.add_argument("--machine", action="store_true",
+    planner.add_argument("--machine", action="store_true",
                      help="draw more where the machine gives a high level")  # fmt: skip
-    one.add_argument("--replace", action="store_true", help="discard the existing audit")
+    planner.add_argument("--replace", action="store_true", help="discard the existing audit")
     two = verbs.add_parser("report", help="print the results")
     two.add_argument("--json", action="store_true", help="print JSON")
     two.add_argument("--out", type=Path, metavar="DIR", help="write audit_*.csv there")

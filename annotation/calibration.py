@@ -53,7 +53,7 @@ from pipeline.judges.similarity_judge import SimilarityJudge
 
 LEAD, RUNS = tables.WORK / "lead", tables.WORK / "runs"
 TEST = ".test.run"
-USUAL = Calibration(
+DEFAULTS = Calibration(
     seed=2024,
     resamples=1000,
     confidence=0.95,
@@ -72,7 +72,7 @@ USUAL = Calibration(
 class Result(NamedTuple):
     """The figures, and for the lead those of each annotator and the pairs for a second look."""
 
-    figures: dict[str, Any]
+    metrics: dict[str, Any]
     annotators: pd.DataFrame
     second_looks: pd.DataFrame
 
@@ -104,13 +104,13 @@ def is_blind(machine: pd.DataFrame) -> bool:
 
 def calibrate_campaign(judged: Judged, queries: pd.DataFrame, params: Params) -> Calibrated:
     """Return what the campaign's votes show about the machine."""
-    own, is_control = params.calibration, is_made_of_similarity(judged.machine)
+    settings, is_control = params.calibration, is_made_of_similarity(judged.machine)
     panel = build_panel(judged, tables.CLIPS.read(), params.consensus.rounding)
     if not is_control and panel.similarity is not None:
         pairs = judged.consensus[PAIR_KEY].merge(queries[["query_id", "split"]], how="left")
         pairs = pairs.assign(similarity=panel.similarity)
         panel = panel._replace(control=find_control(pairs, panel.consensus))
-    return calibrate(panel, count_answers(judged), own, is_control=is_control)
+    return calibrate(panel, count_answers(judged), settings, is_control=is_control)
 
 
 def join_levels(judged: Judged, queries: pd.DataFrame) -> pd.DataFrame:
@@ -120,8 +120,8 @@ def join_levels(judged: Judged, queries: pd.DataFrame) -> pd.DataFrame:
     both = people.rename(columns={"level": "people"}).merge(
         machine.rename(columns={"level": "machine"}), on=PAIR_KEY
     )
-    places = select_newest(judged.pairs)[[*PAIR_KEY, "video_id", "start", "end", "rank"]]
-    joined = both.merge(places, on=PAIR_KEY).merge(queries[["query_id", "split"]], on="query_id")
+    segments = select_newest(judged.pairs)[[*PAIR_KEY, "video_id", "start", "end", "rank"]]
+    joined = both.merge(segments, on=PAIR_KEY).merge(queries[["query_id", "split"]], on="query_id")
     return joined.sort_values(["query_id", "rank", "moment_id"], ignore_index=True)
 
 
@@ -146,40 +146,42 @@ def read_runs(further: list[str]) -> dict[str, Any]:
 
 def find_second_looks(judged: Judged, queries: pd.DataFrame, params: Params) -> pd.DataFrame:
     """Return the pairs that the lead should look at again."""
-    places = select_newest(judged.pairs)[[*PAIR_KEY, "video_id", "start", "end"]]
+    segments = select_newest(judged.pairs)[[*PAIR_KEY, "video_id", "start", "end"]]
     levels = judged.consensus.loc[judged.consensus["level"].notna(), [*PAIR_KEY, "level", "scores"]]
     clips = tables.CLIPS.read()[["moment_id", "clip"]]
     pairs = (
-        levels.merge(places, on=PAIR_KEY)
+        levels.merge(segments, on=PAIR_KEY)
         .merge(queries[["query_id", "query"]], on="query_id", how="left")
         .merge(clips, on="moment_id", how="left")
     )
     settled = [tables.SECOND_LOOK.read()[PAIR_KEY], tables.ADJUDICATIONS.read()[PAIR_KEY]]
     machine = settle_machine(select_fresh(judged))
-    own = params.calibration.min_difference
-    return list_second_looks(pairs, machine, pd.concat(settled), own)
+    min_difference = params.calibration.min_difference
+    return list_second_looks(pairs, machine, pd.concat(settled), min_difference)
 
 
 def compare_campaign(params: Params) -> Result:
     """Return everything that the stage writes."""
-    judged, queries, own = read_judged(), tables.QUERIES.read(), params.calibration
+    judged, queries, settings = read_judged(), tables.QUERIES.read(), params.calibration
     result = calibrate_campaign(judged, queries, params)
     blind = is_blind(judged.machine)
-    seen = not blind and not {one["code"] for one in result.figures["verdicts"]} & set(BLIND)
+    seen = not blind and not {verdict["code"] for verdict in result.metrics["verdicts"]} & set(
+        BLIND
+    )
     looks = find_second_looks(judged, queries, params) if seen else pd.DataFrame(columns=COLUMNS)
     levels = join_levels(judged, queries)
     test = levels[levels["split"] == "test"]
-    runs = read_runs(own.runs) if len(test) else {}
-    bootstrap = Bootstrap(own.resamples, own.confidence, own.seed)
-    figures = {
+    runs = read_runs(settings.runs) if len(test) else {}
+    bootstrap = Bootstrap(settings.resamples, settings.confidence, settings.seed)
+    metrics = {
         "models": sorted(judged.machine["model"].unique().tolist()),
         "blind": blind,
-        **result.figures,
+        **result.metrics,
         "conclusions": compare_conclusions(test, runs, bootstrap) if runs else None,
         "audit": measure_gain(params.candidates),
         "second_looks": len(looks) if seen else None,
     }
-    return Result(figures, result.annotators, looks)
+    return Result(metrics, result.annotators, looks)
 
 
 def main() -> None:
@@ -187,8 +189,8 @@ def main() -> None:
     result = compare_campaign(load())
     csv_files.write_csv(LEAD / "calibration.csv", result.annotators)
     csv_files.write_csv(LEAD / "second_looks.csv", result.second_looks)
-    cli.write_metrics("calibration", result.figures)
-    for verdict in result.figures["verdicts"]:
+    cli.write_metrics("calibration", result.metrics)
+    for verdict in result.metrics["verdicts"]:
         cli.log(f"calibration: {verdict['text']}")
     if number := len(result.second_looks):
         cli.log(f"calibration: pairs for a second look: {number:,} ({LEAD / 'second_looks.csv'})")
@@ -197,13 +199,13 @@ def main() -> None:
 def calibrate_files(options: argparse.Namespace) -> None:
     """Print what files show about a machine's levels."""
     compared = compare_files(options.people, options.machine, options.pairs, options.judged)
-    epsilon = USUAL.epsilon if options.epsilon is None else options.epsilon
-    params = USUAL.model_copy(update={"epsilon": epsilon})
+    epsilon = DEFAULTS.epsilon if options.epsilon is None else options.epsilon
+    params = DEFAULTS.model_copy(update={"epsilon": epsilon})
     result = calibrate(compared.panel, compared.answers, params)
     if options.lead:
         csv_files.write_csv(options.lead / "calibration.csv", result.annotators)
-    as_json = json.dumps(result.figures, indent=2, allow_nan=False) + "\n"
-    as_text = text(result.figures, by_query=compared.by_query)
+    as_json = json.dumps(result.metrics, indent=2, allow_nan=False) + "\n"
+    as_text = text(result.metrics, by_query=compared.by_query)
     sys.stdout.write(as_json if options.json else as_text)
 
 
@@ -224,8 +226,10 @@ def command(options: argparse.Namespace) -> None:
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    made = cli.parser("Without --people it reads params.yaml in the current folder (`dvc repro`).")
-    add = made.add_argument
+    calibration_parser = cli.parser(
+        "Without --people it reads params.yaml in the current folder (`dvc repro`)."
+    )
+    add = calibration_parser.add_argument
     add("--people", type=Path, metavar="FILE", help="raw votes of any collection")
     add("--machine", type=Path, metavar="FILE", help="a machine's levels: pair_id,level")
     add("--pairs", type=Path, metavar="FILE",
@@ -233,11 +237,11 @@ def parser() -> argparse.ArgumentParser:
     add("--judged", type=Path, nargs="+", default=[], metavar="FILE",
         help="judged moments with similarities, for the control: val.json, test.json")  # fmt: skip
     add("--epsilon", type=cli.parse_share, metavar="E",
-        help=f"extra cost of a person over the machine ({USUAL.epsilon:g}): .2 for experts, .15 for"
-             " trained people, .1 for crowds")  # fmt: skip
+        help=f"extra cost of a person over the machine ({DEFAULTS.epsilon:g}): .2 for experts, .15"
+             " for trained people, .1 for crowds")  # fmt: skip
     add("--json", action="store_true", help="print JSON; undefined values are null")
     add("--lead", type=Path, metavar="FOLDER", help="write each person's figures there")
-    return made
+    return calibration_parser
 
 
 if __name__ == "__main__":

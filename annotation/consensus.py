@@ -23,8 +23,8 @@ from typing import Any, get_args
 
 import pandas as pd
 
-from annotation.reliability.figures import summarize
 from annotation.reliability.scores import campaign_scores
+from annotation.reliability.statistics import summarize
 from annotation.votes import raw, raw_consensus
 from annotation.votes.adjudication import adjudicate, fresh_decisions
 from annotation.votes.campaign_votes import consensus, counted_votes
@@ -37,7 +37,7 @@ from pipeline.core import cli, tables
 from pipeline.core.params import load
 
 
-def figures(
+def summarize_campaign(
     judgments: pd.DataFrame,
     ledger: pd.DataFrame,
     voided: pd.DataFrame,
@@ -62,7 +62,7 @@ def figures(
         "with_level": int(table["level"].notna().sum()),
         "nothing_waits": bool(len(table)) and not (outcome == "waiting").any(),
         "outcomes": {name: int((outcome == name).sum()) for name in tables.OUTCOMES},
-        "discarded_for_want_of_votes": int(short.sum()),
+        "discarded_with_too_few_votes": int(short.sum()),
         "levels": {str(level): int((table["level"] == level).sum()) for level in range(LEVELS)},
         "judgments": {
             "all": len(judgments),
@@ -87,7 +87,7 @@ def main() -> None:
     closed = campaign is not None and campaign.closed
     judgments, ledger = tables.JUDGMENTS.read(), tables.PAIRS.read()
     adjudications = tables.ADJUDICATIONS.read()
-    made = len(judgments)
+    before = len(judgments)
     if campaign is not None:
         judgments, ledger = campaign.select_kept(judgments), campaign.select_kept(ledger)
     voided = tables.VOIDED.read()
@@ -98,10 +98,10 @@ def main() -> None:
     scores = campaign_scores(judgments, select_newest(ledger), voided, table)
     metrics = {
         "closed": closed,
-        **figures(judgments, ledger, voided, adjudications, table),
+        **summarize_campaign(judgments, ledger, voided, adjudications, table),
         "agreement": summarize(scores),
     }
-    metrics["judgments"]["of_pilot"] = made - len(judgments)
+    metrics["judgments"]["of_pilot"] = before - len(judgments)
     cli.write_metrics("consensus", metrics)
     waiting = (
         f"{metrics['outcomes']['waiting']:,} wait" if len(table) else "nothing has been shown yet"

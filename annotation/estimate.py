@@ -99,17 +99,17 @@ def pilot_text(params: Params, qrels: Path, runs: Sequence[Path]) -> str:
     values = score_runs(qrels, {str(run): run for run in runs}, PILOT_MEASURES, "paper")
     sizes = stability.default_sizes(len(values.queries))
     curves = list(stability.measure_stability(values, sizes, trials=PILOT_TRIALS))
-    own = params.split.val + params.split.test
+    planned = params.split.val + params.split.test
     pilot = f"{len(runs)} runs on {len(values.queries):,} queries of {qrels}"
     lines = [
-        f"queries needed, from {pilot} (here: {own:,})",
+        f"queries needed, from {pilot} (here: {planned:,})",
         f"{'':20}{f'tau {stability.TAU:g}':>12}{f'difference {stability.DIFFERENCE:g}':>18}",
     ]
     needed = stability.find_needed(curves)
     for tau, difference in zip(needed[::2], needed[1::2], strict=True):
         cells = [
-            f"> {one.largest:,}" if one.queries is None else f"{one.queries:,}"
-            for one in (tau, difference)
+            f"> {size.largest:,}" if size.queries is None else f"{size.queries:,}"
+            for size in (tau, difference)
         ]
         lines.append(f"{tau.measure:20}{cells[0]:>12}{cells[1]:>18}")
     return "\n".join(lines)
@@ -124,7 +124,7 @@ def main(options: argparse.Namespace) -> None:
         qrels, *runs = options.pilot
         with warnings.catch_warnings(record=True) as caught:
             pilot = pilot_text(params, qrels, runs)
-        for message in dict.fromkeys(str(one.message) for one in caught):
+        for message in dict.fromkeys(str(warning.message) for warning in caught):
             cli.log(message)
         sys.stdout.write(f"\n{pilot}\n")
     if moments := options.moments or tables.MOMENTS.count_rows():
@@ -154,7 +154,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--moments", type=cli.parse_positive, help="size of the corpus, before it is read"
     )
-    parser.add_argument("--hourly", type=positive, help="pay per hour")
+    parser.add_argument("--hourly", type=positive, help="hourly pay, in your currency")
     parser.add_argument(
         "--pilot",
         type=Path,

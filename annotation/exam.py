@@ -54,12 +54,12 @@ def push(connection: Connection, params: Params, *, beside_others: bool = False)
     _choose_once(connection, params)
     exam, answers = tables.EXAM.read(), tables.EXAM_ANSWERS.read()
     standings = read_standings(connection.roster.annotators, required=True)
-    people = [who for who, one in standings.items() if one in TAKES]
+    people = [number for number, standing in standings.items() if standing in TAKES]
     wanted = exam_tasks.exam_tasks(exam, answers, people)
-    figures = exam_tasks.push(connection, params, "exam", wanted, beside_others=beside_others)
+    counts = exam_tasks.push(connection, params, "exam", wanted, beside_others=beside_others)
     return (
         f"exam: {len(exam)} pairs of {exam['query_id'].nunique()} queries for {len(people)} people;"
-        f" {figures['added']} tasks added, {figures['closed']} closed; next:"
+        f" {counts['added']} tasks added, {counts['closed']} closed; next:"
         " python -m annotation.people invite"
     )
 
@@ -106,17 +106,18 @@ def feedback(connection: Connection, params: Params, *, everybody: bool = False)
         )
     standings = read_standings(connection.roster.annotators, required=True)
     people = [
-        who
-        for who, one in standings.items()
-        if one == "failed" or (one == "passed" and (everybody or (who, SECOND) in marked.pages))
+        number
+        for number, standing in standings.items()
+        if standing == "failed"
+        or (standing == "passed" and (everybody or (number, SECOND) in marked.pages))
     ]
     wanted = exam_tasks.feedback_tasks(marked.exam, marked.answers, people)
-    figures = exam_tasks.push(connection, params, "feedback", wanted)
+    counts = exam_tasks.push(connection, params, "feedback", wanted)
     asked = wanted["annotator"].nunique()
     following = "; next: python -m annotation.people invite" if asked else ""
     return (
-        f"exam: feedback to {asked} people: {figures['added']} tasks added,"
-        f" {figures['closed']} closed{following}"
+        f"exam: feedback to {asked} people: {counts['added']} tasks added,"
+        f" {counts['closed']} closed{following}"
     )
 
 
@@ -167,7 +168,7 @@ def _arguments() -> argparse.Namespace:
     )
     commands.add_parser("mark", help="fetch and mark the answers, and show the results")
     again = commands.add_parser("feedback", help="give people their failed pairs again")
-    again.add_argument("--all", action="store_true", help="also to people who passed")
+    again.add_argument("--all", action="store_true", help="include people who passed")
     commands.add_parser("status", help="show everyone's results; change nothing")
     return parser.parse_args()
 

@@ -57,7 +57,7 @@ def run_invite(options: argparse.Namespace) -> None:
     """Print the invitations, or write them for mail merge."""
     invited = list(invitations.invite(require_connection(), load()))
     if options.csv is None:
-        lines = (line for one in invited for line in invitations.text(one))
+        lines = (line for invitation in invited for line in invitations.text(invitation))
         sys.stdout.writelines(f"{line}\n" for line in lines)
         return
     write_private(options.csv, pd.DataFrame(invited, columns=invitations.Invitation._fields))
@@ -81,7 +81,7 @@ def run_hours(options: argparse.Namespace) -> None:
         name=table["annotator"].map(names),
         per_hour=pd.Series(map(hours.rate, table.to_dict("records")), dtype="float64"),
     )
-    columns = [*hours.KEY, "name", "email", "judgments", "hours", "per_hour", *hours.FIGURES[2:]]
+    columns = [*hours.KEY, "name", "email", "judgments", "hours", "per_hour", *hours.TOTALS[2:]]
     write_private(options.csv, named[columns].round(4))
     cli.log(f"{options.csv}: {len(named)} rows, with addresses; only you can read it")
 
@@ -107,23 +107,23 @@ def run_void(options: argparse.Namespace) -> None:
         raise UsageError(
             f"--to {options.until.typed} is not after --from {options.since:%Y-%m-%d %H:%M} (UTC)"
         )
-    people = {who.number: who for who in roster.read_people()}
+    people = {person.number: person for person in roster.read_people()}
     until = options.until and options.until.instant
     period = Period(options.number, options.since, until, options.reason)
     judgments, now = tables.JUDGMENTS.read(), datetime.now(UTC)
     result = void(tables.VOIDED.read(), judgments, people, period, now)
     tables.VOIDED.write(result.voided)
-    who = f"annotator {period.annotator}"
-    git.commit([tables.VOIDED.path], f"Void the judgments of {who} {period.text}")
+    annotator = f"annotator {period.annotator}"
+    git.commit([tables.VOIDED.path], f"Void the judgments of {annotator} {period.text}")
     cli.log(
-        f"{who}: {result.judgments:,} of {result.made:,} judgments, on {result.pairs:,} pairs,"
-        f" are voided, {period.text}"
+        f"{annotator}: {result.judgments:,} of {result.of_annotator:,} judgments,"
+        f" on {result.pairs:,} pairs, are voided, {period.text}"
         if result.judgments
-        else f"{who}: no judgment {period.text} has been pulled; any pulled later is voided"
+        else f"{annotator}: no judgment {period.text} has been pulled; any pulled later is voided"
     )
     listed = people.get(period.annotator)
     if period.until is None and listed is not None and listed.active:
-        cli.log(f"{who} gets no further tasks; set active: false in {roster.PUBLIC}")
+        cli.log(f"{annotator} gets no further tasks; set active: false in {roster.PUBLIC}")
     cli.log(
         "the campaign is closed, so nobody else is asked; next: dvc repro release report"
         if campaign.closed
@@ -212,7 +212,7 @@ def _arguments() -> argparse.Namespace:
     add("--from", dest="since", type=parse_begin, required=True, metavar="DATE",
         help="a day, or a day and time, such as 2026-11-23T14:30 (UTC)")  # fmt: skip
     add("--to", dest="until", type=parse_end, metavar="DATE",
-        help="likewise; a day is included (default: no end)")  # fmt: skip
+        help="end, same format; a bare day is inclusive (default: no end)")  # fmt: skip
     add("--reason", metavar="TEXT", help="why, for your records: committed, never released")
     return parser.parse_args()
 

@@ -28,7 +28,7 @@ from annotation.assignment.planning import (
 )
 from annotation.label_studio import settings
 from annotation.roster import roster
-from annotation.roster.annotator import PEOPLE_NEEDED, Annotator, judges
+from annotation.roster.annotator import PEOPLE_NEEDED, Annotator, roles_of_voters
 from annotation.votes.votes import classify
 from pipeline.campaign.campaign import load_open_campaign
 from pipeline.campaign.next_step import Situation, next_steps
@@ -42,7 +42,7 @@ def refuse_too_few_people(annotators: Sequence[Annotator]) -> None:
     Raises:
         PlanError: fewer than four people may be asked.
     """
-    number = len(judges(annotators))
+    number = len(roles_of_voters(annotators))
     if number < PEOPLE_NEEDED:
         raise PlanError(
             f"{roster.PUBLIC}: {number} active people can judge, but {PEOPLE_NEEDED} are needed"
@@ -68,9 +68,9 @@ def main() -> None:
     planned = plan(inputs)
     if planned.state["pairs"]["waiting"]:
         refuse_too_few_people(inputs.annotators)
-    kept = campaign.select_kept(inputs.judgments)
-    standing = classify(kept, inputs.shown, inputs.voided)
-    figures = {
+    judgments = campaign.select_kept(inputs.judgments)
+    standing = classify(judgments, inputs.shown, inputs.voided)
+    state = {
         "campaign": campaign.name,
         **measure_progress(inputs, planned.state, answers.rejected, params.plan.pause),
         "without_account": people_without_account(people),
@@ -79,10 +79,10 @@ def main() -> None:
         "stale_judgments": int((standing == "stale").sum()),
     }
     tables.ASSIGNMENTS.write(planned.assignments)
-    files.write_json(tables.STATE, figures)
+    files.write_json(tables.STATE, state)
     # `push` follows in the same `dvc repro`, and hands out the assignments.
-    steps = next_steps(Situation(campaign, figures, server=settings.endpoint() is not None))
-    cli.log(progress.summarize(figures, len(planned.assignments), steps))
+    steps = next_steps(Situation(campaign, state, server=settings.endpoint() is not None))
+    cli.log(progress.summarize(state, len(planned.assignments), steps))
 
 
 if __name__ == "__main__":

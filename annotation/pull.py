@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from annotation.answers.judgments import trust_all
-from annotation.answers.pulling import KEPT, pull
+from annotation.answers.pulling import OUTPUTS, pull
 from annotation.label_studio.connection import connect, hold_lock
 from pipeline.campaign.campaign import load_open_campaign
 from pipeline.core import cli, files, tables
@@ -32,7 +32,7 @@ OF_EXAM = (tables.EXAM, tables.EXAM_ANSWERS, tables.QUALIFICATIONS)
 
 def main(options: argparse.Namespace) -> None:
     """Pull, if a campaign is open and a server is configured."""
-    for table in (*KEPT, *OF_EXAM):
+    for table in (*OUTPUTS, *OF_EXAM):
         if not table.path.is_file():
             table.write(table.empty())
     files.write_json(
@@ -52,7 +52,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--accept-loss",
         action="store_true",
-        help="continue although judgments have disappeared from the server",
+        help="continue even if judgments are missing on the server",
     )
     parser.add_argument(
         "--trust-imported",

@@ -29,12 +29,12 @@ def main(options: argparse.Namespace) -> None:
         return files.write_json(RECEIPT, {"server": None})
     pairs = describe_pairs(tables.ASSIGNMENTS.read(), params)
     with hold_lock("push"):
-        figures = push(connection, pairs, params, beside_others=options.beside_others)
+        counts = push(connection, pairs, params, beside_others=options.beside_others)
     cli.log(
-        f"push: {figures['added']} tasks added, {figures['closed']} closed,"
-        f" {figures['reopened']} reopened, in {figures['projects']} projects"
+        f"push: {counts['added']} tasks added, {counts['closed']} closed,"
+        f" {counts['reopened']} reopened, in {counts['projects']} projects"
     )
-    return files.write_json(RECEIPT, {"server": connection.studio.url, **figures})
+    return files.write_json(RECEIPT, {"server": connection.studio.url, **counts})
 
 
 def _arguments() -> argparse.Namespace:

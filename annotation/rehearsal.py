@@ -30,7 +30,7 @@ from annotation.label_studio.settings import Endpoint
 from annotation.local_server.layout import DATA
 from annotation.quality.standing import MAY_JUDGE, Standing, read_standings
 from annotation.roster import roster
-from annotation.roster.annotator import PEOPLE_NEEDED, judges
+from annotation.roster.annotator import PEOPLE_NEEDED, roles_of_voters
 from annotation.simulation import careless, commands, detect
 from annotation.simulation.kinds import create_simulated
 from annotation.simulation.practice import practice
@@ -92,7 +92,7 @@ def rehearse(name: str, people: int) -> None:
 
 def _examine() -> None:
     """Have everyone take the exam, and those who fail take it again."""
-    if all(one in MAY_JUDGE for one in _standings().values()):
+    if all(standing in MAY_JUDGE for standing in _standings().values()):
         return
     _step("the exam: all judge the same pairs", "annotation.exam", "push")
     _step("the exam: simulated people answer", "annotation.simulate")
@@ -100,18 +100,20 @@ def _examine() -> None:
     if "failed" in _standings().values():
         _step("the exam: simulated people answer again", "annotation.simulate")
         _step("the exam: everyone's results", "annotation.exam", "mark")
-    _part_with([number for number, one in _standings().items() if one == "failed-twice"])
+    _dismiss_failed(
+        [number for number, standing in _standings().items() if standing == "failed-twice"]
+    )
 
 
 def _standings() -> dict[int, Standing]:
     return read_standings(roster.read_people(), required=True)
 
 
-def _part_with(failed: Collection[int]) -> None:
+def _dismiss_failed(failed: Collection[int]) -> None:
     """Decide like a lead about people who failed twice: they leave while enough others remain."""
     people = read_model(roster.People, roster.PUBLIC).annotators
     for number in sorted(failed):
-        enough = len(judges(roster.read_people())) > PEOPLE_NEEDED
+        enough = len(roles_of_voters(roster.read_people())) > PEOPLE_NEEDED
         decision = {"active": False} if enough else {"admitted": True}
         people[number] = people[number].model_copy(update=decision)
         roster.write(people, roster.read_accounts())

@@ -53,7 +53,7 @@ from pipeline.core import cli
 
 USUAL_PORT = 8080
 ATTEMPTS = 5
-HERE = (ports.LOCALHOST, "localhost")
+LOCAL_HOSTS = (ports.LOCALHOST, "localhost")
 NOT_RUNNING = 3
 
 
@@ -104,8 +104,8 @@ def _lock_server() -> FileLock:
 
 def _start_new(port: int | None, workers: int | None) -> Running:
     _refuse_to_leave_another()
-    place = database.configured()
-    if workers and place is None:
+    postgres = database.configured()
+    if workers and postgres is None:
         raise ServerError(
             f"--workers {workers}: SQLite has one writer; set {database.URL} (docs/server.md)"
         )
@@ -114,10 +114,10 @@ def _start_new(port: int | None, workers: int | None) -> Running:
     if port and not ports.wait_until_free(port):
         raise ports.taken_error(port)
     credentials = _credentials()
-    if place:
-        database.remember(place)
+    if postgres:
+        database.remember(postgres)
     for attempt in range(ATTEMPTS):
-        process = launch(port or _choose_port(port, attempt), credentials, place, workers)
+        process = launch(port or _choose_port(port, attempt), credentials, postgres, workers)
         try:
             server = wait_until_ready(process)
         except PortTakenError:
@@ -150,29 +150,31 @@ def _configured() -> SplitResult:
 
 
 def _local_port() -> int | None:
-    return _configured().port if _configured().hostname in HERE else None
+    return _configured().port if _configured().hostname in LOCAL_HOSTS else None
 
 
 def _refuse_to_leave_another() -> None:
     configured = _configured().hostname
-    here = configured in {None, *HERE}
+    is_local = configured in {None, *LOCAL_HOSTS}
     url, token = (settings.value(name) or "" for name in (settings.URL, settings.TOKEN))
     statuses = {HTTPStatus.OK, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
     ours = DATABASE.exists() or KEY.exists()
-    if here and (not url or ours or whoami_status(url, token) not in statuses):
+    if is_local and (not url or ours or whoami_status(url, token) not in statuses):
         return
     raise ServerError(
-        f"{settings.URL} names another server ({url if here else configured}), whose campaign this"
-        " would abandon; to do so, remove it from the environment or from .env"
+        f"{settings.URL} names another server ({url if is_local else configured}), whose campaign"
+        " this would abandon; to do so, remove it from the environment or from .env"
     )
 
 
 def _refuse_another_in_the_environment(server: Running | None) -> None:
     """Refuse if the environment would send this folder's requests to another server."""
-    own = settings.read() if server is None else {**settings.read(), settings.URL: server.url}
+    configured = (
+        settings.read() if server is None else {**settings.read(), settings.URL: server.url}
+    )
     for name in (settings.URL, settings.TOKEN, settings.USERNAME, settings.PASSWORD):
         value = os.environ.get(name)
-        if value and value.rstrip("/") != own.get(name):
+        if value and value.rstrip("/") != configured.get(name):
             raise ServerError(
                 f"{name} is set in the environment and differs from this folder's server, which it"
                 f" would override: unset {name}, then try again"
@@ -236,8 +238,8 @@ def _status() -> None:
 def _describe_workers(server: Running) -> str:
     if server.workers is None:
         return "SQLite"
-    place = database.configured()
-    return f"{server.workers} workers on {place.address if place else 'PostgreSQL'}"
+    postgres = database.configured()
+    return f"{server.workers} workers on {postgres.address if postgres else 'PostgreSQL'}"
 
 
 def check() -> str:
@@ -274,7 +276,7 @@ def _arguments() -> argparse.Namespace:
     commands.add_parser("status", help="show where it runs")
     commands.add_parser("check", help="check that the configured server accepts our token")
     save = commands.add_parser("backup", help="save everything that git and DVC don't have")
-    put = commands.add_parser("restore", help="put a backup in place; keeps what was there")
+    put = commands.add_parser("restore", help="restore a backup; the present files are kept")
     for command in (save, put):
         command.add_argument("file", type=Path, metavar="FILE.zip")
     save.add_argument("--clips", action="store_true", help="include the clips")

@@ -63,10 +63,12 @@ def simulate(connection: Connection, level: Truth, share: float, seed: int) -> i
             " python -m annotation.campaign open --rehearsal --people 6 --name Rehearsal"
         )
     # The accounts of active, simulated people: those whose password is known.
-    active = {who.number for who in connection.roster.annotators if who.active}
+    active = {person.number for person in connection.roster.annotators if person.active}
     accounts = connection.roster.accounts.items()
-    people = {number: one for number, one in accounts if number in active and one.password}
-    own = [
+    people = {
+        number: account for number, account in accounts if number in active and account.password
+    }
+    projects = [
         (number, project)
         for purpose in ANSWERED
         for number, project in find_projects(
@@ -74,22 +76,22 @@ def simulate(connection: Connection, level: Truth, share: float, seed: int) -> i
         ).items()
         if number in people
     ]
-    judging = {number: people[number] for number in sorted({number for number, _ in own})}
+    judging = {number: people[number] for number in sorted({number for number, _ in projects})}
     work = [
         Work(number, task, key)
-        for number, project in sorted(own)
+        for number, project in sorted(projects)
         for task, key in _open(connection, project, share)
     ]
     simulated = create_simulated(people, seed)
     with _log_in(connection.studio, judging) as visitors, ThreadPoolExecutor(TOGETHER) as pool:
 
-        def send(one: Work) -> None:
-            pair = (one.key.query_id, one.key.moment_id)
-            answer_as_asked = answer_again if one.key.kind == "feedback" else answer
-            answered = answer_as_asked(simulated[one.annotator], level(*pair), *pair)
+        def send(job: Work) -> None:
+            pair = (job.key.query_id, job.key.moment_id)
+            answer_as_asked = answer_again if job.key.kind == "feedback" else answer
+            answered = answer_as_asked(simulated[job.annotator], level(*pair), *pair)
             reason: ReasonName | None = "broken-clip" if answered.level is None else None
             result = page.result_of(answered.level, reason)
-            visitors[one.annotator].answer(one.task, result, answered.seconds)
+            visitors[job.annotator].answer(job.task, result, answered.seconds)
 
         done = pool.map(send, work)
         list(progress("judge", done, total=len(work), unit="pairs"))

@@ -57,7 +57,7 @@ def status(campaign: PlanInputs, state: Mapping[str, Any], steps: Sequence[Step]
     states, queries = find_pair_states(campaign), state["queries"]
     return {
         "next": [step._asdict() for step in steps],
-        "wanted": sum(who["open"] for who in state["annotators"].values()),
+        "wanted": sum(person["open"] for person in state["annotators"].values()),
         "waits": bool(list_open(state)),
         **state,
         "agreement": agreement(states),
@@ -69,7 +69,13 @@ def status(campaign: PlanInputs, state: Mapping[str, Any], steps: Sequence[Step]
 def agreement(states: PairStates) -> dict[str, float | int | None]:
     """Return how often a pair's first two levels are equal, or at most 1 apart."""
     scores = states.consensus.lists()
-    apart = pd.Series([max(one) - min(one) for one in scores if len(one) == FIRST_VOTES])
+    apart = pd.Series(
+        [
+            max(pair_scores) - min(pair_scores)
+            for pair_scores in scores
+            if len(pair_scores) == FIRST_VOTES
+        ]
+    )
     escalated = int(states.escalated.sum())
     both = len(apart) + int((states.consensus.scores > FIRST_VOTES).sum())
     near = int((apart <= MAX_DIFFERENCE).sum())
@@ -83,9 +89,9 @@ def agreement(states: PairStates) -> dict[str, float | int | None]:
 
 def levels(states: PairStates, query: str) -> list[int | None]:
     """Return the levels of a query's first batch in rank order; None where there is none."""
-    own = states.pairs.assign(level=states.consensus.level)
-    own = own[(own["query_id"] == query) & (own["batch"] == 1)].sort_values("rank")
-    return [None if level == NO_LEVEL else level for level in own["level"].tolist()]
+    rows = states.pairs.assign(level=states.consensus.level)
+    rows = rows[(rows["query_id"] == query) & (rows["batch"] == 1)].sort_values("rank")
+    return [None if level == NO_LEVEL else level for level in rows["level"].tolist()]
 
 
 def read_status() -> tuple[str, dict[str, Any]]:
@@ -99,8 +105,8 @@ def read_status() -> tuple[str, dict[str, Any]]:
         problem = "no campaign is open here" if campaign is None else "there are no candidates yet"
         [step] = next_steps(Situation(campaign, {}, candidates=has_queries and campaign is None))
         raise CampaignError(f"{FILE}: {problem}; next: {step.text}")
-    figures = _closed_status(campaign) if campaign.closed else _open_status(campaign)
-    return campaign.name, figures
+    metrics = _closed_status(campaign) if campaign.closed else _open_status(campaign)
+    return campaign.name, metrics
 
 
 def _closed_status(opened: Campaign) -> dict[str, Any]:
@@ -116,7 +122,7 @@ def _open_status(opened: Campaign) -> dict[str, Any]:
     connection, answers, params = connect("status"), read_answers(), load()
     if connection is not None:
         with hold_lock("status"):
-            fetched = pulling.fetch(connection, pulling.see_departures(connection))
+            fetched = pulling.fetch(connection, pulling.record_departures(connection))
         merged = pulling.merge_history(tables.JUDGMENT_HISTORY.read(), fetched)
         answers = Answers(merged.judgments, *pulling.other_tables(fetched))
     people = roster.read_roster()
@@ -147,12 +153,12 @@ def count_unsent(wanted: pd.DataFrame, open_tasks: pd.DataFrame) -> int:
 def main(options: argparse.Namespace) -> None:
     """Print the state of the campaign, once or repeatedly."""
     while True:
-        name, figures = read_status()
-        shown = f"{json.dumps(figures, indent=2)}\n" if options.json else text(name, figures)
+        name, metrics = read_status()
+        shown = f"{json.dumps(metrics, indent=2)}\n" if options.json else text(name, metrics)
         sys.stdout.write(shown)
         sys.stdout.flush()
         if options.watch is None:
-            sys.exit(WAITING if figures["waits"] else 0)
+            sys.exit(WAITING if metrics["waits"] else 0)
         time.sleep(options.watch)
 
 

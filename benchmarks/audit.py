@@ -70,9 +70,9 @@ def print_gains(number: int, seed: int) -> None:
         for machine in MACHINES:
             audits = simulate_twice(setting, depth, machine, number, seed)
             for strata, rank in enumerate(CUTS[:2], start=1):
-                figures = compare(setting, audits, strata)
-                shares = f"{100 * figures.covered:9.1f}{100 * figures.covered_without:9.1f}"
-                rest = "".join(f"{figure:9.2f}" for figure in figures[2:])
+                gains = compare(setting, audits, strata)
+                shares = f"{100 * gains.covered:9.1f}{100 * gains.covered_without:9.1f}"
+                rest = "".join(f"{value:9.2f}" for value in gains[2:])
                 print(f"{machine:10}{rank:9}{shares}{rest}")
 
 

@@ -113,7 +113,7 @@ def connection(lead: LabelStudio, params: Params) -> Connection:
         opened_at=opened,
         closed_at=None,
     )
-    for table in (tables.PAIRS, *pulling.KEPT, *pull.OF_EXAM):
+    for table in (tables.PAIRS, *pulling.OUTPUTS, *pull.OF_EXAM):
         table.write(table.empty())
     numbers = range(1, PEOPLE + 1)
     people = [Annotator(number, "annotator", active=True) for number in numbers]
@@ -154,8 +154,8 @@ def bare_import(lead: LabelStudio, params: Params, tasks: int) -> float:
     config = page.label_config(guideline.current(params.annotation))
     project = lead.create({"title": "bare", "label_config": config})
     data = [page.task_data(QUERY, "x" * 60, "k" * 330)] * tasks
-    parts = (data[begin : begin + BARE_BATCH] for begin in range(0, tasks, BARE_BATCH))
-    return time_call(lambda: [lead.add(project, part) for part in parts])[0]
+    batches = (data[begin : begin + BARE_BATCH] for begin in range(0, tasks, BARE_BATCH))
+    return time_call(lambda: [lead.add(project, batch) for batch in batches])[0]
 
 
 def whole_push(lead: LabelStudio, params: Params, tasks: int) -> float:
@@ -168,7 +168,7 @@ def judge_all(lead: LabelStudio, params: Params, tasks: int) -> Connection:
     """Return a campaign in which all tasks are answered."""
     campaign, pairs = connection(lead, params), make_pairs(tasks)
     push(campaign, pairs.groupby("annotator").head(1), params, beside_others=True)
-    own = projects.find_projects(lead, campaign.campaign)
+    by_annotator = projects.find_projects(lead, campaign.campaign)
     task_data = TaskData(pairs, params.clips.url, BARE_BATCH)
     for number, keys in keys_by_annotator(pairs, campaign.campaign.guideline).items():
         account = campaign.roster.accounts[number]
@@ -176,7 +176,7 @@ def judge_all(lead: LabelStudio, params: Params, tasks: int) -> Connection:
         user = lead.users()[account.email]
         data = [task_data.data(key, campaign.signer) for key in keys[1:]]
         for begin in range(0, len(data), BARE_BATCH):
-            _import_answers(own[number].id, data[begin : begin + BARE_BATCH], user)
+            _import_answers(by_annotator[number].id, data[begin : begin + BARE_BATCH], user)
     return campaign
 
 
@@ -202,11 +202,11 @@ def _import_answers(project: int, data: Sequence[Mapping[str, str]], user: int) 
 
 def bare_paging(lead: LabelStudio, campaign: Connection) -> float:
     """Return the seconds of a bare read of all pages of tasks with all fields."""
-    own = projects.find_projects(lead, campaign.campaign)
+    by_annotator = projects.find_projects(lead, campaign.campaign)
 
     def read_all() -> None:
         with _api() as http:
-            for project in own.values():
+            for project in by_annotator.values():
                 page_number, total = 0, 1
                 while page_number * PAGE < total:
                     page_number += 1

@@ -89,8 +89,12 @@ def _swap(text: str, word: truecase.Word | None, new: str) -> str:
     return text[: word.start] + new + text[word.end :]
 
 
-def _negate(one: _Caption) -> str:
-    return f"{one.text[: one.verb.start]}never {one.text[one.verb.start :]}" if one.verb else ""
+def _negate(caption: _Caption) -> str:
+    return (
+        f"{caption.text[: caption.verb.start]}never {caption.text[caption.verb.start :]}"
+        if caption.verb
+        else ""
+    )
 
 
 def _shorten(text: str) -> str:
@@ -136,15 +140,15 @@ def main() -> None:
     look = partial(check, list(table["caption"]), list(table["description"]), finder, encoder)
     limits = read_limits(params)
     raw = look(Limits(PAPER, limits.max_name_score))
-    own = look(limits._replace(masked=True, min_detail=limits.min_detail or 0.0))
-    scores = {"raw": raw["similarity"], "masked": own["similarity"], "detail": own["detail"]}
+    masked = look(limits._replace(masked=True, min_detail=limits.min_detail or 0.0))
+    scores = {"raw": raw["similarity"], "masked": masked["similarity"], "detail": masked["detail"]}
     table = table.assign(**scores)
     print(pd.DataFrame({name: areas(table, name) for name in scores}).round(3).to_string())
     fails = {
         f"raw < {PAPER}": ~raw["similarity_ok"],
-        f"masked < {limits.min_similarity}": ~own["similarity_ok"],
-        f"detail < {limits.min_detail}": ~own["detail_ok"],
-        "masked or detail": ~(own["similarity_ok"] & own["detail_ok"]),
+        f"masked < {limits.min_similarity}": ~masked["similarity_ok"],
+        f"detail < {limits.min_detail}": ~masked["detail_ok"],
+        "masked or detail": ~(masked["similarity_ok"] & masked["detail_ok"]),
     }
     shares = table[["kind"]].assign(**fails).groupby("kind").mean().astype(float)
     print(shares.assign(captions=table["kind"].value_counts()).round(4).to_string())

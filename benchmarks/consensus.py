@@ -81,7 +81,7 @@ def measure(source: Path, out: Path, repeat: int) -> None:
     _, agreed = best(
         "agreement, from a file", lambda: agreement.measure_raw(raw.read(source)), repeat
     )
-    print(raw_consensus.text(consensus), text(agreed.figures), sep="\n")
+    print(raw_consensus.text(consensus), text(agreed.metrics), sep="\n")
 
 
 def main() -> None:

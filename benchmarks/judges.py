@@ -19,21 +19,20 @@ from benchmarks.script import parse_arguments
 
 def count_verdicts(campaigns: int, judges: int) -> Counter[tuple[str, str]]:
     """Return how often each judge got which verdicts."""
-    sys.path.insert(0, "tests/annotation")
-    simulation: Any = import_module("judges")
+    simulation: Any = import_module("support.judges")
     named: Counter[tuple[str, str]] = Counter()
     for campaign in range(1, campaigns + 1):
         panel, truth = simulation.people(campaign)
         control = find_control_in_folds(panel.query, panel.similarity, panel.consensus)
         for seed in range(judges):
-            own = simulation.judges(panel, truth, 1000 * campaign + seed)
-            for name, level in own.items():
+            machines = simulation.judges(panel, truth, 1000 * campaign + seed)
+            for name, level in machines.items():
                 judged = panel._replace(machine=level, control=control)
-                figures = calibrate(
+                metrics = calibrate(
                     judged, simulation.count_answers(level), simulation.PARAMS
-                ).figures
-                passed = figures["alternative_test"]["passed"]
-                codes = " ".join(verdict["code"] for verdict in figures["verdicts"])
+                ).metrics
+                passed = metrics["alternative_test"]["passed"]
+                codes = " ".join(verdict["code"] for verdict in metrics["verdicts"])
                 named[name, codes] += 1
                 named[name, f"(passes the alternative annotator test: {passed})"] += 1
     return named

@@ -23,11 +23,11 @@ GROUND_TRUTH = "val"
 def flatten(metrics: dict[str, Any]) -> dict[str, float]:
     """Return the script's nested output by our cells' names, which its `brief` uses too."""
     cells: dict[str, float] = dict(metrics.get("brief", {}))
-    for part in ("full", "short", "middle", "long"):
-        for name, by_threshold in metrics[part].items():
+    for length in ("full", "short", "middle", "long"):
+        for name, by_threshold in metrics[length].items():
             for threshold, value in by_threshold.items():
                 at = "" if threshold == "average" else f"@{threshold}"
-                cells[f"MR-{part}-{name.removeprefix('MR-')}{at}"] = value
+                cells[f"MR-{length}-{name.removeprefix('MR-')}{at}"] = value
     return cells
 
 

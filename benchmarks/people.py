@@ -77,7 +77,7 @@ def print_campaigns(outcomes: Sequence[Outcome]) -> None:
 
 def _compared(outcomes: Sequence[Outcome]) -> list[str]:
     without, checked, end = (
-        np.array([outcome[place] for outcome in outcomes]).mean(axis=0) for place in (1, 2, 3)
+        np.array([outcome[column] for outcome in outcomes]).mean(axis=0) for column in (1, 2, 3)
     )
     off = np.array([outcome.checked.error - outcome.without.error for outcome in outcomes])
     half = 1.96 * off.std(ddof=1) / len(off) ** 0.5 if len(off) > 1 else np.nan

@@ -97,8 +97,8 @@ def real_judges(random: Random, judge: Ints, votes: Raw) -> Iterator[tuple[str, 
 def ndcg(levels: Floats) -> Floats:
     """Return nDCG@10 of lists of levels, (queries, ranks)."""
     discount = 1 / np.log2(np.arange(CUTOFF) + 2)
-    own, best = (part[:, :CUTOFF] @ discount for part in (levels, -np.sort(-levels, axis=1)))
-    value: Floats = np.divide(own, best, out=np.zeros(len(own)), where=best > 0)
+    gain, best = (ranked[:, :CUTOFF] @ discount for ranked in (levels, -np.sort(-levels, axis=1)))
+    value: Floats = np.divide(gain, best, out=np.zeros(len(gain)), where=best > 0)
     return value
 
 
@@ -116,7 +116,7 @@ def print_real(path: Path, draws: int, seed: int) -> None:
             truth, estimates = people.astype(np.float64), levels.astype(np.float64)
             if judged == QUERIES:
                 truth, estimates = (
-                    ndcg(part[whole].reshape(-1, POOL)) for part in (truth, estimates)
+                    ndcg(of_pairs[whole].reshape(-1, POOL)) for of_pairs in (truth, estimates)
                 )
             print(describe(name, [draw(random, truth, estimates, judged) for _ in range(draws)]))
             half = Z * estimates.std() / np.sqrt(len(estimates))

@@ -103,12 +103,12 @@ def by_definition(qrels: Listed, run: Listed) -> dict[str, float]:
     }
 
 
-def repeat(one: Segments, times: int) -> Segments:
+def repeat(run: Segments, times: int) -> Segments:
     """Return `times` copies of every query, with the same moments."""
-    queries = [f"{name}-{n}" for n in range(times) for name in one.queries]
-    shift = np.repeat(np.arange(times) * len(one.queries), len(one.query))
-    columns = (np.tile(column, times) for column in (one.start, one.end, one.value))
-    return Segments(queries, np.tile(one.query, times) + shift, one.video * times, *columns)
+    queries = [f"{name}-{n}" for n in range(times) for name in run.queries]
+    shift = np.repeat(np.arange(times) * len(run.queries), len(run.query))
+    columns = (np.tile(column, times) for column in (run.start, run.end, run.value))
+    return Segments(queries, np.tile(run.query, times) + shift, run.video * times, *columns)
 
 
 def time_command(paths: Sequence[Path]) -> float:

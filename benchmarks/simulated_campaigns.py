@@ -27,7 +27,7 @@ from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY
 from pipeline.core import rng, tables
 
 PEOPLE, BAD, COPIED = 6, 3, 2
-BATCH, PART = 20, 40
+BATCH, TASKS_PER_DAY = 20, 40
 """Candidates of a query, and judgments of each person between two plans."""
 MOST_ROUNDS = 100
 BAD_KINDS: tuple[Kind, ...] = KINDS[1:]
@@ -94,9 +94,9 @@ class _Campaign:
         self.candidates = tables.CANDIDATES.check(
             pd.DataFrame(
                 [
-                    (f"q{query:03}", f"m{query:03}-{place:02}", place + 1, 0.5, 1)
+                    (f"q{query:03}", f"m{query:03}-{rank:02}", rank + 1, 0.5, 1)
                     for query in range(self.queries)
-                    for place in range(BATCH)
+                    for rank in range(BATCH)
                 ],
                 columns=tables.CANDIDATES.columns,
             )
@@ -117,8 +117,8 @@ class _Campaign:
                 return history
             for number, tasks in wanted.groupby("annotator"):
                 # Everyone works through the queries in the same order, as far as they have them.
-                part = tasks.sort_values(PAIR_KEY).head(PART)[[*PAIR_KEY, "kind"]]
-                for query, moment, kind in part.astype(str).to_numpy().tolist():
+                tasks_now = tasks.sort_values(PAIR_KEY).head(TASKS_PER_DAY)[[*PAIR_KEY, "kind"]]
+                for query, moment, kind in tasks_now.astype(str).to_numpy().tolist():
                     self._judge(int(str(number)), query, moment, kind)
         raise AssertionError("the campaign does not end")
 
@@ -177,10 +177,10 @@ class _Campaign:
         early = rows["kind"] == "exam"
         rows["submitted_at"] = rows["submitted_at"] - early.astype(int) * pd.Timedelta(days=1)
         active = rows[~rows["annotator"].isin(list(self.barred))]
-        for who, decision in decide(active, Limits()).items():
+        for annotator, decision in decide(active, Limits()).items():
             if decision.state == "stop":
-                self.barred[who] = decision.reason
-                self.voided.append((who, decision.since or START, decision.reason))
+                self.barred[annotator] = decision.reason
+                self.voided.append((annotator, decision.since or START, decision.reason))
 
     def _inputs(self) -> PlanInputs:
         ids = sorted(set(self.candidates["query_id"]))
@@ -208,7 +208,7 @@ class _Campaign:
         states = find_pair_states(inputs)
         level = states.consensus.level
         query = states.pairs["query_id"].str[1:].astype(int).to_numpy()
-        place = states.pairs["moment_id"].str[-2:].astype(int).to_numpy()
+        column = states.pairs["moment_id"].str[-2:].astype(int).to_numpy()
         decided = level != NO_LEVEL
-        off = (level - self.truth[query, place])[decided]
+        off = (level - self.truth[query, column])[decided]
         return Measured(self.spent, int(decided.sum()), float(np.mean(off**2)) if len(off) else 0.0)

@@ -14,7 +14,7 @@ import pytest
 from annotation.label_studio import settings
 from annotation.local_server import database, environment, layout, workers
 from annotation.roster import roster
-from annotation.roster.annotator import judges
+from annotation.roster.annotator import roles_of_voters
 from momentrank.cli.main import main as momentrank
 from pipeline.core import files
 
@@ -113,7 +113,7 @@ def test_the_lists_of_people_in_the_campaign_guide_are_read(guide, tmp_path):
     (tmp_path / "private.yaml").write_text(private)
     people = roster.read_people(tmp_path / "public.yaml")
     assert {who.number for who in people} == set(roster.read_accounts(tmp_path / "private.yaml"))
-    assert len(judges(people)) == 4
+    assert len(roles_of_voters(people)) == 4
 
 
 def test_what_the_campaign_guide_says_you_see_is_what_the_code_says(guide, repository):
@@ -138,7 +138,7 @@ def test_the_server_of_the_compose_file_is_the_pinned_one_and_as_quiet(repositor
     variables, [data, clips] = server["environment"], server["volumes"]
     assert {name: variables[name] for name in environment.QUIET} == environment.QUIET
     assert variables["LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK"] == "true"
-    assert clips == f"../{layout.MADE}:{variables[settings.ROOT]}/clips:ro"
+    assert clips == f"../{layout.CUT_CLIPS}:{variables[settings.ROOT]}/clips:ro"
     assert data == f"data:{variables['LABEL_STUDIO_BASE_DATA_DIR']}"
     place = database.parse("postgresql://label_studio:x@database/label_studio")
     assert {**variables, "POSTGRE_PASSWORD": "x"}.items() >= place.settings.items()

@@ -284,6 +284,12 @@ def test_no_two_test_modules_have_one_name():
     assert [name for name, number in names.items() if number > 1] == []
 
 
+def test_tests_of_annotation_lie_as_its_modules_do():
+    folders = {path.parent.name for path in (REPOSITORY / "tests/annotation").glob("*/*.py")}
+    packages = {path.parent.name for path in (REPOSITORY / "annotation").glob("*/__init__.py")}
+    assert folders - packages == {"campaigns"}
+
+
 PAGES = sorted([*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/*.md")])
 TEXTS = [
     *PAGES,

@@ -127,7 +127,7 @@ def kill_at_each_step(monkeypatch, work):
 @pytest.fixture
 def settings_alone(repository, tmp_path, monkeypatch):
     """Be in a checkout of what the demo reads and keeps, which git clones at once."""
-    copy_few(repository, tmp_path, "params.yaml", ".dvc/.gitignore", ".dvc/config", *demo.KEPT)
+    copy_few(repository, tmp_path, "params.yaml", ".dvc/.gitignore", ".dvc/config", *demo.RESTORED)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -18,7 +18,7 @@ from tools.clone import git, succeeds
 
 DEMO = Path(".demo")
 WORKPLACE = Path(".demo.new")
-KEPT = ("datasets/campaign", "dvc.lock")
+RESTORED = ("datasets/campaign", "dvc.lock")
 SMALLER = (
     "split.val=5 split.test=15 sample.videos=40 tagger.sentences=2500"
     " exam.required=true exam.queries=2 exam.top=8 plan.queue=400"
@@ -58,7 +58,7 @@ def update(smaller: str) -> None:
     _commit("What the demo has made", DEMO)
     git("merge", "--quiet", "--strategy=ours", "--no-commit", "FETCH_HEAD", folder=DEMO)
     git("read-tree", "-u", "--reset", "FETCH_HEAD", folder=DEMO)
-    git("checkout", "--quiet", "HEAD", "--", *KEPT, folder=DEMO)
+    git("checkout", "--quiet", "HEAD", "--", *RESTORED, folder=DEMO)
     _make_smaller(DEMO, smaller)
     git("commit", "--quiet", "--all", "-m", "The code of the last commit", folder=DEMO)
 

@@ -40,7 +40,7 @@ class _Representer(RoundTripRepresenter):
 
 
 _Representer.add_representer(
-    type(None), lambda own, _: own.represent_scalar("tag:yaml.org,2002:null", "null")
+    type(None), lambda dumper, _: dumper.represent_scalar("tag:yaml.org,2002:null", "null")
 )
 
 

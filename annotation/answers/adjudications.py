@@ -67,13 +67,15 @@ def fetch_decisions(
     open_tasks: list[OpenTask] = []
     judgments: list[dict[str, Any]] = []
     taken_back: set[str] = set()
-    own: Mapping[int, Project] = {}
-    if len(before) or any(who.role in DECIDING for who in connection.roster.annotators):
-        own = projects.find_projects(connection.studio, connection.campaign, "adjudication")
-    until = {who.number: who.until for who in connection.roster.annotators}
+    found_projects: Mapping[int, Project] = {}
+    if len(before) or any(person.role in DECIDING for person in connection.roster.annotators):
+        found_projects = projects.find_projects(
+            connection.studio, connection.campaign, "adjudication"
+        )
+    until = {person.number: person.until for person in connection.roster.annotators}
     left_by = find_left(departed, until, tables.JUDGMENT_HISTORY.empty())
-    for owner in reader.owners(connection, own) if own else ():
-        tasks = reader.read(connection.studio, own[owner.annotator], full=full)
+    for owner in reader.owners(connection, found_projects) if found_projects else ():
+        tasks = reader.read(connection.studio, found_projects[owner.annotator], full=full)
         deciding = owner._replace(kinds=("adjudication",), left=left_by(owner.annotator))
         rows = sort_answers(
             tasks.values(), deciding, connection.signer, first_pairs=_first_pairs(before)
@@ -84,9 +86,9 @@ def fetch_decisions(
         judgments += rows.judgments
         refused.update(row["reason"] for row in rows.rejected if row["reason"] != "draft")
         taken_back |= {row["origin"] for row in rows.rejected if row["takes_back"] in TAKEN_BACK}
-    kept = before[~before["origin"].isin(taken_back)]
-    decisions = merge_decisions(kept, _as_table(connection, judgments))
-    return FetchedDecisions(decisions, open_tasks, own, refused)
+    remaining = before[~before["origin"].isin(taken_back)]
+    decisions = merge_decisions(remaining, _as_table(connection, judgments))
+    return FetchedDecisions(decisions, open_tasks, found_projects, refused)
 
 
 def merge_decisions(before: pd.DataFrame, now: pd.DataFrame) -> pd.DataFrame:

@@ -45,8 +45,8 @@ def find_left(
     pulled = set(zip(versions["origin"], versions["updated_at"], strict=True))
 
     def make_test(annotator: int) -> Left:
-        own = departures[departures["annotator"] == annotator]
-        away = list(zip(own["since"], own["returned"], strict=True))
+        rows = departures[departures["annotator"] == annotator]
+        away = list(zip(rows["since"], rows["returned"], strict=True))
         last = until.get(annotator)
         if last is not None:
             midnight = datetime.combine(last + timedelta(days=1), time(), UTC)

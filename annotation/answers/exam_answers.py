@@ -45,17 +45,19 @@ def fetch_and_mark(connection: Connection, params: Exam, *, full: bool = False) 
     pages: dict[tuple[int, int], str] = {}
     first = _first_pairs(before, exam)
     for purpose, attempt in ATTEMPT_OF.items() if len(exam) else ():
-        own = projects.find_projects(connection.studio, connection.campaign, purpose)
-        for owner in reader.owners(connection, own):
-            tasks = reader.read(connection.studio, own[owner.annotator], full=full)
+        exam_projects = projects.find_projects(connection.studio, connection.campaign, purpose)
+        for owner in reader.owners(connection, exam_projects):
+            tasks = reader.read(connection.studio, exam_projects[owner.annotator], full=full)
             of_exam = owner._replace(kinds=(purpose,))
             rows = sort_answers(tasks.values(), of_exam, connection.signer, first_pairs=first)
-            pages[owner.annotator, attempt] = connection.studio.page_url(own[owner.annotator])
+            pages[owner.annotator, attempt] = connection.studio.page_url(
+                exam_projects[owner.annotator]
+            )
             left[owner.annotator, attempt] = len(rows.open_tasks)
             refused.update(row["reason"] for row in rows.rejected if row["reason"] != "draft")
             answered += _answers(rows, attempt)
     answers = record_answers(before, _as_table(connection, answered, exam), exam)
-    people = [who.number for who in connection.roster.annotators if who.active]
+    people = [person.number for person in connection.roster.annotators if person.active]
     exam = freeze_truth(exam, tables.GOLD.read(), answers, params.group, people)
     results = mark(answers, exam, params.max_failed)
     return Marked(exam, answers, results, left, refused, pages)

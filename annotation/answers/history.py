@@ -44,8 +44,8 @@ def history(before: pd.DataFrame, current: pd.DataFrame, refused: pd.DataFrame) 
     refused_now = now["takes_back"].notna() & ~valid
     same = (now["takes_back"] == "version") & (now["updated_at"] == older["updated_at"])
     taken_back = refused_now & ((now["takes_back"] == "all") | same)
-    kept = taken_back | (now["takes_back"] == "kept")
-    tampered = refused_now & ~kept & older["state"].isin(["stands", "lost"])
+    stands = taken_back | (now["takes_back"] == "kept")
+    tampered = refused_now & ~stands & older["state"].isin(["stands", "lost"])
     vanished = older["state"].isin(["stands", "tampered"]) & ~valid & ~refused_now
     state = older["state"].mask(valid, "replaced").mask(taken_back, "rejected")
     older = older.assign(state=state.mask(tampered, "tampered").mask(vanished, "lost"))

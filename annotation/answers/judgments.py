@@ -28,14 +28,14 @@ SOMEBODY_ELSES = (*NOT_THEIRS, "changed-by-another", "not-what-was-shown", "bad-
 class SortedAnswers(NamedTuple):
     """Rows of judgments, of refused answers, and of tasks that wait for an answer.
 
-    Those in `open_tasks` have the number of their `task` on the server. `surplus` are tasks that
+    Those in `open_tasks` have the number of their `task` on the server. `duplicates` are tasks that
     wait although another with the same key is open or answered.
     """
 
     judgments: list[Row]
     rejected: list[Row]
     open_tasks: list[Row]
-    surplus: list[int]
+    duplicates: list[int]
 
 
 class Owner(NamedTuple):
@@ -86,22 +86,26 @@ def sort_answers(
     An answer that `first_pairs` lists for another pair was given to what its task showed then.
     """
     rows = SortedAnswers([], [], [], [])
-    places: dict[object, list[AnsweredTask]] = defaultdict(list)
+    twins_of: dict[object, list[AnsweredTask]] = defaultdict(list)
     for task in tasks:
         key = signer.read(task.pair)
         ours = key and key.annotator == owner.annotator and key.kind in owner.kinds
-        own = key if ours else None
-        shown = own is not None and signer.shows(task)
+        valid_key = key if ours else None
+        shown = valid_key is not None and signer.shows(task)
         for answer in task.answers:
-            origin = Origin(own, shown and not _is_of_another_pair(answer, own, first_pairs))
+            origin = Origin(
+                valid_key, shown and not _is_of_another_pair(answer, valid_key, first_pairs)
+            )
             _sort_answer(rows, answer, owner, origin, trust)
         rows.rejected.extend(
-            _refusal(draft, owner, own, "draft") for draft in task.drafts if not draft["annotation"]
+            _refusal(draft, owner, valid_key, "draft")
+            for draft in task.drafts
+            if not draft["annotation"]
         )
-        if own is not None and shown:
-            places[own.place].append(task)
-    for twins in places.values():
-        _sort_place(rows, sorted(twins, key=lambda task: task.id), owner, signer, first_pairs)
+        if valid_key is not None and shown:
+            twins_of[valid_key.identity].append(task)
+    for twins in twins_of.values():
+        _sort_twins(rows, sorted(twins, key=lambda task: task.id), owner, signer, first_pairs)
     return rows
 
 
@@ -109,8 +113,8 @@ def is_owners(
     answer: Mapping[str, Any], owner: Owner, key: Key | None, first_pairs: FirstPairs
 ) -> bool:
     """Return whether an answer is the annotator's own, unchanged, and for this key's pair."""
-    own = _foreign_reason(answer, owner, trust_none) is None
-    return own and not _is_of_another_pair(answer, key, first_pairs)
+    is_theirs = _foreign_reason(answer, owner, trust_none) is None
+    return is_theirs and not _is_of_another_pair(answer, key, first_pairs)
 
 
 def _is_of_another_pair(
@@ -120,7 +124,7 @@ def _is_of_another_pair(
     return key is not None and first_pairs.get(_origin(answer), key.pair) != key.pair
 
 
-def _sort_place(
+def _sort_twins(
     rows: SortedAnswers,
     twins: Sequence[AnsweredTask],
     owner: Owner,
@@ -140,7 +144,7 @@ def _sort_place(
         for task in open_tasks
         if (key := signer.read(task.pair))
     )
-    rows.surplus.extend(task.id for task in waiting[len(open_tasks) :])
+    rows.duplicates.extend(task.id for task in waiting[len(open_tasks) :])
 
 
 def _sort_answer(
@@ -191,8 +195,8 @@ def _foreign_reason(answer: Mapping[str, Any], owner: Owner, trust: Trust) -> st
     return None if last == owner.account else "changed-by-another"
 
 
-def _account(who: object) -> object:
-    return who["id"] if isinstance(who, Mapping) else who
+def _account(user: object) -> object:
+    return user["id"] if isinstance(user, Mapping) else user
 
 
 def _seconds(measured: object) -> float | None:

@@ -18,7 +18,7 @@ from pipeline.core import cli, tables
 from pipeline.core.params import load
 from pipeline.core.progress import progress
 
-KEPT = (
+OUTPUTS = (
     tables.JUDGMENT_HISTORY,
     tables.JUDGMENTS,
     tables.OPEN_TASKS,
@@ -47,18 +47,18 @@ def fetch(
         CampaignError: it is another campaign's, or a project's annotator has no known account.
     """
     rows = SortedAnswers([], [], [], [])
-    own = projects.find_projects(connection.studio, connection.campaign)
+    open_projects = projects.find_projects(connection.studio, connection.campaign)
     before = tables.JUDGMENT_HISTORY.read()
     trusted = trust or set(before.loc[before["state"] == "trusted", "origin"]).__contains__
-    people, seen_pairs = owners(connection, own), first_pairs(before)
-    until = {who.number: who.until for who in connection.roster.annotators}
+    people, seen_pairs = owners(connection, open_projects), first_pairs(before)
+    until = {person.number: person.until for person in connection.roster.annotators}
     left = find_left(departed, until, before)
-    for one in progress("pull", people, total=len(people), unit="projects"):
-        owner = one._replace(left=left(one.annotator))
-        tasks = reader.read(connection.studio, own[owner.annotator], full=full)
+    for listed in progress("pull", people, total=len(people), unit="projects"):
+        owner = listed._replace(left=left(listed.annotator))
+        tasks = reader.read(connection.studio, open_projects[owner.annotator], full=full)
         project = sort_answers(tasks.values(), owner, connection.signer, trusted, seen_pairs)
-        for name, own_rows in project._asdict().items():
-            getattr(rows, name).extend(own_rows)
+        for name, project_rows in project._asdict().items():
+            getattr(rows, name).extend(project_rows)
     if (
         len(connection.campaign.guidelines) > 1
     ):  # a task may be older than its page's current guideline
@@ -68,11 +68,11 @@ def fetch(
     return rows
 
 
-def see_departures(connection: Connection) -> pd.DataFrame:
+def record_departures(connection: Connection) -> pd.DataFrame:
     """Return `tables.DEPARTURES` as of now: anyone not listed is not active."""
     listed, accounts = connection.roster
-    active = {who.number for who in listed if who.active}
-    inactive = ({who.number for who in listed} | accounts.keys()) - active
+    active = {person.number for person in listed if person.active}
+    inactive = ({person.number for person in listed} | accounts.keys()) - active
     return update_departures(tables.DEPARTURES.read(), inactive, datetime.now(UTC))
 
 
@@ -93,16 +93,16 @@ def refuse_loss(merged: History) -> None:
     """
     if len(merged.vanished) > max(FEW_LOST, LOST_SHARE * len(merged.judgments)):
         raise CampaignError(
-            f"{loss(merged)}; nothing was written, and {tables.JUDGMENTS.path} still has them."
-            " Restore the server; if that is impossible:"
+            f"{describe_loss(merged)}; nothing was written, and {tables.JUDGMENTS.path} still has"
+            " them. Restore the server; if that is impossible:"
             " python -m annotation.pull --accept-loss (they still count), then dvc repro"
         )
 
 
-def loss(merged: History) -> str:
+def describe_loss(merged: History) -> str:
     """Return how many judgments disappeared, and whose they were."""
     some = Counter(f"annotator {number}" for number in merged.vanished["annotator"])
-    whose = ", ".join(f"{count} by {who}" for who, count in sorted(some.items()))
+    whose = ", ".join(f"{count} by {name}" for name, count in sorted(some.items()))
     return f"{len(merged.vanished)} judgments disappeared from the server ({whose})"
 
 
@@ -110,15 +110,17 @@ def other_tables(rows: SortedAnswers) -> list[pd.DataFrame]:
     """Return the tables of open tasks and of answers that are not judgments."""
     both = ((tables.OPEN_TASKS, rows.open_tasks), (tables.REJECTED_JUDGMENTS, rows.rejected))
     frames = ((table, pd.DataFrame(some, columns=table.columns)) for table, some in both)
-    return [table.check(one).sort_values(table.columns, ignore_index=True) for table, one in frames]
+    return [
+        table.check(frame).sort_values(table.columns, ignore_index=True) for table, frame in frames
+    ]
 
 
-def figures(rows: SortedAnswers, merged: History) -> dict[str, object]:
+def summarize(rows: SortedAnswers, merged: History) -> dict[str, object]:
     """Return the metrics."""
     return {
         "judgments": len(merged.judgments),
         "open_tasks": len(rows.open_tasks),
-        "surplus_tasks": len(rows.surplus),
+        "duplicate_tasks": len(rows.duplicates),
         "versions": {state: int((merged.versions["state"] == state).sum()) for state in STATES},
         "rejected": dict(sorted(Counter(row["reason"] for row in rows.rejected).items())),
     }
@@ -129,13 +131,13 @@ def remarks(rows: SortedAnswers, merged: History) -> list[str]:
     imported = sum(row["reason"] == "imported" for row in rows.rejected)
     tampered = int((merged.versions["state"] == "tampered").sum())
     texts = {
-        f"{len(rows.surplus)} tasks exist more than once; `dvc repro push` closes the surplus":
-            rows.surplus,
+        f"{len(rows.duplicates)} tasks exist more than once; `dvc repro push` closes duplicates":
+            rows.duplicates,
         f"{imported} answers were imported, under unverified names; if you imported them:"
         " python -m annotation.pull --trust-imported": imported,
         f"{tampered} judgments, or their tasks, were changed by someone else; what their"
         " annotators answered still counts": tampered,
-        f"{loss(merged)}; they still count": len(merged.vanished),
+        f"{describe_loss(merged)}; they still count": len(merged.vanished),
     }  # fmt: skip
     return [text for text, true in texts.items() if true]
 
@@ -153,7 +155,7 @@ def pull(
         StudioError: the server can't be reached or fails; nothing is written.
         CampaignError: it is another campaign's, or many judgments have disappeared from it.
     """
-    departed = see_departures(connection)
+    departed = record_departures(connection)
     rows = fetch(connection, departed, full=full, trust=trust)
     merged = merge_history(tables.JUDGMENT_HISTORY.read(), rows)
     if not accept_loss:
@@ -164,9 +166,9 @@ def pull(
         exam_answers.write(examined)
     decided = fetch_decisions(connection, departed, full=full)
     frames = (merged.versions, merged.judgments, *other_tables(rows), departed, decided.decisions)
-    for table, frame in zip(KEPT, frames, strict=True):
+    for table, frame in zip(OUTPUTS, frames, strict=True):
         table.write(frame)
-    cli.write_metrics("pull", figures(rows, merged))
+    cli.write_metrics("pull", summarize(rows, merged))
     cli.log(
         f"pull: {len(merged.judgments)} judgments, {len(rows.open_tasks)} tasks open,"
         f" {len(rows.rejected)} answers refused"

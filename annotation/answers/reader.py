@@ -85,7 +85,7 @@ def _load(project: Project) -> dict[int, AnsweredTask]:
 def date_answers(answers: pd.DataFrame, campaign: Campaign) -> pd.DataFrame:
     """Return answers with `submitted_at` as instants, and the `guideline` in use then."""
     instants = pd.to_datetime(answers["submitted_at"], format="ISO8601", utc=True)
-    versions = [campaign.guideline_at(one.to_pydatetime()) for one in instants]
+    versions = [campaign.guideline_at(instant.to_pydatetime()) for instant in instants]
     return answers.assign(submitted_at=instants, guideline=versions)
 
 

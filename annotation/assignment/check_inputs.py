@@ -8,7 +8,7 @@ from annotation.assignment.inputs import CheckInputs
 from annotation.quality.decision import Limits
 from annotation.quality.gold import read_gold
 from annotation.quality.stopping import Stop, drop_forgiven, find_stopped
-from annotation.roster.annotator import DECIDING, Annotator, judges
+from annotation.roster.annotator import DECIDING, Annotator, roles_of_voters
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import tables
 from pipeline.core.params import Params
@@ -25,7 +25,7 @@ def read_checks(
     Raises:
         FileError: a table is missing or not valid.
     """
-    plan, asked, person = params.plan, judges(annotators), [*PAIR_KEY, "annotator"]
+    plan, asked, person = params.plan, roles_of_voters(annotators), [*PAIR_KEY, "annotator"]
     exam, adjudicated = tables.EXAM_ANSWERS.read(), tables.ADJUDICATIONS.read()
     gold = read_gold()
     stopped = _find_stopped(params, annotators, judgments, gold, exam) if asked else {}
@@ -35,7 +35,7 @@ def read_checks(
         gap=plan.repeat_gap,
         known=gold,
         taken=pd.concat([exam[person], adjudicated[person]]).drop_duplicates(),
-        stopped={who: stop for who, stop in stopped.items() if who in asked},
+        stopped={annotator: stop for annotator, stop in stopped.items() if annotator in asked},
         min_gold=plan.min_gold,
         window=plan.gold_window,
     )
@@ -53,8 +53,8 @@ def read_stopped(
     """
     exam = tables.EXAM_ANSWERS.read()
     stopped = _find_stopped(params, annotators, judgments, read_gold(), exam)
-    listed = {who.number for who in annotators if who.role not in DECIDING}
-    return {who: stop for who, stop in stopped.items() if who in listed}
+    listed = {person.number for person in annotators if person.role not in DECIDING}
+    return {annotator: stop for annotator, stop in stopped.items() if annotator in listed}
 
 
 def _find_stopped(
@@ -69,7 +69,7 @@ def _find_stopped(
     if plan.gold + plan.repeats == 0:
         return {}
     limits = Limits(plan.min_gold, plan.gold_window, plan.max_wrong)
-    checked_from = {who.number: who.checked_from for who in annotators}
-    admitted = [who.number for who in annotators if who.admitted]
-    own = drop_forgiven(exam, tables.QUALIFICATIONS.read(), admitted)
-    return find_stopped(judgments, own, gold, limits, checked_from)
+    checked_from = {person.number: person.checked_from for person in annotators}
+    admitted = [person.number for person in annotators if person.admitted]
+    valid = drop_forgiven(exam, tables.QUALIFICATIONS.read(), admitted)
+    return find_stopped(judgments, valid, gold, limits, checked_from)

@@ -60,10 +60,10 @@ def _by_query(states: PairStates, rule: Rule) -> pd.DataFrame:
         levels=last,
         surplus=(level - rule.min_mean) * last,
     )
-    figures = queries.groupby("query_id").sum()
-    return figures.assign(high=(figures["surplus"] >= 0) & (figures["levels"] > 0)).assign(
-        more=(figures["more"] > 0) & (figures["candidates"] >= rule.batch),
-        **{name: figures[name] > 0 for name in ("waits", "begun", "levels")},
+    sums = queries.groupby("query_id").sum()
+    return sums.assign(high=(sums["surplus"] >= 0) & (sums["levels"] > 0)).assign(
+        more=(sums["more"] > 0) & (sums["candidates"] >= rule.batch),
+        **{name: sums[name] > 0 for name in ("waits", "begun", "levels")},
     )
 
 

@@ -26,8 +26,10 @@ def group_by_person(*frames: pd.DataFrame) -> Pairs:
     """Return the pairs of rows with `pair, annotator`, by person."""
     pairs: Pairs = defaultdict(set)
     for frame in frames:
-        for pair, who in zip(frame["pair"].tolist(), frame["annotator"].tolist(), strict=True):
-            pairs[who].add(pair)
+        for pair, annotator in zip(
+            frame["pair"].tolist(), frame["annotator"].tolist(), strict=True
+        ):
+            pairs[annotator].add(pair)
     return pairs
 
 
@@ -71,34 +73,34 @@ class GoldPool:
         taken = taken.assign(pair=states.locate(taken))
         opened = (states.open_tasks, states.open_checks)
         self._seen = group_by_person(states.answered, *opened, *open_tasks, taken)
-        self._own = group_by_person(open_tasks.votes)
-        given = pd.concat([states.checked, open_tasks.checks])
-        self._shown = Counter(given.loc[given["kind"] == "gold", "pair"].tolist())
+        self._votes = group_by_person(open_tasks.votes)
+        checks = pd.concat([states.checked, open_tasks.checks])
+        self._shown = Counter(checks.loc[checks["kind"] == "gold", "pair"].tolist())
         self._needed = _count_needed(states, open_tasks.votes)
 
-    def draw(self, who: int, number: int) -> list[int]:
+    def draw(self, annotator: int, number: int) -> list[int]:
         """Return up to `number` pairs that a person gets as gold now.
 
         The least shown come first, and pairs of queries that the person is asked about anyway;
         pairs that people could not agree on come last.
         """
-        queries = {self._names[pair][0] for pair in self._own[who]}
+        queries = {self._names[pair][0] for pair in self._votes[annotator]}
 
         def order(pair: int) -> tuple[bool, int, bool, str]:
             name = self._names[pair]
-            drawn = rng.draw(self._campaign, "gold", who, *name)
+            drawn = rng.draw(self._campaign, "gold", annotator, *name)
             return self._hard[pair], self._shown[pair], name[0] not in queries, drawn
 
-        usable = [pair for pair in self._hard if self._is_usable(who, pair)] if number else []
+        usable = [pair for pair in self._hard if self._is_usable(annotator, pair)] if number else []
         chosen = heapq.nsmallest(number, usable, key=order)
         self._shown.update(chosen)
-        self._seen[who].update(chosen)
+        self._seen[annotator].update(chosen)
         return chosen
 
-    def _is_usable(self, who: int, pair: int) -> bool:
-        if pair in self._seen[who]:
+    def _is_usable(self, annotator: int, pair: int) -> bool:
+        if pair in self._seen[annotator]:
             return False
-        others = sum(pair not in self._seen[one] for one in self._asked if one != who)
+        others = sum(pair not in self._seen[other] for other in self._asked if other != annotator)
         return others >= self._needed.get(pair, 0)
 
 

@@ -73,75 +73,87 @@ class HiddenChecks:
         again = group_by_person(_of_kind(self._states.checked, REPEAT))
         gold = set(self._gold.index)
 
-        def stays(pair: int, who: int, kind: str) -> bool:
-            if who not in self._asked or pair in late[who]:
+        def stays(pair: int, annotator: int, kind: str) -> bool:
+            if annotator not in self._asked or pair in late[annotator]:
                 return False
             if kind == REPEAT:
-                return pair in voted[who] and pair not in again[who]
-            return pair in gold and pair not in seen[who]
+                return pair in voted[annotator] and pair not in again[annotator]
+            return pair in gold and pair not in seen[annotator]
 
         marks = [stays(*row) for row in rows.itertuples(index=False, name=None)]
         return rows[np.array(marks, dtype=bool)]
 
-    def add(self, votes: pd.DataFrame, kept: pd.DataFrame) -> Checks:
-        """Return the `kept` checks, and the new ones that are due with `votes`.
+    def add(self, votes: pd.DataFrame, remaining: pd.DataFrame) -> Checks:
+        """Return the `remaining` checks, and the new ones that are due with `votes`.
 
         Both are as `pair, annotator, kind`: the votes that should be open, and the open checks
         that stay.
         """
-        rows, without = self._draw(votes, kept)
-        new = pd.DataFrame(rows, columns=ASSIGNMENT).astype(kept.dtypes.to_dict())
-        wanted = pd.concat([kept, new], ignore_index=True)
+        rows, without = self._draw(votes, remaining)
+        new = pd.DataFrame(rows, columns=ASSIGNMENT).astype(remaining.dtypes.to_dict())
+        wanted = pd.concat([remaining, new], ignore_index=True)
         gold, pairs = len(self._gold), self._campaign.checks.known[PAIR_KEY].drop_duplicates()
         return Checks(wanted, gold, len(pairs) - gold, without)
 
     def _draw(
-        self, votes: pd.DataFrame, kept: pd.DataFrame
+        self, votes: pd.DataFrame, remaining: pd.DataFrame
     ) -> tuple[list[tuple[int, int, str]], list[int]]:
         """Return the new checks as rows, and who should get more gold than is available."""
         states, campaign, asked = self._states, self._campaign, self._asked
         if campaign.checks.gold + campaign.checks.repeats == 0:
             return [], []
-        pool = GoldPool(states, campaign, asked, self._gold, OpenTasks(votes, kept))
-        streams = _streams(states, votes, kept)
-        given = pd.concat([states.checked, kept])
-        had = Counter(zip(given["annotator"].tolist(), given["kind"].tolist(), strict=True))
-        repeats = _Repeats(states, campaign, self._voted, given, streams)
+        pool = GoldPool(states, campaign, asked, self._gold, OpenTasks(votes, remaining))
+        streams = _streams(states, votes, remaining)
+        past = pd.concat([states.checked, remaining])
+        had = Counter(zip(past["annotator"].tolist(), past["kind"].tolist(), strict=True))
+        repeats = _Repeats(states, campaign, self._voted, past, streams)
         rows: list[tuple[int, int, str]] = []
         without = []
-        for who in sorted(streams.keys() & set(asked)):
-            room = floor(asked[who].most) - streams[who].waiting - streams[who].new
+        for annotator in sorted(streams.keys() & set(asked)):
+            room = (
+                floor(asked[annotator].most) - streams[annotator].waiting - streams[annotator].new
+            )
             due = {
-                kind: _count_due(campaign, who, kind, streams[who], had[who, kind])
+                kind: _count_due(
+                    campaign, annotator, kind, streams[annotator], had[annotator, kind]
+                )
                 for kind in (GOLD, REPEAT)
             }
-            gold = pool.draw(who, max(0, min(due[GOLD], room)))
-            again = repeats.draw(who, max(0, min(due[REPEAT], room - len(gold))))
-            rows += [(pair, who, GOLD) for pair in gold] + [(pair, who, REPEAT) for pair in again]
+            gold = pool.draw(annotator, max(0, min(due[GOLD], room)))
+            again = repeats.draw(annotator, max(0, min(due[REPEAT], room - len(gold))))
+            rows += [(pair, annotator, GOLD) for pair in gold] + [
+                (pair, annotator, REPEAT) for pair in again
+            ]
             if len(gold) < min(due[GOLD], room):
-                without.append(who)
+                without.append(annotator)
         return rows, without
 
 
-def _streams(states: PairStates, votes: pd.DataFrame, kept: pd.DataFrame) -> Mapping[int, Stream]:
+def _streams(
+    states: PairStates, votes: pd.DataFrame, remaining: pd.DataFrame
+) -> Mapping[int, Stream]:
     """Return the streams of everyone with an open vote."""
     voted = states.answered["kind"].isin(tables.VOTING)
     judged = Counter(states.answered.loc[voted, "annotator"].tolist())
     old = is_in(votes, states.open_tasks, PERSON)
     waiting, new = (Counter(votes.loc[of, "annotator"].tolist()) for of in (old, ~old))
-    checks = Counter(kept["annotator"].tolist())
+    checks = Counter(remaining["annotator"].tolist())
     return {
-        who: Stream(judged[who] + waiting[who], new[who], waiting[who] + checks[who])
-        for who in sorted(set(votes["annotator"].tolist()))
+        annotator: Stream(
+            judged[annotator] + waiting[annotator],
+            new[annotator],
+            waiting[annotator] + checks[annotator],
+        )
+        for annotator in sorted(set(votes["annotator"].tolist()))
     }
 
 
-def _count_due(campaign: PlanInputs, who: int, kind: str, stream: Stream, had: int) -> int:
+def _count_due(campaign: PlanInputs, annotator: int, kind: str, stream: Stream, had: int) -> int:
     """Return how many checks of a kind come with the new votes: never more than owed."""
     rate = campaign.checks.per_vote(kind)
     owed = floor(rate * (stream.before + stream.new) + 1e-9) - had
     ends = (stream.before, stream.before + stream.new)
-    begin, end = (_count_moments(rate * CATCH_UP, at, campaign.id, kind, who) for at in ends)
+    begin, end = (_count_moments(rate * CATCH_UP, at, campaign.id, kind, annotator) for at in ends)
     return max(0, min(owed, end - begin))
 
 
@@ -160,24 +172,29 @@ class _Repeats:
         states: PairStates,
         campaign: PlanInputs,
         votes: pd.DataFrame,
-        given: pd.DataFrame,
+        past: pd.DataFrame,
         streams: Mapping[int, Stream],
     ) -> None:
         self._campaign = campaign.id
         self._names = states.pairs[PAIR_KEY]
-        waiting = votes["annotator"].map({who: one.waiting for who, one in streams.items()})
+        waiting = votes["annotator"].map(
+            {annotator: stream.waiting for annotator, stream in streams.items()}
+        )
         ripe = votes[votes["later"] + waiting.fillna(0) >= campaign.checks.gap]
-        spent = campaign.spent.assign(pair=states.locate(campaign.spent))
-        again = group_by_person(_of_kind(given, REPEAT), spent)
-        self._ripe = {who: pairs - again[who] for who, pairs in group_by_person(ripe).items()}
+        consumed = campaign.consumed_slots.assign(pair=states.locate(campaign.consumed_slots))
+        again = group_by_person(_of_kind(past, REPEAT), consumed)
+        self._ripe = {
+            annotator: pairs - again[annotator]
+            for annotator, pairs in group_by_person(ripe).items()
+        }
 
-    def draw(self, who: int, number: int) -> list[int]:
+    def draw(self, annotator: int, number: int) -> list[int]:
         """Return up to `number` pairs to ask a person again now."""
 
         def order(pair: int) -> str:
-            return rng.draw(self._campaign, REPEAT, who, *self._names.iloc[pair])
+            return rng.draw(self._campaign, REPEAT, annotator, *self._names.iloc[pair])
 
-        return heapq.nsmallest(number, self._ripe.get(who, ()) if number else (), key=order)
+        return heapq.nsmallest(number, self._ripe.get(annotator, ()) if number else (), key=order)
 
 
 def _votes_with_level(states: PairStates, campaign: PlanInputs) -> pd.DataFrame:

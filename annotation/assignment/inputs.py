@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from annotation.quality.stopping import Stop
-from annotation.roster.annotator import Annotator, judges
+from annotation.roster.annotator import Annotator, roles_of_voters
 from annotation.votes.rule import Rounding
 from momentrank.errors import MomentRankError
 from pipeline.campaign.pairs import SHOWN_KEY
@@ -29,15 +29,15 @@ class Rule(NamedTuple):
     """When the second batch follows: a mean level over the last ranks of the first.
 
     `batch` is the number of candidates in the first; `rounding` is that of the levels themselves.
-    `queue` is the maximum number of tasks that a person has open, `patience` the days after which
-    tasks that they don't take go to others.
+    `max_open` is the maximum number of tasks that a person has open, `patience` the days after
+    which tasks that they don't take go to others.
     """
 
     batch: int = 20
     last_ranks: int = 5
     min_mean: float = 2.0
     rounding: Rounding = "up"
-    queue: int = 200
+    max_open: int = 200
     patience: float = 7.0
 
 
@@ -76,8 +76,9 @@ class PlanInputs:
     id. `clips` are the moments that have one. `shown` has the hashes of what was last shown of each
     pair: judgments of anything else don't count, nor do `voided` ones. Pairs decided in
     `adjudications` are no longer asked, even if votes on them are voided. `open_tasks` are handed
-    out and not answered; `spent` (`query_id, moment_id, annotator, kind`) were answered in a way
-    that is not a judgment, and go to someone else. `extend` has the lead's decisions by query_id.
+    out and not answered; `consumed_slots` (`query_id, moment_id, annotator, kind`) were answered in
+    a way that is not a judgment, and go to someone else. `extend` has the lead's decisions by
+    query_id.
     `extra` (as `tables.WANTED`) are the pairs of audit and top-up: wanted immediately, whatever
     their rank, and ignored by the extension.
     `id` is the campaign's: its queries have one order for all. `today` (UTC) is the day of the
@@ -94,7 +95,7 @@ class PlanInputs:
     annotators: Sequence[Annotator]
     extend: Mapping[str, bool]
     rule: Rule = field(default_factory=Rule)
-    spent: pd.DataFrame = field(default_factory=tables.ASSIGNMENTS.empty)
+    consumed_slots: pd.DataFrame = field(default_factory=tables.ASSIGNMENTS.empty)
     extra: pd.DataFrame = field(default_factory=tables.WANTED.empty)
     id: str = ""
     today: date = NEVER
@@ -120,17 +121,17 @@ def who_may_be_asked(campaign: PlanInputs) -> dict[int, Annotator]:
 
     They are active, not lead or expert, within their days, and not barred.
     """
-    today, listed = campaign.today, judges(campaign.annotators)
+    today, listed = campaign.today, roles_of_voters(campaign.annotators)
     return {
-        who.number: who
-        for who in campaign.annotators
-        if who.number in listed
-        and who.number not in campaign.barred
-        and (who.since is None or who.since <= today)
-        and (who.until is None or today <= who.until)
+        person.number: person
+        for person in campaign.annotators
+        if person.number in listed
+        and person.number not in campaign.barred
+        and (person.since is None or person.since <= today)
+        and (person.until is None or today <= person.until)
     }
 
 
-def place(campaign: str, query_id: str) -> str:
+def query_sort_key(campaign: str, query_id: str) -> str:
     """Return a query's sort key in the campaign: queries are judged in this order."""
     return rng.draw(campaign, query_id)

@@ -42,7 +42,7 @@ def measure_progress(
         "annotators": annotators,
         "refused": dict(Counter(rejected["reason"].tolist()).most_common()),
         "not_begun": [
-            number for number, who in annotators.items() if who["open"] and not who["done"]
+            number for number, person in annotators.items() if person["open"] and not person["done"]
         ],
         "not_seen": _not_seen(annotators, now),
         "pace": recent,
@@ -63,21 +63,21 @@ def people_figures(
     by = timed.groupby("annotator")
     total, medians = by["seconds"].sum().to_dict(), by["seconds"].median().dropna().to_dict()
     last, usual = by["submitted_at"].max().to_dict(), _median(timed["seconds"])
-    figures = {}
-    for number, who in state.items():
-        own = medians.get(int(number))
-        typical = own or usual
-        figures[number] = {
-            **who,
+    people = {}
+    for number, person in state.items():
+        median = medians.get(int(number))
+        typical = median or usual
+        people[number] = {
+            **person,
             "hours": round(total.get(int(number), 0.0) / HOUR, 2),
-            "per_hour": round(HOUR / own) if own else None,
+            "per_hour": round(HOUR / median) if median else None,
             "hours_left": None
             if typical is None
-            else round((who["open"] + who["later"]) * typical / HOUR, 2),
+            else round((person["open"] + person["later"]) * typical / HOUR, 2),
             "last_judged": _instant(last[int(number)]) if int(number) in last else None,
             "refused": refused.get(int(number), 0),
         }
-    return figures
+    return people
 
 
 def pace(judgments: pd.DataFrame, now: datetime) -> dict[str, Any]:
@@ -111,9 +111,9 @@ def pace(judgments: pd.DataFrame, now: datetime) -> dict[str, Any]:
 def _not_seen(annotators: Mapping[str, Mapping[str, Any]], now: datetime) -> dict[str, int]:
     """Return who has open tasks but judged nothing for a week, with the days since."""
     away = {
-        number: (now - datetime.fromisoformat(who["last_judged"])) // DAY
-        for number, who in annotators.items()
-        if who["open"] and who["last_judged"]
+        number: (now - datetime.fromisoformat(person["last_judged"])) // DAY
+        for number, person in annotators.items()
+        if person["open"] and person["last_judged"]
     }
     return {number: days for number, days in away.items() if days >= DAYS}
 
@@ -147,7 +147,7 @@ def forecast(
     disputes and second batches, estimated from their shares so far: from `low` to `high`. Hours use
     the median `seconds`, dates the pace of `per_day` judgments; both are None where unknown.
     """
-    now_open = sum(who["open"] for who in state["annotators"].values())
+    now_open = sum(person["open"] for person in state["annotators"].values())
     wanted, more = now_open + state["later"], further_judgments(state["outlook"])
     numbers = {"open": now_open, "low": wanted + more.low, "high": wanted + more.high}
     return {
@@ -180,11 +180,11 @@ def further_judgments(outlook: Mapping[str, int]) -> Bounds:
     return Bounds(count_votes(extended.low, 0), count_votes(extended.high, 1))
 
 
-def _predict_count(number: int, part: int, whole: int) -> Bounds:
+def _predict_count(number: int, hits: int, whole: int) -> Bounds:
     """Predict how many of `number` will be like the `part` of `whole` so far."""
     from scipy import stats  # noqa: PLC0415  (0.6 s, which no other command waits for)
 
-    distribution = stats.betabinom(number, part + 0.5, whole - part + 0.5)
+    distribution = stats.betabinom(number, hits + 0.5, whole - hits + 0.5)
     return Bounds(*(float(distribution.ppf(share)) for share in (TAIL, 1 - TAIL)))
 
 

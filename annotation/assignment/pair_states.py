@@ -107,16 +107,16 @@ def _adjudicated(
     campaign: PlanInputs, pairs: pd.DataFrame, consensus: Consensus
 ) -> npt.NDArray[np.str_]:
     decisions = fresh_decisions(campaign.adjudications, campaign.shown)
-    place = votes.pair_rows(decisions, pairs)
+    row = votes.pair_rows(decisions, pairs)
     outcome = consensus.outcome.astype(object)
     decided = np.where(decisions["level"].notna(), "adjudicated", "unjudgeable")
-    outcome[place[place >= 0]] = decided[place >= 0]
+    outcome[row[row >= 0]] = decided[row >= 0]
     return outcome.astype(np.str_)
 
 
 def _answers(campaign: PlanInputs) -> pd.DataFrame:
     columns = tables.ASSIGNMENTS.columns
-    both = pd.concat([campaign.judgments[columns], campaign.spent[columns]])
+    both = pd.concat([campaign.judgments[columns], campaign.consumed_slots[columns]])
     voting = both["kind"].isin(tables.VOTING)
     votes_first = pd.concat([both[voting], both[~voting]])
     return votes_first.drop_duplicates([*PAIR_KEY, "annotator"])
@@ -133,10 +133,10 @@ def _pairs(candidates: pd.DataFrame, extra: pd.DataFrame, same: Mapping[str, str
 
 
 def _one_query(frame: pd.DataFrame, same: Mapping[str, str]) -> pd.DataFrame:
-    if all(query == one for query, one in same.items()):  # as in most campaigns
+    if all(query == query_id for query, query_id in same.items()):  # as in most campaigns
         return frame
-    one = frame["query_id"].map(same)
-    return frame.assign(query_id=one.where(one.notna(), frame["query_id"]))
+    query_id = frame["query_id"].map(same)
+    return frame.assign(query_id=query_id.where(query_id.notna(), frame["query_id"]))
 
 
 def _assignments(frame: pd.DataFrame, index: pd.MultiIndex) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from annotation.assignment import check_figures, progress
+from annotation.assignment import check_summary, progress
 from annotation.assignment.check_inputs import read_checks
 from annotation.assignment.extension import decisions_by_judged_query, find_extension
 from annotation.assignment.hidden_checks import HiddenChecks
@@ -15,10 +15,10 @@ from annotation.assignment.inputs import PlanInputs, Rule
 from annotation.assignment.pair_states import PairStates, find_pair_states
 from annotation.assignment.quotas import Quota, find_quotas
 from annotation.assignment.shown import join_shown, read_pairs_to_judge
-from annotation.assignment.waves import give_out
+from annotation.assignment.waves import assign_wave
 from annotation.quality.standing import bar, read_standings
 from annotation.roster import roster
-from annotation.roster.annotator import Annotator, judges
+from annotation.roster.annotator import Annotator, roles_of_voters
 from annotation.votes.votes import Ints, is_in
 from pipeline.campaign.campaign import load_campaign
 from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY
@@ -52,23 +52,23 @@ def plan(campaign: PlanInputs) -> Plan:
     missing = np.where(wanted, states.missing, 0)
     quotas = find_quotas(campaign)
     checks = HiddenChecks(states, campaign, quotas)
-    kept = checks.keep()
+    open_checks = checks.keep()
     busy = states._replace(
-        answered=pd.concat([states.answered, kept])
+        answered=pd.concat([states.answered, open_checks])
     )  # no vote on a pair with a check
-    assigned = give_out(campaign, busy, missing, quotas)
-    hidden = checks.add(assigned, kept)
-    given = pd.concat([assigned, hidden.wanted], ignore_index=True)
+    assigned = assign_wave(campaign, busy, missing, quotas)
+    hidden = checks.add(assigned, open_checks)
+    all_assigned = pd.concat([assigned, hidden.wanted], ignore_index=True)
     left = len(quotas) - _seen_by(states, quotas)
     later = int(np.minimum(missing, left).sum()) - len(assigned)
     return Plan(
-        _assignment_table(states, given),
+        _assignment_table(states, all_assigned),
         {
             "pairs": progress.pair_counts(states, wanted.to_numpy(), missing > left),
             "queries": progress.query_counts(states, further, campaign.candidates),
-            "annotators": progress.people_counts(campaign, given, quotas, later),
+            "annotators": progress.people_counts(campaign, all_assigned, quotas, later),
             "later": later,
-            "checks": check_figures.summarize(campaign, hidden),
+            "checks": check_summary.summarize(campaign, hidden),
             "outlook": progress.outlook(states, wanted.to_numpy(), further),
         },
     )
@@ -116,7 +116,9 @@ def read_inputs(annotators: Sequence[Annotator], params: Params, answers: Answer
     decisions, today, voided = tables.EXTEND.read(), read_day(), tables.VOIDED.read()
     campaign = load_campaign()
     gone = voided_for_good(voided)
-    listed = [who._replace(active=who.active and who.number not in gone) for who in annotators]
+    listed = [
+        person._replace(active=person.active and person.number not in gone) for person in annotators
+    ]
     checked = read_checks(params, listed, drop_voided(answers.judgments, voided))
     return PlanInputs(
         queries=judged[["query_id", "query"]],
@@ -128,7 +130,7 @@ def read_inputs(annotators: Sequence[Annotator], params: Params, answers: Answer
         annotators=annotators,
         extend=dict(zip(decisions["query_id"], decisions["extend"] == "yes", strict=True)),
         rule=_rule(params),
-        spent=find_spent(answers, checked.known),
+        consumed_slots=find_consumed_slots(answers, checked.known),
         extra=extra,
         id=campaign.id if campaign else "",
         today=today,
@@ -150,11 +152,12 @@ def _rule(params: Params) -> Rule:
     )
 
 
-def find_spent(answers: Answers, gold: pd.DataFrame) -> pd.DataFrame:
-    """Return the answers that are not judgments (`PlanInputs.spent`): no one is asked them again.
+def find_consumed_slots(answers: Answers, gold: pd.DataFrame) -> pd.DataFrame:
+    """Return the answers that are not judgments (`PlanInputs.consumed_slots`).
 
-    Those with another task for the same pair waiting for the same person are left out. `gold` are
-    the known levels: an answer on such a pair that is not a judgment still used it up as gold.
+    No one is asked them again. Those with another task for the same pair waiting for the same
+    person are left out. `gold` are the known levels: an answer on such a pair that is not a
+    judgment still used it up as gold.
     """
     rejected, person = answers.rejected, [*PAIR_KEY, "annotator"]
     answered = rejected[rejected["query_id"].notna() & (rejected["reason"] != "draft")]
@@ -188,4 +191,4 @@ def read_day() -> date:
 
 def people_without_account(people: roster.Roster) -> list[int]:
     """Return the people who may be asked but whose account is not listed."""
-    return sorted(judges(people.annotators).keys() - people.accounts.keys())
+    return sorted(roles_of_voters(people.annotators).keys() - people.accounts.keys())

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from annotation.assignment import check_figures
+from annotation.assignment import check_summary
 from annotation.assignment.extension import SECOND, Extension
 from annotation.assignment.inputs import PlanInputs
 from annotation.assignment.pair_states import PairStates, find_pair_states
@@ -35,7 +35,7 @@ def closed_state(campaign: PlanInputs, ledger: pd.DataFrame) -> dict[str, Any]:
         "pairs": pair_counts(states, counted, states.missing > 0),
         "queries": query_counts(states, extension, campaign.candidates),
         "annotators": people_counts(campaign, nobody),
-        "checks": check_figures.summarize(campaign),
+        "checks": check_summary.summarize(campaign),
     }
 
 
@@ -83,15 +83,15 @@ def people_counts(
     """
     waiting, done = Counter(assignments["annotator"].tolist()), campaign.done
     people = campaign.annotators
-    named = {who.number: {"role": who.role, "active": who.active} for who in people}
+    named = {person.number: {"role": person.role, "active": person.active} for person in people}
     whole = sum(quota.share for quota in quotas.values())
-    part = {number: later * quota.share / whole for number, quota in quotas.items()}
+    later_of = {number: later * quota.share / whole for number, quota in quotas.items()}
     left = {"role": None, "active": False}
     return {
         str(number): {
             **named.get(number, left),
             "open": waiting[number],
-            "later": round(part.get(number, 0)),
+            "later": round(later_of.get(number, 0)),
             "done": done.get(number, 0),
         }
         for number in sorted(named.keys() | done.keys())
@@ -118,10 +118,10 @@ def outlook(states: PairStates, wanted: Bools, further: Extension) -> dict[str, 
     }
 
 
-def summarize(figures: Mapping[str, Any], wanted: int, steps: Sequence[Step]) -> str:
+def summarize(state: Mapping[str, Any], wanted: int, steps: Sequence[Step]) -> str:
     """Return the state of the campaign and the next steps, in a few lines."""
-    pairs = figures["pairs"]
+    pairs = state["pairs"]
     decided = sum(pairs[name] for name in DECIDED)
-    later = f", {figures['later']} later" if figures["later"] else ""
+    later = f", {state['later']} later" if state["later"] else ""
     line = f"plan: {decided} of {pairs['all']} pairs decided, {wanted} judgments wanted now{later}"
     return "\n".join([line, *format_steps(steps)])

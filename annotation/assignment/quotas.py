@@ -48,26 +48,26 @@ def find_quotas(campaign: PlanInputs) -> dict[int, Quota]:
     asked, done = who_may_be_asked(campaign), campaign.done
     recent = _judged_last_week(campaign)
     idle = find_idle(campaign)
-    whole = sum(who.share for who in asked.values())
-    part = sum(done[number] for number in asked) / whole if asked else 0.0
-    queue = campaign.rule.queue
+    whole = sum(person.share for person in asked.values())
+    per_share = sum(done[number] for number in asked) / whole if asked else 0.0
+    queue = campaign.rule.max_open
     votes = 1 - campaign.checks.gold - campaign.checks.repeats  # of all tasks
 
-    def quota(number: int, who: Annotator) -> Quota:
-        own = who.share * queue
-        week = math.inf if who.per_week is None else max(who.per_week - recent[number], 0)
+    def quota(number: int, person: Annotator) -> Quota:
+        most = person.share * queue
+        week = math.inf if person.per_week is None else max(person.per_week - recent[number], 0)
         return Quota(
-            who.role,
-            queue=min(own * votes, campaign.rule.batch if number in idle else math.inf),
+            person.role,
+            queue=min(most * votes, campaign.rule.batch if number in idle else math.inf),
             week=week if week == math.inf else math.ceil(week * votes),
-            most=min(own, week),
-            share=who.share,
+            most=min(most, week),
+            share=person.share,
             done=done[number],
-            over=who.share < 1 and done[number] > who.share * (part + queue),
+            over=person.share < 1 and done[number] > person.share * (per_share + queue),
             idle=number in idle,
         )
 
-    return {number: quota(number, who) for number, who in sorted(asked.items())}
+    return {number: quota(number, person) for number, person in sorted(asked.items())}
 
 
 def find_idle(campaign: PlanInputs) -> set[int]:
@@ -79,8 +79,8 @@ def find_idle(campaign: PlanInputs) -> set[int]:
     began = times.min().min().date()
     patience = timedelta(days=campaign.rule.patience)
     days = {
-        who.number: max(began, who.since or began, last.get(who.number, began))
-        for who in campaign.annotators
+        person.number: max(began, person.since or began, last.get(person.number, began))
+        for person in campaign.annotators
     }
     return {number for number, day in days.items() if campaign.today - day > patience}
 

@@ -59,9 +59,9 @@ def extra_pairs(
     asked = asked.drop_duplicates(PAIR_KEY).drop(columns="origin")
     joined = asked.merge(candidates[[*PAIR_KEY, "batch"]], on=PAIR_KEY, how="left")
     joined["batch"] = joined["batch"].fillna(0).astype("int64")
-    own = joined[joined["batch"] == 0].sort_values(["query_id", "source", "run", "moment_id"])
-    own["part"] = own.groupby(["query_id", "source", "run"]).cumcount() // size
-    number = own.groupby(["query_id", "source", "run", "part"]).ngroup()
-    own["batch"] = FIRST_EXTRA + number - number.groupby(own["query_id"]).transform("min")
-    rows = pd.concat([joined[joined["batch"] > 1], own])[tables.WANTED.columns]
+    extra = joined[joined["batch"] == 0].sort_values(["query_id", "source", "run", "moment_id"])
+    extra["part"] = extra.groupby(["query_id", "source", "run"]).cumcount() // size
+    number = extra.groupby(["query_id", "source", "run", "part"]).ngroup()
+    extra["batch"] = FIRST_EXTRA + number - number.groupby(extra["query_id"]).transform("min")
+    rows = pd.concat([joined[joined["batch"] > 1], extra])[tables.WANTED.columns]
     return tables.WANTED.check(rows.sort_values(PAIR_KEY, ignore_index=True))

@@ -8,69 +8,73 @@ from pipeline.campaign.next_step import PEOPLE, Step, format_steps
 from pipeline.core import tables
 
 PERSON = ("role", "done", "open", "hours", "per hour", "hours left", "refused")
-Figures = Mapping[str, Any]
+Status = Mapping[str, Any]
 VOID = "python -m annotation.people void {} --from {}"
 
 
-def text(name: str, figures: Figures) -> str:
+def text(name: str, status: Status) -> str:
     """Return the figures of `annotation.status` as a page of text."""
-    steps = [Step(**step) for step in figures["next"]]
-    parts = [
-        [f"{name}: {_wanted(figures)}; {_totals(figures)}", *format_steps(steps)],
-        list(_people(figures)),
-        list(_checks(figures["checks"])),
-        list(_pace(figures)),
-        list(_refused(figures["refused"])),
-        list(_pairs(figures["pairs"])),
-        list(_agreement(figures["agreement"])),
-        list(_queries(figures)),
+    steps = [Step(**step) for step in status["next"]]
+    sections = [
+        [f"{name}: {_wanted(status)}; {_totals(status)}", *format_steps(steps)],
+        list(_people(status)),
+        list(_checks(status["checks"])),
+        list(_pace(status)),
+        list(_refused(status["refused"])),
+        list(_pairs(status["pairs"])),
+        list(_agreement(status["agreement"])),
+        list(_queries(status)),
     ]
-    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+    return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
 
 
-def _wanted(figures: Figures) -> str:
+def _wanted(status: Status) -> str:
     """Return the number of judgments wanted now, and of those that wait for room."""
-    later = figures.get("later", 0)
-    return f"{figures['wanted']:,} judgments wanted now" + (f", {later:,} later" if later else "")
+    later = status.get("later", 0)
+    return f"{status['wanted']:,} judgments wanted now" + (f", {later:,} later" if later else "")
 
 
-def _totals(figures: Figures) -> str:
+def _totals(status: Status) -> str:
     """Return the progress of judging, also when no pair is complete yet."""
-    pairs, judgments = figures["pairs"], figures["judgments"]
+    pairs, judgments = status["pairs"], status["judgments"]
     decided = sum(pairs[name] for name in DECIDED)
     if judgments and not decided:
         return f"{judgments:,} judgments, no pair complete yet"
     return f"{judgments:,} made, {decided:,} of {pairs['all']:,} pairs decided"
 
 
-def _people(figures: Figures) -> Iterator[str]:
+def _people(status: Status) -> Iterator[str]:
     yield f"{_row('annotator', *PERSON)}  last judged"
-    for number, who in figures["annotators"].items():
-        role = who["role"] or "left"
+    for number, person in status["annotators"].items():
+        role = person["role"] or "left"
         names = ("done", "open", "hours", "per_hour", "hours_left", "refused")
-        cells = (who[name] for name in names)
-        row = _row(number, role if who["active"] else f"({role})", *cells)
-        instant = who["last_judged"]
+        cells = (person[name] for name in names)
+        row = _row(number, role if person["active"] else f"({role})", *cells)
+        instant = person["last_judged"]
         yield f"{row}  {'-' if instant is None else f'{instant[:10]} {instant[11:16]}'}"
-    if figures["not_begun"]:
-        yield f"not begun: annotator {', '.join(figures['not_begun'])}"
-    for number, days in figures["not_seen"].items():
+    if status["not_begun"]:
+        yield f"not begun: annotator {', '.join(status['not_begun'])}"
+    for number, days in status["not_seen"].items():
         yield f"not seen for {days} days: annotator {number}"
 
 
-def _row(number: object, role: object, *figures: object) -> str:
-    cells = "".join(f"{'-' if cell is None else cell:>11}" for cell in figures)
+def _row(number: object, role: object, *values: object) -> str:
+    cells = "".join(f"{'-' if cell is None else cell:>11}" for cell in values)
     return f"{number:>9}  {role:12}{cells}"
 
 
-def _checks(checks: Figures) -> Iterator[str]:
+def _checks(checks: Status) -> Iterator[str]:
     """Yield each person's hidden checks, who was stopped by them, and where gold runs out."""
     if checks["people"]:
         yield f"{'hidden checks':15}{'of gold within 1':>23}{'twice the same':>17}{'within 1':>11}"
-    for number, who in checks["people"].items():
-        share = "-" if who["share"] is None else f"{who['hits']} of {who['gold']}{_bounds(who)}"
-        same, near = (f"{who[name]} of {who['repeats']}" for name in ("same", "near"))
-        yield f"{number:>9}      {share:>23}{same:>17}{near:>11}  {who['flags']}".rstrip()
+    for number, person in checks["people"].items():
+        share = (
+            "-"
+            if person["share"] is None
+            else f"{person['hits']} of {person['gold']}{_bounds(person)}"
+        )
+        same, near = (f"{person[name]} of {person['repeats']}" for name in ("same", "near"))
+        yield f"{number:>9}      {share:>23}{same:>17}{near:>11}  {person['flags']}".rstrip()
     for number, stop in checks["stopped"].items():
         since, last = (stop[name][:10] for name in ("since", "last"))
         yield f"no longer asked: annotator {number}, who last judged on {last}; since {since}:"
@@ -87,13 +91,13 @@ def _checks(checks: Figures) -> Iterator[str]:
         yield f"{checks['unusable']} pairs of known level can't be asked: no candidates, or no clip"
 
 
-def _bounds(who: Figures) -> str:
-    return f" ({100 * who['low']:.0f}-{100 * who['high']:.0f} %)"
+def _bounds(person: Status) -> str:
+    return f" ({100 * person['low']:.0f}-{100 * person['high']:.0f} %)"
 
 
-def _pace(figures: Figures) -> Iterator[str]:
+def _pace(status: Status) -> Iterator[str]:
     """Yield the pace and the forecast; a closed campaign has neither."""
-    pace, forecast = figures["pace"], figures["forecast"]
+    pace, forecast = status["pace"], status["forecast"]
     if forecast is None:
         return
     yield (
@@ -105,7 +109,7 @@ def _pace(figures: Figures) -> Iterator[str]:
     yield _forecast_line("open now", forecast["open"], forecast, "open")
     for name, word in (("low", "to come, at least"), ("high", "to come, at most")):
         yield _forecast_line(word, forecast["to_come"][name], forecast, name)
-    share = sum(figures["checks"]["shares"].values())
+    share = sum(status["checks"]["shares"].values())
     if share and forecast["to_come"]["high"] > forecast["open"]:
         yield (
             f"  hidden checks come with tasks not handed out yet: up to"
@@ -113,7 +117,7 @@ def _pace(figures: Figures) -> Iterator[str]:
         )
 
 
-def _forecast_line(what: str, number: int, forecast: Figures, name: str) -> str:
+def _forecast_line(what: str, number: int, forecast: Status, name: str) -> str:
     hours, date = forecast["hours"][name], forecast["dates"][name]
     hours_text = "" if hours is None else f", {hours:g} hours"
     end = f", done on {date}" if date else ", but nobody is judging"
@@ -133,21 +137,21 @@ def _pairs(pairs: Mapping[str, int]) -> Iterator[str]:
             yield f"  {key.replace('_', ' '):22}{number:>7}"
 
 
-def _agreement(agreed: Figures) -> Iterator[str]:
+def _agreement(agreed: Status) -> Iterator[str]:
     yield f"of {agreed['pairs_with_two']} pairs with two levels"
     for key in ("exact", "within_1"):
         yield f"  {key.replace('_', ' '):22}{_share(agreed[key])}"
 
 
-def _queries(figures: Figures) -> Iterator[str]:
-    if figures["extended"]:
+def _queries(status: Status) -> Iterator[str]:
+    if status["extended"]:
         yield "second batch judged, and the levels of the first by rank"
-        for query, row in figures["extended"].items():
+        for query, row in status["extended"].items():
             levels = " ".join("-" if level is None else str(level) for level in row)
             yield f"  {query:22}{levels}"
-    if figures["for_the_lead"]:
+    if status["for_the_lead"]:
         yield f"for you to decide in {tables.EXTEND.path} (no level at the last ranks)"
-        yield from (f"  {query}" for query in figures["for_the_lead"])
+        yield from (f"  {query}" for query in status["for_the_lead"])
 
 
 def _share(value: float | None) -> str:

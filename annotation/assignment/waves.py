@@ -12,33 +12,33 @@ import numpy as np
 import pandas as pd
 
 from annotation.assignment.allocation import PERSON, OpenSlot, fill_slots, keep_open_tasks
-from annotation.assignment.inputs import PlanInputs, place
+from annotation.assignment.inputs import PlanInputs, query_sort_key
 from annotation.assignment.pair_states import PairStates
 from annotation.assignment.quotas import Quota
 from annotation.votes.votes import Ints, is_in
 from pipeline.core.tables import VOTING
 
 
-def give_out(
+def assign_wave(
     campaign: PlanInputs, states: PairStates, missing: Ints, quotas: Mapping[int, Quota]
 ) -> pd.DataFrame:
     """Return who should have which pair open now, as `pair, annotator, kind`."""
-    kept = keep_open_tasks(states.open_tasks, states.answered, missing, quotas)
+    assigned = keep_open_tasks(states.open_tasks, states.answered, missing, quotas)
     order = _order(campaign, states)
-    kept = _hand_over(states, kept.reset_index(drop=True), quotas, order)
-    empty = missing - _per_pair(states, kept)
+    assigned = _hand_over(states, assigned.reset_index(drop=True), quotas, order)
+    empty = missing - _per_pair(states, assigned)
     slots = _open_slots(states, empty, order)
-    return pd.concat([kept, _fill(states, slots, kept, quotas)], ignore_index=True)
+    return pd.concat([assigned, _fill(states, slots, assigned, quotas)], ignore_index=True)
 
 
 def _order(campaign: PlanInputs, states: PairStates) -> Ints:
     """Return the rows of pairs in the order in which their open slots are filled."""
     pairs = states.pairs
-    places = {query: place(campaign.id, query) for query in pairs["query_id"].unique()}
+    sort_keys = {query: query_sort_key(campaign.id, query) for query in pairs["query_id"].unique()}
     voted = states.answered.loc[states.answered["kind"].isin(VOTING), "pair"]
     begun = pairs["group"].isin(pairs["group"].to_numpy()[voted])
     urgent = states.escalated | begun | (pairs["batch"] != 1)
-    ranked = pairs["query_id"].map(places).rank(method="dense")
+    ranked = pairs["query_id"].map(sort_keys).rank(method="dense")
     order: Ints = np.lexsort((states.escalated, pairs["group"], ranked, ~urgent))
     return order
 
@@ -52,36 +52,36 @@ def _open_slots(states: PairStates, empty: Ints, order: Ints) -> list[OpenSlot]:
 
 
 def _fill(
-    states: PairStates, slots: list[OpenSlot], kept: pd.DataFrame, quotas: Mapping[int, Quota]
+    states: PairStates, slots: list[OpenSlot], assigned: pd.DataFrame, quotas: Mapping[int, Quota]
 ) -> pd.DataFrame:
     group = states.pairs["group"].to_numpy()
-    involved = pd.concat([states.answered, kept, states.overdue]).drop_duplicates(PERSON)
+    involved = pd.concat([states.answered, assigned, states.overdue]).drop_duplicates(PERSON)
     involved = involved.assign(group=group[involved["pair"]])
     near = involved[involved["group"].isin({slot.group for slot in slots})]
-    added = fill_slots(slots, near, quotas, Counter(kept["annotator"].tolist()))
-    return added.astype(kept.dtypes.to_dict())
+    added = fill_slots(slots, near, quotas, Counter(assigned["annotator"].tolist()))
+    return added.astype(assigned.dtypes.to_dict())
 
 
 def _hand_over(
-    states: PairStates, kept: pd.DataFrame, quotas: Mapping[int, Quota], order: Ints
+    states: PairStates, assigned: pd.DataFrame, quotas: Mapping[int, Quota], order: Ints
 ) -> pd.DataFrame:
     """Return the open tasks, with overdue ones handed over to others who have room.
 
     Idle people with overdue tasks get none from others. Tasks that nobody takes stay.
     """
     if states.overdue.empty:
-        return kept
+        return assigned
     away = set(states.overdue["annotator"].tolist())
     takers = {n: quota for n, quota in quotas.items() if not (quota.idle and n in away)}
     while True:
-        overdue = kept[is_in(kept, states.overdue, PERSON)].sort_values(PERSON)
+        overdue = assigned[is_in(assigned, states.overdue, PERSON)].sort_values(PERSON)
         number = _per_pair(states, overdue)
-        added = _fill(states, _open_slots(states, number, order), kept, takers)
+        added = _fill(states, _open_slots(states, number, order), assigned, takers)
         if added.empty:
-            return kept
+            return assigned
         nth, taken = overdue.groupby("pair").cumcount(), _per_pair(states, added)
-        given = overdue[nth < taken[overdue["pair"]]]
-        kept = pd.concat([kept.drop(given.index), added], ignore_index=True)
+        handed_over = overdue[nth < taken[overdue["pair"]]]
+        assigned = pd.concat([assigned.drop(handed_over.index), added], ignore_index=True)
 
 
 def _per_pair(states: PairStates, rows: pd.DataFrame) -> Ints:

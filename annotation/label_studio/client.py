@@ -104,9 +104,9 @@ class LabelStudio:
 
     def serve_s3(self, project: Project, bucket: str, prefix: str) -> None:
         """Let the server sign the addresses of a bucket's files, with its own credentials."""
-        place = {"bucket": bucket, "prefix": prefix}
+        bucket_prefix = {"bucket": bucket, "prefix": prefix}
         with translate_errors(self.url):
-            self._serve(self._sdk.import_storage.s3, project, place, presign=True)
+            self._serve(self._sdk.import_storage.s3, project, bucket_prefix, presign=True)
 
     def tasks(self, project: Project) -> Iterator[Task]:
         """Yield every task, without its answers."""
@@ -124,7 +124,7 @@ class LabelStudio:
         with translate_errors(self.url):
             response = self._sdk.projects.import_tasks(
                 project.id,
-                request=[{"data": dict(one)} for one in data],
+                request=[{"data": dict(row)} for row in data],
                 return_task_ids=True,
                 request_options=ONCE,
             )
@@ -195,18 +195,20 @@ class LabelStudio:
         self,
         storages: Any,  # noqa: ANN401  (a client of its own for each kind of storage)
         project: Project,
-        place: Mapping[str, str],
+        location: Mapping[str, str],
         **how: bool,
     ) -> None:
         existing = storages.list(project=project.id, request_options=SOMETIMES)
-        if place not in [{name: getattr(one, name) or "" for name in place} for one in existing]:
-            settings = {"title": "clips", "use_blob_urls": True, **place, **how}
+        if location not in [
+            {name: getattr(storage, name) or "" for name in location} for storage in existing
+        ]:
+            settings = {"title": "clips", "use_blob_urls": True, **location, **how}
             storages.create(project=project.id, **settings, request_options=ONCE)
 
     def _tasks(self, project: Project, **wanted: str) -> Iterator[Any]:
         # Request what a task shows as it was pushed, not as a signed address.
-        own = {"project": project.id, "page_size": self._page, "resolve_uri": False}
-        return self._pages(self._sdk.tasks.list, "total", **own, **wanted)
+        query = {"project": project.id, "page_size": self._page, "resolve_uri": False}
+        return self._pages(self._sdk.tasks.list, "total", **query, **wanted)
 
     def _pages(self, ask: Callable[..., Any], size: str, **wanted: object) -> Iterator[Any]:
         # We page ourselves: the SDK takes any 404 on the way for the end of the list.

@@ -50,7 +50,7 @@ class Key(NamedTuple):
         return (*self[:3], self.query_sha, self.clip_sha)
 
     @property
-    def place(self) -> tuple[str, str, int, str, str, str]:
+    def identity(self) -> tuple[str, str, int, str, str, str]:
         """What one person is shown only once: a first and an escalated vote are the same task."""
         purpose = VOTES.get(self.kind, self.kind)
         return (*self[:3], purpose, self.query_sha, self.clip_sha)
@@ -69,8 +69,8 @@ class Signer:
     def __init__(self, campaign: str, secret: str) -> None:
         self._campaign = campaign
         info = f"MomentRank task keys of {campaign}".encode()
-        own = HKDF(SHA512(), KEY_BYTES, salt=None, info=info).derive(secret.encode())
-        self._cipher = AESSIV(own)
+        key = HKDF(SHA512(), KEY_BYTES, salt=None, info=info).derive(secret.encode())
+        self._cipher = AESSIV(key)
 
     def __repr__(self) -> str:
         return f"Signer({self._campaign!r})"

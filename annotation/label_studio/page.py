@@ -38,7 +38,7 @@ OPTIONS: dict[str, object] = {
 }
 """A project's settings in Label Studio, in addition to configuration and instruction."""
 
-_PLACE = re.compile(r"<!-- (\w+) -->|\{\{ (\w+) \}\}")
+_PLACEHOLDER = re.compile(r"<!-- (\w+) -->|\{\{ (\w+) \}\}")
 """Where label_config.xml is filled in."""
 ALOUD = ".sound.mp4"
 """The suffix of a clip with sound (`pipeline.video.cutter.ClipFormat`)."""
@@ -76,7 +76,7 @@ def label_config(guide: Guideline, purpose: Purpose = "campaign") -> str:
     }
     words = {name: quoteattr(text) for name, text in guide.page.model_dump().items()}
     text = CONFIG.read_text(encoding="utf-8").strip()  # as Label Studio keeps it
-    return _PLACE.sub(lambda place: parts[place[1]] if place[1] else words[place[2]], text)
+    return _PLACEHOLDER.sub(lambda match: parts[match[1]] if match[1] else words[match[2]], text)
 
 
 def _choice(text: str, alias: str, key: str, hint: str = "") -> str:

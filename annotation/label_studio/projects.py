@@ -22,8 +22,8 @@ def mark(campaign: str, annotator: int, purpose: Purpose = "campaign") -> str:
 
 def description(campaign: str, annotator: int, clips: str, purpose: Purpose = "campaign") -> str:
     """Return a finished project's description; it depends on the location of its clips."""
-    place = hashlib.sha256(clips.encode()).hexdigest()[:8]
-    return f"{mark(campaign, annotator, purpose)} Don't change this line. Clips: {place}"
+    folder = hashlib.sha256(clips.encode()).hexdigest()[:8]
+    return f"{mark(campaign, annotator, purpose)} Don't change this line. Clips: {folder}"
 
 
 def title(name: str, annotator: int, purpose: Purpose = "campaign") -> str:
@@ -49,7 +49,9 @@ def find_projects(
     """
     matches = ((project, MARK.match(project.description)) for project in studio.projects())
     marked = [(match.groups(), project) for project, match in matches if match]
-    ours = [(what, int(number), one) for (what, name, number), one in marked if name == opened.id]
+    ours = [
+        (what, int(number), entry) for (what, name, number), entry in marked if name == opened.id
+    ]
     if marked and not ours and not beside_others:
         [(_, other, _), project] = marked[0]
         raise CampaignError(
@@ -57,12 +59,12 @@ def find_projects(
             f" nothing of this one ({opened.id}); correct LABEL_STUDIO_URL. To share the server"
             " between both, run this once: python -m annotation.push --beside-others"
         )
-    own = [(number, project) for what, number, project in ours if what == purpose]
-    times = Counter(number for number, _ in own)
-    doubtful = sorted(project.id for number, project in own if times[number] > 1)
+    matching = [(number, project) for what, number, project in ours if what == purpose]
+    times = Counter(number for number, _ in matching)
+    doubtful = sorted(project.id for number, project in matching if times[number] > 1)
     if doubtful:
         raise CampaignError(
             f"{studio.url}: two projects are marked for one annotator of this campaign; empty the"
             f" description of the one that was copied (projects {doubtful})"
         )
-    return dict(reversed(own))
+    return dict(reversed(matching))

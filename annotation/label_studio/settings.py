@@ -55,8 +55,8 @@ def read(path: Path = ENV) -> dict[str, str]:
 def write(values: Mapping[str, str], path: Path = ENV) -> None:
     """Put values into `.env`; the other lines stay, and only its owner can read it."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    kept = [line for line in lines if line.partition("=")[0].strip() not in values]
-    text = "\n".join([*kept, *(f"{name}={_quote(text)}" for name, text in values.items())]) + "\n"
+    others = [line for line in lines if line.partition("=")[0].strip() not in values]
+    text = "\n".join([*others, *(f"{name}={_quote(text)}" for name, text in values.items())]) + "\n"
     with files.unfinished(path, private=True) as stream:
         stream.write(text)
 

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 from annotation.label_studio import settings
 from annotation.local_server import database, sqlite
-from annotation.local_server.layout import DATA, DATABASE, HOME, MADE, ServerError
+from annotation.local_server.layout import CUT_CLIPS, DATA, DATABASE, HOME, ServerError
 from annotation.local_server.process import find
 from pipeline.core import files
 from pipeline.core.tables import PRIVATE
@@ -33,8 +33,13 @@ def write(path: Path, *, clips: bool = False) -> str:
     """
     if path.exists():
         raise ServerError(f"{path}: already exists; a backup is never overwritten")
-    if place := database.configured():
-        dump = ("pg_dump", "--format=custom", f"--file={path.with_suffix('.dump')}", place.address)
+    if postgres := database.configured():
+        dump = (
+            "pg_dump",
+            "--format=custom",
+            f"--file={path.with_suffix('.dump')}",
+            postgres.address,
+        )
         raise ServerError(f"the answers are in PostgreSQL; to save them: {shlex.join(dump)}")
     HOME.mkdir(mode=0o700, exist_ok=True)
     with TemporaryDirectory(dir=HOME) as folder:
@@ -64,7 +69,7 @@ def _others() -> Iterator[Path]:
 
 
 def _clips() -> Iterator[Path]:
-    yield from sorted(path for path in MADE.rglob("*") if path.is_file())
+    yield from sorted(path for path in CUT_CLIPS.rglob("*") if path.is_file())
 
 
 def restore(path: Path) -> str:
@@ -102,16 +107,16 @@ def restore(path: Path) -> str:
 def _check_name(path: Path, name: str) -> str:
     """Return a file name from a backup; refuse any outside the folders that we write."""
     parts = PurePosixPath(name)
-    is_known = parts in {PurePosixPath(one) for one in SETTINGS}
-    is_known = is_known or parts.is_relative_to(DATA) or parts.is_relative_to(MADE)
+    is_known = parts in {PurePosixPath(file) for file in SETTINGS}
+    is_known = is_known or parts.is_relative_to(DATA) or parts.is_relative_to(CUT_CLIPS)
     if not is_known or ".." in parts.parts or parts.is_absolute():
         raise ServerError(f"{path}: contains {name!r}, so it is not one of our backups")
     return name
 
 
 def _move_aside(aside: Path) -> None:
-    for one in (DATA, *SETTINGS):
-        for path in sorted(one.rglob("*")) if one.is_dir() else [one]:
+    for name in (DATA, *SETTINGS):
+        for path in sorted(name.rglob("*")) if name.is_dir() else [name]:
             if path.is_file():
                 (aside / path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 shutil.move(path, aside / path)
@@ -126,4 +131,4 @@ def _put_in_place(new: Path, names: list[str]) -> None:
 
 
 def _is_clip(name: str) -> bool:
-    return PurePosixPath(name).is_relative_to(MADE)
+    return PurePosixPath(name).is_relative_to(CUT_CLIPS)

@@ -23,9 +23,9 @@ from annotation.local_server.database import Database
 from annotation.local_server.environment import behind_https, folder_settings
 from annotation.local_server.layout import (
     CLIPS,
+    CUT_CLIPS,
     DATA,
     LOG,
-    MADE,
     MEDIA,
     PROGRAM,
     ServerError,
@@ -62,10 +62,10 @@ def launch(
     With a PostgreSQL database it is the first of several: `number` workers, else one per core, and
     at least two.
     """
-    for folder in (DATA, MEDIA, MADE):
+    for folder in (DATA, MEDIA, CUT_CLIPS):
         folder.mkdir(parents=True, exist_ok=True)
     if not CLIPS.is_symlink():
-        CLIPS.symlink_to(os.path.relpath(MADE, MEDIA))
+        CLIPS.symlink_to(os.path.relpath(CUT_CLIPS, MEDIA))
     data = DATA.resolve()
     where = folder_settings(data)
     if database is None:

@@ -11,7 +11,7 @@ DATABASE, EMPTY = DATA / "label_studio.sqlite3", PROGRAM.parent.parent / "empty.
 KEY = DATA / ".env"
 """Label Studio's key, written by every server."""
 
-CLIPS, MADE = MEDIA / "clips", Path("datasets/work/clips")
+CLIPS, CUT_CLIPS = MEDIA / "clips", Path("datasets/work/clips")
 LOG, LOCK = HOME / "server.log", HOME / "server.lock"
 
 

@@ -63,9 +63,13 @@ def _any() -> int:
 def describe_holder(port: int) -> str:
     """Return which program listens on a port, as far as this user can see."""
     with suppress(psutil.Error, OSError):
-        for one in psutil.net_connections("tcp"):
-            if one.status == psutil.CONN_LISTEN and one.laddr.port == port and one.pid:
-                return f"{psutil.Process(one.pid).name()}, process {one.pid}"
+        for connection in psutil.net_connections("tcp"):
+            if (
+                connection.status == psutil.CONN_LISTEN
+                and connection.laddr.port == port
+                and connection.pid
+            ):
+                return f"{psutil.Process(connection.pid).name()}, process {connection.pid}"
     return "another program"
 
 

@@ -83,7 +83,11 @@ def port_of(process: psutil.Process) -> int | None:
     """Return the port on which a process listens, or None if it does not (yet)."""
     with suppress(psutil.Error):
         connections = process.net_connections("tcp4")
-        ports = (one.laddr.port for one in connections if one.status == psutil.CONN_LISTEN)
+        ports = (
+            connection.laddr.port
+            for connection in connections
+            if connection.status == psutil.CONN_LISTEN
+        )
         return min(ports, default=None)
     return None
 
@@ -92,7 +96,7 @@ def _workers(process: psutil.Process) -> list[psutil.Process]:
     """Return the other processes of a process's group, which end with it."""
     with suppress(psutil.NoSuchProcess, ProcessLookupError):
         children = process.children(recursive=True)
-        return [one for one in children if os.getpgid(one.pid) == int(process.pid)]
+        return [child for child in children if os.getpgid(child.pid) == int(process.pid)]
     return []
 
 
@@ -104,10 +108,10 @@ def terminate(process: psutil.Process) -> None:
     """
     group = [process, *_workers(process)]
     for signal in ("terminate", "kill"):
-        for one in group[:1] if signal == "terminate" else group:  # the first stops the others
+        for member in group[:1] if signal == "terminate" else group:  # the first stops the others
             with suppress(psutil.NoSuchProcess):
-                getattr(one, signal)()
+                getattr(member, signal)()
         psutil.wait_procs(group, timeout=STOP_SECONDS)
-        if not any(is_alive(one) for one in group):
+        if not any(is_alive(member) for member in group):
             return
     raise ServerError(f"process {process.pid} does not stop")

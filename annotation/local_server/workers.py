@@ -20,7 +20,7 @@ TAKEN = "port is already in use"
 THREADS = 4
 """Parallel requests per worker: one that computes, others that send clips or wait."""
 
-OF_THE_DATABASE = {
+DATABASE_OPTIONS = {
     "ATOMIC_REQUESTS": True,  # a worker that dies leaves a whole answer or none, never half of one
     "CONN_MAX_AGE": 60,  # seconds: opening a connection costs more than a query
     "CONN_HEALTH_CHECKS": True,
@@ -39,10 +39,10 @@ OPTIONS = {
 
 def main() -> None:
     """Take the port, prepare the database, and serve."""
-    given = parse(sys.argv[1:])
-    with take_port(given.host, int(given.p)) as listener:
-        prepare(given.data_dir)
-        serve(listener, given.workers)
+    options = parse(sys.argv[1:])
+    with take_port(options.host, int(options.p)) as listener:
+        prepare(options.data_dir)
+        serve(listener, options.workers)
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -71,7 +71,7 @@ def prepare(folder: str) -> None:
     sys.argv = ["label-studio", "init", "--quiet", "--data-dir", folder]
     import_module("label_studio.server").main()
     connections = import_module("django.db").connections
-    connections.settings["default"].update(OF_THE_DATABASE)
+    connections.settings["default"].update(DATABASE_OPTIONS)
     import_module("core.wsgi")
     connections.close_all()
 

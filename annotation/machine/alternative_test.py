@@ -49,9 +49,16 @@ def count_wins(panel: Panel, others: Others) -> Wins:
         mean: Floats = total / np.maximum(size, 1)
         return mean
 
-    one, two = distance(machine.astype(np.float64)), distance(scores.level.astype(np.float64))
+    of_machine, of_person = (
+        distance(machine.astype(np.float64)),
+        distance(scores.level.astype(np.float64)),
+    )
     both = (size > 0) & (machine != NO_LEVEL)
-    return Wins(scores.annotator[both], (one <= two + CLOSE)[both], (two <= one + CLOSE)[both])
+    return Wins(
+        scores.annotator[both],
+        (of_machine <= of_person + CLOSE)[both],
+        (of_person <= of_machine + CLOSE)[both],
+    )
 
 
 def run_test(panel: Panel, others: Others, epsilon: float) -> dict[str, Any]:
@@ -63,10 +70,10 @@ def run_test(panel: Panel, others: Others, epsilon: float) -> dict[str, Any]:
     """
     wins = count_wins(panel, others)
     rows = [
-        (who, int(own.sum()), *_test(wins.machine[own], wins.person[own], epsilon))
-        for who in np.unique(wins.annotator).tolist()
-        for own in [wins.annotator == who]
-        if own.sum() >= LEAST_PAIRS
+        (annotator, int(theirs.sum()), *_test(wins.machine[theirs], wins.person[theirs], epsilon))
+        for annotator in np.unique(wins.annotator).tolist()
+        for theirs in [wins.annotator == annotator]
+        if theirs.sum() >= LEAST_PAIRS
     ]
     table = pd.DataFrame(rows, columns=["annotator", "pairs", "machine", "person", "p"])
     table["annotator"] = panel.scores.annotators[table["annotator"].to_numpy("int64")]

@@ -25,7 +25,7 @@ why others have none. `stale` answers are for another text or clip, and do not c
 class Calibrated(NamedTuple):
     """Figures for JSON, without single people, and for the lead a row for each annotator."""
 
-    figures: dict[str, Any]
+    metrics: dict[str, Any]
     annotators: pd.DataFrame
 
 
@@ -49,7 +49,7 @@ def calibrate(
     annotators = people.pop("annotators").merge(
         test.pop("annotators")[["annotator", "p", "better"]], on="annotator", how="left"
     )
-    figures = {
+    metrics = {
         "answers": dict(answers),
         "pairs": int(both.sum()),
         "queries": len(np.unique(panel.query[both])),
@@ -61,5 +61,7 @@ def calibrate(
         "confusion": confusion(panel),
         "slices": slice_pairs(panel),
     }
-    verdicts = judge(figures, params, is_control=is_control)
-    return Calibrated(figures | {"verdicts": [one._asdict() for one in verdicts]}, annotators)
+    verdicts = judge(metrics, params, is_control=is_control)
+    return Calibrated(
+        metrics | {"verdicts": [verdict._asdict() for verdict in verdicts]}, annotators
+    )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from annotation.machine.confusion import FIGURES
+from annotation.machine.confusion import STATISTICS
 
 TITLES = {
     "alpha": "alpha, ordinal",
@@ -23,41 +23,42 @@ NO_QUERIES = (
 )
 
 
-def text(figures: Mapping[str, Any], *, by_query: bool = True) -> str:
+def text(metrics: Mapping[str, Any], *, by_query: bool = True) -> str:
     """Return the figures of `calibrate` as lines."""
-    return "\n".join(_lines(figures, by_query=by_query)) + "\n"
+    return "\n".join(_lines(metrics, by_query=by_query)) + "\n"
 
 
-def _lines(figures: Mapping[str, Any], *, by_query: bool) -> Iterator[str]:
-    for verdict in figures["verdicts"]:
+def _lines(metrics: Mapping[str, Any], *, by_query: bool) -> Iterator[str]:
+    for verdict in metrics["verdicts"]:
         yield verdict["text"]
-    answers = figures["answers"]
-    asked, given = answers["asked"], answers["with_level"]
+    answers = metrics["answers"]
+    asked, with_level = answers["asked"], answers["with_level"]
     yield ""
-    yield f"answers {asked:,}   with a level {given:,}   compared with people {figures['pairs']:,}"
+    compared = metrics["pairs"]
+    yield f"answers {asked:,}   with a level {with_level:,}   compared with people {compared:,}"
     for reason, number in sorted(answers["reasons"].items()):
         yield f"  {reason:{WIDTH}}{number:,}"
-    if not figures["pairs"]:
+    if not compared:
         return
     yield ""
-    yield from _beside(figures)
-    yield from _standing(figures["standing"])
-    yield from _test(figures["alternative_test"])
-    yield from _control(figures["control"])
-    yield from _confusion(figures["confusion"])
-    yield from _slices(figures["slices"])
-    if figures["first_votes"] == "drawn":
+    yield from _beside(metrics)
+    yield from _standing(metrics["standing"])
+    yield from _test(metrics["alternative_test"])
+    yield from _control(metrics["control"])
+    yield from _confusion(metrics["confusion"])
+    yield from _slices(metrics["slices"])
+    if metrics["first_votes"] == "drawn":
         yield DRAWN
     if not by_query:
         yield NO_QUERIES
 
 
-def _beside(figures: Mapping[str, Any]) -> Iterator[str]:
-    yield f"against the others, on {figures['people']['pairs']:,} votes"
+def _beside(metrics: Mapping[str, Any]) -> Iterator[str]:
+    yield f"against the others, on {metrics['people']['pairs']:,} votes"
     heads = ("people", "machine", "difference")
     yield f"{'':{WIDTH}}" + "".join(f"{head:>26}" for head in heads)
-    for name in FIGURES:
-        cells = (_span(figures[head][name]) for head in heads)
+    for name in STATISTICS:
+        cells = (_span(metrics[head][name]) for head in heads)
         yield f"  {TITLES[name]:{WIDTH - 2}}" + "".join(f"{cell:>26}" for cell in cells)
 
 
@@ -99,15 +100,15 @@ def _confusion(matrix: list[list[int]]) -> Iterator[str]:
 
 
 def _slices(slices: list[dict[str, Any]]) -> Iterator[str]:
-    for one in slices:
-        name = f"{one['by']} from {one['low']:g}"
-        cells = (_number(one[figure]) for figure in ("kappa", "within_1", "bias"))
+    for row in slices:
+        name = f"{row['by']} from {row['low']:g}"
+        cells = (_number(row[statistic]) for statistic in ("kappa", "within_1", "bias"))
         kappa, near, bias = cells
-        yield f"{name:{WIDTH}}{one['pairs']:>9,}   kappa {kappa}   within 1 {near}   bias {bias}"
+        yield f"{name:{WIDTH}}{row['pairs']:>9,}   kappa {kappa}   within 1 {near}   bias {bias}"
 
 
-def _span(figure: Mapping[str, float | None]) -> str:
-    value, low, high = (_number(figure[name]) for name in ("value", "low", "high"))
+def _span(estimate: Mapping[str, float | None]) -> str:
+    value, low, high = (_number(estimate[name]) for name in ("value", "low", "high"))
     return f"{value} ({low} to {high})"
 
 

@@ -34,14 +34,14 @@ class Judged(NamedTuple):
 def count_answers(judged: Judged) -> dict[str, Any]:
     """Return what the machine was asked about pairs that people were shown, for JSON."""
     shown = select_newest(judged.pairs)
-    own = judged.machine[is_in(judged.machine, shown, PAIR_KEY)]
-    fresh = own[is_in(own, shown, SHOWN_KEY)]
+    answers = judged.machine[is_in(judged.machine, shown, PAIR_KEY)]
+    fresh = answers[is_in(answers, shown, SHOWN_KEY)]
     reasons = fresh.loc[fresh["level"].isna(), "reason"]
     return {
         "asked": len(fresh),
         "with_level": int(fresh["level"].notna().sum()),
         "reasons": dict(sorted(Counter(reasons.tolist()).items())),
-        "stale": len(own) - len(fresh),
+        "stale": len(answers) - len(fresh),
     }
 
 
@@ -50,18 +50,18 @@ def build_panel(judged: Judged, clips: pd.DataFrame, rounding: Rounding) -> Pane
     shown = select_newest(judged.pairs)
     table = judged.consensus
     settled = settle_machine(select_fresh(judged))
-    place = pair_rows(table, shown)
+    row = pair_rows(table, shown)
     query, names = pd.factorize(table["query_id"], sort=True)
     lengths = shown["moment_id"].map(clips.set_index("moment_id")["seconds"])
     return Panel(
         campaign_scores(judged.judgments, shown, judged.voided, table),
         query.astype(np.int64),
         len(names),
-        _place(settled, table),
+        _align_levels(settled, table),
         _levels(table["voted_level"]),
-        shown["similarity"].to_numpy("float64")[place],
-        shown["rank"].to_numpy("int64")[place],
-        seconds=lengths.to_numpy("float64")[place],
+        shown["similarity"].to_numpy("float64")[row],
+        shown["rank"].to_numpy("int64")[row],
+        seconds=lengths.to_numpy("float64")[row],
         rounding=rounding,
     )
 
@@ -71,10 +71,10 @@ def select_fresh(judged: Judged) -> pd.DataFrame:
     return judged.machine[is_in(judged.machine, select_newest(judged.pairs), SHOWN_KEY)]
 
 
-def _place(settled: pd.DataFrame, table: pd.DataFrame) -> Ints:
+def _align_levels(settled: pd.DataFrame, table: pd.DataFrame) -> Ints:
     level = np.full(len(table), NO_LEVEL, dtype=np.int64)
-    place = pair_rows(settled, table)
-    level[place[place >= 0]] = settled["level"].to_numpy("int64")[place >= 0]
+    row = pair_rows(settled, table)
+    level[row[row >= 0]] = settled["level"].to_numpy("int64")[row >= 0]
     return level
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from annotation.machine.confusion import Draws, describe_figure, draw_queries
+from annotation.machine.confusion import Draws, describe_estimate, draw_queries
 from annotation.machine.worth import measure_worth
 from annotation.reliability.alpha import Bootstrap
 from annotation.reliability.scores import number
@@ -75,9 +75,9 @@ def compare_conclusions(
         "runs": names,
         "others": [name for name in runs if _is_other(name)],
         "measures": {
-            name: _compare(names, one, other, draws)
-            | {"worth": _find_worth(names, one, other, bootstrap.seed)}
-            for name, one, other in zip(MEASURES, people, machine, strict=True)
+            name: _compare(names, of_people, of_machine, draws)
+            | {"worth": _find_worth(names, of_people, of_machine, bootstrap.seed)}
+            for name, of_people, of_machine in zip(MEASURES, people, machine, strict=True)
         },
     }
 
@@ -96,12 +96,12 @@ def _score(pairs: pd.DataFrame, runs: Mapping[str, Any], level: str, seed: int) 
     }
     scorer = evaluator(MEASURES, make_qrels(pairs, level), "paper")
     scored = [scorer.per_query(run) for run in rankings.values()]
-    tables = [np.array([one[measure][1] for one in scored]) for measure in scorer.measures]
-    own, end = len(runs), len(runs) + SHUFFLES
+    tables = [np.array([values[measure][1] for values in scored]) for measure in scorer.measures]
+    chance_from, end = len(runs), len(runs) + SHUFFLES
     return [
-        Systems(np.vstack([table[:own], chance]), chance, table[end])
+        Systems(np.vstack([table[:chance_from], chance]), chance, table[end])
         for table in tables
-        for chance in [table[own:end].mean(axis=0)]
+        for chance in [table[chance_from:end].mean(axis=0)]
     ]
 
 
@@ -130,15 +130,17 @@ def _rank(ordered: pd.DataFrame) -> Segments:
 def _compare(
     names: Sequence[str], people: Systems, machine: Systems, draws: Draws
 ) -> dict[str, Any]:
-    one, other = (np.round(systems.runs.mean(axis=1), 12) for systems in (people, machine))
-    real = [place for place, name in enumerate(names) if name not in OF_PEOPLE]
+    of_people, of_machine = (
+        np.round(systems.runs.mean(axis=1), 12) for systems in (people, machine)
+    )
+    real = [row for row, name in enumerate(names) if name not in OF_PEOPLE]
     bias = (machine.runs - people.runs)[real].mean(axis=0)
     return {
-        "people": {name: number(value) for name, value in zip(names, one, strict=True)},
-        "machine": {name: number(value) for name, value in zip(names, other, strict=True)},
-        "tau_b": number(float(tau_b(one, other))),
-        "swap": find_swap(names, one, other),
-        "bias": describe_figure(
+        "people": {name: number(value) for name, value in zip(names, of_people, strict=True)},
+        "machine": {name: number(value) for name, value in zip(names, of_machine, strict=True)},
+        "tau_b": number(float(tau_b(of_people, of_machine))),
+        "swap": find_swap(names, of_people, of_machine),
+        "bias": describe_estimate(
             float(bias.mean()), draws.times @ bias / len(bias), draws.confidence
         ),
         "favour": _favour(names, people, machine, draws),
@@ -155,19 +157,19 @@ def _find_worth(
 def _favour(
     names: Sequence[str], people: Systems, machine: Systems, draws: Draws
 ) -> dict[str, float | None] | None:
-    own = [place for place, name in enumerate(names) if is_by_captions(name)]
-    others = [place for place, name in enumerate(names) if _is_other(name)]
-    if not own:
+    by_captions = [row for row, name in enumerate(names) if is_by_captions(name)]
+    others = [row for row, name in enumerate(names) if _is_other(name)]
+    if not by_captions:
         return None
 
     def more(times: Floats) -> Floats:
         gain = _stand(machine, times) - _stand(people, times)
-        kind: Floats = gain[own].mean(axis=0)
+        kind: Floats = gain[by_captions].mean(axis=0)
         return kind - gain[others].mean(axis=0) if others else kind
 
     queries = people.runs.shape[1]
     [value] = more(np.ones((1, queries)))
-    return describe_figure(float(value), more(draws.times), draws.confidence)
+    return describe_estimate(float(value), more(draws.times), draws.confidence)
 
 
 def _stand(systems: Systems, times: Floats) -> Floats:
@@ -181,10 +183,10 @@ def _stand(systems: Systems, times: Floats) -> Floats:
 def find_swap(names: Sequence[str], people: Floats, machine: Floats) -> dict[str, Any] | None:
     """Return the two runs that change places with the largest sum of differences."""
     swaps = []
-    for one, two in combinations(range(len(names)), 2):
-        first, second = people[one] - people[two], machine[one] - machine[two]
+    for i, j in combinations(range(len(names)), 2):
+        first, second = people[i] - people[j], machine[i] - machine[j]
         if first * second < 0:
-            better, worse = (one, two) if first > 0 else (two, one)
+            better, worse = (i, j) if first > 0 else (j, i)
             swaps.append((abs(first) + abs(second), better, worse))
     if not swaps:
         return None

@@ -14,7 +14,7 @@ from annotation.reliability.scores import number
 from annotation.votes.rule import LEVELS
 from annotation.votes.votes import MAX_DIFFERENCE, Floats, Ints
 
-FIGURES = ("alpha", "kappa", "exact", "within_1", "bias")
+STATISTICS = ("alpha", "kappa", "exact", "within_1", "bias")
 _DIFFERENCE = np.arange(LEVELS)[None, :] - np.arange(LEVELS)[:, None]
 
 
@@ -78,32 +78,32 @@ def measure_draws(tables: Floats, draws: Draws) -> Measured:
     )
 
 
-Figure = dict[str, float | None]
+Estimate = dict[str, float | None]
 """`value`, `low` and `high`."""
 
 
-def describe(measured: Measured, draws: Draws) -> dict[str, Figure | int]:
+def describe(measured: Measured, draws: Draws) -> dict[str, Estimate | int]:
     """Return figures with their intervals for JSON, and the number of `pairs`."""
-    figures = {
-        name: describe_figure(measured.whole[name], measured.resampled[name], draws.confidence)
-        for name in FIGURES
+    estimates = {
+        name: describe_estimate(measured.whole[name], measured.resampled[name], draws.confidence)
+        for name in STATISTICS
     }
-    return {"pairs": measured.pairs, **figures}
+    return {"pairs": measured.pairs, **estimates}
 
 
-def describe_figure(value: float, resampled: Floats, confidence: float) -> Figure:
+def describe_estimate(value: float, resampled: Floats, confidence: float) -> Estimate:
     """Return a figure with its interval for JSON: undefined values are null."""
     low, high = interval(resampled, confidence)
     return {"value": number(value), "low": number(low), "high": number(high)}
 
 
-def subtract(one: Measured, other: Measured, draws: Draws) -> dict[str, Figure]:
+def subtract(minuend: Measured, subtrahend: Measured, draws: Draws) -> dict[str, Estimate]:
     """Return how much higher each figure of one is than the other's, with its interval."""
     return {
-        name: describe_figure(
-            one.whole[name] - other.whole[name],
-            one.resampled[name] - other.resampled[name],
+        name: describe_estimate(
+            minuend.whole[name] - subtrahend.whole[name],
+            minuend.resampled[name] - subtrahend.resampled[name],
             draws.confidence,
         )
-        for name in FIGURES
+        for name in STATISTICS
     }

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from annotation.machine.confusion import (
-    FIGURES,
+    STATISTICS,
     Draws,
     Measured,
     describe,
@@ -93,24 +93,24 @@ def _measure(left: Left, level: Ints, panel: Panel, draws: Draws) -> Measured:
 def _each(left: Left, panel: Panel, draws: Draws) -> pd.DataFrame:
     """Return each annotator's figures and the machine's on the same pairs, and the difference."""
     rows = []
-    for who in np.unique(left.annotator).tolist():
-        own = select_rows(left, left.annotator == who)
+    for annotator in np.unique(left.annotator).tolist():
+        votes = select_rows(left, left.annotator == annotator)
         person, machine = (
-            _measure(own, level, panel, draws) for level in (own.person, own.machine)
+            _measure(votes, level, panel, draws) for level in (votes.person, votes.machine)
         )
         more = subtract(machine, person, draws)["kappa"]
         rows.append(
-            {"annotator": panel.scores.annotators[who], "votes": person.pairs}
-            | {name: number(person.whole[name]) for name in FIGURES}
-            | {f"machine_{name}": number(machine.whole[name]) for name in FIGURES}
+            {"annotator": panel.scores.annotators[annotator], "votes": person.pairs}
+            | {name: number(person.whole[name]) for name in STATISTICS}
+            | {f"machine_{name}": number(machine.whole[name]) for name in STATISTICS}
             | {"kappa_more": more["value"], "kappa_low": more["low"], "kappa_high": more["high"]}
         )
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
 COLUMNS = [
-    *("annotator", "votes", *FIGURES),
-    *(f"machine_{name}" for name in FIGURES),
+    *("annotator", "votes", *STATISTICS),
+    *(f"machine_{name}" for name in STATISTICS),
     *("kappa_more", "kappa_low", "kappa_high"),
 ]
 """Columns: the annotator's figures, the machine's, and how much higher its kappa is."""
@@ -132,13 +132,13 @@ def _stand(annotators: pd.DataFrame, least: int) -> dict[str, Any]:
 def _by_level(left: Left) -> list[dict[str, Any]]:
     rows = []
     for level in range(LEVELS):
-        own = select_rows(left, left.reference == level)
+        votes = select_rows(left, left.reference == level)
         both = (
             number((said - level).mean()) if len(said) else None
-            for said in (own.person, own.machine)
+            for said in (votes.person, votes.machine)
         )
         rows.append(
-            {"level": level, "votes": len(own.person)} | dict(zip(BIASES, both, strict=True))
+            {"level": level, "votes": len(votes.person)} | dict(zip(BIASES, both, strict=True))
         )
     return rows
 

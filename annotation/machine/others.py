@@ -49,13 +49,13 @@ def draw_first(scores: Scores, seed: int) -> Bools:
     four = begin[per_pair == ALL_VOTES]
     if len(four):
         rows = four[:, None] + np.arange(ALL_VOTES)
-        one, two = np.triu_indices(ALL_VOTES, 1)
-        apart = abs(scores.level[rows[:, one]] - scores.level[rows[:, two]]) > MAX_DIFFERENCE
+        earlier, later = np.triu_indices(ALL_VOTES, 1)
+        apart = abs(scores.level[rows[:, earlier]] - scores.level[rows[:, later]]) > MAX_DIFFERENCE
         apart |= ~apart.any(axis=1, keepdims=True)
         chance = np.random.default_rng(seed).random(apart.shape)
         drawn = np.where(apart, chance, -1).argmax(axis=1)
         first[rows] = False
-        for both in (one, two):
+        for both in (earlier, later):
             first[rows[np.arange(len(rows)), both[drawn]]] = True
     return first
 
@@ -70,7 +70,7 @@ def find_references(scores: Scores, others: Others, rounding: Rounding = "up") -
     order = np.lexsort([level, row])
     row, level = row[order], level[order]
     size = np.bincount(row, minlength=len(scores.pair))
-    place = np.arange(len(row)) - (np.cumsum(size) - size)[row]
-    middle = (size[row] % 2 == 1) & (place == size[row] // 2)
+    position = np.arange(len(row)) - (np.cumsum(size) - size)[row]
+    middle = (size[row] % 2 == 1) & (position == size[row] // 2)
     row, level = np.concatenate([row, row[middle]]), np.concatenate([level, level[middle]])
     return decide(row, level, len(scores.pair), rounding=rounding).level

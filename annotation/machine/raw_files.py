@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from annotation.machine.leave_one_out import Panel
-from annotation.machine.raw_machine import Places, find_places, read_machine
+from annotation.machine.raw_machine import PairIds, find_pair_ids, read_machine
 from annotation.machine.similarity_control import find_control_in_folds
 from annotation.pooling.published_files import read_pairs
 from annotation.reliability.scores import Scores, sort_scores
@@ -46,15 +46,17 @@ def compare_files(
         MomentRankError: a file is missing or malformed, or no pair is in both.
     """
     votes, facts = raw.read(people), _read_known(people, pairs, judged)
-    judge = read_machine(machine, facts.places)
-    ids = [str(one) for one in votes.pairs]
-    level = np.array([judge.level.get(one, NO_LEVEL) for one in ids], dtype=np.int64)
+    judge = read_machine(machine, facts.pair_ids)
+    ids = [str(pair_id) for pair_id in votes.pairs]
+    level = np.array([judge.level.get(pair_id, NO_LEVEL) for pair_id in ids], dtype=np.int64)
     if not judge.level.keys() & set(ids):
         raise FileError(
             f"{machine}: none of its pairs is in {people}: are they from the same collection?"
         )
-    query, names = pd.factorize(pd.Series([facts.query.get(one, f"\0{one}") for one in ids]))
-    similarity = np.array([facts.similarity.get(one, np.nan) for one in ids])
+    query, names = pd.factorize(
+        pd.Series([facts.query.get(pair_id, f"\0{pair_id}") for pair_id in ids])
+    )
+    similarity = np.array([facts.similarity.get(pair_id, np.nan) for pair_id in ids])
     consensus = decide(votes.pair, votes.level, len(ids)).level
     panel = Panel(_scores(votes), query.astype(np.int64), len(names), level, consensus)
     if not np.isnan(similarity).all():
@@ -84,7 +86,7 @@ class _Known(NamedTuple):
 
     query: dict[str, str]
     similarity: dict[str, float]
-    places: Places
+    pair_ids: PairIds
 
 
 def _read_known(people: Path, pairs: Path | None, judged: Sequence[Path]) -> _Known:
@@ -95,7 +97,7 @@ def _read_known(people: Path, pairs: Path | None, judged: Sequence[Path]) -> _Kn
         table = csv_files.read_csv(path, ["pair_id", "query_id"])
     query = dict(zip(table["pair_id"], table["query_id"], strict=True))
     similarity: dict[str, float] = {}
-    for one in map(read_pairs, judged):
-        query |= dict(zip(one.pair_id, one.query_id, strict=True))
-        similarity |= dict(zip(one.pair_id, one.similarity.tolist(), strict=True))
-    return _Known(query, similarity, find_places(table))
+    for listed in map(read_pairs, judged):
+        query |= dict(zip(listed.pair_id, listed.query_id, strict=True))
+        similarity |= dict(zip(listed.pair_id, listed.similarity.tolist(), strict=True))
+    return _Known(query, similarity, find_pair_ids(table))

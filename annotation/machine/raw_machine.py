@@ -19,10 +19,10 @@ from pipeline.core.files import FileError
 from pipeline.judges.repeats import settle_machine
 
 LEVEL_COLUMNS = ("level", "relevance")
-PLACE = ["query_id", "video_name", "start", "end"]
+SEGMENT_COLUMNS = ["query_id", "video_name", "start", "end"]
 NO_REASON = "no reason"
 
-Places = Mapping[tuple[str, ...], str]
+PairIds = Mapping[tuple[str, ...], str]
 """The pair_id of each query and segment."""
 
 
@@ -33,7 +33,7 @@ class Machine(NamedTuple):
     answers: dict[str, Any]
 
 
-def read_machine(path: Path, places: Places) -> Machine:
+def read_machine(path: Path, pair_ids: PairIds) -> Machine:
     """Read a machine's levels; several of one pair (`repeat`) are combined into one.
 
     Pairs that people were never shown, which have no pair_id, are left out.
@@ -41,8 +41,8 @@ def read_machine(path: Path, places: Places) -> Machine:
     Raises:
         FileError: the file is missing or malformed, with file, line and field.
     """
-    frame = _name_pairs(path, csv_files.read_csv(path), places).fillna("")
-    name = next((one for one in LEVEL_COLUMNS if one in frame), None)
+    frame = _name_pairs(path, csv_files.read_csv(path), pair_ids).fillna("")
+    name = next((column for column in LEVEL_COLUMNS if column in frame), None)
     if name is None:
         raise FileError(f"{path}, line 1: column 'level' is missing (found: {list(frame)})")
     for line, text in frame[name].items():
@@ -51,9 +51,9 @@ def read_machine(path: Path, places: Places) -> Machine:
                             " nor empty")  # fmt: skip
     _refuse_repeated(path, frame)
     level = frame[name].map(LEVEL_OF).astype("int64")
-    given = pd.DataFrame({"query_id": "", "moment_id": frame["pair_id"], "level": level})
-    given = given.assign(repeat=range(len(given)), expected=float("nan"), remark=None)
-    settled = settle_machine(given[level != NO_LEVEL])
+    answers = pd.DataFrame({"query_id": "", "moment_id": frame["pair_id"], "level": level})
+    answers = answers.assign(repeat=range(len(answers)), expected=float("nan"), remark=None)
+    settled = settle_machine(answers[level != NO_LEVEL])
     missing = level == NO_LEVEL
     reasons = frame["reason"].replace("", NO_REASON) if "reason" in frame else None
     return Machine(
@@ -68,26 +68,26 @@ def read_machine(path: Path, places: Places) -> Machine:
     )
 
 
-def find_places(pairs: pd.DataFrame) -> Places:
+def find_pair_ids(pairs: pd.DataFrame) -> PairIds:
     """Return the place of each pair from pairs.csv; nothing if it has no places."""
-    if not {*PLACE} <= {*pairs}:
+    if not {*SEGMENT_COLUMNS} <= {*pairs}:
         return {}
     return dict(zip(_keys(pairs), pairs["pair_id"], strict=True))
 
 
-def _name_pairs(path: Path, frame: pd.DataFrame, places: Places) -> pd.DataFrame:
+def _name_pairs(path: Path, frame: pd.DataFrame, pair_ids: PairIds) -> pd.DataFrame:
     if "pair_id" in frame:
         return frame
-    if not {*PLACE} <= {*frame}:
+    if not {*SEGMENT_COLUMNS} <= {*frame}:
         raise FileError(f"{path}, line 1: column 'pair_id' is missing (found: {list(frame)})")
-    if not places:
+    if not pair_ids:
         raise FileError(
-            f"{path}: identifies pairs by {', '.join(PLACE)}: pairs.csv of the same release must be"
-            " next to the votes, or given with --pairs"
+            f"{path}: identifies pairs by {', '.join(SEGMENT_COLUMNS)}: pairs.csv of the same"
+            " release must be next to the votes, or given with --pairs"
         )
     keys = _keys(frame)
-    listed = frame[[key in places for key in keys]]
-    return listed.assign(pair_id=[places[key] for key in keys if key in places])
+    listed = frame[[key in pair_ids for key in keys]]
+    return listed.assign(pair_id=[pair_ids[key] for key in keys if key in pair_ids])
 
 
 def _keys(frame: pd.DataFrame) -> list[tuple[str, ...]]:

@@ -52,7 +52,7 @@ def list_second_looks(
             rows["query_id"], rows["moment_id"], rows["level"], rows["machine"], strict=True
         )
     ]
-    scores = [" ".join(map(str, one)) for one in rows["scores"]]
+    scores = [" ".join(map(str, levels)) for levels in rows["scores"]]
     rows = rows.assign(adjudicate=pd.Series(commands, rows.index, dtype="str"), scores=scores)
     return rows.sort_values(["apart", *PAIR_KEY], ascending=[False, True, True])[
         COLUMNS

@@ -16,7 +16,7 @@ import pandas as pd
 from annotation.machine.confusion import (
     Draws,
     describe,
-    describe_figure,
+    describe_estimate,
     measure_draws,
     subtract,
     tabulate,
@@ -45,9 +45,9 @@ def find_control(pairs: pd.DataFrame, people: Ints) -> Ints:
             [*PAIR_KEY, "split", "similarity"]
         ].itertuples(index=False, name=None)
     ]
-    said = {(one.query_id, one.moment_id): one.level for one in judge.judge(asked)}
+    said = {(answer.query_id, answer.moment_id): answer.level for answer in judge.judge(asked)}
     levels = [said[pair] for pair in pairs[PAIR_KEY].itertuples(index=False, name=None)]
-    return np.array([NO_LEVEL if one is None else one for one in levels], dtype=np.int64)
+    return np.array([NO_LEVEL if level is None else level for level in levels], dtype=np.int64)
 
 
 def find_control_in_folds(query: Ints, similarity: Floats, people: Ints) -> Ints:
@@ -69,16 +69,16 @@ def compare_control(panel: Panel, draws: Draws) -> dict[str, Any] | None:
         return None
     both = (panel.machine != NO_LEVEL) & (panel.consensus != NO_LEVEL)
     both &= ~np.isnan(panel.similarity)
-    figures: dict[str, Any] = {"beyond": measure_beyond(panel, both, draws)}
+    metrics: dict[str, Any] = {"beyond": measure_beyond(panel, both, draws)}
     if panel.control is None:
-        return figures | dict.fromkeys(("control", "machine", "difference"))
-    own = both & (panel.control != NO_LEVEL)
-    query, people = panel.query[own], panel.consensus[own]
+        return metrics | dict.fromkeys(("control", "machine", "difference"))
+    rows = both & (panel.control != NO_LEVEL)
+    query, people = panel.query[rows], panel.consensus[rows]
     machine, control = (
-        measure_draws(tabulate(query, people, level[own], panel.queries), draws)
+        measure_draws(tabulate(query, people, level[rows], panel.queries), draws)
         for level in (panel.machine, panel.control)
     )
-    return figures | {
+    return metrics | {
         "control": describe(control, draws),
         "machine": describe(machine, draws),
         "difference": subtract(machine, control, draws),
@@ -90,15 +90,15 @@ def measure_beyond(panel: Panel, rows: Bools, draws: Draws) -> dict[str, Any]:
     columns = _explain(panel, rows)
     levels = np.stack([panel.consensus[rows], panel.machine[rows]], axis=1).astype(np.float64)
     if not len(levels) or not np.ptp(levels, axis=0).all():
-        return describe_figure(np.nan, np.empty(0), draws.confidence)
+        return describe_estimate(np.nan, np.empty(0), draws.confidence)
     fitted, *_ = np.linalg.lstsq(columns, levels, rcond=None)
     people, machine = (levels - columns @ fitted).T
     products = (people * machine, people**2, machine**2)
     sums = np.stack(
-        [np.bincount(panel.query[rows], one, panel.queries) for one in products], axis=1
+        [np.bincount(panel.query[rows], product, panel.queries) for product in products], axis=1
     )
     [whole] = _correlate(sums.sum(axis=0, keepdims=True))
-    return describe_figure(whole, _correlate(draws.times @ sums), draws.confidence)
+    return describe_estimate(whole, _correlate(draws.times @ sums), draws.confidence)
 
 
 def _correlate(sums: Floats) -> Floats:
@@ -125,6 +125,6 @@ def _explain(panel: Panel, rows: Bools) -> Floats:
 def _cut(values: Floats, bins: int) -> Floats:
     """Return the bin of each value, a column per bin, with bins of about equal size."""
     edges = np.unique(np.quantile(values, np.linspace(0, 1, bins + 1)[1:-1])) if len(values) else []
-    place: Ints = np.searchsorted(edges, values, side="right")
-    inside: Floats = (place[:, None] == np.arange(len(edges) + 1)).astype(np.float64)
+    bin_of: Ints = np.searchsorted(edges, values, side="right")
+    inside: Floats = (bin_of[:, None] == np.arange(len(edges) + 1)).astype(np.float64)
     return inside

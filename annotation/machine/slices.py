@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from annotation.machine.confusion import FIGURES, measure, tabulate
+from annotation.machine.confusion import STATISTICS, measure, tabulate
 from annotation.machine.leave_one_out import Panel
 from annotation.reliability.scores import number
 from annotation.votes.votes import NO_LEVEL, Floats, Ints
@@ -39,19 +39,19 @@ def slice_pairs(panel: Panel) -> list[dict[str, Any]]:
 
 def _slice(panel: Panel, name: str, values: Floats) -> list[dict[str, Any]]:
     edges: Sequence[float] = EDGES[name]
-    place = np.maximum(np.searchsorted(edges, values, side="right") - 1, 0)
+    bin_of = np.maximum(np.searchsorted(edges, values, side="right") - 1, 0)
     has_value = ~np.isnan(values)
-    tables = _tabulate(panel, np.where(has_value, place, len(edges)), len(edges) + 1)[:-1]
-    figures = measure(tables)
+    tables = _tabulate(panel, np.where(has_value, bin_of, len(edges)), len(edges) + 1)[:-1]
+    statistics = measure(tables)
     pairs = tables.sum(axis=(1, 2)).astype(int)
     return [
         {"by": name, "low": low, "pairs": count}
-        | {figure: number(figures[figure][place]) for figure in FIGURES}
-        for place, (low, count) in enumerate(zip(edges, pairs.tolist(), strict=True))
+        | {statistic: number(statistics[statistic][index]) for statistic in STATISTICS}
+        for index, (low, count) in enumerate(zip(edges, pairs.tolist(), strict=True))
         if count
     ]
 
 
-def _tabulate(panel: Panel, place: Ints, places: int) -> Floats:
+def _tabulate(panel: Panel, bin_of: Ints, bins: int) -> Floats:
     both = (panel.machine != NO_LEVEL) & (panel.consensus != NO_LEVEL)
-    return tabulate(place[both], panel.consensus[both], panel.machine[both], places)
+    return tabulate(bin_of[both], panel.consensus[both], panel.machine[both], bins)

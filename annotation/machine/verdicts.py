@@ -25,21 +25,21 @@ class Verdict(NamedTuple):
     text: str
 
 
-def judge(figures: Mapping[str, Any], params: Calibration, *, is_control: bool) -> list[Verdict]:
+def judge(metrics: Mapping[str, Any], params: Calibration, *, is_control: bool) -> list[Verdict]:
     """Return what is wrong with a machine, if anything, from the figures of `calibrate`.
 
     `is_control` says that the machine is the similarity control itself.
     """
-    if not figures["answers"]["with_level"]:
+    if not metrics["answers"]["with_level"]:
         return [Verdict("none", "The machine has no levels, so nothing is known about it.")]
-    if figures["pairs"] < params.min_pairs:
-        pairs, least = figures["pairs"], params.min_pairs
+    if metrics["pairs"] < params.min_pairs:
+        pairs, least = metrics["pairs"], params.min_pairs
         text = f"{pairs} pairs have a level by people and by the machine; {least} are needed."
         return [Verdict("few", f"Not enough to say: {text}")]
     if is_control:
         return [Verdict("control", CONTROL)]
-    faults = list(_faults(figures, params))
-    return faults or [Verdict("good", _praise(figures["alternative_test"]))]
+    faults = list(_faults(metrics, params))
+    return faults or [Verdict("good", _praise(metrics["alternative_test"]))]
 
 
 CONTROL = (
@@ -48,8 +48,8 @@ CONTROL = (
 )
 
 
-def _faults(figures: Mapping[str, Any], params: Calibration) -> Iterator[Verdict]:
-    answers = figures["answers"]
+def _faults(metrics: Mapping[str, Any], params: Calibration) -> Iterator[Verdict]:
+    answers = metrics["answers"]
     failed = 1 - answers["with_level"] / answers["asked"]
     if failed > params.max_failed:
         yield Verdict(
@@ -57,12 +57,12 @@ def _faults(figures: Mapping[str, Any], params: Calibration) -> Iterator[Verdict
             f"Fails too often: {failed:.1%} of {answers['asked']:,} answers have no level"
             f" (allowed: at most {params.max_failed:.0%}).",
         )
-    level, share = _most_frequent(figures["confusion"], axis=1)
-    _, of_people = _most_frequent(figures["confusion"], axis=0)
+    level, share = _most_frequent(metrics["confusion"], axis=1)
+    _, of_people = _most_frequent(metrics["confusion"], axis=0)
     if share > params.max_same >= of_people:
         yield Verdict("constant", f"Constant: {share:.0%} of its levels are {level}.")
         return
-    control = figures["control"]
+    control = metrics["control"]
     beyond = control and control["beyond"]
     if beyond and beyond["value"] is not None and not _is_above(beyond, params.min_beyond):
         yield Verdict(
@@ -72,7 +72,7 @@ def _faults(figures: Mapping[str, Any], params: Calibration) -> Iterator[Verdict
             " the video.",
         )
         return
-    bias = figures["machine"]["bias"]
+    bias = metrics["machine"]["bias"]
     if abs(bias["value"] or 0) > params.max_bias:
         lenient = bias["value"] > 0
         yield Verdict(
@@ -97,13 +97,13 @@ def _most_frequent(confusion: list[list[int]], axis: int) -> tuple[int, float]:
     return counts.index(max(counts)), max(counts) / sum(counts)
 
 
-def _is_above(figure: Mapping[str, float | None], bound: float) -> bool:
-    low = figure["low"]
+def _is_above(estimate: Mapping[str, float | None], bound: float) -> bool:
+    low = estimate["low"]
     return low is not None and low > bound
 
 
-def _span(figure: Mapping[str, float | None]) -> str:
-    value, low, high = (figure[name] for name in ("value", "low", "high"))
+def _span(estimate: Mapping[str, float | None]) -> str:
+    value, low, high = (estimate[name] for name in ("value", "low", "high"))
     if value is None or low is None or high is None:
         return "not defined"
     return f"{value:.2f}, {low:.2f} to {high:.2f}".replace("-", "\u2212")

@@ -35,9 +35,11 @@ def measure_worth(
     effective, inside = [], []
     for _ in range(HALVES):
         order = random.permutation(queries)
-        own, rest = order[:judged], order[judged:]
+        judged_rows, rest = order[:judged], order[judged:]
         for run in chosen:
-            estimate = estimate_mean(people[run, own], machine[run, own], machine[run, rest])
+            estimate = estimate_mean(
+                people[run, judged_rows], machine[run, judged_rows], machine[run, rest]
+            )
             effective.append(estimate.effective)
             inside.append(estimate.combined.low <= people[run].mean() <= estimate.combined.high)
     return {

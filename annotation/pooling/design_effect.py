@@ -55,7 +55,7 @@ def simple_variance(counts: Counts, strata: int, population: int) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         queries_measured = np.where(measured.sum(-1) >= LEAST_QUERIES, measured.sum(-1), np.nan)
         more = np.where(measured, _draw_variance(counts) - random, 0.0).sum(-1) / queries_measured
-    total, noise = (part[..., strata:].sum(-1) for part in (counts.total, counts.variance))
+    total, noise = (column[..., strata:].sum(-1) for column in (counts.total, counts.variance))
     variance: Floats = mean_variance(total, noise, population) + more / queries
     return variance
 
@@ -64,8 +64,8 @@ def merge_strata(counts: Counts) -> Counts:
     """Return the counts as if the rest of each query's pool were one stratum."""
     first = counts.size.shape[-1] - counts.drawn
     merged = (
-        np.concatenate([part[..., :first], part[..., first:].sum(-1, keepdims=True)], -1)
-        for part in (counts.size, counts.judged, counts.relevant)
+        np.concatenate([column[..., :first], column[..., first:].sum(-1, keepdims=True)], -1)
+        for column in (counts.size, counts.judged, counts.relevant)
     )
     return Counts(*merged)
 
@@ -76,8 +76,10 @@ def _draw_variance(counts: Counts) -> Floats:
     Shape (..., queries). The spread is p (1 - p) of the estimated share p, plus the error of p.
     """
     whole = merge_strata(counts)
-    size, judged = (np.maximum(part[..., -1], 1) for part in (whole.size, whole.judged))
-    total, noise = (part[..., -counts.drawn :].sum(-1) for part in (counts.total, counts.variance))
+    size, judged = (np.maximum(column[..., -1], 1) for column in (whole.size, whole.judged))
+    total, noise = (
+        column[..., -counts.drawn :].sum(-1) for column in (counts.total, counts.variance)
+    )
     share = total / size
     spread = share * (1 - share) + noise / size**2
     variance: Floats = size**2 / np.maximum(size - 1, 1) * (size - judged) / judged * spread
@@ -86,7 +88,7 @@ def _draw_variance(counts: Counts) -> Floats:
 
 def _is_measured(counts: Counts) -> Bools:
     """Mark the queries whose strata all have a known spread: two are judged, or all."""
-    size, judged = (part[..., -counts.drawn :] for part in (counts.size, counts.judged))
+    size, judged = (column[..., -counts.drawn :] for column in (counts.size, counts.judged))
     measured: Bools = ((judged > 1) | (judged == size)).all(-1)
     return measured
 

@@ -71,18 +71,18 @@ def draw(
         )
     order = draw_order(sizes.seed, queries["query_id"])
     chosen = queries.iloc[order[: sizes.queries]].sort_values("query_id")
-    parts: list[pd.DataFrame] = []
+    tables_of_queries: list[pd.DataFrame] = []
     strata = [tables.AUDIT_STRATA.empty()]
     pool = 0
     for query_id, ranking in rank_pool(chosen, moments, embedded):
         placed = _place(query_id, ranking[sizes.top :], machine)
-        part = _draw_query(query_id, ranking, placed, sizes)
-        parts.append(part[tables.AUDIT.columns])
+        rows = _draw_query(query_id, ranking, placed, sizes)
+        tables_of_queries.append(rows[tables.AUDIT.columns])
         if machine is not None:
-            random = part[part["origin"] == "random"]
+            random = rows[rows["origin"] == "random"]
             strata.append(random[tables.AUDIT_STRATA.columns])
         pool = len(ranking)
-    table = tables.AUDIT.check(pd.concat(parts, ignore_index=True))
+    table = tables.AUDIT.check(pd.concat(tables_of_queries, ignore_index=True))
     design = Design(
         seed=sizes.seed,
         queries=len(queries),
@@ -99,8 +99,8 @@ def _place(query_id: str, rest: pd.DataFrame, machine: Machine | None) -> pd.Ser
     """Return the stratum of each moment below the top; one for all without a machine."""
     if machine is None:
         return pd.Series(machine_strata.NAMES[0], rest.index)
-    own = machine.strata[machine.strata["query_id"] == query_id]
-    return machine_strata.place_moments(rest, own)
+    strata = machine.strata[machine.strata["query_id"] == query_id]
+    return machine_strata.place_moments(rest, strata)
 
 
 def _draw_query(
@@ -112,7 +112,7 @@ def _draw_query(
     code = placed.map(machine_strata.NAMES.index).to_numpy("int64")
     size = np.bincount(code, minlength=len(machine_strata.NAMES))
     number = machine_strata.allocate(size, sizes.random)
-    picked = [order[code[order] == one][:most] for one, most in enumerate(number.tolist())]
+    picked = [order[code[order] == stratum][:most] for stratum, most in enumerate(number.tolist())]
     rows = np.sort(np.concatenate(picked))
     others = rest.iloc[rows].assign(stratum=placed.iloc[rows], size=size[code[rows]])
     parts = pd.concat([top.assign(origin="top"), others.assign(origin="random")])
@@ -121,7 +121,7 @@ def _draw_query(
 
 def draw_order(seed: int, ids: Iterable[str], within: str = "") -> Ints:
     """Return the positions of ids in the order in which a seed draws them, shape (n,)."""
-    draws = [rng.draw(f"{seed}\n{within}\n{one}") for one in ids]
+    draws = [rng.draw(f"{seed}\n{within}\n{moment_id}") for moment_id in ids]
     return np.argsort(np.array(draws, dtype="S64")).astype(np.int64)
 
 

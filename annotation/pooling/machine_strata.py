@@ -79,8 +79,8 @@ def weigh(pairs: pd.DataFrame, strata: pd.DataFrame) -> pd.Series:
     """
     placed = pairs[PAIR_KEY].merge(strata, on=PAIR_KEY, how="left").set_index(pairs.index)
     within = placed.assign(number=1).groupby(["query_id", "stratum"])
-    own = placed["size"] / within["number"].transform("sum")
+    weight = placed["size"] / within["number"].transform("sum")
     parts = placed.dropna(subset="stratum").drop_duplicates(["query_id", "stratum"])
     size, drawn = parts.groupby("query_id")["size"].sum(), strata["query_id"].value_counts()
     usual = placed["query_id"].map(size / drawn)
-    return (own / usual).fillna(1.0)
+    return (weight / usual).fillna(1.0)

@@ -13,8 +13,8 @@ import pandas as pd
 
 from annotation.assignment.inputs import Rule
 from annotation.pooling.published_files import read_pairs
-from annotation.reliability.figures import TOP_LEVEL, alike_below_top
 from annotation.reliability.scores import number
+from annotation.reliability.statistics import TOP_LEVEL, alike_below_top
 from annotation.votes.raw import Raw
 from annotation.votes.rule import decide
 from annotation.votes.votes import NO_LEVEL
@@ -31,12 +31,12 @@ def read_judged(paths: Iterable[Path]) -> pd.DataFrame:
     """
     parts: list[pd.DataFrame] = []
     for path in paths:
-        part = pd.DataFrame(read_pairs(path)._asdict())
+        file = pd.DataFrame(read_pairs(path)._asdict())
         for name in ("query_id", PAIR):
-            earlier_ids = {one for earlier in parts for one in earlier[name]}
-            if repeated := earlier_ids.intersection(part[name]):
+            earlier_ids = {pair_id for earlier in parts for pair_id in earlier[name]}
+            if repeated := earlier_ids.intersection(file[name]):
                 raise FormatError(f"{path}: {name} {min(repeated)!r} is also in another file")
-        parts.append(part)
+        parts.append(file)
     return pd.concat(parts, ignore_index=True)
 
 
@@ -64,13 +64,13 @@ def compare_levels(votes: Raw, judged: pd.DataFrame) -> dict[str, int]:
     decided = decide(votes.pair, votes.level, len(votes.pairs), closed=True)
     by_rule = pd.Series(decided.level, index=votes.pairs.astype("str"))
     level = by_rule.reindex(judged[PAIR]).to_numpy()
-    has_votes, kept = ~np.isnan(level), level != NO_LEVEL
+    has_votes, has_level = ~np.isnan(level), level != NO_LEVEL
     is_same = level == judged["level"].to_numpy()
     unpublished = (by_rule != NO_LEVEL) & ~by_rule.index.isin(judged[PAIR])
     return {
         "same": int(is_same.sum()),
-        "different": int((has_votes & kept & ~is_same).sum()),
-        "discarded": int((has_votes & ~kept).sum()),
+        "different": int((has_votes & has_level & ~is_same).sum()),
+        "discarded": int((has_votes & ~has_level).sum()),
         "without_votes": int((~has_votes).sum()),
         "unpublished": int(unpublished.sum()),
     }
@@ -118,14 +118,14 @@ def _batch(name: str, level: pd.Series) -> dict[str, Any]:
     }
 
 
-def text(figures: Mapping[str, Any]) -> str:
+def text(metrics: Mapping[str, Any]) -> str:
     """Return the figures as lines."""
-    return "".join(f"{line}\n" for line in _lines(figures))
+    return "".join(f"{line}\n" for line in _lines(metrics))
 
 
-def _lines(figures: Mapping[str, Any]) -> Iterator[str]:
-    levels, alike, extension = (figures[name] for name in ("levels", "similarity_1", "extension"))
-    yield f"queries {figures['queries']:,}   pairs with a level {figures['pairs']:,}"
+def _lines(metrics: Mapping[str, Any]) -> Iterator[str]:
+    levels, alike, extension = (metrics[name] for name in ("levels", "similarity_1", "extension"))
+    yield f"queries {metrics['queries']:,}   pairs with a level {metrics['pairs']:,}"
     yield f"levels that follow from the votes by the rule: {levels['same']:,}"
     for name, title in PROBLEMS.items():
         if levels[name]:
@@ -135,21 +135,21 @@ def _lines(figures: Mapping[str, Any]) -> Iterator[str]:
     yield from _extension(extension)
 
 
-def _extension(figures: Mapping[str, Any]) -> Iterator[str]:
-    decided = figures["queries"] - figures["undecided"]
-    yield f"second batch judged: {figures['extended']:,} queries, {_share(figures['share'])}"
-    by_rule = f"  by the rule: {figures['by_rule']:,}, {_share(figures['share_by_rule'])}"
-    yield f"{by_rule}; the same decision for {figures['same']:,} of {decided:,}"
+def _extension(metrics: Mapping[str, Any]) -> Iterator[str]:
+    decided = metrics["queries"] - metrics["undecided"]
+    yield f"second batch judged: {metrics['extended']:,} queries, {_share(metrics['share'])}"
+    by_rule = f"  by the rule: {metrics['by_rule']:,}, {_share(metrics['share_by_rule'])}"
+    yield f"{by_rule}; the same decision for {metrics['same']:,} of {decided:,}"
     yield f"{'':24}{'pairs':>9}{'mean level':>12}{'level 3, 4':>12}"
-    for row in figures["batches"]:
+    for row in metrics["batches"]:
         mean = "undefined" if row["mean"] is None else f"{row['mean']:.3f}"
         cells = f"{row['pairs']:>9,}{mean:>12}{_share(row['top_levels']):>12}"
         yield f"{TITLES[row['batch']]:24}{cells}"
 
 
 PROBLEMS = {
-    "different": "other levels than the rule's (including adjudicated ones)",
-    "discarded": "published, although the rule discards them (likewise)",
+    "different": "other levels than the rule's (adjudicated pairs included)",
+    "discarded": "published, although the rule discards them (adjudicated pairs included)",
     "without_votes": "published without votes",
     "unpublished": "kept by the rule, but not published",
 }

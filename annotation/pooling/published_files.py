@@ -43,7 +43,7 @@ def read_pairs(path: Path) -> Pairs:
     values = similarity.numbers()
     similarity.refuse((~np.isfinite(values)).tolist(), "must be a number")
     level = pairs.key("relevance", int)
-    level.refuse((not 0 <= one < LEVELS for one in level.values), f"must be 0 to {LEVELS - 1}")
+    level.refuse((not 0 <= value < LEVELS for value in level.values), f"must be 0 to {LEVELS - 1}")
     return Pairs(queries, ids, values, level.values)
 
 
@@ -53,5 +53,5 @@ def _flatten(records: Column) -> tuple[list[str], Column]:
         return records.key("query_id").ids(), records
     lists = records.key(LISTS, list)
     queries = own_ids(records).distinct_ids()
-    owner = np.repeat(np.arange(len(queries)), [len(one) for one in lists.values])
+    owner = np.repeat(np.arange(len(queries)), [len(values) for values in lists.values])
     return [queries[row] for row in owner], lists.flat().require(dict)

@@ -118,16 +118,16 @@ def _curve(levels: pd.DataFrame, by: str, edges: Sequence[float], *, right: bool
     edges = sorted(set(edges))
     last = len(edges) - 2
     side: Literal["left", "right"] = "left" if right else "right"
-    place = np.searchsorted(np.array(edges), levels[by].to_numpy(), side=side) - 1
+    bin_of = np.searchsorted(np.array(edges), levels[by].to_numpy(), side=side) - 1
     level, weight = levels["level"].astype("int64"), levels.get("weight", 1.0)
     columns = {f"at_least_{least}": level >= least for least in RELEVANT}
     rows = pd.DataFrame({"mean": level, **columns}).mul(weight, axis=0)
-    bins = rows.assign(weight=weight).groupby(np.clip(place, 0, last))
+    bins = rows.assign(weight=weight).groupby(np.clip(bin_of, 0, last))
     sums = bins.sum()
-    figures = sums.drop(columns="weight").div(sums["weight"], axis=0).round(DECIMALS)
-    low = [edges[number] + right for number in figures.index]
-    high = [edges[number + 1] for number in figures.index]
-    return figures.assign(low=low, high=high, pairs=bins.size())[
+    means = sums.drop(columns="weight").div(sums["weight"], axis=0).round(DECIMALS)
+    low = [edges[number] + right for number in means.index]
+    high = [edges[number + 1] for number in means.index]
+    return means.assign(low=low, high=high, pairs=bins.size())[
         ["low", "high", "pairs", "mean", *columns]
     ].reset_index(drop=True)
 
@@ -183,7 +183,9 @@ def _beyond(usable: pd.DataFrame, edges: Sequence[int], design: Design) -> pd.Da
 
 
 def _row(estimate: Beyond, counted: Counts) -> list[float | None]:
-    size, judged = (part[:, -counted.drawn :].ravel() for part in (counted.size, counted.judged))
+    size, judged = (
+        column[:, -counted.drawn :].ravel() for column in (counted.size, counted.judged)
+    )
     unseen = None
     if estimate.finds == 0 and (judged < size).any():
         unseen = round(most_unseen(size, judged) / len(counted.size), DECIMALS)

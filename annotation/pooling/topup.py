@@ -96,8 +96,8 @@ def _pairs(new: pd.DataFrame, pool: Pool) -> pd.DataFrame:
     parts = [tables.TOPUP.empty()]
     if len(wanted):
         for query_id, ranking in rank_pool(wanted, pool.moments, pool.embedded):
-            own = new[new["query_id"] == query_id]
-            parts.append(own.merge(ranking, on="place")[tables.TOPUP.columns])
+            results = new[new["query_id"] == query_id]
+            parts.append(results.merge(ranking, on="place")[tables.TOPUP.columns])
     pairs = pd.concat(parts, ignore_index=True)
     return tables.TOPUP.check(pairs.sort_values(["query_id", "rank"], ignore_index=True))
 

@@ -51,7 +51,7 @@ def _constant(level: int) -> Floats:
 @cache
 def honest() -> Floats:
     """Return the chances of every honest annotator, shape (180, 5, 5)."""
-    return np.stack([chances(*one) for one in product(BIASES, NOISES, SLOPES)])
+    return np.stack([chances(*parameters) for parameters in product(BIASES, NOISES, SLOPES)])
 
 
 @cache

@@ -35,13 +35,13 @@ def measure_checks(
     answers, twice = _gold_answers(judgments, gold), _repeats(judgments)
     people = sorted(set(answers["annotator"].tolist()) | set(twice["annotator"].tolist()))
     rows = {
-        who: _person(
-            answers[answers["annotator"] == who],
-            twice[twice["annotator"] == who],
+        annotator: _person(
+            answers[answers["annotator"] == annotator],
+            twice[twice["annotator"] == annotator],
             min_gold,
             window,
         )
-        for who in people
+        for annotator in people
     }
     columns = _person(answers.iloc[:0], twice.iloc[:0], min_gold, window).keys()
     table = pd.DataFrame.from_dict(rows, orient="index", columns=list(columns)).round(6)
@@ -55,7 +55,7 @@ def _person(
     clear = judged["source"].isin(CLEAR)
     marks, other = (judged.loc[rows, "hit"].tolist() for rows in (clear, ~clear))
     whole, last = Hits.tally(marks), Hits.tally(marks[-window:])
-    thirds = [Hits.tally(part.tolist()) for part in np.array_split(np.array(marks), len(THIRDS))]
+    thirds = [Hits.tally(group.tolist()) for group in np.array_split(np.array(marks), len(THIRDS))]
     same, near = (Hits.tally((twice["apart"] <= far).tolist()) for far in (0, MAX_DIFFERENCE))
     return {
         "gold": whole.number,

@@ -19,7 +19,7 @@ import pandas as pd
 from scipy.special import betaincinv
 
 from annotation.quality import odds
-from annotation.quality.evidence import Evidence, Weighed, collect, weigh
+from annotation.quality.evidence import Evidence, Weighed, collect, weigh_answers
 from annotation.quality.odds import Odds
 from annotation.votes.votes import Bools
 
@@ -71,11 +71,14 @@ def decide(rows: pd.DataFrame, limits: Limits, people: Iterable[int] = ()) -> di
     stopped: dict[int, Decision] = {}
     while True:
         evidence = collect(rows[~rows["annotator"].isin(list(stopped))])
-        decided = {who: _decide(evidence, who, limits) for who in sorted(asked - set(stopped))}
-        bad = [who for who, one in decided.items() if one.state == "stop"]
+        decided = {
+            annotator: _decide(evidence, annotator, limits)
+            for annotator in sorted(asked - set(stopped))
+        }
+        bad = [annotator for annotator, decision in decided.items() if decision.state == "stop"]
         if not bad:
             return dict(sorted((stopped | decided).items()))
-        worst = max(bad, key=lambda who: (decided[who].odds, -who))
+        worst = max(bad, key=lambda annotator: (decided[annotator].odds, -annotator))
         stopped[worst] = decided[worst]
 
 
@@ -87,13 +90,13 @@ def interval(hits: int, number: int, alpha: float) -> tuple[float, float]:
     return low, high
 
 
-def _decide(evidence: Evidence, who: int, limits: Limits) -> Decision:
+def _decide(evidence: Evidence, annotator: int, limits: Limits) -> Decision:
     alpha = limits.max_wrong / TESTS
     enough = -float(np.log(alpha))
-    checked = np.flatnonzero(evidence.has_truth & (evidence.annotator == who))
+    checked = np.flatnonzero(evidence.has_truth & (evidence.annotator == annotator))
     share, low, high, missed = _nearness(evidence.near[checked], limits, alpha)
-    other, begin = _behaviour(evidence, who, enough)
-    source, copy, copied = _copying(evidence, who)
+    other, begin = _behaviour(evidence, annotator, enough)
+    source, copy, copied = _copying(evidence, annotator)
     most = max(other.log, copy.log)
     state: State = "undecided"
     reason, since = "", None
@@ -150,47 +153,47 @@ def _looks(number: int) -> list[int]:
     return whole if whole or not number else [number]
 
 
-def _behaviour(evidence: Evidence, who: int, enough: float) -> tuple[Odds, int]:
+def _behaviour(evidence: Evidence, annotator: int, enough: float) -> tuple[Odds, int]:
     """Return the odds of another behaviour, and the answer with which it begins.
 
     If they depend on one other person's answers, those without that person are returned.
     """
-    own = weigh(evidence, who)
-    before = max(0, len(own.row) - WINDOW)
-    whole = _odds(own)
+    weighed = weigh_answers(evidence, annotator)
+    before = max(0, len(weighed.row) - WINDOW)
+    whole = _odds(weighed)
     if whole.log < enough:
         return whole, 0
-    for other in _partners(evidence, who):
-        without = _odds(weigh(evidence, who, without=other))
+    for other in _partners(evidence, annotator):
+        without = _odds(weigh_answers(evidence, annotator, without=other))
         if without.log < np.log(SUSPECT):
             return without, 0
-    return whole, int(own.row[before + whole.begin])
+    return whole, int(weighed.row[before + whole.begin])
 
 
-def _odds(own: Weighed) -> Odds:
-    before = max(0, len(own.row) - WINDOW)
-    return odds.odds_of_behaviour(own.level[before:], own.weight[before:], before)
+def _odds(weighed: Weighed) -> Odds:
+    before = max(0, len(weighed.row) - WINDOW)
+    return odds.odds_of_behaviour(weighed.level[before:], weighed.weight[before:], before)
 
 
-def _copying(evidence: Evidence, who: int) -> tuple[int, Odds, int]:
+def _copying(evidence: Evidence, annotator: int) -> tuple[int, Odds, int]:
     """Return whose earlier answers a person's fit best, the odds of a copy, and its beginning."""
-    own, partners = weigh(evidence, who), _partners(evidence, who)
-    pair, best = evidence.pair[own.row], (0, odds.NONE, 0)
+    weighed, partners = weigh_answers(evidence, annotator), _partners(evidence, annotator)
+    pair, best = evidence.pair[weighed.row], (0, odds.NONE, 0)
     for other in partners:
         theirs = np.flatnonzero(evidence.annotator == other)
         shared, first = np.unique(evidence.pair[theirs], return_index=True)
-        place = np.searchsorted(shared, pair).clip(max=len(shared) - 1)
-        earlier = theirs[first][place]
-        both = (shared[place] == pair) & (earlier < own.row)
-        level, weight = own.level[both], own.weight[both]
+        match = np.searchsorted(shared, pair).clip(max=len(shared) - 1)
+        earlier = theirs[first][match]
+        both = (shared[match] == pair) & (earlier < weighed.row)
+        level, weight = weighed.level[both], weighed.weight[both]
         chance = odds.odds_of_copying(level, weight, evidence.level[earlier[both]], len(partners))
         if chance.log > best[1].log:
-            best = other, chance, int(own.row[both][chance.begin])
+            best = other, chance, int(weighed.row[both][chance.begin])
     return best
 
 
-def _partners(evidence: Evidence, who: int) -> list[int]:
+def _partners(evidence: Evidence, annotator: int) -> list[int]:
     """Return everyone else who judged some of a person's pairs."""
-    inside = np.isin(evidence.pair, evidence.pair[evidence.annotator == who])
+    inside = np.isin(evidence.pair, evidence.pair[evidence.annotator == annotator])
     people = np.unique(evidence.annotator[inside]).tolist()
-    return [other for other in people if other != who]
+    return [other for other in people if other != annotator]

@@ -19,9 +19,9 @@ COLUMNS = [*PAIR_KEY, "annotator", "level", "kind", "truth", "submitted_at"]
 """A row for each answer: `truth` is null where unknown."""
 UNKNOWN = -1
 ROUNDS = 12
-USUAL = 5.0
+PRIOR_PAIRS = 5.0
 """How many pairs of a query outweigh what is usual for all queries."""
-FOREIGN = 0.05
+NOISE_SHARE = 0.05
 """The share of others' answers that are taken as meaningless: each of them may be careless."""
 
 
@@ -63,38 +63,38 @@ class Weighed(NamedTuple):
 
 def collect(rows: pd.DataFrame) -> Evidence:
     """Return the evidence of answers (`COLUMNS`); those without a level are no evidence."""
-    given = rows[rows["level"].notna()].sort_values(["submitted_at", *PAIR_KEY, "annotator"])
-    pair = pd.factorize(pd.MultiIndex.from_frame(given[PAIR_KEY]))[0].astype(np.int64)
-    level = given["level"].to_numpy("int64")
-    truth = given["truth"].fillna(UNKNOWN).to_numpy("int64")
+    answers = rows[rows["level"].notna()].sort_values(["submitted_at", *PAIR_KEY, "annotator"])
+    pair = pd.factorize(pd.MultiIndex.from_frame(answers[PAIR_KEY]))[0].astype(np.int64)
+    level = answers["level"].to_numpy("int64")
+    truth = answers["truth"].fillna(UNKNOWN).to_numpy("int64")
     open_ = truth == UNKNOWN
-    typical, prior = _typical(pair[open_], level[open_])
-    annotator = given["annotator"].to_numpy("int64")
-    query = pd.factorize(given["query_id"])[0].astype(np.int64)
-    time = given["submitted_at"].reset_index(drop=True)
-    log = np.log(typical)[:, level].T
+    confusion, prior = fit_confusion(pair[open_], level[open_])
+    annotator = answers["annotator"].to_numpy("int64")
+    query = pd.factorize(answers["query_id"])[0].astype(np.int64)
+    time = answers["submitted_at"].reset_index(drop=True)
+    log = np.log(confusion)[:, level].T
     return Evidence(time, annotator, query, pair, level, truth, log, prior)
 
 
-def weigh(evidence: Evidence, annotator: int, without: int | None = None) -> Weighed:
+def weigh_answers(evidence: Evidence, annotator: int, without: int | None = None) -> Weighed:
     """Return a person's answers with known truth or others' answers, `without` one person's."""
     row = np.flatnonzero(evidence.annotator == annotator)
     pair = np.unique(evidence.pair[row])
     shared = np.isin(evidence.pair, pair)
     if without is not None:
         shared &= evidence.annotator != without
-    place = np.searchsorted(pair, evidence.pair)
+    slot = np.searchsorted(pair, evidence.pair)
     total = np.zeros((len(pair), LEVELS))
-    np.add.at(total, place[shared], evidence.log[shared])
-    number = np.bincount(place[shared], minlength=len(pair))
+    np.add.at(total, slot[shared], evidence.log[shared])
+    number = np.bincount(slot[shared], minlength=len(pair))
     has_truth = evidence.has_truth[row]
-    kept = has_truth | (number[place[row]] > 1)
-    row, has_truth = row[kept], has_truth[kept]
-    others = total[place[row]] - evidence.log[row]
+    is_evidence = has_truth | (number[slot[row]] > 1)
+    row, has_truth = row[is_evidence], has_truth[is_evidence]
+    others = total[slot[row]] - evidence.log[row]
     weight = _shares(np.log(evidence.prior) + others)
     # One query has more relevant moments than another: its own pairs show how many.
     query = np.unique(evidence.query[row], return_inverse=True)[1]
-    frequent = np.tile(evidence.prior * USUAL, (int(query.max(initial=-1)) + 1, 1))
+    frequent = np.tile(evidence.prior * PRIOR_PAIRS, (int(query.max(initial=-1)) + 1, 1))
     np.add.at(frequent, query, weight)
     weight = _shares(np.log(frequent[query]) + others)
     weight[has_truth] = np.eye(LEVELS)[evidence.truth[row[has_truth]]]
@@ -107,12 +107,12 @@ def _shares(log: Floats) -> Floats:
     return shares
 
 
-def _typical(pair: Ints, level: Ints) -> tuple[Floats, Floats]:
+def fit_confusion(pair: Ints, level: Ints) -> tuple[Floats, Floats]:
     """Return the others' chances (5, 5), and the shares of the true levels, that fit best."""
     row = np.unique(pair, return_inverse=True)[1]
     best: tuple[float, Floats, Floats] = (-np.inf, np.eye(LEVELS), np.ones(LEVELS))
     for noise in behaviour.NOISES:
-        table = (1 - FOREIGN) * behaviour.chances(0.0, noise) + FOREIGN / LEVELS
+        table = (1 - NOISE_SHARE) * behaviour.chances(0.0, noise) + NOISE_SHARE / LEVELS
         log = np.zeros((int(row.max(initial=-1)) + 1, LEVELS))
         np.add.at(log, row, np.log(table)[:, level].T)
         prior = np.full(LEVELS, 1 / LEVELS)

@@ -33,17 +33,17 @@ def choose_pairs(
         ranked = candidates.sort_values(["query_id", "rank", "moment_id"])
         first = ranked.groupby("query_id").head(params.top)
         count = first.groupby("query_id")["rank"].transform("size")
-        places = _draw(first.assign(short=params.top - count), campaign, "short")
-        drawn = places[places["query_id"].isin(places["query_id"].unique()[: params.queries])]
+        segments = _draw(first.assign(short=params.top - count), campaign, "short")
+        drawn = segments[segments["query_id"].isin(segments["query_id"].unique()[: params.queries])]
     rows = drawn.assign(level=None, origin=None).sort_values(PAIR_KEY, ignore_index=True)
     return tables.EXAM.check(rows[tables.EXAM.columns])
 
 
 def _draw(pairs: pd.DataFrame, campaign: str, *before: str) -> pd.DataFrame:
     """Return pairs in an order drawn for the campaign, query by query."""
-    query = [rng.draw(campaign, "exam", one) for one in pairs["query_id"]]
+    query = [rng.draw(campaign, "exam", query_id) for query_id in pairs["query_id"]]
     ids = zip(pairs["query_id"], pairs["moment_id"], strict=True)
-    pair = [rng.draw(campaign, "exam", *one) for one in ids]
+    pair = [rng.draw(campaign, "exam", *pair_id) for pair_id in ids]
     return pairs.assign(query=query, pair=pair).sort_values([*before, "query", "query_id", "pair"])
 
 
@@ -68,7 +68,9 @@ def freeze_truth(
         return exam
     pairs = pd.MultiIndex.from_frame(exam[PAIR_KEY])
     golden = gold.set_index(PAIR_KEY)["level"].reindex(pairs).astype("Int64").to_numpy()
-    first = [one for one in by_finish(answers, exam) if one in set(people)][:group]
+    first = [annotator for annotator in by_finish(answers, exam) if annotator in set(people)][
+        :group
+    ]
     has_gold = ~pd.isna(golden)
     if len(first) < group and not has_gold.all():
         return exam
@@ -84,16 +86,16 @@ def median(levels: pd.Series, group: int) -> int | None:
 
     Between two levels it is the higher one, as the consensus also rounds up.
     """
-    given = levels.dropna().astype("int64")
-    return int(np.ceil(given.median())) if 2 * len(given) > group else None
+    known = levels.dropna().astype("int64")
+    return int(np.ceil(known.median())) if 2 * len(known) > group else None
 
 
 def by_finish(answers: pd.DataFrame, exam: pd.DataFrame) -> list[int]:
     """Return who has answered every pair of the exam, the first to finish first."""
-    own = answers[answers["attempt"] == 1]
-    if len(own) < len(exam):
+    first_attempt = answers[answers["attempt"] == 1]
+    if len(first_attempt) < len(exam):
         return []
-    own = own[is_in(own, exam, PAIR_KEY)]
-    last = own.groupby("annotator")["submitted_at"].agg(["size", "max"])
+    first_attempt = first_attempt[is_in(first_attempt, exam, PAIR_KEY)]
+    last = first_attempt.groupby("annotator")["submitted_at"].agg(["size", "max"])
     done = last[last["size"] == len(exam)].reset_index()
     return done.sort_values(["max", "annotator"])["annotator"].tolist()

@@ -34,18 +34,18 @@ def text(marked: Marked, params: Exam, standings: Mapping[int, Standing]) -> str
     """Return everyone's results, the next steps, and where people still answer."""
     exam, answers, results, left, refused, pages = marked
     by_name = {str(number): _at_work(number, name, left) for number, name in standings.items()}
-    parts = [
+    sections = [
         [_truth(exam, answers, params), *format_steps(list(exam_steps(by_name)))],
         [HEAD, *_people(answers, results, standings, left)],
         list(_between(exam, answers, results)),
         [f"answers that don't count: {number} {why}" for why, number in sorted(refused.items())],
         [
-            f"annotator {who}, attempt {which}: {url}"
-            for (who, which), url in sorted(pages.items())
-            if left[who, which]
+            f"annotator {annotator}, attempt {which}: {url}"
+            for (annotator, which), url in sorted(pages.items())
+            if left[annotator, which]
         ],
     ]
-    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+    return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
 
 
 def _at_work(number: int, standing: Standing, left: Left) -> str:
@@ -71,14 +71,14 @@ def _people(
     answers: pd.DataFrame, results: pd.DataFrame, standings: Mapping[int, Standing], left: Left
 ) -> Iterator[str]:
     """Yield a line with the result of each attempt; a person's last line has their standing."""
-    given = answers.groupby(["annotator", "attempt"]).size().to_dict()
+    answered = answers.groupby(["annotator", "attempt"]).size().to_dict()
     rows = {(row["annotator"], row["attempt"]): row for row in results.to_dict("records")}
     for number in sorted(standings.keys() | set(answers["annotator"])):
-        keys = [(number, one) for one in ATTEMPTS]
-        begun = [key for key in keys if key in given or key in left] or [(number, FIRST)]
+        keys = [(number, attempt) for attempt in ATTEMPTS]
+        begun = [key for key in keys if key in answered or key in left] or [(number, FIRST)]
         for key in begun:
             stands = _stands(rows.get(key), standings.get(number), last=key == begun[-1])
-            counts = f"{number:>9}{key[1]:>9}{given.get(key, 0):>10}{left.get(key, 0):>6}"
+            counts = f"{number:>9}{key[1]:>9}{answered.get(key, 0):>10}{left.get(key, 0):>6}"
             yield f"{counts}{_result(rows.get(key))}  {stands}"
 
 
@@ -95,20 +95,20 @@ def _result(result: Result | None) -> str:
     if result is None:
         return f"{'-':>8}{'-':>9}{'-':>8}{'-':>11}"
     share = f"{100 * result['failed'] / result['answered']:.1f} %" if result["answered"] else "-"
-    kappas = f"{_figure(result['plain']):>8}{_figure(result['quadratic']):>11}"
+    kappas = f"{_format(result['plain']):>8}{_format(result['quadratic']):>11}"
     return f"{result['failed']:>8}{share:>9}{kappas}"
 
 
 def _between(exam: pd.DataFrame, answers: pd.DataFrame, results: pd.DataFrame) -> Iterator[str]:
     """Yield kappa between people, once the exam is marked."""
     for attempt in sorted(set(results["attempt"])):
-        figures = between_people(answers, exam, attempt)
-        mean = figures["mean_over_annotator_pairs"]
+        metrics = between_people(answers, exam, attempt)
+        mean = metrics["mean_over_annotator_pairs"]
         yield (
-            f"between people, attempt {attempt}: kappa plain {_figure(mean['plain'])}, quadratic"
-            f" {_figure(mean['quadratic'])} (mean of {figures['annotator_pairs']} pairs of people)"
+            f"between people, attempt {attempt}: kappa plain {_format(mean['plain'])}, quadratic"
+            f" {_format(mean['quadratic'])} (mean of {metrics['annotator_pairs']} pairs of people)"
         )
 
 
-def _figure(value: float | None) -> str:
+def _format(value: float | None) -> str:
     return "-" if value is None or pd.isna(value) else f"{value:.3f}"

@@ -21,9 +21,12 @@ def collect_gold(lead: pd.DataFrame, exam: pd.DataFrame, adjudicated: pd.DataFra
     `lead`, `exam` and `adjudicated` are as `tables.GOLD`, `EXAM` and `ADJUDICATIONS`. The hashes
     are of what was judged; the lead's levels, which have none, apply however a pair is shown.
     """
-    parts = zip(SOURCES, (lead, exam, adjudicated), strict=True)
+    sources = zip(SOURCES, (lead, exam, adjudicated), strict=True)
     whole = pd.concat(
-        [part.reindex(columns=[*SHOWN_KEY, "level"]).assign(source=one) for one, part in parts]
+        [
+            table.reindex(columns=[*SHOWN_KEY, "level"]).assign(source=name)
+            for name, table in sources
+        ]
     )
     whole = whole[whole["level"].notna()].astype({"level": "int64", "query_sha": "str"})
     return whole.astype({"clip_sha": "str"}).reset_index(drop=True)
@@ -48,9 +51,9 @@ def join_gold(rows: pd.DataFrame, gold: pd.DataFrame) -> pd.DataFrame:
     names = {"level": "truth"}
     everywhere = gold[gold["query_sha"].isna()].drop(columns=["query_sha", "clip_sha"])
     as_shown = gold[gold["query_sha"].notna()].drop_duplicates(SHOWN_KEY)
-    one = rows.merge(everywhere.rename(columns=names), on=PAIR_KEY, how="left")
+    known = rows.merge(everywhere.rename(columns=names), on=PAIR_KEY, how="left")
     other = rows.merge(as_shown.rename(columns=names), on=SHOWN_KEY, how="left")
-    joined = one.set_axis(rows.index).astype({"truth": "Int64", "source": "str"})
+    joined = known.set_axis(rows.index).astype({"truth": "Int64", "source": "str"})
     other = other.set_axis(rows.index).astype({"truth": "Int64", "source": "str"})
     return joined.assign(
         truth=joined["truth"].fillna(other["truth"]),

@@ -109,11 +109,11 @@ def mark(answers: pd.DataFrame, exam: pd.DataFrame, max_failed: float) -> pd.Dat
     done = finished(answers, exam) if is_frozen(exam) else []
     for attempt in ATTEMPTS:
         rows = _join_truth(whole_attempt(answers, attempt), exam)
-        people = [who for who, which in done if which == attempt]
+        people = [annotator for annotator, which in done if which == attempt]
         results += [
-            {"annotator": who, "attempt": attempt}
-            | mark_one(rows[rows["annotator"] == who], max_failed)
-            for who in people
+            {"annotator": annotator, "attempt": attempt}
+            | mark_one(rows[rows["annotator"] == annotator], max_failed)
+            for annotator in people
         ]
     frame = pd.DataFrame(results, columns=tables.QUALIFICATIONS.columns)
     checked = tables.QUALIFICATIONS.check(frame)
@@ -141,8 +141,10 @@ def between_people(answers: pd.DataFrame, exam: pd.DataFrame, attempt: int) -> d
 
     People who were not asked again count with the first attempt.
     """
-    own = answers[answers["annotator"].isin(by_finish(answers, exam))]
-    rows = whole_attempt(own, attempt).merge(exam[PAIR_KEY].reset_index(names="pair"), on=PAIR_KEY)
+    complete = answers[answers["annotator"].isin(by_finish(answers, exam))]
+    rows = whole_attempt(complete, attempt).merge(
+        exam[PAIR_KEY].reset_index(names="pair"), on=PAIR_KEY
+    )
     rows = rows[rows["level"].notna()]
     annotator, annotators = pd.factorize(rows["annotator"], sort=True)
     columns = (rows["pair"].to_numpy("int64"), annotator, rows["level"].to_numpy("int64"))

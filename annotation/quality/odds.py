@@ -84,8 +84,8 @@ def odds_of_copying(level: Ints, weight: Floats, theirs: Ints, candidates: int) 
     copied = _running([COPIED * equal + (1 - COPIED) * chance.mean(axis=0)[None]])[0]
     best = NONE
     for begin in range(0, len(level), STEP):
-        own = (honest[:, begin + 1 :] - honest[:, [begin]]).max(axis=0)
-        log = copied[begin + 1 :] - copied[begin] - own - _price(begin)
+        best_honest = (honest[:, begin + 1 :] - honest[:, [begin]]).max(axis=0)
+        log = copied[begin + 1 :] - copied[begin] - best_honest - _price(begin)
         log -= np.log(candidates)
         end = int(log.argmax())
         if log[end] > best.log:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from annotation.quality.exam_pairs import by_finish, is_frozen
 from annotation.quality.marking import FIRST
-from annotation.roster.annotator import Annotator, judges
+from annotation.roster.annotator import Annotator, roles_of_voters
 from pipeline.core import tables
 
 Standing = Literal["to-begin", "begun", "waits", "failed", "failed-twice", "passed", "admitted"]
@@ -29,10 +29,10 @@ def find_standings(
     passed = set(results.loc[results["passed"] == "yes", "annotator"])
     twice = set(results.loc[results["attempt"] > FIRST, "annotator"])
 
-    def standing(who: Annotator) -> Standing:
-        number = who.number
+    def standing(person: Annotator) -> Standing:
+        number = person.number
         cases: dict[Standing, bool] = {
-            "admitted": who.admitted,
+            "admitted": person.admitted,
             "passed": number in passed,
             "failed-twice": number in twice,
             "failed": number in done and is_frozen(exam),
@@ -41,8 +41,8 @@ def find_standings(
         }
         return next((name for name, true in cases.items() if true), "to-begin")
 
-    asked = judges(annotators)
-    return {who.number: standing(who) for who in annotators if who.number in asked}
+    asked = roles_of_voters(annotators)
+    return {person.number: standing(person) for person in annotators if person.number in asked}
 
 
 def read_standings(annotators: Sequence[Annotator], *, required: bool) -> dict[int, Standing]:
@@ -56,5 +56,5 @@ def read_standings(annotators: Sequence[Annotator], *, required: bool) -> dict[i
 
 def bar(standings: Mapping[int, Standing], *, required: bool) -> dict[int, str]:
     """Return who gets no tasks because of the exam, with the reason."""
-    barred = {who: name for who, name in standings.items() if name not in MAY_JUDGE}
-    return {who: f"exam: {name}" for who, name in barred.items()} if required else {}
+    barred = {number: name for number, name in standings.items() if name not in MAY_JUDGE}
+    return {number: f"exam: {name}" for number, name in barred.items()} if required else {}

@@ -36,16 +36,24 @@ def find_stopped(
     """
     rows = pd.concat([_campaign_rows(judgments, gold), _exam_rows(exam, gold)], ignore_index=True)
     forgiven = pd.Series(data=False, index=rows.index)
-    for who, begin in checked_from.items():
+    for annotator, begin in checked_from.items():
         if begin is not None:
             before = rows["submitted_at"] < pd.Timestamp(begin, tz="UTC")
-            forgiven |= before & (rows["annotator"] == who)
+            forgiven |= before & (rows["annotator"] == annotator)
     counted = rows[~forgiven]
     last = counted.groupby("annotator")["submitted_at"].max()
-    stopped = {who: one for who, one in decide(counted, limits).items() if one.state == "stop"}
+    stopped = {
+        annotator: decision
+        for annotator, decision in decide(counted, limits).items()
+        if decision.state == "stop"
+    }
     return {
-        who: Stop(one.reason, (one.since or last[who]).to_pydatetime(), last[who].to_pydatetime())
-        for who, one in stopped.items()
+        annotator: Stop(
+            decision.reason,
+            (decision.since or last[annotator]).to_pydatetime(),
+            last[annotator].to_pydatetime(),
+        )
+        for annotator, decision in stopped.items()
     }
 
 

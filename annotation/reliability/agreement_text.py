@@ -11,30 +11,30 @@ GROUPS = {
 }
 
 
-def text(figures: Mapping[str, Any]) -> str:
+def text(metrics: Mapping[str, Any]) -> str:
     """Return the figures of `annotation.agreement` as lines."""
-    return "\n".join(_lines(figures)) + "\n"
+    return "\n".join(_lines(metrics)) + "\n"
 
 
-def _lines(figures: Mapping[str, Any]) -> Iterator[str]:
+def _lines(metrics: Mapping[str, Any]) -> Iterator[str]:
     numbers = ("pairs", "scores", "annotators", "flagged")
-    yield "   ".join(f"{name} {figures[name]:,}" for name in numbers)
-    yield f"couples of two people   {_near(figures)}"
-    yield from _one_person(figures["groups"])
-    yield from _kappa(figures["kappa"])
+    yield "   ".join(f"{name} {metrics[name]:,}" for name in numbers)
+    yield f"couples of two people   {_near(metrics)}"
+    yield from _one_person(metrics["groups"])
+    yield from _kappa(metrics["kappa"])
     for name, title in GROUPS.items():
-        yield from _group(title, figures["groups"][name])
-    yield from _limits(figures["first_two_limits"])
-    yield from _people(figures["people_per_pair"])
-    yield from _disputes(figures["disputes"])
-    yield from _min_max(figures["min_max"])
+        yield from _group(title, metrics["groups"][name])
+    yield from _limits(metrics["first_two_limits"])
+    yield from _people(metrics["people_per_pair"])
+    yield from _disputes(metrics["disputes"])
+    yield from _min_max(metrics["min_max"])
     yield "final levels            " + "   ".join(
-        f"{row['level']}: {row['pairs']:,}" for row in figures["final_levels"]
+        f"{row['level']}: {row['pairs']:,}" for row in metrics["final_levels"]
     )
-    yield from _alike(figures["similarity_1"])
-    if figures["flagged"]:
-        yield "Some annotators' figures are worth a look: --lead FOLDER writes them with reasons."
-    yield figures["selection"]
+    yield from _alike(metrics["similarity_1"])
+    if metrics["flagged"]:
+        yield "Some annotators are flagged: --lead FOLDER writes their statistics, with reasons."
+    yield metrics["selection"]
 
 
 def _near(group: Mapping[str, Any]) -> str:
@@ -58,7 +58,7 @@ def _limits(limits: Mapping[str, Any] | None) -> Iterator[str]:
     for title, name in (("exact", "exact"), ("within 1", "within_1")):
         yield f"  {title:21} {_share(widest[name])} to {_share(closest[name])}"
     for name, low in widest["alpha"].items():
-        yield f"  alpha {name:15} {_figure(low)} to {_figure(closest['alpha'][name])}"
+        yield f"  alpha {name:15} {_format(low)} to {_format(closest['alpha'][name])}"
 
 
 def _people(rows: Sequence[Mapping[str, int]]) -> Iterator[str]:
@@ -68,9 +68,9 @@ def _people(rows: Sequence[Mapping[str, int]]) -> Iterator[str]:
         yield f"  {row['scores']} by {people:16} {row['pairs']:>9,}"
 
 
-def _disputes(figures: Mapping[str, int]) -> Iterator[str]:
-    yield f"two scores, too far apart {figures['two_apart']:>7,}   (two more are missing)"
-    yield f"four scores, all within 1 {figures['four_together']:>7,}   (two were enough)"
+def _disputes(counts: Mapping[str, int]) -> Iterator[str]:
+    yield f"two scores, too far apart {counts['two_apart']:>7,}   (two more are missing)"
+    yield f"four scores, all within 1 {counts['four_together']:>7,}   (two were enough)"
 
 
 def _min_max(rows: Sequence[Mapping[str, int]]) -> Iterator[str]:
@@ -85,15 +85,15 @@ def _min_max(rows: Sequence[Mapping[str, int]]) -> Iterator[str]:
         yield f"  {low:<23}" + "".join(f"{cell:>9}" for cell in cells)
 
 
-def _kappa(figures: Mapping[str, Any]) -> Iterator[str]:
-    mean, whole = figures["mean_over_annotator_pairs"], figures["all_couples"]
-    pairs = f"{figures['annotator_pairs']} annotator pairs, {figures['undefined']} undefined"
+def _kappa(metrics: Mapping[str, Any]) -> Iterator[str]:
+    mean, whole = metrics["mean_over_annotator_pairs"], metrics["all_couples"]
+    pairs = f"{metrics['annotator_pairs']} annotator pairs, {metrics['undefined']} undefined"
     yield f"Cohen's kappa, mean     {_both(mean)}   ({pairs})"
     yield f"  of all couples        {_both(whole)}"
 
 
 def _both(kappa: Mapping[str, float | None]) -> str:
-    return f"plain {_figure(kappa['plain'])}   quadratic {_figure(kappa['quadratic'])}"
+    return f"plain {_format(kappa['plain'])}   quadratic {_format(kappa['quadratic'])}"
 
 
 def _group(title: str, group: Mapping[str, Any] | None) -> Iterator[str]:
@@ -102,21 +102,21 @@ def _group(title: str, group: Mapping[str, Any] | None) -> Iterator[str]:
         return
     yield f"{title:23} {_near(group)}   ({group['pairs']:,} pairs)"
     for name, alpha in group["alpha"].items():
-        interval = f"{_figure(alpha['low'])} to {_figure(alpha['high'])}"
-        yield f"  alpha {name:15} {_figure(alpha['alpha'])}   ({interval})"
+        interval = f"{_format(alpha['low'])} to {_format(alpha['high'])}"
+        yield f"  alpha {name:15} {_format(alpha['alpha'])}   ({interval})"
 
 
-def _alike(figures: Mapping[str, Any] | None) -> Iterator[str]:
-    if figures is None:
+def _alike(metrics: Mapping[str, Any] | None) -> Iterator[str]:
+    if metrics is None:
         yield "similarity 1.0          not known: the file has no similarities"
     else:
-        share = _share(figures["share"])
-        yield f"similarity 1.0          {figures['pairs']:,} pairs, {share} below level 4"
+        share = _share(metrics["share"])
+        yield f"similarity 1.0          {metrics['pairs']:,} pairs, {share} below level 4"
 
 
 def _share(value: float | None) -> str:
     return "undefined" if value is None else f"{value:.2%}"
 
 
-def _figure(value: float | None) -> str:
+def _format(value: float | None) -> str:
     return "undefined" if value is None else f"{value:.3f}"

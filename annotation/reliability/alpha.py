@@ -37,13 +37,13 @@ def alphas(counts: Ints, bootstrap: Bootstrap) -> dict[str, dict[str, float | No
     kinds, times = np.unique(comparable, axis=0, return_counts=True)
     tables = _coincidences(kinds)
     resamples = _resample(times, bootstrap)
-    figures = {}
+    estimates = {}
     for name, distance in DISTANCES.items():
         [estimate] = calc_alpha(_sums(times[None].astype(np.float64), tables), distance)
         resampled = calc_alpha(_sums(resamples, tables), distance)
         low, high = interval(resampled, bootstrap.confidence)
-        figures[name] = {"alpha": number(estimate), "low": number(low), "high": number(high)}
-    return figures
+        estimates[name] = {"alpha": number(estimate), "low": number(low), "high": number(high)}
+    return estimates
 
 
 def _resample(times: Ints, bootstrap: Bootstrap) -> Floats:
@@ -61,8 +61,8 @@ def _sums(times: Floats, tables: Floats) -> Floats:
 def _coincidences(kinds: Ints) -> Floats:
     """Return what a pair of each kind adds to the coincidence matrix."""
     scores = kinds.sum(axis=1)[:, None, None]
-    own = kinds[:, :, None] * np.eye(LEVELS)
-    tables: Floats = (kinds[:, :, None] * kinds[:, None, :] - own) / (scores - 1)
+    with_itself = kinds[:, :, None] * np.eye(LEVELS)
+    tables: Floats = (kinds[:, :, None] * kinds[:, None, :] - with_itself) / (scores - 1)
     return tables
 
 
@@ -87,8 +87,8 @@ def interval(values: Floats, confidence: float) -> tuple[float, float]:
     return low, high
 
 
-def _squares(places: Floats) -> Floats:
-    return (places[:, :, None] - places[:, None, :]) ** 2
+def _squares(positions: Floats) -> Floats:
+    return (positions[:, :, None] - positions[:, None, :]) ** 2
 
 
 DISTANCES: dict[str, Distance] = {

@@ -37,7 +37,7 @@ def measure_annotators(scores: Scores, params: Agreement) -> pd.DataFrame:
         }
     )
     grouped = rows.groupby("annotator")
-    figures = pd.DataFrame(
+    statistics = pd.DataFrame(
         {
             "number": grouped.size(),
             "mean": grouped["level"].mean(),
@@ -50,10 +50,10 @@ def measure_annotators(scores: Scores, params: Agreement) -> pd.DataFrame:
             "escalated": grouped["escalated"].mean(),
         }
     )
-    fast = bursts(scores, params.min_seconds, params.burst).reindex(figures.index)
-    table = figures.round(6).assign(
+    fast = bursts(scores, params.min_seconds, params.burst).reindex(statistics.index)
+    table = statistics.round(6).assign(
         in_bursts=None if _untimed(scores) else fast["judgments"].fillna(0).astype("int64"),
-        flags=_flags(figures.join(fast), params),
+        flags=_flags(statistics.join(fast), params),
     )
     names = scores.annotators[table.index]
     return table.set_axis(names).rename_axis("annotator").reset_index()
@@ -93,11 +93,11 @@ def _untimed(scores: Scores) -> bool:
 
 def _mean_of_others(scores: Scores) -> Floats:
     """Return the mean level that other people gave the same pair, NaN if nobody did."""
-    own = scores.pair * len(scores.annotators) + scores.annotator
-    _, place = np.unique(own, return_inverse=True)
+    keys = scores.pair * len(scores.annotators) + scores.annotator
+    _, slot = np.unique(keys, return_inverse=True)
     total = np.bincount(scores.pair, scores.level, scores.pairs)[scores.pair]
-    others = scores.per_pair[scores.pair] - np.bincount(place)[place]
-    mean = (total - np.bincount(place, scores.level)[place]) / np.maximum(others, 1)
+    others = scores.per_pair[scores.pair] - np.bincount(slot)[slot]
+    mean = (total - np.bincount(slot, scores.level)[slot]) / np.maximum(others, 1)
     return np.where(others > 0, mean, np.nan)
 
 
@@ -142,15 +142,16 @@ def _drift(rows: pd.DataFrame, scores: Scores) -> pd.Series:
     return halves[0] - halves[1]
 
 
-def _flags(figures: pd.DataFrame, params: Agreement) -> list[str]:
-    enough = figures["number"] >= params.min_judgments
+def _flags(statistics: pd.DataFrame, params: Agreement) -> list[str]:
+    enough = statistics["number"] >= params.min_judgments
     marks = {
-        "too fast: the median judgment took {0.seconds:.1f} s": figures["seconds"]
+        "too fast: the median judgment took {0.seconds:.1f} s": statistics["seconds"]
         < params.min_seconds,
-        "constant: {0.most_frequent:.0%} are one level": figures["most_frequent"] > params.max_same,
+        "constant: {0.most_frequent:.0%} are one level": statistics["most_frequent"]
+        > params.max_same,
         "burst: {0.longest:.0f} in a row took under {1.min_seconds:g} s each, from"
-        " {0.begin:%Y-%m-%d %H:%M} UTC ({0.judgments:.0f} in bursts)": figures["judgments"] > 0,
-        "contrary: correlation with the others is {0.correlation:.2f}": figures["correlation"]
+        " {0.begin:%Y-%m-%d %H:%M} UTC ({0.judgments:.0f} in bursts)": statistics["judgments"] > 0,
+        "contrary: correlation with the others is {0.correlation:.2f}": statistics["correlation"]
         < params.min_correlation,
     }
     marked_people = {text: (marked & enough).to_dict() for text, marked in marks.items()}
@@ -158,5 +159,5 @@ def _flags(figures: pd.DataFrame, params: Agreement) -> list[str]:
         "; ".join(
             text.format(row, params) for text, marked in marked_people.items() if marked[person]
         )
-        for person, row in zip(figures.index, figures.itertuples(), strict=True)
+        for person, row in zip(statistics.index, statistics.itertuples(), strict=True)
     ]

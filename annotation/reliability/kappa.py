@@ -19,8 +19,8 @@ def by_annotators(couples: Couples) -> pd.DataFrame:
     Kappa is NaN where chance alone would make them agree: both always gave the same level.
     """
     people = np.stack([couples.annotator, couples.other], axis=1)
-    pairs, place = np.unique(people, axis=0, return_inverse=True)
-    cells = (place.reshape(-1) * LEVELS + couples.level) * LEVELS + couples.other_level
+    pairs, row = np.unique(people, axis=0, return_inverse=True)
+    cells = (row.reshape(-1) * LEVELS + couples.level) * LEVELS + couples.other_level
     tables = np.bincount(cells, minlength=len(pairs) * LEVELS**2).reshape(-1, LEVELS, LEVELS)
     size = tables.sum(axis=(1, 2))
     equal = tables.trace(axis1=1, axis2=2)
@@ -53,8 +53,10 @@ def summary(couples: Couples) -> dict[str, Any]:
     """
     each = by_annotators(couples)
     columns = couples.level, couples.other_level
-    [one, two] = (np.concatenate(both) for both in (columns, columns[::-1]))
-    whole = np.bincount(one * LEVELS + two, minlength=LEVELS**2).reshape(1, LEVELS, LEVELS)
+    [levels, other_levels] = (np.concatenate(both) for both in (columns, columns[::-1]))
+    whole = np.bincount(levels * LEVELS + other_levels, minlength=LEVELS**2).reshape(
+        1, LEVELS, LEVELS
+    )
     return {
         "annotator_pairs": len(each),
         "undefined": int(each["plain"].isna().sum()),

@@ -99,10 +99,10 @@ def couples(scores: Scores) -> Couples:
     for lag in range(1, int(scores.per_pair.max(initial=0))):
         [begin] = (scores.pair[lag:] == scores.pair[:-lag]).nonzero()
         parts.append(np.stack([begin, begin + lag]))
-    one, two = np.concatenate(parts, axis=1)
-    swapped = scores.annotator[one] > scores.annotator[two]
-    one, two = np.where(swapped, two, one), np.where(swapped, one, two)
-    return Couples(*(column[rows] for column in scores[1:3] for rows in (one, two)))
+    first, second = np.concatenate(parts, axis=1)
+    swapped = scores.annotator[first] > scores.annotator[second]
+    first, second = np.where(swapped, second, first), np.where(swapped, first, second)
+    return Couples(*(column[rows] for column in scores[1:3] for rows in (first, second)))
 
 
 def between_people(couples: Couples) -> Couples:

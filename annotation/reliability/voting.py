@@ -31,7 +31,10 @@ def people_per_pair(scores: Scores) -> list[dict[str, int]]:
     both = np.stack([scores.per_pair, count_people(scores)], axis=1)
     kinds, pairs = np.unique(both[both[:, 0] > 0], axis=0, return_counts=True)
     rows = zip(*kinds.T.tolist(), pairs.tolist(), strict=True)
-    return [{"scores": one, "people": two, "pairs": three} for one, two, three in rows]
+    return [
+        {"scores": score_count, "people": people_count, "pairs": pair_count}
+        for score_count, people_count, pair_count in rows
+    ]
 
 
 def count_disputes(scores: Scores) -> dict[str, int]:
@@ -69,7 +72,7 @@ def first_two_limits(scores: Scores) -> dict[str, Any]:
 
 def _chosen(kinds: Ints, times: Ints, name: str) -> dict[str, Any]:
     chosen = [_choose_two(kind, name) for kind in kinds]
-    two = np.array([np.bincount(one, minlength=LEVELS) for one in chosen]).reshape(-1, LEVELS)
+    two = np.array([np.bincount(row, minlength=LEVELS) for row in chosen]).reshape(-1, LEVELS)
     distance = np.array([high - low for low, high in chosen], dtype=np.int64)
     shares = {"exact": distance == 0, "within_1": distance <= MAX_DIFFERENCE}
     total = int(times.sum())
@@ -77,8 +80,8 @@ def _chosen(kinds: Ints, times: Ints, name: str) -> dict[str, Any]:
         **{key: number(times[rows].sum() / total) if total else None
            for key, rows in shares.items()},
         "alpha": {
-            key: one["alpha"]
-            for key, one in alphas(np.repeat(two, times, axis=0), NO_INTERVAL).items()
+            key: row["alpha"]
+            for key, row in alphas(np.repeat(two, times, axis=0), NO_INTERVAL).items()
         },
     }  # fmt: skip
 

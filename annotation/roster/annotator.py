@@ -29,6 +29,10 @@ class Annotator(NamedTuple):
     checked_from: date | None = None
 
 
-def judges(annotators: Sequence[Annotator]) -> dict[int, Role]:
+def roles_of_voters(annotators: Sequence[Annotator]) -> dict[int, Role]:
     """Return the roles of people who may be asked, by number."""
-    return {who.number: who.role for who in annotators if who.active and who.role not in DECIDING}
+    return {
+        person.number: person.role
+        for person in annotators
+        if person.active and person.role not in DECIDING
+    }

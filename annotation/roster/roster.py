@@ -80,7 +80,7 @@ def read_people(path: Path = PUBLIC) -> list[Annotator]:
         ParamsError: a key is unknown, missing or not valid.
     """
     listed = read_model(People, path).annotators
-    return [Annotator(number, **who.model_dump()) for number, who in sorted(listed.items())]
+    return [Annotator(number, **person.model_dump()) for number, person in sorted(listed.items())]
 
 
 def read_accounts(path: Path = PRIVATE) -> dict[int, Account]:

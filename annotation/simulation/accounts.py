@@ -28,7 +28,7 @@ class Visitor:
         origin = httpx.URL(server).copy_with(path="/", query=None)
         headers = {"Origin": str(origin).rstrip("/"), "Referer": f"{server}/"}
         self._http = httpx.Client(base_url=server, headers=headers, timeout=TIMEOUT)
-        self._who = f"{server}: {account.email}"
+        self._name = f"{server}: {account.email}"
         try:
             entered = self._send("/user/login/", account) or self._send(invite, account)
         except StudioError:
@@ -37,8 +37,8 @@ class Visitor:
         if not entered:
             self.close()
             raise StudioError(
-                f"{self._who} can neither log in nor sign up; is the password in"
-                " annotators.private.yaml still theirs?"
+                f"{self._name} can neither log in nor sign up; is the password in"
+                " annotators.private.yaml still correct?"
             )
 
     def answer(self, task: int, result: Sequence[Mapping[str, Any]], seconds: float) -> None:
@@ -55,7 +55,7 @@ class Visitor:
                 return
             if wait is None or not answer.is_server_error:
                 raise StudioError(
-                    f"{self._who}: answering task {task} failed ({answer.status_code})"
+                    f"{self._name}: answering task {task} failed ({answer.status_code})"
                 )
             time.sleep(wait)
 
@@ -63,7 +63,7 @@ class Visitor:
         """Return the task that a project's stream shows next."""
         response = self._ask("GET", f"/api/projects/{project}/next/")
         if not response.is_success:
-            raise StudioError(f"{self._who}: no next task ({response.status_code})")
+            raise StudioError(f"{self._name}: no next task ({response.status_code})")
         return int(response.json()["id"])
 
     def _has_answered(self, path: str) -> bool:
@@ -86,7 +86,7 @@ class Visitor:
         answer = self._ask("POST", form, form=fields)
         if answer.status_code == httpx.codes.FORBIDDEN and form.startswith("/user/login"):
             raise StudioError(
-                f"{self._who}: the login form is refused (403); behind HTTPS the server needs"
+                f"{self._name}: the login form is refused (403); behind HTTPS the server needs"
                 " CSRF_TRUSTED_ORIGINS (docs/compose.yaml)"
             )
         return answer.is_redirect
@@ -103,5 +103,5 @@ class Visitor:
             return self._http.request(method, path, json=json, data=form)
         except httpx.HTTPError as exc:
             raise StudioError(
-                f"{self._who}: the server can't be reached ({exc}); try again"
+                f"{self._name}: the server can't be reached ({exc}); try again"
             ) from exc

@@ -61,14 +61,14 @@ def create_people(number: int) -> tuple[dict[int, Person], dict[int, Account]]:
         CampaignError: there are fewer than four people.
     """
     if number < PEOPLE_NEEDED:
-        raise CampaignError(f"--people {number}: {PEOPLE_NEEDED} people are needed")
+        raise CampaignError(f"--people {number}: at least {PEOPLE_NEEDED} people are needed")
     escalation = min(ESCALATION, number - PEOPLE_NEEDED)
     people, accounts = {}, {}
-    for one in range(1, number + 1):
-        role: Role = "escalation" if one > number - escalation else "annotator"
-        people[one] = Person(role=role, active=True)
-        accounts[one] = Account(
-            email=f"annotator{one}@example.org", name=None, password=secrets.token_urlsafe(12)
+    for annotator in range(1, number + 1):
+        role: Role = "escalation" if annotator > number - escalation else "annotator"
+        people[annotator] = Person(role=role, active=True)
+        accounts[annotator] = Account(
+            email=f"annotator{annotator}@example.org", name=None, password=secrets.token_urlsafe(12)
         )
     user, password = settings.value(settings.USERNAME), settings.value(settings.PASSWORD)
     if user and password:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pipeline.core import cli
 
 STARTS = re.compile(r"Running stage '([^']+)':")
-OWN = re.compile(
+OUR_LINE = re.compile(
     r"$|> |Stage '|Running stage '|(Updating|Generating) lock file|Use `dvc push`"
     r"|Data and pipelines|To (track|enable) |\tgit add|\tdvc config"
 )
@@ -42,7 +42,7 @@ def filter_output(lines: Iterable[str]) -> Iterator[str]:
     for line in lines:
         if name := STARTS.match(line):
             cli.log(f"    {name[1]}")
-        if OWN.match(line):
+        if OUR_LINE.match(line):
             yield line
         else:
             sys.stderr.write(line)

@@ -24,12 +24,12 @@ class Simulated(NamedTuple):
     people: Mapping[int, Person]
 
     def is_simulated(
-        self, annotator: int, query_id: str, moment_id: str, given: SimulatedAnswer
+        self, annotator: int, query_id: str, moment_id: str, actual: SimulatedAnswer
     ) -> bool:
         """Return whether an answer to a pair is simulated."""
         level = self.truth(query_id, moment_id)
         words = (self.people.get(annotator, Person(annotator)), level, query_id, moment_id)
-        return given in {answer(*words), answer_again(*words)}
+        return actual in {answer(*words), answer_again(*words)}
 
 
 def count_on_server(studio: LabelStudio, simulated: Simulated | None) -> int:
@@ -42,8 +42,8 @@ def count_on_server(studio: LabelStudio, simulated: Simulated | None) -> int:
     for project in studio.projects():
         for task in studio.answers(project, None) if project.answers else ():
             key = simulated and simulated.signer.read(task.pair)
-            for one in task.answers:
-                answer = SimulatedAnswer(read_answer(one["result"]).level, one["lead_time"])
+            for raw in task.answers:
+                answer = SimulatedAnswer(read_answer(raw["result"]).level, raw["lead_time"])
                 whose = (key.annotator, key.query_id, key.moment_id) if key else None
                 count += not (simulated and whose and simulated.is_simulated(*whose, answer))
     return count
@@ -56,4 +56,4 @@ def count_pulled(judgments: pd.DataFrame, simulated: Simulated | None) -> int:
         (*whose, SimulatedAnswer(None if pd.isna(level) else int(level), seconds))
         for *whose, level, seconds in rows.itertuples(index=False)
     )
-    return sum(simulated is None or not simulated.is_simulated(*one) for one in answers)
+    return sum(simulated is None or not simulated.is_simulated(*row) for row in answers)

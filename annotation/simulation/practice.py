@@ -19,7 +19,7 @@ def practice(studio: LabelStudio, shown: pd.DataFrame, params: Params) -> str:
     Raises:
         StudioError: the server can't be reached or fails.
     """
-    project = next((one for one in studio.projects() if one.title == TITLE), None)
+    project = next((listed for listed in studio.projects() if listed.title == TITLE), None)
     if project is None:
         config = page.label_config(guideline.current(params.annotation))
         project = studio.create({**page.OPTIONS, "title": TITLE, "label_config": config})

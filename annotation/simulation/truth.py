@@ -20,7 +20,9 @@ def truth() -> Truth:
             " `dvc repro ingest` makes it if `ingest.source` is unchanged"
         )
     records = files.read_json_lines(path)
-    scenes = {str(one.fields["desc_id"]): true_levels.parse_scene(one.fields) for one in records}
+    scenes = {
+        str(record.fields["desc_id"]): true_levels.parse_scene(record.fields) for record in records
+    }
 
     def level(query_id: str, moment_id: str) -> int:
         try:

@@ -53,8 +53,8 @@ def find_deciders(people: Roster) -> list[int]:
     Raises:
         CampaignError: there is nobody, or one of them has no account.
     """
-    active = [who for who in people.annotators if who.active and who.role in DECIDING]
-    experts = [who for who in active if who.role == "expert"] or active
+    active = [person for person in people.annotators if person.active and person.role in DECIDING]
+    experts = [person for person in active if person.role == "expert"] or active
     if not experts:
         raise CampaignError(
             f"{PUBLIC}: nobody has the role expert or lead; add a person who decides, such as"
@@ -62,11 +62,11 @@ def find_deciders(people: Roster) -> list[int]:
             f" {PRIVATE}"
         )
     _refuse_without_account(experts, people)
-    return [who.number for who in experts]
+    return [person.number for person in experts]
 
 
 def _refuse_without_account(experts: Sequence[Annotator], people: Roster) -> None:
-    missing = [who.number for who in experts if who.number not in people.accounts]
+    missing = [person.number for person in experts if person.number not in people.accounts]
     if missing:
         raise CampaignError(
             f"{PRIVATE}: annotator {missing[0]} decides, but has no account; add a line such as"
@@ -81,7 +81,8 @@ def give_to(pairs: pd.DataFrame, people: Sequence[int], campaign: str) -> pd.Dat
     """
     rows = zip(pairs["query_id"], pairs["moment_id"], strict=True)
     chosen = [
-        min(people, key=lambda who: rng.draw(campaign, "adjudication", who, *pair)) for pair in rows
+        min(people, key=lambda annotator: rng.draw(campaign, "adjudication", annotator, *pair))
+        for pair in rows
     ]
     return pairs.assign(annotator=pd.Series(chosen, pairs.index, dtype="int64"))
 
@@ -94,10 +95,10 @@ def describe_votes(counted: pd.DataFrame, ledger: pd.DataFrame, guide: Guideline
     votes = counted.merge(ledger[["pair_id", *PAIR_KEY]], on="pair_id")
     names = {name: reason.name for name, reason in guide.reasons.items()}
     texts = {}
-    for pair, own in votes.groupby(PAIR_KEY):
-        levels = [str(level) for level in sorted(own["level"].dropna())]
+    for pair, rows in votes.groupby(PAIR_KEY):
+        levels = [str(level) for level in sorted(rows["level"].dropna())]
         reasons = [
-            f"{guide.page.cant_judge}: {names[one]}" for one in sorted(own["reason"].dropna())
+            f"{guide.page.cant_judge}: {names[code]}" for code in sorted(rows["reason"].dropna())
         ]
         texts[str(pair[0]), str(pair[1])] = "; ".join(filter(None, [", ".join(levels), *reasons]))
     return texts
@@ -119,8 +120,10 @@ def push(
     """
     guide = guideline.of_campaign(connection.campaign, params.annotation)
     remarks: Remarks = {
-        (query, moment, who): {"votes": f"{guide.page.votes} {votes.get((query, moment)) or '-'}"}
-        for query, moment, who in wanted[[*PAIR_KEY, "annotator"]].itertuples(index=False)
+        (query, moment, annotator): {
+            "votes": f"{guide.page.votes} {votes.get((query, moment)) or '-'}"
+        }
+        for query, moment, annotator in wanted[[*PAIR_KEY, "annotator"]].itertuples(index=False)
     }
     common = ProjectSettings("adjudication", guide, params.clips.url)
     keys = keys_by_annotator(wanted.assign(kind="adjudication"), guide.version)

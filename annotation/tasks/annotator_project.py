@@ -98,7 +98,7 @@ def _answered_by_others(connection: Connection, annotator: int, project: Project
     return {
         number
         for number, task in tasks.items()
-        if not any(is_owners(one, owner, keys[number], known_pairs) for one in task.answers)
+        if not any(is_owners(answer, owner, keys[number], known_pairs) for answer in task.answers)
     }
 
 

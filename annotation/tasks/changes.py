@@ -25,30 +25,32 @@ def compare_tasks(wanted: Iterable[Key], tasks: Sequence[Task], read: Read) -> C
     Nothing is ever deleted, and an answered task is never reopened. If a task appears twice, one
     is kept: an answered one, else an open one, else the older.
     """
-    places = group_by_place(tasks, read)
-    asked = {key.place: key for key in wanted}
+    by_identity = group_by_identity(tasks, read)
+    asked = {key.identity: key for key in wanted}
     reopen, keep = [], set()
-    for place in asked.keys() & places.keys():
-        holder = min(places[place], key=lambda task: (task.answers == 0, task.closed, task.id))
+    for identity in asked.keys() & by_identity.keys():
+        holder = min(
+            by_identity[identity], key=lambda task: (task.answers == 0, task.closed, task.id)
+        )
         keep.add(holder.id)
         if holder.closed and not holder.answers:
             reopen.append(holder.id)
     close = [task.id for task in tasks if not task.closed and task.id not in keep]
-    add = [key for place, key in asked.items() if place not in places]
+    add = [key for identity, key in asked.items() if identity not in by_identity]
     return Changes(add, sorted(close), sorted(reopen))
 
 
-def group_by_place(tasks: Iterable[Task], read: Read) -> Mapping[object, list[Task]]:
+def group_by_identity(tasks: Iterable[Task], read: Read) -> Mapping[object, list[Task]]:
     """Group our tasks by what they show and to whom: usually one each."""
-    places: dict[object, list[Task]] = defaultdict(list)
+    by_identity: dict[object, list[Task]] = defaultdict(list)
     for task in tasks:
         key = read(task)
         if key is not None:
-            places[key.place].append(task)
-    return places
+            by_identity[key.identity].append(task)
+    return by_identity
 
 
 def answered_twins(tasks: Iterable[Task], read: Read) -> list[Task]:
     """Return the answered tasks that appear more than once; who answered is checked later."""
-    twins = (tasks for tasks in group_by_place(tasks, read).values() if len(tasks) > 1)
+    twins = (tasks for tasks in group_by_identity(tasks, read).values() if len(tasks) > 1)
     return [task for tasks in twins for task in tasks if task.answers]

@@ -69,13 +69,13 @@ def describe_feedback(wanted: pd.DataFrame, guide: Guideline) -> Remarks:
     columns = [*PAIR_KEY, "annotator", "truth", "level", "reason"]
     names = {name: reason.name for name, reason in guide.reasons.items()}
     remarks: dict[Whose, Mapping[str, str]] = {}
-    for query, moment, who, truth, level, reason in wanted[columns].itertuples(index=False):
+    for query, moment, annotator, truth, level, reason in wanted[columns].itertuples(index=False):
         right = guide.levels[truth]
         if pd.notna(level):
             first = f"{level} {guide.levels[level].name}"
         else:
             first = f"{guide.page.cant_judge}. {names.get(reason, '')}"
-        remarks[query, moment, who] = {
+        remarks[query, moment, annotator] = {
             "truth": f"{guide.page.expected} {truth} {right.name}. {right.meaning}",
             "before": f"{guide.page.first_answer} {first}",
         }

@@ -54,8 +54,10 @@ class PushLock:
         self._renewed = time.time()
         began, announced = time.monotonic(), False
         while ahead := self._ahead() or self._settled():
-            first, who = next(iter(ahead.items()))
-            busy = f"{who} pushes into this campaign (its lock is project {first.id} on the server)"
+            first, holder = next(iter(ahead.items()))
+            busy = (
+                f"{holder} pushes into this campaign (its lock is project {first.id} on the server)"
+            )
             if time.monotonic() - began > PATIENCE_SECONDS:
                 raise CampaignError(f"{busy}, for {PATIENCE_SECONDS:.0f} s now; try later")
             if not announced:
@@ -96,14 +98,14 @@ class PushLock:
 
     def _ahead(self) -> dict[Project, str]:
         """Return the tickets ahead of ours, in order; remove dead ones from this checkout."""
-        holders, own = self._holders(), self._ticket
-        if own is None or own.id not in {ticket.id for ticket in holders}:
+        holders, our_ticket = self._holders(), self._ticket
+        if our_ticket is None or our_ticket.id not in {ticket.id for ticket in holders}:
             raise StudioError(f"{self._studio.url}: this push's ticket is gone; push again")
         for ticket, holder in holders.items():
-            if holder == self._holder and ticket.id != own.id:
+            if holder == self._holder and ticket.id != our_ticket.id:
                 self._remove(ticket)
-        others = ((ticket, who) for ticket, who in holders.items() if who != self._holder)
-        return {ticket: holder for ticket, holder in others if ticket.id < own.id}
+        others = ((ticket, name) for ticket, name in holders.items() if name != self._holder)
+        return {ticket: holder for ticket, holder in others if ticket.id < our_ticket.id}
 
     def _holders(self) -> dict[Project, str]:
         """Return the tickets of all pushes into the campaign in order, with their holders."""

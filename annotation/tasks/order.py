@@ -19,21 +19,21 @@ def mix_checks(keys: Sequence[Key], campaign: str) -> list[Key]:
     by_query = attrgetter("query_id")
     votes = [key for key in keys if key.kind not in CHECKS]
     groups = [list(group) for _, group in groupby(votes, by_query)]
-    own = {group[0].query_id: group for group in groups}
+    group_of = {group[0].query_id: group for group in groups}
     checks = sorted((key for key in keys if key.kind in CHECKS), key=by_query)
     strangers: dict[int, list[list[Key]]] = {}
     for query, members in groupby(checks, by_query):
         single = sorted(members, key=lambda key: _draw(campaign, key))
-        if query in own:
-            _insert(own[query], single, campaign)
+        if query in group_of:
+            _insert(group_of[query], single, campaign)
         else:
-            place = _choose(_seams(len(groups)), _draw(campaign, single[0]))
-            strangers.setdefault(place, []).append(single)
+            seam = _choose(_seams(len(groups)), _draw(campaign, single[0]))
+            strangers.setdefault(seam, []).append(single)
     rows: list[Key] = []
-    for place in range(len(groups) + 1):
-        among = sorted(strangers.get(place, []), key=lambda group: _draw(campaign, group[0]))
+    for seam in range(len(groups) + 1):
+        among = sorted(strangers.get(seam, []), key=lambda group: _draw(campaign, group[0]))
         rows += [key for group in among for key in group]
-        rows += groups[place] if place < len(groups) else []
+        rows += groups[seam] if seam < len(groups) else []
     return rows
 
 
@@ -48,8 +48,8 @@ def _insert(group: list[Key], checks: Iterable[Key], campaign: str) -> None:
         group.insert(_choose(inner, _draw(campaign, key)), key)
 
 
-def _choose(places: range, drawn: str) -> int:
-    return places[int(drawn[:16], 16) % len(places)]
+def _choose(positions: range, drawn: str) -> int:
+    return positions[int(drawn[:16], 16) % len(positions)]
 
 
 def _draw(campaign: str, key: Key) -> str:

@@ -41,13 +41,13 @@ def reconcile(
     )
     find()  # the right server?
     with lock.hold(studio, campaign.id) as turn:
-        own = find()
-        for annotator in sorted(keys.keys() | own.keys()):
+        found_projects = find()
+        for annotator in sorted(keys.keys() | found_projects.keys()):
             turn.renew()
-            project, left = own.get(annotator), len(keys.get(annotator, []))
-            own[annotator] = ensure_project(connection, common, annotator, project, left)
+            project, left = found_projects.get(annotator), len(keys.get(annotator, []))
+            found_projects[annotator] = ensure_project(connection, common, annotator, project, left)
         diffs = []
-        for annotator, project in sorted(own.items()):
+        for annotator, project in sorted(found_projects.items()):
             turn.renew()
             diffs.append(diff_tasks(connection, annotator, project, keys.get(annotator, [])))
         record()

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from annotation.assignment.inputs import place
+from annotation.assignment.inputs import query_sort_key
 from annotation.label_studio import page
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.keys import Key, Signer
@@ -83,6 +83,6 @@ def shuffle(keys: Iterable[Key], campaign: str) -> list[Key]:
 
     def position(key: Key) -> tuple[str, str, str, str]:
         pair = rng.draw(campaign, key.annotator, key.query_id, key.moment_id)
-        return place(campaign, key.query_id), key.query_id, pair, key.moment_id
+        return query_sort_key(campaign, key.query_id), key.query_id, pair, key.moment_id
 
     return mix_checks(sorted(keys, key=position), campaign)

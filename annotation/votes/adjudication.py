@@ -22,11 +22,11 @@ def adjudicate(voted: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
     `voted_level` and `voted_outcome` keep the result of the votes. Decided pairs have no mean.
     `decisions` are fresh.
     """
-    place = pair_rows(decisions, voted)
-    own = decisions[place >= 0].set_index(voted.index[place[place >= 0]])
+    row = pair_rows(decisions, voted)
+    decided = decisions[row >= 0].set_index(voted.index[row[row >= 0]])
     rows = voted.copy()
-    rows.loc[own.index, "level"] = own["level"]
-    rows.loc[own.index, "mean"] = float("nan")
-    judged = own["level"].notna()
-    rows.loc[own.index, "outcome"] = judged.map({True: "adjudicated", False: "unjudgeable"})
+    rows.loc[decided.index, "level"] = decided["level"]
+    rows.loc[decided.index, "mean"] = float("nan")
+    judged = decided["level"].notna()
+    rows.loc[decided.index, "outcome"] = judged.map({True: "adjudicated", False: "unjudgeable"})
     return tables.CONSENSUS.check(rows)

@@ -124,8 +124,8 @@ def _parse_column(path: Path, cells: pd.Series) -> pd.Series:
     invalid = values.isna().to_numpy()[cells.cat.codes]
     if invalid.any():
         row = int(invalid.argmax())
-        place = f"{path}, line {cells.index[row]}, {cells.name}"
-        raise FileError(f"{place}: {cells.iloc[row]!r} is not {expected}")
+        location = f"{path}, line {cells.index[row]}, {cells.name}"
+        raise FileError(f"{location}: {cells.iloc[row]!r} is not {expected}")
     return values
 
 

@@ -46,7 +46,7 @@ def run(options: Options) -> dict[str, Any]:
     if options.out:
         columns = table.drop(columns="votes")  # few numbers, many rows: each is spelt once
         csv_files.write_csv(options.out, columns.astype({"level": "category", "mean": "category"}))
-    return figures(table)
+    return summarize(table)
 
 
 def levels(judgments: Raw, method: Method = "paper", rounding: Rounded = "up") -> pd.DataFrame:
@@ -92,7 +92,7 @@ def _texts(consensus: Consensus) -> pd.Categorical:
     return pd.Categorical.from_codes(combination, pd.Index(spelt, dtype="str"))
 
 
-def figures(table: pd.DataFrame) -> dict[str, Any]:
+def summarize(table: pd.DataFrame) -> dict[str, Any]:
     """Count pairs by outcome and level, including levels that no pair has."""
     outcomes = Counter(table["outcome"].tolist())
     short = (table["outcome"] == "discarded") & (table["votes"] != ALL_VOTES)
@@ -103,25 +103,25 @@ def figures(table: pd.DataFrame) -> dict[str, Any]:
         "kept": int(table["level"].notna().sum()),
         "discarded": outcomes["discarded"],
         "discarded_by_four_votes": outcomes["discarded"] - int(short.sum()),
-        "discarded_for_want_of_votes": int(short.sum()),
+        "discarded_with_too_few_votes": int(short.sum()),
         "discarded_by_number_of_votes": {str(votes): number for votes, number in by_votes},
         "unjudgeable": outcomes["unjudgeable"],
         "levels": {f"{level:g}": by_level[level] for level in sorted({*range(LEVELS), *by_level})},
     }
 
 
-def text(figures: dict[str, Any]) -> str:
+def text(metrics: dict[str, Any]) -> str:
     """Return the figures as text."""
-    by_number = figures["discarded_by_number_of_votes"].items()
+    by_number = metrics["discarded_by_number_of_votes"].items()
     why = ", ".join(f"{count:,} with {number}" for number, count in by_number)
     rows = {
-        "pairs": figures["pairs"],
-        "kept": figures["kept"],
-        "discarded": figures["discarded"],
-        "  by four votes": figures["discarded_by_four_votes"],
-        "  for want of votes": figures["discarded_for_want_of_votes"],
-        "unjudgeable": figures["unjudgeable"],
-        **{f"level {level}": count for level, count in figures["levels"].items()},
+        "pairs": metrics["pairs"],
+        "kept": metrics["kept"],
+        "discarded": metrics["discarded"],
+        "  by four votes": metrics["discarded_by_four_votes"],
+        "  too few votes": metrics["discarded_with_too_few_votes"],
+        "unjudgeable": metrics["unjudgeable"],
+        **{f"level {level}": count for level, count in metrics["levels"].items()},
     }
-    notes = {"  for want of votes": f"  (votes: {why})"} if why else {}
+    notes = {"  too few votes": f"  (votes: {why})"} if why else {}
     return "".join(f"{name:20} {n:>10,}{notes.get(name, '')}\n" for name, n in rows.items())

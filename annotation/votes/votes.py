@@ -46,8 +46,10 @@ class Votes(NamedTuple):
 
 def select_rows(columns: Columns, rows: Bools | Ints) -> Columns:
     """Return a named tuple of columns at some rows (marks or places); other fields stay."""
-    arrays = {name: one for name, one in columns._asdict().items() if isinstance(one, np.ndarray)}
-    return columns._replace(**{name: one[rows] for name, one in arrays.items()})
+    arrays = {
+        name: column for name, column in columns._asdict().items() if isinstance(column, np.ndarray)
+    }
+    return columns._replace(**{name: column[rows] for name, column in arrays.items()})
 
 
 def is_in(rows: pd.DataFrame, others: pd.DataFrame, key: Sequence[str]) -> Bools:
@@ -103,8 +105,8 @@ def select_counting(
 
 def select_votes(judgments: pd.DataFrame, pairs: pd.DataFrame | pd.MultiIndex) -> Votes:
     """Return the votes on `pairs` among fresh judgments: the ones that decide."""
-    own = judgments.assign(pair=pair_rows(judgments, pairs), row=np.arange(len(judgments)))
-    newest = _newest(own[own["pair"] >= 0])
+    placed = judgments.assign(pair=pair_rows(judgments, pairs), row=np.arange(len(judgments)))
+    newest = _newest(placed[placed["pair"] >= 0])
     ordered = newest.sort_values(["pair", "submitted_at", "annotator"])
     levels = ordered["level"].fillna(NO_LEVEL).to_numpy("int64")
     pair, annotator, row = (ordered[name].to_numpy() for name in ("pair", "annotator", "row"))

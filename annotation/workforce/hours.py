@@ -54,16 +54,16 @@ def measure_hours(
     hours = active_seconds(chosen["seconds"], pause) / HOUR
     rows = chosen[["annotator"]].assign(week=week)
     for state in STATES:
-        own = chosen["state"] == state
-        rows[state] = own.astype("int64")
-        rows[f"{state}_hours"] = hours.where(own).fillna(0.0)
+        in_state = chosen["state"] == state
+        rows[state] = in_state.astype("int64")
+        rows[f"{state}_hours"] = hours.where(in_state).fillna(0.0)
     rows["without_time"] = ((chosen["state"] == "counted") & hours.isna()).astype("int64")
     named = rows.rename(columns={"counted": "judgments", "counted_hours": "hours"})
-    table: pd.DataFrame = named.groupby(KEY)[FIGURES].sum()
+    table: pd.DataFrame = named.groupby(KEY)[TOTALS].sum()
     return table.reset_index()
 
 
-FIGURES = ["judgments", "hours", "without_time", "voided", "voided_hours", "refused",
+TOTALS = ["judgments", "hours", "without_time", "voided", "voided_hours", "refused",
            "refused_hours"]  # fmt: skip
 
 
@@ -72,9 +72,9 @@ Row = Mapping[Hashable, Any]
 
 def sum_hours(hours: pd.DataFrame) -> list[Row]:
     """Return the rows of each annotator followed by their total, and finally everyone's total."""
-    totals = hours.groupby("annotator")[FIGURES].sum().reset_index().assign(week=ALL)
+    totals = hours.groupby("annotator")[TOTALS].sum().reset_index().assign(week=ALL)
     both = pd.concat([hours, totals]).sort_values("annotator", kind="stable")
-    everybody: dict[Hashable, Any] = {name: hours[name].sum() for name in FIGURES}
+    everybody: dict[Hashable, Any] = {name: hours[name].sum() for name in TOTALS}
     rows: list[Row] = list(both.to_dict("records"))
     return [*rows, {"annotator": ALL, "week": ALL} | everybody]
 

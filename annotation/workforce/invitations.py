@@ -58,28 +58,30 @@ def invite(connection: Connection, params: Params) -> Iterator[Invitation]:
     """
     studio, link = connection.studio, connection.studio.invite_path()
     address = settings.public_address(studio.url)
-    users, own = studio.users(), _pages(connection, "campaign")
+    users, pages = studio.users(), _pages(connection, "campaign")
     required = params.exam.required
     standings = read_standings(connection.roster.annotators, required=required)
     exams = _exam_pages(connection, standings)
-    judging = [who for who in connection.roster.annotators if who.active and who.role != "lead"]
+    judging = [
+        person for person in connection.roster.annotators if person.active and person.role != "lead"
+    ]
     if not judging:
         raise CampaignError(
             f"{PUBLIC}: there is no active annotator to invite; add people, or set some active"
         )
-    for who in judging:
-        account = _account(connection, who.number)
-        page, (exam, exam_page) = own.get(who.number, ""), exams.get(who.number, ("", ""))
+    for person in judging:
+        account = _account(connection, person.number)
+        page, (exam, exam_page) = pages.get(person.number, ""), exams.get(person.number, ("", ""))
         yield Invitation(
             account.email,
             account.name or "",
-            who.number,
+            person.number,
             "" if account.email.lower() in users else f"{address}{link}",
             exam,
             exam_page,
             page,
             params.annotation.language,
-            "" if page else _explain_no_page(who, standings, required=required),
+            "" if page else _explain_no_page(person, standings, required=required),
         )
 
 
@@ -92,42 +94,44 @@ def _account(connection: Connection, annotator: int) -> Account:
     return account
 
 
-def _explain_no_page(who: Annotator, standings: Mapping[int, Standing], *, required: bool) -> str:
-    if who.role in DECIDING:
+def _explain_no_page(
+    person: Annotator, standings: Mapping[int, Standing], *, required: bool
+) -> str:
+    if person.role in DECIDING:
         return NOTHING_TO_DECIDE
-    return NO_PAIRS[required and standings.get(who.number) not in MAY_JUDGE]
+    return NO_PAIRS[required and standings.get(person.number) not in MAY_JUDGE]
 
 
 def _exam_pages(
     connection: Connection, standings: Mapping[int, Standing]
 ) -> dict[int, tuple[str, str]]:
     """Return what people should do about the exam before they judge, and where, by number."""
-    todo = {who: EXAM_PAGES[name] for who, name in standings.items() if name in EXAM_PAGES}
+    todo = {number: EXAM_PAGES[name] for number, name in standings.items() if name in EXAM_PAGES}
     purposes = {purpose for purpose, _ in todo.values()}
     pages = {purpose: _pages(connection, purpose) for purpose in sorted(purposes)}
     return {
-        who: (what, pages[purpose][who])
-        for who, (purpose, what) in todo.items()
-        if who in pages[purpose]
+        number: (what, pages[purpose][number])
+        for number, (purpose, what) in todo.items()
+        if number in pages[purpose]
     }
 
 
 def _pages(connection: Connection, purpose: Purpose) -> dict[int, str]:
     """Return the pages where people judge for a purpose, by number."""
     studio, campaign = connection.studio, connection.campaign
-    own = projects.find_projects(studio, campaign, purpose)
-    return {number: studio.page_url(project) for number, project in own.items()}
+    by_annotator = projects.find_projects(studio, campaign, purpose)
+    return {number: studio.page_url(project) for number, project in by_annotator.items()}
 
 
-def text(one: Invitation) -> Iterator[str]:
+def text(invitation: Invitation) -> Iterator[str]:
     """Yield an invitation as lines."""
-    yield f"To: {one.email} (annotator {one.number})"
-    if one.sign_up:
-        yield f"  Sign up here, with this email address: {one.sign_up}"
-    if one.exam_page:
-        yield f"  {one.exam}: {one.exam_page}"
-    if not one.page:
-        yield f"  ({one.remark})"
+    yield f"To: {invitation.email} (annotator {invitation.number})"
+    if invitation.sign_up:
+        yield f"  Sign up here, with this email address: {invitation.sign_up}"
+    if invitation.exam_page:
+        yield f"  {invitation.exam}: {invitation.exam_page}"
+    if not invitation.page:
+        yield f"  ({invitation.remark})"
         return
-    yield f"  Judge here: {one.page}"
+    yield f"  Judge here: {invitation.page}"
     yield "  Bookmark this page: more pairs appear there for as long as the campaign runs."

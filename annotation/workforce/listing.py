@@ -24,22 +24,22 @@ def listing(
     """
     users, barred = connection.studio.users(), voided_for_good(voided)
     rows = [HEAD]
-    for who in connection.roster.annotators:
-        account = connection.roster.accounts.get(who.number)
+    for person in connection.roster.annotators:
+        account = connection.roster.accounts.get(person.number)
         email = account.email if account else f"not in {PRIVATE}"
         joined = account is not None and account.email.lower() in users
-        state = "voided" if who.number in barred else "active" if who.active else "inactive"
+        state = "voided" if person.number in barred else "active" if person.active else "inactive"
         rows.append(
             (
-                str(who.number),
-                who.role,
+                str(person.number),
+                person.role,
                 state,
                 "yes" if joined else "no",
-                standings.get(who.number, NONE),
-                f"{who.share:g}",
-                str(who.per_week or NONE),
-                str(who.since or NONE),
-                str(who.until or NONE),
+                standings.get(person.number, NONE),
+                f"{person.share:g}",
+                str(person.per_week or NONE),
+                str(person.since or NONE),
+                str(person.until or NONE),
                 email,
             )
         )

@@ -36,7 +36,7 @@ class Voiding(NamedTuple):
     voided: pd.DataFrame
     judgments: int
     pairs: int
-    made: int
+    of_annotator: int
 
 
 def void(
@@ -52,35 +52,37 @@ def void(
         CampaignError: nobody has this number, the period is in the future, or it is already
             voided.
     """
-    who = period.annotator
-    own = judgments[judgments["annotator"] == who]
+    annotator = period.annotator
+    theirs = judgments[judgments["annotator"] == annotator]
     _refuse(period, voided, {*listed, *judgments["annotator"].tolist()}, now)
     row = pd.DataFrame([period], columns=tables.VOIDED.columns)
     both = pd.concat([voided.astype(object), row.astype(object)], ignore_index=True)
     table = tables.VOIDED.check(both.sort_values(list(tables.VOIDED.key), ignore_index=True))
-    lost = own[mark_voided(own, table) & ~mark_voided(own, voided)]
-    return Voiding(table, len(lost), len(lost.drop_duplicates(PAIR_KEY)), len(own))
+    lost = theirs[mark_voided(theirs, table) & ~mark_voided(theirs, voided)]
+    return Voiding(table, len(lost), len(lost.drop_duplicates(PAIR_KEY)), len(theirs))
 
 
 def _refuse(period: Period, voided: pd.DataFrame, people: Collection[int], now: datetime) -> None:
-    who, since, until, _ = period
-    if who not in people:
+    annotator, since, until, _ = period
+    if annotator not in people:
         numbers = ", ".join(map(str, sorted(people))) or "nobody"
-        raise CampaignError(f"there is no annotator {who} (known: {numbers})")
+        raise CampaignError(f"there is no annotator {annotator} (known: {numbers})")
     if since > now:
         raise CampaignError(f"--from {_text(since)} is in the future; it is {_text(now)} (UTC)")
-    own = voided[voided["annotator"] == who]
-    covering = (own["since"] <= since) & (
-        own["until"].isna() if until is None else own["until"].isna() | (own["until"] >= until)
+    periods = voided[voided["annotator"] == annotator]
+    covering = (periods["since"] <= since) & (
+        periods["until"].isna()
+        if until is None
+        else periods["until"].isna() | (periods["until"] >= until)
     )
     if covering.any():
         raise CampaignError(
-            f"{tables.VOIDED.path}: annotator {who} is already voided {period.text}"
+            f"{tables.VOIDED.path}: annotator {annotator} is already voided {period.text}"
         )
-    if (own["since"] == since).any():
+    if (periods["since"] == since).any():
         raise CampaignError(
-            f"{tables.VOIDED.path}: has a row for annotator {who} from {_text(since)} on; change"
-            " its `until` there"
+            f"{tables.VOIDED.path}: has a row for annotator {annotator} from {_text(since)} on;"
+            " change its `until` there"
         )
 
 

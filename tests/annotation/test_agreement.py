@@ -5,8 +5,15 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from campaign_cases import NONE_VOIDED, START, judgments_of, ledger_of, make_judgments, shown_of
 from opened import OPEN
+from support.campaign_cases import (
+    NONE_VOIDED,
+    START,
+    judgments_of,
+    ledger_of,
+    make_judgments,
+    shown_of,
+)
 
 from annotation import agreement, consensus
 from annotation.votes import campaign_votes, raw
@@ -83,7 +90,7 @@ def test_once_the_campaign_is_closed_what_waits_is_discarded(project, closed):
     figures, _ = project(*some_campaign(), campaign=OPEN.model_copy(update={"closed_at": end}))
     assert (figures["closed"], figures["nothing_waits"]) == (closed, closed)
     assert figures["outcomes"]["waiting"] == (0 if closed else 3)
-    assert figures["discarded_for_want_of_votes"] == (3 if closed else 0)
+    assert figures["discarded_with_too_few_votes"] == (3 if closed else 0)
 
 
 def test_judgments_of_a_pilot_that_is_kept_apart_are_neither_counted_nor_stale(project):
@@ -163,12 +170,12 @@ def test_flagged_annotators_are_counted_and_the_lead_is_told_where(project, caps
     ]
     _, measures = project(judgments_of(rows), full_ledger(pairs))
     assert measures["flagged"] == 1
-    assert "1 annotators need a look: datasets/work/lead/annotators.csv" in capsys.readouterr().err
+    assert "1 annotators flagged: datasets/work/lead/annotators.csv" in capsys.readouterr().err
 
 
 def test_a_raw_file_is_read_with_the_thresholds_of_params_yaml(repository):
     for name in ("params.yaml", "params.paper.yaml"):
-        assert params.load(repository / name).agreement == agreement.USUAL
+        assert params.load(repository / name).agreement == agreement.DEFAULTS
     assert params.load(repository / "params.yaml").consensus.rounding == "up"
 
 
@@ -179,11 +186,11 @@ def test_the_campaign_and_its_raw_file_agree(tmp_path):
     votes = judgments[judgments["annotator"] < 7].rename(columns=names)
     path = tmp_path / "raw.csv"
     votes[[*raw.REQUIRED, "submitted_at", "seconds"]].to_csv(path, index=False)
-    ours = agreement.measure_campaign(judgments, ledger, NONE_VOIDED, table, agreement.USUAL)
+    ours = agreement.measure_campaign(judgments, ledger, NONE_VOIDED, table, agreement.DEFAULTS)
     theirs = agreement.measure_raw(raw.read(path))
-    same = ours.figures.keys() - {"similarity_1", "by_guideline"}
-    assert ours.figures["first_two_limits"] is None  # times are known
-    assert all(ours.figures[name] == theirs.figures[name] for name in same)
+    same = ours.metrics.keys() - {"similarity_1", "by_guideline"}
+    assert ours.metrics["first_two_limits"] is None  # times are known
+    assert all(ours.metrics[name] == theirs.metrics[name] for name in same)
     pd.testing.assert_frame_equal(ours.lead["annotators.csv"], theirs.lead["annotators.csv"])
 
 
@@ -195,8 +202,8 @@ def test_agreement_is_told_by_the_version_of_the_guideline():
     second = judgments["moment_id"].isin(["m2", "m3"])
     judgments = judgments.assign(guideline=second.map({True: "2", False: "1"}))
     table = campaign_votes.consensus(judgments, ledger, NONE_VOIDED)
-    measured = agreement.measure_campaign(judgments, ledger, NONE_VOIDED, table, agreement.USUAL)
-    by_version = measured.figures["by_guideline"]
+    measured = agreement.measure_campaign(judgments, ledger, NONE_VOIDED, table, agreement.DEFAULTS)
+    by_version = measured.metrics["by_guideline"]
     assert {
         name: (figures["pairs"], figures["within_1"]) for name, figures in by_version.items()
     } == {

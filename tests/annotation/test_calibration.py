@@ -9,9 +9,9 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from judges import judges, people
 from opened import OPEN
-from rehearsed import rehearsed
+from support.judges import judges, people
+from support.rehearsed import rehearsed
 
 from annotation import calibration, consensus
 from annotation.pooling import design

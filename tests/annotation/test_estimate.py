@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from campaign_cases import START, make_judgments
+from support.campaign_cases import START, make_judgments
 
 from annotation.estimate import (
     ESCALATED,

@@ -9,9 +9,9 @@ from random import Random
 
 import pandas as pd
 import pytest
-from campaign_cases import make_judgments
 from opened import OPEN
-from simulated import Simulated, campaign_of, candidates_of, people
+from support.campaign_cases import make_judgments
+from support.simulated import Simulated, campaign_of, candidates_of, people
 
 from annotation import status
 from annotation.assignment.inputs import CheckInputs, Rule

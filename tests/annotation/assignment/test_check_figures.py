@@ -1,0 +1,181 @@
+"""Agreement with gold and with oneself, in figures and flags; what votes never hear of it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lazy import Lazy
+from scipy import stats
+from support.campaign_cases import START, make_judgments
+
+from annotation.assignment import check_inputs
+from annotation.assignment.inputs import CheckInputs
+from annotation.quality.checks import measure_checks
+from annotation.quality.decision import Limits
+from annotation.quality.gold import collect_gold, join_gold
+from annotation.quality.hits import Hits, difference
+from annotation.quality.stopping import Stop, find_stopped
+from annotation.roster import roster
+from annotation.roster.annotator import Annotator
+from annotation.roster.roster import Person
+from annotation.simulation import careless
+from pipeline.campaign.pairs import SHOWN_KEY
+from pipeline.core import tables
+from pipeline.core.params import load
+
+metrics = Lazy("sklearn.metrics")
+
+NO_EXAM = tables.EXAM_ANSWERS.empty()
+
+
+def make_gold(number, level=3):
+    rows = [("q", f"m{at:02}", level, None) for at in range(number)]
+    lead = tables.GOLD.check(pd.DataFrame(rows, columns=tables.GOLD.columns))
+    return collect_gold(lead, tables.EXAM.empty(), tables.ADJUDICATIONS.empty())
+
+
+def make_answers(levels, kind="gold", annotator=1, query="q"):
+    return [
+        {"query_id": query, "moment_id": f"m{at:02}", "annotator": annotator}
+        | {"level": level, "kind": kind}
+        for at, level in enumerate(levels)
+    ]
+
+
+def measure(rows, gold, **limits):
+    usual = {"min_gold": 0.7, "window": 60}
+    return measure_checks(make_judgments(rows), gold, **(usual | limits)).set_index("annotator")
+
+
+@given(st.integers(0, 40), st.integers(1, 40))
+def test_the_interval_is_wilsons(hits, more):
+    number = hits + more
+    theirs = stats.binomtest(hits, number).proportion_ci(0.95, method="wilson")
+    assert Hits(hits, number).bounds == pytest.approx((theirs.low, theirs.high), abs=1e-6)
+
+
+@given(*[st.tuples(st.integers(0, 30), st.integers(0, 30)) for _ in range(2)])
+def test_a_difference_has_an_interval_around_it_that_turns_with_it(first_counts, second_counts):
+    first, second = (Hits(hits, hits + misses) for hits, misses in (first_counts, second_counts))
+    low, high = difference(first, second)
+    back = difference(second, first)
+    assert (low, high) == pytest.approx((-back[1], -back[0]))
+    if first.number and second.number:
+        assert low <= second.share - first.share <= high
+
+
+def test_the_lead_has_decided_on_who_is_asked_nothing_anyway(folder, repository, monkeypatch):
+    for table in (tables.GOLD, tables.EXAM, tables.EXAM_ANSWERS, tables.QUALIFICATIONS):
+        table.write(table.empty())
+    tables.ADJUDICATIONS.write(tables.ADJUDICATIONS.empty())
+    stop = Stop("misses known levels", START, START)
+    monkeypatch.setattr(check_inputs, "find_stopped", lambda *_: dict.fromkeys(range(1, 5), stop))
+    people = [Annotator(1, "annotator", True), Annotator(2, "annotator", False)]
+    people += [Annotator(3, "expert", True), Annotator(4, "expert", False)]
+    inputs = load(repository / "params.yaml"), people, tables.JUDGMENTS.empty()
+    assert set(check_inputs.read_checks(*inputs).stopped) == {1}
+    for table in (tables.JUDGMENTS, tables.VOIDED):
+        table.write(table.empty())
+    listed = {who.number: Person(role=who.role, active=who.active) for who in people[:2]}
+    roster.write(listed, {})
+    messages = careless.describe_stopped(inputs[0])
+    assert [line.split(":")[0] for line in messages] == [
+        "annotator 1 was stopped",
+        "annotator 2 was stopped",
+    ], "a rehearsal tells also of whom it has parted with"
+
+
+def test_of_gold_hits_and_equal_levels_are_counted_and_who_cant_judge_has_not_missed():
+    row = measure(make_answers([3, 4, 2, 1, 0, None]), make_gold(6)).loc[1]
+    assert (row["gold"], row["hits"], row["exact"], row["without_level"]) == (5, 3, 1, 1)
+    assert row["share"] == 0.6
+    assert row["flags"] == "", "five pairs prove nothing"
+
+
+def test_a_trend_is_told_only_beyond_chance():
+    tired = measure(make_answers([3] * 10 + [0] * 20), make_gold(30)).loc[1]
+    assert (tired["early"], tired["late"]) == (1, 0)
+    assert "tiring: of gold at first 10 of 10 within 1, at the end 0 of 10" in tired["flags"]
+    assert "gold: 10 of 30 within 1 (19-51 %)" in tired["flags"]
+    learned = measure(make_answers([0] * 10 + [3] * 20), make_gold(30), window=15).loc[1]
+    assert learned["flags"].startswith("learning:")
+    assert (learned["last"], learned["last_hits"]) == (15, 15)
+    assert measure(make_answers([3, 3, 0] * 4), make_gold(12)).loc[1, "flags"] == ""
+
+
+def test_second_answers_are_compared_with_the_persons_own_first():
+    first, again = [0, 1, 2, 3, 4, 4, None, 2], [0, 2, 4, 3, 0, 4, 1, None]
+    rows = [
+        *make_answers(first, "first"),
+        *make_answers(again, "repeat"),
+        *make_answers([4] * 8, "first", annotator=2),
+    ]
+    table = measure(rows, make_gold(0))
+    assert list(table.index) == [1]
+    row = table.loc[1]
+    assert (row["repeats"], row["same"], row["near"]) == (6, 3, 4)
+    theirs = metrics.cohen_kappa_score(first[:6], again[:6], weights="quadratic")
+    assert row["kappa"] == pytest.approx(theirs, abs=1e-6)
+    contrary = [*make_answers([0] * 12, "escalated"), *make_answers([4] * 12, "repeat")]
+    flags = measure(contrary, make_gold(0)).loc[1, "flags"]
+    assert flags == "disagrees with oneself: 0 of 12 within 1 (0-24 %)"
+
+
+def test_pairs_that_were_adjudicated_are_counted_apart():
+    gold = make_gold(20).assign(source="adjudicated")
+    row = measure(make_answers([0] * 20), gold).loc[1]
+    assert (row["gold"], row["adjudicated"], row["adjudicated_hits"]) == (0, 20, 0)
+    assert row["flags"] == ""
+    assert find_stopped(make_judgments(make_answers([0] * 20)), NO_EXAM, gold, Limits(), {}) == {}
+
+
+def test_the_leads_levels_come_first_and_the_others_hold_for_what_was_shown():
+    shas = {"query_sha": "text", "clip_sha": "clip", "clip": "c.mp4"}
+    exam = pd.DataFrame(
+        [{"query_id": "q", "moment_id": f"m0{at}", "level": 1, "origin": "median"} for at in (0, 1)]
+    ).assign(**shas)
+    open_truth = exam.assign(moment_id=["m02", "m03"], level=None, origin=None)
+    gold = collect_gold(
+        tables.GOLD.check(pd.DataFrame([("q", "m00", 4, None)], columns=tables.GOLD.columns)),
+        tables.EXAM.check(pd.concat([exam, open_truth])[tables.EXAM.columns]),
+        tables.ADJUDICATIONS.empty(),
+    )
+    pairs = [("q", "m00", "text", "clip"), ("q", "m01", "text", "clip"), ("q", "m01", "x", "clip")]
+    joined = join_gold(
+        pd.DataFrame([*pairs, ("q", "m02", "text", "clip")], columns=SHOWN_KEY), gold
+    )
+    assert joined["truth"].fillna(-1).tolist() == [4, 1, -1, -1]
+    assert joined["source"].fillna("").tolist() == ["lead", "exam", "", ""]
+
+
+def test_who_is_far_off_is_stopped_and_goes_on_from_the_day_that_the_lead_says():
+    rows = make_answers([0] * 30)
+    gold = make_gold(30)
+    stops = find_stopped(make_judgments(rows), NO_EXAM, gold, Limits(), {})
+    assert list(stops) == [1]
+    assert stops[1].last == START + pd.Timedelta(seconds=29)
+    day = START.date()
+    assert list(find_stopped(make_judgments(rows), NO_EXAM, gold, Limits(), {1: day})) == [1]
+    tomorrow = (START + pd.Timedelta(days=1)).date()
+    assert find_stopped(make_judgments(rows), NO_EXAM, gold, Limits(), {1: tomorrow}) == {}
+    assert find_stopped(make_judgments(make_answers([3] * 30)), NO_EXAM, gold, Limits(), {}) == {}
+
+
+def test_an_answer_to_ones_own_repeat_is_no_other_persons_word():
+    rows = [*make_answers([2] * 60, "first"), *make_answers([2] * 60, "repeat")]
+    assert find_stopped(make_judgments(rows), NO_EXAM, make_gold(0), Limits(), {}) == {}
+
+
+@pytest.mark.parametrize(("gold", "repeats"), [(0.03, 0.02), (0.0, 0.02), (0.5, 0.0)])
+def test_shares_are_of_all_tasks(gold, repeats):
+    inputs = CheckInputs(gold=gold, repeats=repeats)
+    votes = 1000.0
+    checks = votes * np.array([inputs.per_vote(kind) for kind in ("gold", "repeat")])
+    assert checks / (votes + checks.sum()) == pytest.approx([gold, repeats])
+
+
+def test_of_nothing_there_is_an_empty_table():
+    table = measure_checks(tables.JUDGMENTS.empty(), make_gold(0), 0.7, 60)
+    assert table.empty
+    assert {"annotator", "gold", "kappa", "flags"} <= set(table.columns)

@@ -1,0 +1,248 @@
+"""Hidden checks in the plan: their shares, what they are made of, and that nothing counts them."""
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from math import floor
+from random import Random
+
+import pandas as pd
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from support.campaign_cases import ledger_of, make_judgments
+from support.simulated import BATCH, Simulated, campaign_of, candidates_of, people
+
+from annotation.assignment.inputs import CheckInputs, Rule
+from annotation.assignment.planning import plan
+from annotation.quality.gold import collect_gold
+from annotation.votes.campaign_votes import consensus
+from pipeline.core import tables
+
+PAIR = ["query_id", "moment_id"]
+SHARES = {"gold": 0.15, "repeats": 0.1}
+GAP = 8
+
+
+def make_gold(pairs, level=2, sources=None):
+    """Return known levels: the lead's, or of the sources named."""
+    lead = pd.DataFrame([(*pair, level, None) for pair in pairs], columns=tables.GOLD.columns)
+    gold = collect_gold(tables.GOLD.check(lead), tables.EXAM.empty(), tables.ADJUDICATIONS.empty())
+    return gold if sources is None else gold.assign(source=sources)
+
+
+def list_pairs(candidates):
+    return list(candidates[PAIR].itertuples(index=False, name=None))
+
+
+def make_checks(candidates, **changes):
+    """Return hidden checks whose gold are the last pairs of each query's second batch."""
+    last = candidates[candidates["rank"] > 2 * BATCH - 3]
+    usual = {"gap": GAP, "known": make_gold(list_pairs(last))} | SHARES
+    return CheckInputs(**(usual | changes))
+
+
+@dataclass
+class Watched(Simulated):
+    """A campaign under way, with hidden checks and a limit of open tasks."""
+
+    checks: CheckInputs = field(default_factory=CheckInputs)
+    queue: int = 200
+
+    @property
+    def campaign(self):
+        rule = Rule(BATCH, max_open=self.queue)
+        return replace(super().campaign, checks=self.checks, rule=rule, id="c")
+
+
+def count_tasks(world, new_plan):
+    """Return what each person was given of each kind, answered or open."""
+    rows = [*((row["annotator"], row["kind"]) for row in world.rows)]
+    rows += new_plan.assignments[["annotator", "kind"]].itertuples(index=False, name=None)
+    return Counter(rows)
+
+
+def count_votes(totals, who):
+    return totals[who, "first"] + totals[who, "escalated"]
+
+
+def check_watched(world, campaign, new_plan):
+    """Check what must be true of every plan with hidden checks."""
+    rows = [
+        (row["query_id"], row["moment_id"], row["annotator"], row["kind"]) for row in world.rows
+    ]
+    rows += new_plan.assignments.itertuples(index=False, name=None)
+    assert len(rows) == len(set(rows)), "no check and no vote twice"
+    pair_counts = Counter(row[:3] for row in rows if row[3] != "repeat")
+    assert set(pair_counts.values()) <= {1}, "gold is never voted on by the same person"
+    asked = {who.number for who in world.annotators if who.active}
+    assert set(new_plan.assignments["annotator"]) <= asked
+    before = Counter(map(tuple, campaign.open_tasks.itertuples(index=False, name=None)))
+    totals = count_tasks(world, new_plan)
+    new = Counter(new_plan.assignments.itertuples(index=False, name=None))
+    for query, moment, who, kind in new - before:
+        if kind in {"gold", "repeat"}:
+            share = SHARES["gold" if kind == "gold" else "repeats"]
+            rate = share / (1 - sum(SHARES.values()))
+            assert totals[who, kind] <= floor(rate * count_votes(totals, who) + 1e-9)
+        if kind == "repeat":
+            own = [row for row in world.rows if row["annotator"] == who]
+            [at] = [
+                place
+                for place, row in enumerate(own)
+                if (row["query_id"], row["moment_id"]) == (query, moment)
+            ]
+            assert own[at]["kind"] in tables.VOTING
+            assert own[at]["level"] is not None
+            waiting = (campaign.open_tasks["annotator"] == who).sum()
+            assert len(own) - at - 1 + waiting >= GAP
+    again = plan(replace(campaign, open_tasks=new_plan.assignments))
+    pd.testing.assert_frame_equal(again.assignments, new_plan.assignments)
+
+
+@settings(max_examples=3, phases=[Phase.generate])  # a seed can't be made simpler
+@given(st.integers(0, 10**6))
+def test_checks_keep_their_shares_come_late_enough_and_never_twice(seed):
+    random = Random(seed)
+    candidates = candidates_of(6, 2 * BATCH)
+    world = Watched(
+        candidates, people(random.randint(5, 8)), random, checks=make_checks(candidates)
+    )
+    for _ in range(6):
+        campaign, new_plan = world.plan()
+        check_watched(world, campaign, new_plan)
+        world.answer_some()
+        world.come_and_go()
+    whole = make_judgments(world.rows)
+    votes = whole[whole["kind"].isin(tables.VOTING)]
+    ledger = ledger_of(sorted({(row["query_id"], row["moment_id"]) for row in world.rows}))
+    none = tables.VOIDED.empty()
+    pd.testing.assert_frame_equal(consensus(whole, ledger, none), consensus(votes, ledger, none))
+    quiet = replace(world.campaign, open_tasks=tables.ASSIGNMENTS.empty())
+    with_checks, without = (
+        plan(replace(quiet, judgments=judgments)) for judgments in (whole, votes)
+    )
+    for name in ("two", "four", "discarded", "unjudgeable", "waiting", "escalated"):
+        assert with_checks.state["pairs"][name] == without.state["pairs"][name]
+    assert with_checks.state["queries"] == without.state["queries"]
+
+
+def run_to_end(queries=30, number=6):
+    """Return a campaign at its end, whose queries came one after the other; nobody disagreed."""
+    whole = candidates_of(queries, 2 * BATCH)
+    world = Watched(whole, people(number), Random(1), levels=(1, 1, 2), checks=make_checks(whole))
+    for asked in range(3, queries + 1, 3):
+        names = [f"q{query}" for query in range(asked)]
+        world.candidates = whole[whole["query_id"].isin(names)]
+        world.plan()
+        world.answer(world.tasks)
+    return world
+
+
+@pytest.fixture(scope="module")
+def finished_world():
+    return run_to_end()
+
+
+def test_over_a_stream_the_shares_come_to_what_is_asked_for(finished_world):
+    totals = Counter((row["annotator"], row["kind"]) for row in finished_world.rows)
+    for who in range(1, 7):
+        votes = count_votes(totals, who)
+        for kind, share in zip(("gold", "repeat"), SHARES.values(), strict=True):
+            wanted = share / (1 - sum(SHARES.values())) * votes
+            assert wanted - 3 <= totals[who, kind] <= wanted + 1e-9
+
+
+def test_gold_rotates_and_people_meet_it_in_different_orders(finished_world):
+    gold = [row for row in finished_world.rows if row["kind"] == "gold"]
+    times = Counter((row["query_id"], row["moment_id"]) for row in gold)
+    assert max(times.values()) - min(times.values()) <= 1
+    first = {}
+    for row in gold:
+        first.setdefault(row["annotator"], (row["query_id"], row["moment_id"]))
+    assert len(set(first.values())) > 2
+
+
+def test_the_campaign_ends_and_checks_come_with_votes_alone(finished_world):
+    _, new_plan = finished_world.plan()
+    assert new_plan.assignments.empty
+    assert new_plan.state["pairs"]["waiting"] == 0
+
+
+def test_where_gold_runs_out_there_are_fewer_and_the_state_says_so():
+    candidates = candidates_of(12, 2 * BATCH)
+    two = make_gold([("q0", "m0-12"), ("q1", "m1-12"), ("q9", "nothing")])
+    world = Watched(
+        candidates, people(6), Random(1), checks=make_checks(candidates, known=two, gold=0.3)
+    )
+    _, new_plan = world.plan()
+    golds = new_plan.assignments[new_plan.assignments["kind"] == "gold"]
+    assert set(golds.groupby("annotator").size()) <= {1, 2}
+    state = new_plan.state["checks"]
+    assert (state["gold"], state["unusable"]) == (2, 1)
+    assert state["without_gold"] == [1, 2, 3, 4, 5, 6]
+
+
+def test_nobody_gets_gold_that_they_know_or_that_waits_for_all_who_are_left():
+    candidates = candidates_of(20, BATCH, batch=BATCH)
+    pair = ("q0", "m0-01")
+    exam_answers = pd.DataFrame([(*pair, who) for who in (1, 2, 3)], columns=[*PAIR, "annotator"])
+    decided = [
+        {"query_id": "q0", "moment_id": "m0-01", "annotator": who, "level": 2} for who in (4, 5)
+    ]
+
+    def gold_for(number, **changes):
+        assignments = plan(campaign_of(candidates, people(number), id="c", **changes)).assignments
+        return set(assignments.loc[assignments["kind"] == "gold", "annotator"])
+
+    inputs = {"gold": 0.3, "known": make_gold([pair])}
+    judged = {"judgments": make_judgments(decided)}
+    assert gold_for(6, checks=CheckInputs(**inputs), **judged) == {1, 2, 3, 6}
+    assert gold_for(6, checks=CheckInputs(**inputs, taken=exam_answers), **judged) == {6}
+    assert gold_for(5, checks=CheckInputs(**inputs)) == set(), "its votes need everybody"
+    assert gold_for(8, checks=CheckInputs(**inputs)) != set()
+
+
+def test_pairs_that_people_could_not_agree_on_come_last():
+    candidates = candidates_of(20, 2 * BATCH)
+    pairs = [(f"q{query}", f"m{query}-12") for query in range(20)]
+    gold = make_gold(pairs, sources=["adjudicated"] * 18 + ["lead"] * 2)
+    assignments = plan(
+        campaign_of(candidates, people(9), id="c", checks=CheckInputs(gold=0.15, known=gold))
+    ).assignments
+    golds = assignments[assignments["kind"] == "gold"].groupby("annotator")["query_id"].agg(set)
+    clear = golds.map(lambda own: len(own & {"q18", "q19"}))
+    assert (clear.iloc[:3] == 2).all()
+
+
+def test_gold_on_a_second_batch_does_not_begin_it():
+    candidates = candidates_of(1, 2 * BATCH)
+    row = {"query_id": "q0", "moment_id": "m0-12", "annotator": 1, "level": 2, "kind": "gold"}
+    campaign = campaign_of(candidates, people(6), judgments=make_judgments([row]))
+    assert plan(campaign).state["queries"]["extended"] == []
+    consumed = pd.DataFrame([("q0", "m0-12", 2, "gold")], columns=tables.ASSIGNMENTS.columns)
+    assert plan(replace(campaign, consumed_slots=consumed)).state["queries"]["extended"] == []
+
+
+def test_checks_of_who_is_stopped_are_closed_with_their_votes():
+    candidates = candidates_of(12, 2 * BATCH)
+    campaign = campaign_of(candidates, people(6), id="c", checks=make_checks(candidates))
+    now = replace(campaign, open_tasks=plan(campaign).assignments)
+    who = int(now.open_tasks.loc[now.open_tasks["kind"] == "gold", "annotator"].iloc[0])
+    after = plan(replace(now, barred={who: "stopped"}))
+    assert who not in set(after.assignments["annotator"])
+    others = now.open_tasks[now.open_tasks["annotator"] != who]
+    assert len(others.merge(after.assignments)) == len(others)
+
+
+def test_the_queue_holds_checks_too():
+    candidates = candidates_of(40, BATCH, batch=BATCH)
+    gold = make_gold(list_pairs(candidates[candidates["rank"] == 1]))
+    rule = Rule(BATCH, max_open=20)
+    campaign = campaign_of(
+        candidates, people(8), id="c", rule=rule, checks=CheckInputs(gold=0.2, known=gold)
+    )
+    assignments = plan(campaign).assignments
+    votes = assignments[assignments["kind"] != "gold"].groupby("annotator").size()
+    golds = assignments[assignments["kind"] == "gold"].groupby("annotator").size()
+    for who, number in golds.items():
+        assert number + votes[who] <= max(rule.max_open, votes[who])

@@ -1,0 +1,218 @@
+"""The annotator's page in a real browser, on the real server, by keys alone."""
+
+import re
+import shutil
+from itertools import count
+
+import numpy as np
+import pytest
+from opened import STANDARD
+from playwright.sync_api import expect
+from support.browser import PASSWORD, annotator, campaign_page
+from support.campaign_folder import email_of, query_of
+from support.disputed import EXPERT, SETTLED, VOTES, disputed_campaign
+from support.studio import studio
+
+from annotation.label_studio import guideline
+from annotation.label_studio.page import OPTIONS, Answer, read_answer
+from pipeline.core import tables
+from pipeline.video.ffmpeg import write_video
+
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
+
+HOSTILE = '<img src=x onerror="window.hacked=1">'
+SEND = "Control+Enter"
+PLAYING = "document.querySelector('video')?.currentTime > 0"
+
+
+@pytest.fixture(scope="module")
+def lead(tmp_path_factory, label_studio):
+    with studio(tmp_path_factory.mktemp("studio"), label_studio) as lead:
+        frames = (np.full((90, 160, 3), shade, np.uint8) for shade in range(0, 240, 10))
+        write_video(lead.media / "clips/grey.mp4", frames, (160, 90), 12)
+        yield lead
+
+
+@pytest.fixture(scope="module")
+def person(lead):
+    with annotator(lead.url) as person:
+        person.sign_up(lead.invite(), "ann@example.org")
+        person.log_in("ann@example.org")
+        yield person
+
+
+@pytest.fixture
+def begin(lead, person):
+    """Return what gives the annotator queries to judge, and the project's number."""
+
+    def begin(*queries):
+        project = campaign_page(lead, "grey.mp4", list(queries))
+        person.begin(project)
+        person.sees(queries[0])
+        return project
+
+    return begin
+
+
+def answers(lead, project):
+    """Return what is stored, by query; each task has one annotation at most."""
+    tasks = lead.tasks(project)
+    assert all(len(task["annotations"]) <= 1 for task in tasks)
+    return {
+        task["data"]["query"]: read_answer(annotation["result"])
+        for task in tasks
+        for annotation in task["annotations"]
+    }
+
+
+def test_two_keys_a_judgment_and_the_next_pair_comes(lead, person, begin):
+    queries = ["a man sits", HOSTILE, "a woman stands"]
+    project = begin(*queries)
+    person.press("3", SEND)
+    person.sees(HOSTILE)
+    person.press("x", "s", SEND)
+    person.sees("a woman stands")
+    assert person.page.evaluate("window.hacked") is None
+    person.press("0", SEND)
+    expect(person.page.locator(".momentrank")).to_have_count(0)  # nothing is left
+    actual = answers(lead, project)
+    assert actual == dict(
+        zip(queries, [Answer(3), Answer(reason="senseless-query"), Answer(0)], strict=True)
+    )
+    annotations = [answer for task in lead.tasks(project) for answer in task["annotations"]]
+    [who] = {answer["completed_by"] for answer in annotations}
+    assert {answer["updated_by"] for answer in annotations} == {who}, (
+        "by this an imported one is known"
+    )
+    assert who != lead.api("GET", "/api/current-user/whoami")["id"]
+    assert person.hosts <= {"127.0.0.1", None}, "no other host is asked"
+
+
+def test_every_level_and_reason_has_its_key(lead, person, begin):
+    keys = [[str(level)] for level in guideline.current(STANDARD).levels]
+    keys += [["x", reason.key] for reason in guideline.current(STANDARD).reasons.values()]
+    queries = [" then ".join(key) for key in keys]
+    project = begin(*queries, "the end")
+    for key, after in zip(keys, [*queries[1:], "the end"], strict=True):
+        person.press(*key, SEND)
+        person.sees(after)
+    expected = [Answer(level) for level in guideline.current(STANDARD).levels]
+    expected += [Answer(reason=reason) for reason in guideline.current(STANDARD).reasons]
+    assert answers(lead, project) == dict(zip(queries, expected, strict=True))
+
+
+def test_the_last_word_counts_and_nothing_of_the_others_is_sent(lead, person, begin):
+    project = begin("first a level", "first a reason", "no reason", "the end")
+    person.press("4", "x", "b", SEND)
+    person.sees("first a reason")
+    person.press("x", "s", "1", SEND)
+    person.sees("no reason")
+    person.press("x", SEND)
+    expect(person.page.locator(".ant-modal-confirm-content").last).to_have_text(
+        "Say why: press b or s."
+    )
+    assert "no reason" not in answers(lead, project)
+    person.press("Escape", "b", SEND)
+    person.sees("the end")
+    assert answers(lead, project) == {
+        "first a level": Answer(reason="broken-clip"),
+        "first a reason": Answer(1),
+        "no reason": Answer(reason="broken-clip"),
+    }
+
+
+def test_the_clip_plays_at_once_silently_again_and_again(person, begin):
+    begin("a clip")
+    clip = person.page.locator("video")
+    person.page.wait_for_function(PLAYING)
+    state = "v => [v.muted, v.loop, v.paused, v.controls]"
+    assert clip.evaluate(state) == [True, True, False, True]
+    times = []
+    for _ in count():
+        times.append(clip.evaluate("v => v.currentTime"))
+        if len(times) > 1 and times[-1] < times[-2]:
+            break  # it began again
+        assert len(times) < 200
+        person.page.wait_for_timeout(50)
+    assert max(times) > 1
+
+
+def test_keys_still_judge_after_the_clip_was_clicked(lead, person, begin):
+    project = begin("stopped", "the end")
+    clip = person.page.locator("video")
+    person.page.wait_for_function(PLAYING)
+    clip.click()
+    assert clip.evaluate("v => v.paused")
+    person.press("2", SEND)
+    person.sees("the end")
+    assert answers(lead, project) == {"stopped": Answer(2)}
+
+
+def test_all_that_is_needed_is_seen_on_a_laptop_without_scrolling(person, begin):
+    begin("a man who has just come in looks for something in a drawer " * 2)
+    person.press("x")
+    low = person.page.locator(".lsf-bottombar").bounding_box()["y"]
+    for part in ("h3", "video", ".lsf-choices >> nth=0", ".lsf-choices >> nth=1"):
+        box = person.page.locator(f".momentrank {part}").bounding_box()
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= low
+
+
+def test_the_server_takes_every_option(lead):
+    project = campaign_page(lead, "grey.mp4", ["a man sits"])
+    settings = lead.api("GET", f"/api/projects/{project}/")
+    assert {name: settings[name] for name in OPTIONS} == OPTIONS
+
+
+def test_a_token_is_the_same_at_the_sign_up_and_later(lead):
+    password = PASSWORD
+    new = lead.sign_up("ben@example.org", password)
+    assert new.api("GET", "/api/current-user/whoami")["email"] == "ben@example.org"
+    assert new.token == lead.token_of("ben@example.org", password)
+    new.close()
+
+
+def test_an_expert_decides_on_ten_disputed_pairs(lead, person, tmp_path, repository):
+    """All in a project of their own, with the votes shown, and twice for nothing."""
+    folder = disputed_campaign(tmp_path, repository, "label-studio")
+    folder.configure(lead.url, lead.token, str(lead.media))
+    for at in range(len(VOTES)):
+        shutil.copy(lead.media / "clips/grey.mp4", lead.media / f"clips/clip{at}.mp4")
+    lead.sign_up(email_of(EXPERT), PASSWORD).close()
+    first = folder.run("adjudicate", "--pair", *SETTLED)
+    assert "10 pairs (8 discarded, 1 listed, 1 unjudgeable), 0 decided, 10 left" in first.said
+    again = folder.run("adjudicate")
+    assert (again.code, "0 decided, 10 left" in again.said) == (0, True)
+    page = re.search(rf"annotator {EXPERT} decides on 10: .*/projects/(\d+)/", again.said)
+    project = int(page[1])
+    tasks = sorted(lead.tasks(project), key=lambda task: task["id"])
+    assert len(tasks) == len(VOTES), "nothing is given out twice"
+    number = {query_of(at): at for at in range(len(VOTES))}
+    expert = person.open_beside()
+    expert.log_in(email_of(EXPERT))
+    address = re.search(rf"{' '.join(SETTLED)}, annotator {EXPERT}: (.*)", again.said)
+    expert.page.goto(address[1])
+    expert.sees(query_of(int(SETTLED[0][1:])))
+    expert.begin(project)
+    for task in tasks:
+        query = task["data"]["query"]
+        expert.sees(query)
+        votes = [level for level in VOTES[number[query]] if level is not None]
+        text = ", ".join(map(str, sorted(votes))) or "Can't judge"
+        expect(expert.page.locator(".momentrank h4")).to_contain_text(f"Votes: {text}")
+        keys = ["x", "b"] if number[query] == 8 else [str(number[query] % 5)]
+        expert.press(*keys, SEND)
+    expect(expert.page.locator(".momentrank")).to_have_count(0)
+    assert expert.hosts <= {"127.0.0.1", None}
+    done = folder.run("adjudicate")
+    assert "10 decided, 0 left" in done.said
+    assert "python -m annotation.campaign close" in done.said
+    decisions = folder.get(tables.ADJUDICATIONS)
+    assert decisions["level"].fillna(-1).tolist() == [0, 1, 2, 3, 4, 0, 1, 2, -1, 4]
+    assert set(decisions["annotator"]) == {EXPERT}
+    assert folder.get(tables.JUDGMENTS)["kind"].isin(tables.VOTING).all()
+    assert folder.run("consensus").code == 0
+    table = folder.get(tables.CONSENSUS)
+    assert table["outcome"].value_counts().to_dict() == {"adjudicated": 9, "unjudgeable": 1}
+    assert table["level"].equals(decisions["level"])
+    assert table["voted_outcome"].tolist() == ["discarded"] * 8 + ["unjudgeable", "two"]

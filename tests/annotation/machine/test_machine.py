@@ -1,0 +1,362 @@
+"""A machine beside people: against definitions written as loops, and judges of known kind."""
+
+from collections import Counter, defaultdict
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lazy import Lazy
+from scipy import stats
+from support.judges import PARAMS, count_answers, judges, people
+from support.score_rows import scores_of
+
+from annotation.machine import conclusions, second_looks
+from annotation.machine.alternative_test import LEAST_PAIRS, run_test
+from annotation.machine.calibrate import calibrate
+from annotation.machine.confusion import describe, draw_queries, measure, measure_draws, tabulate
+from annotation.machine.leave_one_out import Panel, compare_people
+from annotation.machine.others import draw_first, find_others, find_references
+from annotation.machine.similarity_control import compare_control
+from annotation.reliability.alpha import Bootstrap, alphas
+from annotation.votes.ordered import level_chances
+from annotation.votes.rule import decide
+from annotation.votes.votes import NO_LEVEL
+from momentrank.segments import build_run
+
+metrics = Lazy("sklearn.metrics")
+
+BOOTSTRAP = Bootstrap(resamples=200, confidence=0.95, seed=1)
+VOTES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 4), st.integers(0, 4)), max_size=30)
+
+
+def others_by_definition(scores):
+    """Return the places of the votes beside each vote."""
+    beside = {}
+    first = defaultdict(list)
+    for place, pair in enumerate(scores.pair):
+        first[pair] = [*first[pair], place][:2]
+    for place, pair in enumerate(scores.pair):
+        mine = place in first[pair]
+        beside[place] = [
+            other
+            for other in np.flatnonzero(scores.pair == pair).tolist()
+            if scores.annotator[other] != scores.annotator[place]
+            and (not mine or other in first[pair])
+        ]
+    return beside
+
+
+def consensus_by_definition(levels):
+    levels = sorted(levels)
+    if len(levels) in {3, 4}:
+        levels = levels[1:-1]
+    elif len(levels) > 4:
+        return NO_LEVEL
+    if not levels or levels[-1] - levels[0] > 1:
+        return NO_LEVEL
+    return int(np.ceil(np.mean(levels)))
+
+
+@given(VOTES)
+def test_a_vote_is_held_against_the_others_alone(rows):
+    scores = scores_of(rows, timed=True)
+    others = find_others(scores, seed=1)
+    expected = others_by_definition(scores)
+    actual = defaultdict(list)
+    for place, other in zip(others.row.tolist(), others.other.tolist(), strict=True):
+        actual[place].append(other)
+    assert {place: actual[place] for place in expected} == expected
+    assert find_references(scores, others).tolist() == [
+        consensus_by_definition([int(scores.level[other]) for other in expected[place]])
+        for place in range(len(scores.pair))
+    ]
+
+
+def test_no_reference_depends_on_its_own_vote():
+    for own in range(5):
+        scores = scores_of([(0, 1, own), (0, 2, 4), (0, 3, 3), (0, 4, 4)], timed=True)
+        references = find_references(scores, find_others(scores, 1))
+        assert references[scores.annotator == 1].tolist() == [4]  # the other first vote, no more
+        scores = scores_of([(0, 1, 0), (0, 2, 4), (0, 3, own), (0, 4, 4)], timed=True)
+        references = find_references(scores, find_others(scores, 1))
+        assert references[scores.annotator == 3].tolist() == [4]  # the middle one of 0, 4, 4
+
+
+def test_without_times_the_first_two_are_two_that_lie_apart():
+    rows = [(pair, who, level) for pair in range(60) for who, level in enumerate([0, 0, 3, 4])]
+    scores = scores_of([*rows, (60, 1, 2), (60, 2, 2), (60, 3, 2), (60, 4, 2)])
+    first = draw_first(scores, seed=1)
+    couples = Counter(tuple(scores.level[first & (scores.pair == pair)]) for pair in range(60))
+    assert set(couples) == {(0, 3), (0, 4)}
+    assert first[scores.pair == 60].sum() == 2
+
+
+@pytest.mark.filterwarnings("ignore:.*only one label")
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=40))
+def test_figures_are_those_of_scikit_learn_and_krippendorff(couples):
+    first, second = np.array(couples).T
+    figures = {
+        name: value[0]
+        for name, value in measure(tabulate(np.zeros_like(first), first, second, 1)).items()
+    }
+    kappa = metrics.cohen_kappa_score(first, second, labels=range(5), weights="quadratic")
+    counts = np.array([np.bincount(couple, minlength=5) for couple in couples])
+    alpha = alphas(counts, Bootstrap(0, 0.95, 0))["ordinal"]["alpha"]
+    assert figures["kappa"] == pytest.approx(kappa, nan_ok=True)
+    assert figures["alpha"] == pytest.approx(
+        np.nan if alpha is None else alpha, abs=1e-6, nan_ok=True
+    )
+    assert figures["exact"] == pytest.approx((first == second).mean())
+    assert figures["within_1"] == pytest.approx((abs(first - second) <= 1).mean())
+    assert figures["bias"] == pytest.approx((second - first).mean())
+
+
+def test_a_resample_is_whole_queries_again():
+    random = np.random.default_rng(2)
+    query, first, second = random.integers(0, 6, 80), *random.integers(0, 5, (2, 80))
+    draws = draw_queries(6, BOOTSTRAP)
+    figures = measure_draws(tabulate(query, first, second, 6), draws)
+    for draw in range(5):
+        rows = np.repeat(np.arange(80), draws.times[draw].astype(int)[query])
+        expected = metrics.cohen_kappa_score(
+            first[rows], second[rows], labels=range(5), weights="quadratic"
+        )
+        assert figures.resampled["kappa"][draw] == pytest.approx(expected)
+    figure = describe(figures, draws)["kappa"]
+    assert [figure["low"], figure["high"]] == pytest.approx(
+        np.quantile(figures.resampled["kappa"], [0.025, 0.975]), abs=1e-6
+    )
+
+
+def simulate(random, pairs=400, biases=(-0.3, -0.1, 0.1, 0.3)):
+    """Return a panel whose machine judges as the first person would."""
+    truth = random.choice(5, pairs, p=[0.4, 0.2, 0.15, 0.15, 0.1])
+    chances = {bias: level_chances(bias, 0.7)[truth].cumsum(axis=1) for bias in biases}
+
+    def draw_levels(who):
+        return (random.random((pairs, 1)) > chances[biases[who]]).sum(axis=1).clip(max=4)
+
+    levels = np.stack([draw_levels(who) for who in range(len(biases))])
+    order = random.permuted(np.tile(range(len(biases)), (pairs, 1)), axis=1)
+    rows = []
+    for pair, people_ in enumerate(order.tolist()):
+        votes = [(pair, who, levels[who, pair]) for who in people_]
+        rows += votes[: 4 if abs(votes[0][2] - votes[1][2]) > 1 else 2]
+    machine = draw_levels(0)
+    scores = scores_of(rows, pairs, timed=True)
+    consensus = decide(scores.pair, scores.level, pairs).level
+    return Panel(scores, np.arange(pairs) // 10, pairs // 10, machine, consensus)
+
+
+def test_a_machine_that_judges_as_people_do_comes_out_as_they_do():
+    random, more, inside = np.random.default_rng(5), [], 0
+    for _ in range(25):
+        panel = simulate(random, biases=(0.0,) * 4)
+        draws = draw_queries(panel.queries, BOOTSTRAP)
+        comparison = compare_people(panel, find_others(panel.scores, 1), draws, LEAST_PAIRS)
+        kappa = comparison["difference"]["kappa"]
+        more.append(kappa["value"])
+        inside += kappa["low"] <= 0 <= kappa["high"]
+    assert abs(np.mean(more)) < 3 * np.std(more) / 5  # no side is favoured
+    assert inside >= 21
+
+
+def alternative_by_definition(panel, epsilon):
+    """Return omega and rho as the paper defines them, by loops; all others count."""
+    scores, machine = panel.scores, panel.machine
+    p_values, shares, others = [], [], others_by_definition(scores)
+    for who in np.unique(scores.annotator):
+        won, lost = [], []
+        for place in np.flatnonzero(scores.annotator == who):
+            beside = [int(scores.level[other]) for other in others[place]]
+            if not beside or machine[scores.pair[place]] == NO_LEVEL:
+                continue
+            own, its = (
+                -np.sqrt(np.mean([(level - theirs) ** 2 for theirs in beside]))
+                for level in (scores.level[place], machine[scores.pair[place]])
+            )
+            won.append(float(its >= own))
+            lost.append(float(own >= its))
+        if len(won) >= LEAST_PAIRS:
+            difference = np.array(lost) - np.array(won)
+            p_values.append(stats.ttest_1samp(difference, epsilon, alternative="less").pvalue)
+            shares.append(np.mean(won))
+    number = len(p_values)
+    harmonic = sum(1 / place for place in range(1, number + 1))
+    ordered = sorted(p_values)
+    last = max(
+        (k for k in range(1, number + 1) if ordered[k - 1] <= k / number * 0.05 / harmonic),
+        default=0,
+    )
+    return last / number, np.mean(shares)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_alternative_annotator_test_is_as_published(seed):
+    random = np.random.default_rng(seed)
+    panel = simulate(random, pairs=120)
+    panel.machine[random.random(120) < 0.1] = NO_LEVEL
+    for epsilon in (0.0, 0.15, 0.3):
+        result = run_test(panel, find_others(panel.scores, 1), epsilon)
+        omega, rho = alternative_by_definition(panel, epsilon)
+        assert (result["winning_rate"], result["advantage"]) == pytest.approx(
+            (omega, rho), abs=1e-6
+        )
+        assert result["passed"] is (omega >= 0.5)
+
+
+def test_few_annotators_or_pairs_are_not_enough_for_a_verdict():
+    random = np.random.default_rng(1)
+    two_people = simulate(random, biases=(0.0, 0.1))
+    result = run_test(two_people, find_others(two_people.scores, 1), 0.15)
+    assert result["passed"] is None
+    assert result["why"].startswith("2 annotators")
+    few_pairs = simulate(random, pairs=40)
+    result = run_test(few_pairs, find_others(few_pairs.scores, 1), 0.15)
+    assert (result["passed"], result["winning_rate"], result["left_out"]) == (None, None, 4)
+
+
+@pytest.mark.parametrize("name", ["good", "lenient", "similarity", "constant", "fails"])
+def test_each_judge_is_named_with_its_fault(name):
+    panel, truth = people()
+    level = judges(panel, truth, seed=3)[name]
+    result = calibrate(panel._replace(machine=level), count_answers(level), PARAMS)
+    assert [verdict["code"] for verdict in result.metrics["verdicts"]] == [name]
+    assert result.metrics["alternative_test"]["passed"] is (name in {"good", "fails"})
+    assert result.annotators["annotator"].is_unique
+    assert "annotators" not in result.metrics  # they are the lead's alone
+
+
+def test_what_a_machine_lacks_is_said_and_is_no_fault_of_its_levels():
+    panel, truth = people()
+    nothing = np.full(len(truth), NO_LEVEL)
+    [none] = calibrate(panel, count_answers(nothing), PARAMS).metrics["verdicts"]
+    assert none["code"] == "none"
+    few = np.where(np.arange(len(truth)) < 60, truth, NO_LEVEL)
+    own = count_answers(few) | {"asked": 60}
+    [verdict] = calibrate(panel._replace(machine=few), own, PARAMS).metrics["verdicts"]
+    assert verdict["code"] == "few"
+    [verdict] = calibrate(
+        panel._replace(machine=truth), count_answers(truth), PARAMS, is_control=True
+    ).metrics["verdicts"]
+    assert verdict["code"] == "control"
+
+
+def test_a_control_without_levels_accuses_nobody():
+    panel, truth = people()
+    silent = panel._replace(machine=truth, control=np.full_like(truth, NO_LEVEL))
+    [verdict] = calibrate(silent, count_answers(truth), PARAMS).metrics["verdicts"]
+    assert verdict["code"] == "good"
+
+
+def test_a_machine_below_the_control_is_weak():
+    panel, truth = people()
+    random = np.random.default_rng(8)
+    poor = np.where(random.random(len(truth)) < 0.45, truth, random.permutation(truth))
+    weak = panel._replace(machine=poor, control=panel.consensus)
+    [verdict] = calibrate(weak, count_answers(poor), PARAMS).metrics["verdicts"]
+    assert verdict["code"] == "weak"
+
+
+def test_what_similarity_explains_is_no_look_at_the_video():
+    panel, truth = people()
+    draws = draw_queries(panel.queries, BOOTSTRAP)
+    for name, level in judges(panel, truth, seed=4).items():
+        beyond = compare_control(panel._replace(machine=level), draws)["beyond"]
+        expected = {"constant": None, "similarity": False}.get(name, True)
+        assert (beyond["low"] and beyond["low"] > 0) is expected, name
+
+
+def make_pairs(random, queries=30, moments=8):
+    """Return judged pairs whose level and similarity hang together a little."""
+    rows = [
+        (f"q{query}", f"m{query}-{rank}") for query in range(queries) for rank in range(moments)
+    ]
+    level = random.integers(0, 5, len(rows))
+    start = np.tile(np.arange(moments) * 10.0, queries)
+    return pd.DataFrame(rows, columns=["query_id", "moment_id"]).assign(
+        video_id=[query for query, _ in rows],
+        start=start,
+        end=start + 5,
+        people=level,
+        similarity=level / 4 + random.normal(0, 0.7, len(rows)),
+    )
+
+
+def rank_by_score(pairs, score):
+    columns = (pairs[name].tolist() for name in ("query_id", "video_id"))
+    numbers = (pairs[name].to_numpy() for name in ("start", "end"))
+    return build_run(*columns, *numbers, score.to_numpy("float64"), by_score=True)
+
+
+def test_a_judge_by_captions_favours_runs_by_captions_and_turns_their_order():
+    random = np.random.default_rng(6)
+    pairs = make_pairs(random)
+    looks = pairs["people"] + random.normal(0, 1.2, len(pairs))
+    runs = {
+        "captions": rank_by_score(pairs, pairs["similarity"]),
+        "ours": rank_by_score(pairs, looks),
+    }
+    captions = np.clip(np.rint(pairs["similarity"] * 3), 0, 4)
+    blind = conclusions.compare_conclusions(pairs.assign(machine=captions), runs, BOOTSTRAP)
+    own = pairs.assign(machine=np.clip(pairs["people"] + random.integers(-1, 2, len(pairs)), 0, 4))
+    fair = conclusions.compare_conclusions(own, runs, BOOTSTRAP)
+    measure_name = "nDCG(iou=0.5)@10"
+    blind_values, fair_values = (side["measures"][measure_name] for side in (blind, fair))
+    assert blind_values["favour"]["low"] > 0
+    assert fair_values["favour"]["low"] < 0 < fair_values["favour"]["high"]
+    assert blind_values["swap"]["better"] == "ours"
+    assert blind_values["swap"]["worse"] == "captions"
+    assert fair_values["swap"] is None
+    for values in (blind_values, fair_values):
+        means = [list(values[name].values()) for name in ("people", "machine")]
+        assert values["tau_b"] == pytest.approx(stats.kendalltau(*means).statistic, abs=1e-6)
+    assert conclusions.compare_conclusions(pairs.iloc[:0], runs, BOOTSTRAP) is None
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=6))
+def test_the_largest_swap_is_that_of_all_pairs_of_runs(scores):
+    people_, machine = np.array(scores, dtype=float).T
+    names = [f"run{number}" for number in range(len(scores))]
+    sizes = [
+        abs(people_[first] - people_[second]) + abs(machine[first] - machine[second])
+        for first in range(len(scores))
+        for second in range(first)
+        if (people_[first] - people_[second]) * (machine[first] - machine[second]) < 0
+    ]
+    swap = conclusions.find_swap(names, people_, machine)
+    assert (swap is None) == (not sizes)
+    if swap:
+        assert swap["people"] - swap["machine"] == max(sizes)
+
+
+def test_only_confident_levels_far_from_settled_ones_get_a_second_look():
+    def row(moment, level, levels=1, span=0, expected=np.nan):
+        return ("q 1", moment, level, levels, span, expected, "a remark")
+
+    names = ["query_id", "moment_id", "level", "levels", "span", "expected", "remark"]
+    machine = pd.DataFrame(
+        [
+            row("agree", 4, levels=3),
+            row("near", 3, expected=2.8),
+            row("alone", 4),
+            row("unsure", 3, expected=2.4),
+            row("differ", 4, levels=3, span=1, expected=4.0),
+            row("close", 2, levels=2),
+            row("settled", 4, levels=2),
+        ],
+        columns=names,
+    )
+    pairs = machine[["query_id", "moment_id"]].assign(
+        level=1, scores=[[1, 1]] * 7, query="Who?", video_id="v", start=0.0, end=1.0, clip="c.mp4"
+    )
+    settled = pd.DataFrame({"query_id": ["q 1"], "moment_id": ["settled"]})
+    table = second_looks.list_second_looks(pairs, machine, settled, 2)
+    assert table["moment_id"].tolist() == ["agree", "near"]
+    assert table["adjudicate"][0] == (
+        "python -m annotation.adjudicate --pair 'q 1' agree --note 'people 1, machine 4'"
+    )
+    assert table["scores"][0] == "1 1"

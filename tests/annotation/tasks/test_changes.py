@@ -1,0 +1,256 @@
+"""What push changes, against a model of a server; the order of tasks; the ledger; the journal."""
+
+import os
+import time
+from collections import Counter, defaultdict
+from itertools import pairwise
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.campaign_cases import shown_of
+
+from annotation.label_studio.keys import Key
+from annotation.label_studio.records import Task
+from annotation.tasks import unfinished
+from annotation.tasks.changes import compare_tasks
+from annotation.tasks.ledger import append_pairs, find_restored
+from annotation.tasks.tasks import shuffle
+from annotation.votes.votes import last_shown
+from pipeline.campaign.pairs import SHOWN_KEY
+from pipeline.core import files, tables
+from pipeline.core.table import TableError
+
+QUERIES, MOMENTS = ["q0", "q1"], ["m0", "m1", "m2"]
+a_key = st.builds(
+    lambda query, moment, kind, sha: Key(query, moment, 1, kind, "text", sha, "1"),
+    st.sampled_from(QUERIES),
+    st.sampled_from(MOMENTS),
+    st.sampled_from(["first", "escalated", "gold"]),
+    st.sampled_from(["clip", "new clip"]),
+)
+a_task = st.tuples(st.none() | a_key, st.booleans(), st.integers(0, 2))
+some_tasks = st.lists(a_task, max_size=12).map(
+    lambda rows: [Task(number, *row) for number, row in enumerate(rows, start=1)]
+)
+some_keys = st.lists(a_key, max_size=8)
+
+
+def read(task):
+    """Return a task's key: here it stands in it as it is."""
+    return task.pair
+
+
+def apply(changes, tasks):
+    """Return the tasks of a server that has done as it was told."""
+    then = [
+        task._replace(
+            closed=(task.closed or task.id in changes.close) and task.id not in changes.reopen
+        )
+        for task in tasks
+    ]
+    return then + [Task(len(then) + 1 + n, key, False, 0) for n, key in enumerate(changes.add)]
+
+
+def group_by_place(tasks):
+    tasks_by_place = defaultdict(list)
+    for task in tasks:
+        if task.pair is not None:
+            tasks_by_place[task.pair.identity].append(task)
+    return tasks_by_place
+
+
+@given(some_keys, some_tasks)
+def test_afterwards_each_person_is_offered_what_is_wanted_and_nothing_else(wanted, tasks):
+    changes = compare_tasks(wanted, tasks, read)
+    there = group_by_place(tasks)
+    places = {key.identity for key in wanted}
+    assert Counter(key.identity for key in changes.add) == Counter(places - there.keys())
+    after = apply(changes, tasks)
+    offered = Counter(task.pair.identity for task in after if task.waits and task.pair)
+    answered = {
+        place for place, same_place in there.items() if any(task.answers for task in same_place)
+    }
+    assert offered == Counter(places - answered), "once each; what is answered never again"
+    assert not [task for task in after if task.waits and task.pair is None], "strays are closed"
+    assert not {task.id for task in tasks if task.answers} & set(changes.reopen)
+
+
+@given(some_keys, some_tasks)
+def test_nothing_is_changed_without_need_and_a_second_time_nothing_at_all(wanted, tasks):
+    changes = compare_tasks(wanted, tasks, read)
+    state = {task.id: task for task in tasks}
+    assert all(not state[number].closed for number in changes.close)
+    assert all(state[number].closed for number in changes.reopen)
+    assert not set(changes.close) & set(changes.reopen)
+    assert compare_tasks(wanted, apply(changes, tasks), read) == ([], [], [])
+
+
+@given(some_keys, some_tasks, st.randoms())
+def test_the_order_of_what_is_listed_does_not_matter(wanted, tasks, random):
+    changes = compare_tasks(wanted, tasks, read)
+    again = compare_tasks(wanted, random.sample(tasks, len(tasks)), read)
+    assert changes == again
+
+
+@given(some_keys, some_keys, some_tasks, st.data())
+def test_cut_off_anywhere_and_run_again_it_ends_the_same(wanted, earlier, tasks, data):
+    """A push that was killed has done some of its changes; what is wanted may be new by then."""
+    changes = compare_tasks(earlier, tasks, read)
+    steps = [("close", n) for n in changes.close] + [("reopen", n) for n in changes.reopen]
+    steps += [("add", key) for key in changes.add]
+    cut = steps[: data.draw(st.integers(0, len(steps)))]
+    part = changes._replace(
+        **{name: [what for kind, what in cut if kind == name] for name in changes._fields}
+    )
+    between = apply(part, tasks)
+    after = apply(compare_tasks(wanted, between, read), between)
+    offered = Counter(task.pair.identity for task in after if task.waits)
+    answered = {task.pair.identity for task in tasks if task.pair and task.answers}
+    assert offered == Counter({key.identity for key in wanted} - answered)
+    new = Counter(task.pair.identity for task in after[len(tasks) :])
+    assert set(new.values()) <= {1}, "nothing is added twice"
+
+
+def test_of_a_task_that_is_there_twice_the_answered_one_is_kept_else_an_open_else_the_older():
+    key = Key("q", "m", 1, "first", "text", "clip", "1")
+
+    def compare(*tasks):
+        changes = compare_tasks([key], [Task(*task) for task in tasks], read)
+        assert changes.add == []
+        return changes.close, changes.reopen
+
+    assert compare((1, key, False, 0), (2, key, False, 1)) == ([1], [])
+    assert compare((1, key, True, 0), (2, key, False, 0)) == ([], [])
+    assert compare((1, key, False, 0), (2, key, False, 0)) == ([2], [])
+    assert compare((1, key, True, 0), (2, key, True, 0)) == ([], [1])
+
+
+def make_keys(annotator, queries=9, moments=7):
+    return [
+        Key(f"q{q}", f"m{m}", annotator, "first", "text", "clip", "1")
+        for q in range(queries)
+        for m in range(moments)
+    ]
+
+
+@given(st.randoms(), st.sampled_from(["one campaign", "another"]))
+def test_the_order_is_the_same_each_time_and_keeps_a_querys_pairs_together(random, campaign):
+    keys = make_keys(1)
+    order = shuffle(random.sample(keys, len(keys)), campaign)
+    assert order == shuffle(keys, campaign)
+    assert sorted(order) == sorted(keys)
+    changes_of_query = sum(a.query_id != b.query_id for a, b in pairwise(order))
+    assert changes_of_query == 9 - 1
+
+
+def test_queries_come_in_one_order_for_all_and_their_pairs_in_everybodys_own():
+    def pairs(annotator, campaign="c"):
+        return [(key.query_id, key.moment_id) for key in shuffle(make_keys(annotator), campaign)]
+
+    orders = [pairs(annotator) for annotator in (1, 2, 3)] + [pairs(1, "d")]
+    assert len({tuple(order) for order in orders}) == 4
+    queries = [list(dict.fromkeys(query for query, _ in order)) for order in orders]
+    assert queries[0] == queries[1] == queries[2] != queries[3], "one order for all of a campaign"
+    within = {tuple(m for q, m in orders[0] if q == query) for query in ("q1", "q2", "q3")}
+    assert len(within) == 3
+    assert orders[0] != sorted(orders[0])
+
+
+def make_pairs(*pairs):
+    """Return what push shows, of `(query, moment, text, clip)`."""
+    return shown_of(pd.DataFrame(pairs, columns=SHOWN_KEY)).assign(annotator=1)
+
+
+a_pair = st.tuples(
+    st.sampled_from(QUERIES), st.sampled_from(MOMENTS), st.sampled_from("ab"), st.sampled_from("xy")
+)
+
+
+@settings(max_examples=15)
+@given(st.lists(st.lists(a_pair, max_size=6, unique_by=lambda pair: pair[:2]), max_size=5))
+def test_the_ledger_only_grows_and_a_number_is_for_ever(pushes):
+    ledger, last, changes = tables.PAIRS.empty(), {}, 0
+    for pairs in pushes:
+        grown = append_pairs(ledger, make_pairs(*pairs))
+        pd.testing.assert_frame_equal(grown.head(len(ledger)), ledger)
+        pd.testing.assert_frame_equal(append_pairs(grown, make_pairs(*pairs)), grown)
+        ledger = grown
+        changes += sum(last.get(pair[:2]) != pair for pair in pairs)
+        last |= {pair[:2]: pair for pair in pairs}
+    assert set(last_shown(ledger).itertuples(index=False, name=None)) == set(last.values())
+    assert len(ledger) == changes
+    assert ledger["pair_id"].tolist() == list(range(len(ledger)))
+
+
+def test_what_is_again_as_it_was_is_shown_again_though_nobody_is_asked():
+    first, second = ("q0", "m0", "a", "x"), ("q0", "m0", "b", "x")
+    ledger = tables.PAIRS.empty()
+    for push in (first, second):
+        assert find_restored(ledger, make_pairs(push)).empty
+        ledger = append_pairs(ledger, make_pairs(push))
+    assert find_restored(ledger, make_pairs(second)).empty
+    again = find_restored(ledger, make_pairs(first))
+    ledger = append_pairs(ledger, again)
+    assert ledger["query_sha"].tolist() == ["a", "b", "a"]
+    assert last_shown(ledger)["query_sha"].tolist() == ["a"]
+    assert find_restored(ledger, make_pairs(first)).empty
+
+
+def test_a_ledger_that_begins_elsewhere_goes_on_from_there():
+    first = append_pairs(tables.PAIRS.empty(), make_pairs(("q0", "m0", "a", "x")))
+    grown = append_pairs(first.assign(pair_id=41), make_pairs(("q0", "m1", "a", "x")))
+    assert grown["pair_id"].tolist() == [41, 42]
+
+
+@pytest.fixture
+def sleeps(monkeypatch):
+    """Return the seconds of each sleep: time passes only as somebody sleeps."""
+    seconds = []
+    monkeypatch.setattr(unfinished.time, "sleep", seconds.append)
+    return seconds
+
+
+class Killed(Exception):  # noqa: N818  (it is no error)
+    """What happens to a push in the middle."""
+
+
+def kill_push():
+    """Die while tasks are being added."""
+    with pytest.raises(Killed), unfinished.pending_write("tasks"):
+        raise Killed
+
+
+def test_after_a_push_that_ended_well_nobody_waits(folder, sleeps):
+    with unfinished.pending_write("tasks"):
+        assert unfinished.FILE.is_file()
+    unfinished.wait_for_pending()
+    assert sleeps == []
+
+
+@pytest.mark.parametrize("age", [-3600, 0, 60, 601, 86_400])
+def test_after_one_that_did_not_the_server_is_given_time_once(folder, sleeps, age):
+    """Whatever the time is: somebody may have set the clock since."""
+    kill_push()
+    began = time.time() - age
+    os.utime(unfinished.FILE, (began, began))
+    for _ in range(2):
+        unfinished.wait_for_pending()
+    assert sleeps == [unfinished.SETTLE_SECONDS], "once"
+
+
+def test_the_ledger_refuses_what_breaks_it():
+    with pytest.raises(TableError, match=r"pairs\.csv.*query_id"):
+        append_pairs(tables.PAIRS.empty(), make_pairs(("", "m0", "a", "x")))
+
+
+@pytest.mark.parametrize("name", ["pull", "push"])
+def test_dvc_never_answers_from_its_cache_instead_of_asking_the_server(repository, name):
+    stage = files.read_yaml(repository / "dvc.yaml")["stages"][name]
+    assert stage["always_changed"] is True
+    outputs = [out for out in stage["outs"] if "datasets/campaign/" in str(out)]
+    assert outputs
+    for out in outputs:
+        [options] = out.values()
+        assert options == {"cache": False, "persist": True}, "text in git, never emptied before"
