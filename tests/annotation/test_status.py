@@ -144,14 +144,6 @@ def test_refused_answers_are_told_by_reason_whatever_it_is_called():
     assert "of-tomorrow                 1" in page
 
 
-def test_judgments_without_a_complete_pair_are_told_as_such():
-    rows = [answer("q0", rank, 1, 3) for rank in range(1, 4)]
-    report = measure_status(
-        campaign_of(candidates_of(1, 6), people(4), judgments=make_judgments(rows))
-    )
-    assert "3 judgments, no pair complete yet" in status.text("Spring", report)
-
-
 def test_the_forecast_takes_the_pace_and_adds_disputes_and_second_batches():
     rows = [at(2, "q0", rank, who) for rank in range(1, 7) for who in (1, 2)]
     report = measure_status(

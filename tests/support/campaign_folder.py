@@ -114,9 +114,6 @@ class CampaignFolder:
         values = {settings.URL: url, settings.TOKEN: token, settings.ROOT: root}
         settings.write(values, self.path / settings.ENV)
 
-    def unconfigure(self):
-        settings.write({settings.URL: "", settings.TOKEN: ""}, self.path / settings.ENV)
-
     def start(self, module, *options):
         """Start a command of the campaign as a process."""
         process = subprocess.Popen(

@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 
 from annotation import server
-from annotation.label_studio import records, settings
+from annotation.label_studio import settings
 from annotation.local_server import layout
 
 PROJECTS = "select id, title, description from project order by id desc"
@@ -83,10 +83,9 @@ class Studio:
         done = self.api("POST", path, [{"data": data} for data in tasks])
         return [int(number) for number in done["task_ids"]]
 
-    def tasks(self, project: int, *, brief: bool = False) -> list[dict[str, Any]]:
-        """Return all tasks of a project, with their annotations; `brief`: what pull reads of it."""
+    def tasks(self, project: int) -> list[dict[str, Any]]:
+        """Return all tasks of a project, with their annotations."""
         path = f"/api/tasks/?project={project}&fields=all&page_size=1000"
-        path += f"&include={','.join(sorted(records.FULL))}" if brief else ""
         return list(self.api("GET", path)["tasks"])
 
     def projects(self) -> list[dict[str, Any]]:

@@ -63,14 +63,6 @@ def test_who_leaves_and_returns_is_remembered_and_nobody_else():
     pd.testing.assert_frame_equal(again, table((3, 1, 3), (3, 5, None), (4, 1, None)))
 
 
-@pytest.mark.parametrize(
-    ("second", "refused"), [(4, False), (5, True), (8, True), (9, False), (20, False)]
-)
-def test_an_answer_counts_by_when_it_was_submitted(second, refused):
-    history, reasons = then(NOTHING, task(answer(made=second)), owner=owner_who_left())
-    assert (levels(history), reasons) == ([], [LEFT]) if refused else ([3], [])
-
-
 def test_until_is_a_day_and_belongs_to_it():
     last_second = 24 * 3600 - 1
     for second, expected in ((last_second, []), (last_second + 1, [LEFT])):

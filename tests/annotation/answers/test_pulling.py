@@ -348,13 +348,6 @@ def test_what_somebody_said_counts_whatever_somebody_else_does_to_it_afterwards(
     assert levels(then(gone, BY_OTHERS[name])) == [3]
 
 
-def test_of_several_versions_the_annotators_last_counts():
-    history = then(then(NOTHING, task(answer(1, 0))), task(answer(1, 0, 5, said=[level(1)])))
-    history = then(history, task(answer(1, 0, 9, said=[level(4)], updated_by=OTHER)))
-    assert levels(history) == [1]
-    assert versions(history) == [(3, "replaced"), (1, "tampered")]
-
-
 @pytest.mark.parametrize("taken_back", [{"was_cancelled": True}, {"result": []}])
 def test_what_its_annotator_took_back_counts_no_more_whoever_changes_it_then(taken_back):
     history = then(then(NOTHING, task(answer(1, 0))), task(LATER | taken_back))
@@ -683,13 +676,8 @@ def nest(depth):
 
 HOSTILE = {
     "half a character": [level("\ud800")],
-    "a large number": [level(3) | {"value": {"choices": [10**40]}}],
     "a deep list": [level(3) | {"value": {"choices": nest(400)}}],
     "a key that is half a character": [level(3) | {"\udfff": 1}],
-    "HTML": [level("<script>alert(1)</script>")],
-    "a formula": [level("=1+1")],
-    "an object": {"level": 3},
-    "a text": "3",
 }
 
 
@@ -707,12 +695,3 @@ def test_a_hostile_answer_is_read_and_refused_and_the_next_pull_reads_it_again(f
         studio.put(task(answer()), minutes=1)
         reader.read(studio, PROJECT)
         assert check_read(studio, reader.read(studio, PROJECT))[2:] == [True, False]
-
-
-@pytest.mark.parametrize(
-    "pair",
-    ["../../etc/passwd", "a.b.c", "=1+1", "\ud800", "x" * 10**6, 10**400, [1], {"pair": 1}],
-)
-def test_a_forged_key_is_nobodys(pair):
-    result = sort_tasks(task(answer(), pair=pair))
-    assert (result.judgments, [row["reason"] for row in result.rejected]) == ([], ["bad-key"])

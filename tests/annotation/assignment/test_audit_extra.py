@@ -75,10 +75,6 @@ def test_others_form_batches_of_at_most_the_size_audit_and_runs_apart():
     assert batches(extra[extra["query_id"] == "q1"]) == {3: {"x00"}}
 
 
-def test_nothing_asked_is_nothing_wanted():
-    assert extra_pairs(TWO_BATCHES, NOBODY, NO_RUN, BATCH).empty
-
-
 # What the plan makes of it
 
 
@@ -126,17 +122,6 @@ def test_extra_pairs_that_wait_do_not_hold_up_the_second_batch():
     own = tasks[tasks["moment_id"].str.startswith("m0")]
     now = replace(now, judgments=make_judgments(answers(own, lambda _: 4)))
     assert plan(now).state["queries"]["extended"] == ["q0"]
-
-
-def test_extra_pairs_on_which_people_disagree_go_to_two_others():
-    now = campaign(strangers(1))
-    first = plan(now).assignments
-    smaller = first.groupby(PAIR)["annotator"].min().to_dict()
-    pair = lambda task: (task["query_id"], task["moment_id"])  # noqa: E731
-    rows = answers(first, lambda task: 4 * (task["annotator"] != smaller[pair(task)]))
-    result = plan(replace(now, judgments=make_judgments(rows)))
-    assert "x00" in set(result.assignments["moment_id"])
-    assert set(result.assignments["kind"]) == {"escalated"}
 
 
 def test_a_top_up_takes_nothing_away_from_anybody():

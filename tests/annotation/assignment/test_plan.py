@@ -254,16 +254,6 @@ def test_somebody_new_for_escalated_pairs_comes_before_who_stood_in_for_them():
     assert list(couples == {10, 11}) == [False] * (BATCH // 2) + [True] * (BATCH // 2)
 
 
-@pytest.mark.parametrize(
-    ("first", "outcome"),
-    [((2, 3), "two"), ((0, 0), "two"), ((4, 3), "two"), ((None, None), "unjudgeable")],
-)
-def test_levels_near_each_other_or_two_votes_without_one_end_it(first, outcome):
-    result = plan(make_disagreement(people(6), first))
-    assert result.assignments.empty
-    assert (result.state["pairs"][outcome], result.state["pairs"]["escalated"]) == (BATCH, 0)
-
-
 def test_the_people_for_escalated_pairs_come_first():
     result = plan(make_disagreement(people(9, escalation=2)))
     assert set(who_has(result)) == {frozenset({10, 11})}
@@ -290,16 +280,6 @@ def test_a_pair_that_everybody_has_seen_waits_and_is_counted():
     assert result.state["pairs"]["nobody_left"] == BATCH
     joined = plan(replace(campaign, annotators=people(5), open_tasks=result.assignments))
     assert joined.state["pairs"]["nobody_left"] == 0
-
-
-def test_stale_gold_and_repeated_judgments_count_for_nothing_but_nobody_judges_twice():
-    changes = [{"clip_sha": "older"}, {"query_sha": "older"}, {"kind": "gold"}, {"kind": "repeat"}]
-    rows = [
-        {"query_id": "q0", "moment_id": "m0-01", "annotator": who, "level": 2} | rest
-        for who, rest in enumerate(changes, start=1)
-    ]
-    result = plan(campaign_of(ONE_QUERY, people(6), judgments=make_judgments(rows)))
-    assert who_has(result)["q0", "m0-01"] == {5, 6}
 
 
 # Extension
@@ -469,19 +449,3 @@ def test_the_order_of_rows_does_not_matter(seed):
     first, second = plan(campaign), plan(reordered)
     pd.testing.assert_frame_equal(first.assignments, second.assignments)
     assert first.state == second.state
-
-
-@settings(max_examples=6)
-@given(seeds)
-def test_extension_is_as_defined(seed):
-    world = Simulated(candidates_of(4, 2 * BATCH), people(5), Random(seed), levels=(1, 2, 2, 3))
-    while not world.plan()[1].assignments.empty:
-        first = world.tasks[world.tasks["moment_id"].str[-2:].astype(int) <= BATCH]
-        if first.empty:
-            break
-        world.answer(first)
-    pairs = [(row["query_id"], row["moment_id"]) for row in world.rows]
-    table = consensus(make_judgments(world.rows), ledger_of(sorted(set(pairs))), NONE_VOIDED)
-    last = table[table["moment_id"].str[-2:].astype(int) > BATCH - 5]
-    mean = last.dropna(subset="level").groupby("query_id")["level"].mean()
-    assert plan(world.campaign).state["queries"]["extended"] == sorted(mean.index[mean >= 2])

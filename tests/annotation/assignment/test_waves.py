@@ -84,26 +84,6 @@ def test_a_batch_larger_than_the_queue_is_given_out_whole():
     assert loads(new_plan) == dict.fromkeys(range(1, 5), BATCH)
 
 
-def test_half_of_the_votes_decide_about_half_of_the_pairs_though_people_differ_in_speed():
-    """All at once, and in an order of their own, they decide a quarter."""
-    random, speed = Random(1), dict(zip(range(1, 8), (1, 2, 3, 4, 6, 8, 12), strict=True))
-    world = Simulated(candidates_of(60, BATCH), people(7), random, levels=(2,))
-    world.rest = {"rule": SMALL, "id": "c"}
-    while len(world.rows) < 60 * BATCH:
-        world.plan()
-        tasks = world.tasks.assign(
-            sort_key=[query_sort_key("c", query) for query in world.tasks["query_id"]]
-        )
-        first = tasks.sort_values("sort_key").drop(columns="sort_key")
-        world.answer(
-            pd.concat(
-                [first[first["annotator"] == annotator].head(n) for annotator, n in speed.items()]
-            )
-        )
-    votes = Counter((row["query_id"], row["moment_id"]) for row in world.rows)
-    assert sum(number == 2 for number in votes.values()) > 0.42 * 60 * BATCH
-
-
 def test_disputes_and_second_batches_come_before_the_rest():
     campaign = hand_out(campaign_of(candidates_of(30, 2 * BATCH), people(6), rule=SMALL, id="c"))
     front = min(campaign.open_tasks["query_id"], key=lambda query: query_sort_key("c", query))
@@ -147,18 +127,6 @@ def test_a_share_is_of_an_equal_part():
     assert all(abs(done[annotator] - part) <= 2 * QUEUE for annotator in range(1, 5))
 
 
-def test_who_has_done_their_share_is_still_asked_where_nobody_else_is_left():
-    who = [*people(3), Annotator(4, "annotator", active=True, share=0.1)]
-    world = Simulated(candidates_of(20, BATCH), who, Random(3), levels=(0, 4))
-    world.rest = {"rule": SMALL, "id": "c"}
-    for _ in range(100):
-        new_plan = world.plan()[1]
-        if new_plan.assignments.empty:
-            break
-        world.answer(world.tasks)
-    assert new_plan.state["pairs"]["waiting"] == 0
-
-
 @pytest.mark.parametrize("most", [BATCH - 2, BATCH, 2 * BATCH + 1])
 def test_nobody_judges_more_in_a_week_than_they_said(most):
     who = [*people(4), Annotator(5, "annotator", active=True, per_week=most)]
@@ -196,13 +164,6 @@ def test_who_is_barred_is_not_asked_and_their_tasks_go_to_others():
     assert loads(new_plan) == dict.fromkeys((1, 3, 4, 5, 6), QUEUE)
 
 
-def test_who_joins_gets_work_at_once():
-    campaign = hand_out(campaign_of(MANY, people(5), rule=SMALL))
-    joined = [*campaign.annotators, Annotator(6, "annotator", active=True, since=DAY)]
-    new_plan = plan(replace(campaign, annotators=joined, today=DAY))
-    assert loads(new_plan)[6] == QUEUE
-
-
 # Patience
 
 
@@ -213,11 +174,6 @@ def make_patient_campaign(**rest):
     begun = answer_on(campaign, others.iloc[:1], DAY - timedelta(days=30))
     done = answer_on(begun, others.iloc[1:], DAY - timedelta(days=1))
     return replace(done, today=DAY, **rest)
-
-
-def test_nobody_is_idle_before_anybody_has_judged():
-    campaign = campaign_of(MANY, people(4), rule=SMALL, today=DAY)
-    assert loads(plan(campaign)) == dict.fromkeys(range(1, 5), QUEUE)
 
 
 def test_what_nobody_takes_in_time_goes_to_others_who_judge():

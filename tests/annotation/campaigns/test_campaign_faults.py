@@ -8,7 +8,6 @@ import gc
 import re
 import shutil
 import signal
-import sys
 import threading
 import time
 import warnings
@@ -240,19 +239,6 @@ def assert_as_wanted(camp, wanted, ledger):
         pairs[["query_id", "moment_id"]].itertuples(index=False, name=None)
     )
     return tasks
-
-
-def assert_the_api_shows_what_is_read(lead):
-    """What the tests read from the database is what the server shows of it."""
-    projects = lead.projects()
-    assert read_projects() == projects
-    tasks = [task for project in projects for task in lead.tasks(project["id"], brief=True)]
-    assert sorted(map(summarize, read_tasks())) == sorted(map(summarize, tasks))
-
-
-def summarize(task):
-    answers = sorted(annotation["id"] for annotation in task["annotations"])
-    return task["id"], sorted(task["data"].items()), task["is_labeled"], answers
 
 
 WRITES = [(1, "during"), (2, "drop"), (3, "after"), (5, "before"), (8, "after"), (9, "drop")]
@@ -493,7 +479,6 @@ def test_what_is_no_judgment_is_refused_and_the_pair_goes_on(camp, world):
     camp.well("pull", "plan")
     assert read_assigned(camp) == assigned
     assert " 0 tasks added, 0 closed, 0 reopened" in camp.well("push").said
-    assert_the_api_shows_what_is_read(world.lead)
 
 
 KINDS = ("add a twin", "import an answer", "answer for another", "change an answer",
@@ -504,27 +489,27 @@ def test_attackers_make_nothing_count_that_nobody_judged_and_take_nothing_away(c
     """People judge what their stream shows them; in between others do what the API lets them."""
     camp, random = camp(Size(queries=6, ranks=4, people=4)), Random(11)
     camp.well("pull", "plan", "push")
-    levels, pulled, attacks, honest = {}, {}, Counter(), 0
+    levels, pulled = {}, {}
     for turn in range(2):
         for number, project in camp.projects().items():
-            honest += judge_some(camp, world.people[number], number, project, levels, random)
+            judge_some(camp, world.people[number], number, project, levels, random)
         camp.well("pull")
         assert camp.read_judgments() == levels, "all that was pulled before it was attacked"
         pulled = dict(levels)
         attacker = Attacker(camp, (world.stranger, world.people[turn + 1]), random)
         for kind in KINDS:
-            attacks[kind] += attacker.attack(kind, 2)
+            attacker.attack(kind, 2)
         if turn == 1:
-            attacks["delete an answer"] += attacker.delete(2)
-        attacks["exchange tasks"] += attacker.exchange_tasks(2)
+            attacker.delete(2)
+        attacker.exchange_tasks(2)
         done = camp.well("pull", "plan", "push")
         assert camp.read_judgments() == pulled, done.said
         assert not {key: n for key, n in camp.count_offered().items() if n > 1}, "once each"
     for number, project in camp.projects().items():
-        honest += judge_some(camp, world.people[number], number, project, levels, random)
+        judge_some(camp, world.people[number], number, project, levels, random)
     attacker = Attacker(camp, (world.stranger, world.people[4]), random)
     for kind in KINDS:  # and now before anything was pulled of it
-        attacks[kind] += attacker.attack(kind, 1)
+        attacker.attack(kind, 1)
     camp.well("pull")
     judged, rejected = camp.read_judgments(), camp.folder.get(tables.REJECTED_JUDGMENTS)
     wrong = {key for key in judged if judged[key] != levels.get(key)}
@@ -532,33 +517,25 @@ def test_attackers_make_nothing_count_that_nobody_judged_and_take_nothing_away(c
     unpulled = {key for key in levels if key not in judged}
     assert (wrong, lost) == (set(), set())
     assert len(unpulled) <= 6, "of each answer there was only what somebody else had made of it"
-    refused = Counter(rejected["reason"])
-    assert {"imported", "changed-by-another", "not-what-was-shown", "bad-key"} <= refused.keys()
-    sys.stdout.write(
-        f"{sum(attacks.values())} attacks {dict(attacks)} beside {honest} honest answers:"
-        f" {len(judged)} judgments, {len(wrong)} that nobody gave, {len(lost)} lost"
-        f" ({len(unpulled)} were changed before they were pulled, and are refused);"
-        f" refused {dict(refused)}\n"
-    )
+    refused = set(rejected["reason"])
+    assert {"imported", "changed-by-another", "not-what-was-shown", "bad-key"} <= refused
     assert camp.run("pull", "--full").code == 0
     assert camp.read_judgments() == judged
-    assert_the_api_shows_what_is_read(world.lead)
 
 
 def judge_some(camp, me, number, project, levels, random, most=4):
     """Let somebody judge what their stream shows; note what they saw and said of it."""
     expected_content = content(camp)
-    for done in range(most):
+    for _ in range(most):
         answer = me.http.get(f"/api/projects/{project}/next")
         if answer.status_code != httpx.codes.OK:
-            return done
+            return
         task = answer.json()
         level = random.randrange(5)
         me.annotate(task["id"], make_result(level))
         key = camp.folder.signer.read(task["data"]["pair"])
         if key and key.annotator == number and expected_content(key) == read_content(task):
             levels[key[:3]] = level
-    return most
 
 
 def content(camp):
@@ -592,7 +569,6 @@ class Attacker:
         for _ in range(times):
             me = self._random.choice(self._accounts)
             getattr(self, kind.replace(" ", "_"))(me)
-        return times
 
     def _victim(self):
         """Return somebody else's annotator, with their tasks that are answered and not."""
@@ -671,7 +647,6 @@ class Attacker:
             self._set(self._accounts[0], self._pick(answered), self._pick(waiting)["data"])
         action = f"/api/dm/actions?id=remove_duplicates&project={self._projects[number]}"
         self._accounts[0].api("POST", action, {"selectedItems": {"all": True, "excluded": []}})
-        return times
 
     def add_a_swapped_twin(self, me):
         number, _, _, waiting = self._victim()
@@ -683,7 +658,6 @@ class Attacker:
             _, _, answered, _ = self._victim()
             [first, *_] = self._pick(answered)["annotations"]
             self._accounts[0].api("DELETE", f"/api/annotations/{first['id']}/")
-        return times
 
 
 def test_two_checkouts_push_into_one_campaign_one_after_the_other(camp):

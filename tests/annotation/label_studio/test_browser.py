@@ -6,14 +6,12 @@ from itertools import count
 
 import numpy as np
 import pytest
-from opened import STANDARD
 from playwright.sync_api import expect
 from support.browser import PASSWORD, annotator, campaign_page
 from support.campaign_folder import email_of, query_of
 from support.disputed import EXPERT, SETTLED, VOTES, disputed_campaign
 from support.studio import studio
 
-from annotation.label_studio import guideline
 from annotation.label_studio.page import OPTIONS, Answer, read_answer
 from pipeline.core import tables
 from pipeline.video.ffmpeg import write_video
@@ -88,19 +86,6 @@ def test_two_keys_a_judgment_and_the_next_pair_comes(lead, person, begin):
     assert person.hosts <= {"127.0.0.1", None}, "no other host is asked"
 
 
-def test_every_level_and_reason_has_its_key(lead, person, begin):
-    keys = [[str(level)] for level in guideline.current(STANDARD).levels]
-    keys += [["x", reason.key] for reason in guideline.current(STANDARD).reasons.values()]
-    queries = [" then ".join(key) for key in keys]
-    project = begin(*queries, "the end")
-    for key, after in zip(keys, [*queries[1:], "the end"], strict=True):
-        person.press(*key, SEND)
-        person.sees(after)
-    expected = [Answer(level) for level in guideline.current(STANDARD).levels]
-    expected += [Answer(reason=reason) for reason in guideline.current(STANDARD).reasons]
-    assert answers(lead, project) == dict(zip(queries, expected, strict=True))
-
-
 def test_the_last_word_counts_and_nothing_of_the_others_is_sent(lead, person, begin):
     project = begin("first a level", "first a reason", "no reason", "the end")
     person.press("4", "x", "b", SEND)
@@ -162,14 +147,6 @@ def test_the_server_takes_every_option(lead):
     project = campaign_page(lead, "grey.mp4", ["a man sits"])
     settings = lead.api("GET", f"/api/projects/{project}/")
     assert {name: settings[name] for name in OPTIONS} == OPTIONS
-
-
-def test_a_token_is_the_same_at_the_sign_up_and_later(lead):
-    password = PASSWORD
-    new = lead.sign_up("ben@example.org", password)
-    assert new.api("GET", "/api/current-user/whoami")["email"] == "ben@example.org"
-    assert new.token == lead.token_of("ben@example.org", password)
-    new.close()
 
 
 def test_an_expert_decides_on_ten_disputed_pairs(lead, person, tmp_path, repository):

@@ -188,15 +188,6 @@ def test_a_database_of_another_token_is_said_and_nothing_is_left_running(folder)
     assert find() is None
 
 
-@pytest.mark.parametrize("url", ["http://[::1", "http://localhost:80a", "localhost:8080"])
-def test_an_address_that_is_none_is_said_and_kept(folder, url):
-    settings.write({settings.URL: url, settings.TOKEN: "f" * 40})
-    with pytest.raises(settings.SettingsError, match="LABEL_STUDIO_URL: is not a valid address"):
-        start(None)
-    assert find() is None
-    assert settings.read()[settings.URL] == url
-
-
 WRONG = 'connection to server at "::1", port 1 failed: FATAL:  password authentication failed'
 
 

@@ -133,15 +133,6 @@ def test_strata_end_where_the_pool_does(top, pool, depths, edges):
     assert stratum_edges(depths, design) == edges
 
 
-def test_a_pool_that_was_judged_whole_leaves_no_doubt():
-    design = Design(seed=1, queries=2, drawn=2, pool=6, top=6, random=4)
-    pairs = make_audit(design, others=())
-    result = report(pairs, make_consensus(pairs, lambda query, rank: int(rank < 6)), design, DEPTHS)
-    entry = row(result, level=1, rank=4)
-    assert entry["per_query"] == entry["per_query_low"] == entry["per_query_high"] == 1
-    assert entry["unseen_at_most"] is None
-
-
 def test_the_counts_are_those_of_the_table():
     random = np.random.default_rng(5)
     pairs = make_audit()

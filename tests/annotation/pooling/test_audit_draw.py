@@ -14,7 +14,6 @@ from annotation.pooling.draw import Sizes
 from annotation.pooling.topup import NOWHERE, Pool, judged_or_wanted, match_results, top_up
 from pipeline.candidates import candidates, rank
 from pipeline.core import tables
-from pipeline.core.files import FileError
 from pipeline.core.sections import Candidates
 from pipeline.retrieval import embeddings
 from pipeline.retrieval.ranking import places
@@ -100,8 +99,6 @@ def test_the_cost_counts_what_is_not_judged_anyway(world):
 def test_the_design_is_read_as_it_was_written_and_refused_otherwise(tmp_path, world):
     audit_design = draw.draw(*world, Sizes(1, queries=2)).design
     path = tmp_path / "audit.json"
-    with pytest.raises(FileError, match=r"`python -m annotation\.audit plan` draws one"):
-        design.read(path)
     design.write(audit_design, path)
     assert design.read(path) == audit_design
     path.write_text(path.read_text().replace('"pool": 28', '"pool": "28"'))

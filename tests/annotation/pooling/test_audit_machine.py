@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from support.audited_pools import JUDGED, SETTINGS, compare, simulate_twice
 
 from annotation.pooling import draw
-from annotation.pooling.design import AuditError, Design
+from annotation.pooling.design import Design
 from annotation.pooling.design_effect import compare_widths, simple_variance
 from annotation.pooling.draw import Machine, Sizes
-from annotation.pooling.estimator import Counts, beyond
+from annotation.pooling.estimator import Counts
 from annotation.pooling.machine_strata import LEAST, NAMES, WEIGHTS, allocate, assign_levels, weigh
 from annotation.pooling.ranked import rank_pool
 from annotation.pooling.report import as_json, as_text, report
@@ -66,11 +66,6 @@ def test_strata_are_those_of_current_levels():
     ]
 
 
-def test_without_a_current_level_there_are_no_strata():
-    with pytest.raises(AuditError, match=r"machine_judgments\.parquet: no current level"):
-        assign_levels(make_judgments(("q", "a", 1, 0, "she waved", "A")), SHOWN, CLIPS)
-
-
 def by_definition(sizes, number):
     draws = [min(size, LEAST, number) for size in sizes]
     while sum(draws) < min(number, sum(sizes)):
@@ -88,13 +83,6 @@ def test_draws_are_allotted_as_defined(sizes, number):
     allocation = allocate(np.array(sizes), number)
     assert allocation.tolist() == by_definition(sizes, number)
     assert allocate(np.array([sizes, sizes[::-1]]), number)[0].tolist() == allocation.tolist()
-
-
-def test_more_is_drawn_where_the_machine_gives_a_high_level():
-    assert allocate(np.array([0, 1000, 100, 20]), 60).tolist() == [0, 40, 12, 8]
-    for number in (0, 1, 60):
-        assert allocate(np.array([1000, 0, 0, 0]), number).tolist() == [number, 0, 0, 0]
-    assert allocate(np.array([7, 0, 0, 0]), 60).tolist() == [7, 0, 0, 0]
 
 
 # The draw
@@ -223,12 +211,6 @@ def test_a_curve_is_that_of_all_moments_not_of_those_that_were_drawn():
     assert weigh(pairs, strata[:0]).tolist() == [1.0] * len(pairs)
 
 
-def test_a_pair_without_a_stratum_is_an_error():
-    pairs, strata, consensus = make_audit(lambda query, rank: 0)
-    with pytest.raises(AuditError, match=r"audit_strata\.csv: 2 random pairs of .* are missing"):
-        report(pairs, consensus, DESIGN, (2, 4), strata[2:])
-
-
 HIGH = [np.array([1, 1, 0]), np.array([1, 0, 0]), np.array([1, 1, 1])]
 ZERO = [np.array([0, 1, 0, 0]), np.array([0, 0, 0, 0]), np.array([0, 0, 1, 1])]
 """Which of three queries' moments are relevant, by stratum."""
@@ -303,18 +285,6 @@ def test_what_an_audit_says_of_its_width_is_on_average_the_ratio_of_both_designs
         assert (comparison.estimated < 1) == (machine == "good")
 
 
-def test_strata_that_say_nothing_and_are_drawn_in_proportion_bring_nothing():
-    random = np.random.default_rng(5)
-    shape = (300, 40)
-    top = random.binomial(20, 0.4, shape)
-    likely = random.gamma(1, 0.02, shape)[..., None]
-    finds = np.concatenate([top[..., None], random.binomial([20, 40], likely)], -1)
-    counts = Counts(*np.broadcast_arrays(np.array([20, 600, 1200]), [20, 20, 40], finds), 2)
-    ratios = compare_widths(counts, 1, 200)
-    assert np.nanmean(ratios) == pytest.approx(1, abs=0.01)
-    assert np.nanstd(ratios) < 0.05
-
-
 @pytest.mark.parametrize(
     ("sizes", "judged", "relevant"),
     [
@@ -346,10 +316,3 @@ def test_the_interval_covers_with_any_machine_and_a_good_one_makes_it_narrower(n
             assert comparison.error < 0.95
         else:
             assert 1 < comparison.width < 1.4  # the price of trusting it
-
-
-def test_the_estimate_is_unbiased_with_a_useless_machine():
-    setting, audits = SETTINGS["small pool"], simulate_audits("small pool", "useless")
-    estimate = beyond(audits.strata, 2, setting.queries).per_query.value
-    error = estimate - audits.truth[..., 2:].sum(-1).mean(-1)
-    assert abs(error.mean()) < 4 * error.std() / np.sqrt(len(error))

@@ -87,15 +87,6 @@ def test_more_misses_never_undo_a_stop(exam, more):
         assert after.state == "stop"
 
 
-@settings(max_examples=40, deadline=None)
-@given(draw_answers(), st.integers(1, 30))
-def test_misses_for_hits_never_turn_a_stop_into_keep(exam, more):
-    truths, levels = exam
-    worse = [0 if truth > 2 else 4 for truth in truths[:more]] + levels[more:]
-    if decide(make_rows(levels, truths), Limits())[1].state == "stop":
-        assert decide(make_rows(worse, truths), Limits())[1].state != "keep"
-
-
 def odds_by_definition(levels, truths):
     """Return the highest log odds of all beginnings and ends."""
     ways, honest, best = behaviour.others(), behaviour.honest(), -math.inf

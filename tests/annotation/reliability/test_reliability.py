@@ -411,22 +411,6 @@ def test_a_burst_is_told_with_its_time_and_unknown_without_times():
         assert "burst" not in table["flags"][0]
 
 
-def test_honest_people_are_hardly_ever_in_a_burst_and_who_clicks_through_always():
-    """500 people of 1,000 judgments: medians of 3 to 20 s, and easy pairs that come together."""
-    random, people_, each = np.random.default_rng(2024), 500, 1000
-    noise = random.standard_normal((people_, each))
-    for place in range(1, each):
-        noise[:, place] = 0.5 * noise[:, place - 1] + 0.866 * noise[:, place]
-    median = random.uniform(3, 20, (people_, 1))
-    seconds = np.maximum(1.0, median * np.exp(0.5 * noise))
-    who = np.repeat(np.arange(people_), each)
-    honest = make_scores(seconds.ravel())._replace(annotator=who)
-    assert len(bursts(honest, 2.0, 10)) <= 5
-    seconds[:, 500:512] = random.uniform(0.5, 1.9, (people_, 12))
-    clicked = honest._replace(seconds=seconds.ravel())
-    assert len(bursts(clicked, 2.0, 10)) == people_
-
-
 def test_nobody_is_flagged_by_a_few_judgments():
     rows = HONEST + [(pair, 1, 4 - pair % 5) for pair in range(20)]
     assert (measure_people(rows)["flags"] != "").all()

@@ -41,9 +41,7 @@ def test_accounts_may_be_missing_but_not_the_list_of_people():
     [
         ("annotators:\n  1: {role: boss, active: true}\n", r"annotators\.1\.role: .*'annotator', "),
         ("annotators:\n  1: {role: lead}\n", r"annotators\.1\.active: this key is missing"),
-        ("annotators:\n  1: {role: lead, active: maybe}\n", r"annotators\.1\.active: "),
         ("annotators:\n  0: {role: lead, active: true}\n", r"annotators\.0: .*greater than"),
-        ("annotators:\n  ann: {role: lead, active: true}\n", r"annotators\.ann: "),
         ("annotators:\n  1: {role: lead, active: true, email: a}\n", r"1\.email: unknown key"),
         (
             "annotators:\n  1: {role: lead, active: true, from: 2027-01-02, until: 2027-01-01}\n",
@@ -51,7 +49,6 @@ def test_accounts_may_be_missing_but_not_the_list_of_people():
         ),
         ("people: {}\n", r"people: unknown key"),
         ("", r"the file: "),
-        ("- 1\n", r"the file: "),
         ("annotators:\n  1: {role: lead, active: true}\n  1: {role: lead, active: true}\n", "1"),
         ("annotators: {1: {role: lead\n", "line"),
     ],
@@ -66,7 +63,6 @@ def test_what_is_wrong_with_the_list_is_told_with_file_and_field(text, problem):
     ("text", "problem"),
     [
         ("accounts:\n  1: {email: ann}\n", r"accounts\.1\.email: "),
-        ("accounts:\n  1: {name: Ann}\n", r"accounts\.1\.email: this key is missing"),
         ("accounts:\n  1: {email: a@b, role: lead}\n", r"accounts\.1\.role: unknown key"),
         (
             "accounts:\n  1: {email: Ann@b.c}\n  2: {email: ann@B.c}\n",

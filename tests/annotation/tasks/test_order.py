@@ -2,12 +2,8 @@
 
 from random import Random
 
-import numpy as np
-import pandas as pd
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.hidden_tasks import classify
 
 from annotation.label_studio.keys import Key
 from annotation.tasks.order import mix_checks
@@ -55,25 +51,3 @@ def test_votes_stay_in_their_order_and_checks_stand_where_pairs_do(seed):
         if sum(key in votes for key in own) > 1:
             assert own[0] in votes
             assert own[-1] in votes
-
-
-@pytest.mark.slow
-# The linear model only ranks: 1,000 iterations are not enough for its weights to settle, either.
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_no_classifier_tells_checks_by_their_place():
-    random, rows = Random(3), []
-    for annotator in range(1, 150):
-        order = shuffle(make_push(random, annotator), CAMPAIGN)
-        if len({key.query_id for key in order}) < 6:
-            continue  # in a short push little is inside
-        rows += [
-            ((at + 1) / (len(order) + 1), key.kind in {"gold", "repeat"})
-            for at, key in enumerate(order)
-        ]
-    table = pd.DataFrame(rows, columns=["place", "check"])
-    checks = table.pop("check").to_numpy()
-    assert checks.sum() > 150
-    for result in classify(table.assign(end=(table["place"] - 0.5).abs()), checks):
-        assert result.area < result.limit
-    planted = table.assign(place=np.where(checks, 0.01, table["place"]))
-    assert all(result.area > 0.9 for result in classify(planted, checks))
