@@ -67,7 +67,7 @@ def compare(queries: int, seed: int) -> Outcome:
 
 @dataclass
 class _Campaign:
-    """A running campaign. `spent` counts all judgments, including those of exam and checks."""
+    """A running campaign; `used_judgments` counts all, including those of exam and checks."""
 
     queries: int
     kind: Kind
@@ -79,7 +79,7 @@ class _Campaign:
     barred: dict[int, str] = field(default_factory=dict)
     voided: list[tuple[int, pd.Timestamp, str]] = field(default_factory=list)
     done: Counter[int] = field(default_factory=Counter)
-    spent: int = 0
+    used_judgments: int = 0
 
     def __post_init__(self) -> None:
         copied = create_person(COPIED, "honest", self.seed)
@@ -129,16 +129,16 @@ class _Campaign:
             draw = rng.generator("check", self.seed, number, query_id, moment_id).random()
             setting = Setting()
             if draw < setting.gold:
-                level = int(rng.generator(self.seed, self.spent).choice(LEVELS, p=SHARES))
-                row = self._answer(number, "gold", f"{self.spent}", level, "gold")
+                level = int(rng.generator(self.seed, self.used_judgments).choice(LEVELS, p=SHARES))
+                row = self._answer(number, "gold", f"{self.used_judgments}", level, "gold")
                 self.gold.append(row | {"truth": level})
             elif draw < setting.gold + setting.repeats:
-                self.spent += 1
+                self.used_judgments += 1
 
     def _answer(
         self, number: int, query: str, moment: str, truth: int, kind: str
     ) -> dict[str, object]:
-        self.spent += 1
+        self.used_judgments += 1
         at = self.done[number]
         self.done[number] += 1
         judgment = answer(self.people[number], truth, query, moment, at)
@@ -151,7 +151,7 @@ class _Campaign:
             "reason": "broken-clip" if judgment.level is None else None,
             "submitted_at": START + pd.Timedelta(seconds=100 * at + (50 if number == BAD else 0)),
             "seconds": judgment.seconds,
-            "origin": str(self.spent),
+            "origin": str(self.used_judgments),
             "guideline": "1",
             "query_sha": "text",
             "clip_sha": "clip",
@@ -211,4 +211,6 @@ class _Campaign:
         column = states.pairs["moment_id"].str[-2:].astype(int).to_numpy()
         decided = level != NO_LEVEL
         off = (level - self.truth[query, column])[decided]
-        return Measured(self.spent, int(decided.sum()), float(np.mean(off**2)) if len(off) else 0.0)
+        return Measured(
+            self.used_judgments, int(decided.sum()), float(np.mean(off**2)) if len(off) else 0.0
+        )

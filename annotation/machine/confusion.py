@@ -42,7 +42,7 @@ def tabulate(query: Ints, reference: Ints, level: Ints, queries: int) -> Floats:
 
 
 def measure(tables: Floats) -> dict[str, Floats]:
-    """Return `FIGURES` of each table (shape n, 5, 5); NaN where undefined.
+    """Return `STATISTICS` of each table (shape n, 5, 5); NaN where undefined.
 
     Alpha is Krippendorff's for ordered levels, kappa Cohen's with quadratic weights, `bias` the
     mean of level minus reference.

@@ -75,7 +75,7 @@ def draw(
     strata = [tables.AUDIT_STRATA.empty()]
     pool = 0
     for query_id, ranking in rank_pool(chosen, moments, embedded):
-        placed = _place(query_id, ranking[sizes.top :], machine)
+        placed = _assign_strata(query_id, ranking[sizes.top :], machine)
         rows = _draw_query(query_id, ranking, placed, sizes)
         tables_of_queries.append(rows[tables.AUDIT.columns])
         if machine is not None:
@@ -95,7 +95,7 @@ def draw(
     return AuditDraw(table, design, tables.AUDIT_STRATA.check(pd.concat(strata, ignore_index=True)))
 
 
-def _place(query_id: str, rest: pd.DataFrame, machine: Machine | None) -> pd.Series:
+def _assign_strata(query_id: str, rest: pd.DataFrame, machine: Machine | None) -> pd.Series:
     """Return the stratum of each moment below the top; one for all without a machine."""
     if machine is None:
         return pd.Series(machine_strata.NAMES[0], rest.index)

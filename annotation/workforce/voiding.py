@@ -30,7 +30,7 @@ class Period(NamedTuple):
 class Voiding(NamedTuple):
     """The new table of voided periods, and how many judgments, on how many pairs, it adds.
 
-    `judgments` are those of the `made` ones of this annotator that counted until now.
+    `judgments` are those that counted until now, of `of_annotator` by this annotator.
     """
 
     voided: pd.DataFrame

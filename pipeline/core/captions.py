@@ -12,8 +12,8 @@ from pipeline.core.storage.database import Database, fits, open_database
 from pipeline.core.storage.mapped import blocks
 
 LEARNED_MIN_SIMILARITY = 0.85
-"""For the packaged encoder and `masked`: 2 in a thousand of TVR's captions by `rules` fail, most of
-them rightly (figures in docs/rewriting.md)."""
+"""For the packaged encoder and `masked`: 1 in a thousand of TVR's captions by `rules` fails, about
+half of them rightly (docs/rewriting.md)."""
 IN_USE = ("passed", "repaired", "reviewed")
 _MOMENT = ["moment_id", "video_id", "start", "end"]
 

@@ -3,8 +3,10 @@
 Afterwards not one task is there twice, and not one judgment lost, altered or on another pair.
 """
 
+import base64
 import contextlib
 import gc
+import json
 import re
 import shutil
 import signal
@@ -31,9 +33,11 @@ from support.campaign_folder import (
 from support.studio import Studio, read_projects, read_tasks, studio
 from support.wire import LATE_SECONDS, Fault, Wire
 
-from annotation import server
-from annotation.label_studio import page
+from annotation import consensus, server, simulate
+from annotation.label_studio import connection, page
+from annotation.label_studio.errors import StudioError
 from annotation.local_server import layout
+from annotation.simulation.answers import answer_pair
 from annotation.tasks import lock
 from pipeline.core import tables
 
@@ -120,6 +124,12 @@ class Camp:
             done = self.run(module)
             assert done.code == 0, done.said
         return done
+
+    def simulate(self, level):
+        """Let simulated people answer all that is open, in this process: it knows the levels."""
+        with contextlib.chdir(self.folder.path):
+            simulate.simulate(connection.connect("test"), level, 1.0, seed=1)
+        drop_connections()
 
     def assign(self, wanted):
         """Say what the plan wants: (query, moment, annotator)."""
@@ -913,3 +923,115 @@ def test_four_take_the_exam_and_the_one_who_fails_is_told_why_and_passes(camp, w
     camp.folder.people({n: {"active": n != 3} for n in range(1, 6)})  # whose work goes to others
     camp.well("pull", "plan")
     assert {key[2] for key in read_assigned(camp)} == {1, 2, 4, 5}, "who has passed is asked"
+
+
+def test_a_server_killed_as_people_answer(camp, world):
+    camp = camp(Size(queries=4, ranks=4, people=4))
+    wanted = seats(range(4), (1, 2, 3), (1, 2))
+    camp.assign(wanted)
+    camp.well("push")
+
+    def level(_query_id, moment_id):
+        return int(moment_id[-1])
+
+    with contextlib.closing(Wire(world.lead.url)) as wire:
+        camp.folder.configure(wire.url, world.lead.token)
+        wire.arm(Fault(2 + 9, "during"), {"POST"})  # two log in
+        wire.aim(world)
+        with pytest.raises(StudioError):
+            camp.simulate(level)
+        assert wire.struck
+    world.revive()
+    camp.folder.configure(world.lead.url, world.lead.token)
+    camp.well("pull")
+    part = camp.read_judgments()
+    assert 1 <= len(part) < len(wanted)
+    camp.simulate(level)
+    camp.well("pull")
+    expected = {key: answer_pair(int(key[1][-1]), 1, key[2], *key[:2]).level for key in wanted}
+    assert camp.read_judgments() == expected
+    assert part.items() <= expected.items()
+    camp.well("push")
+    assert all(len(same_key) == 1 for same_key in camp.tasks().values())
+
+
+def test_an_annotator_leaves_and_comes_back(camp):
+    camp = camp(Size(queries=3, ranks=4, people=5))
+    camp.well("pull", "plan", "push")
+    own = {key: task["id"] for key, [task] in camp.tasks().items() if key[2] == 1}
+    assert own
+    camp.folder.people({1: {"active": False}, **{n: {} for n in range(2, 6)}})
+    camp.well("pull", "plan", "push")
+    tasks = camp.tasks()
+    assert not [key for key in own if open_(tasks[key][0])]
+    ledger = camp.folder.ledger()
+    assert_as_wanted(camp, read_assigned(camp), ledger)
+    late = min(own)
+    camp.answer(tasks[late][0], late, 3)
+    camp.well("pull", "plan", "push")
+    assert camp.read_judgments() == {}
+    assert camp.read_refusals() == {late: "left"}
+    assert len(read_assigned(camp)) == 2 * 12, "an answer after the departure does not count"
+    camp.folder.people({2: {"active": False}, **{n: {} for n in (1, 3, 4, 5)}})
+    camp.well("pull", "plan", "push")
+    tasks = camp.tasks()
+    back = [key for key in own if open_(tasks[key][0])]
+    assert back, "what was given to another and is to be given on comes back"
+    assert all(tasks[key][0]["id"] == number for key, number in own.items()), "the same tasks"
+    assert_as_wanted(camp, read_assigned(camp), ledger)
+    assert camp.folder.ledger() == ledger
+    assert " 0 tasks added, 0 closed, 0 reopened" in camp.well("pull", "plan", "push").said
+
+
+def test_one_of_six_is_voided_in_the_middle_and_the_campaign_ends(camp):
+    camp, random = camp(Size(queries=3, ranks=4, people=6)), Random(3)
+    camp.well("pull", "plan", "push")
+    camp.answer_some(len(read_assigned(camp)) // 2, random)
+    camp.well("pull", "plan", "push")
+    [(careless, number)] = Counter(who for *_, who in camp.answers).most_common(1)
+    voided = camp.run("people", "void", str(careless), "--from", "2020-01-01")
+    assert f"{number} of {number} judgments, on {number} pairs, are voided" in voided.said
+    for _ in range(8):
+        camp.well("pull", "plan", "push")
+        if not read_assigned(camp):
+            break
+        assert careless not in {who for *_, who in read_assigned(camp)}, "asked for nothing more"
+        camp.simulate(lambda query, moment: int(moment[-1]))
+    with contextlib.chdir(camp.folder.path):
+        consensus.main()
+    assert len(camp.read_judgments()) > number, "what was voided is kept"
+    outcomes = camp.folder.get(tables.CONSENSUS)
+    assert set(outcomes["outcome"]) <= {"two", "four", "discarded", "unjudgeable"}
+    ledger, counted = camp.folder.get(tables.PAIRS), camp.folder.get(tables.COUNTED_VOTES)
+    assert len(ledger) == len(outcomes) == 3 * 4
+    valid = counted.dropna(subset="level").groupby("pair_id")["annotator"].agg(list)
+    assert set(valid.index) == set(ledger["pair_id"]), "every pair that was shown was judged"
+    assert all(len(who) == len(set(who)) and len(who) in {2, 4} for who in valid)
+    assert careless not in set(counted["annotator"])
+    listing = camp.run("people", "list").said
+    assert [line.split()[2] for line in listing.splitlines()[1:]].count("voided") == 1
+
+
+def test_no_field_of_a_task_says_what_kind_of_vote_it_is_or_of_which_moment(camp, world):
+    camp = camp(Size(queries=2, ranks=4, people=5))
+    rows = [("q000", "q000-m01", 1, "first"), ("q000", "q000-m01", 2, "escalated"),
+            ("q000", "q000-m01", 3, "gold"), ("q000", "q000-m01", 4, "repeat")]  # fmt: skip
+    camp.folder.put(tables.ASSIGNMENTS, pd.DataFrame(rows, columns=tables.ASSIGNMENTS.columns))
+    camp.well("push")
+    lengths = set()
+    for number, project in camp.projects().items():
+        [task] = world.people[number].tasks(project)
+        text = json.dumps([task, world.people[number].api("GET", f"/api/projects/{project}/")])
+        parts = re.findall(r"[A-Za-z0-9_+/-]{8,}={0,2}", text)
+        text += "".join(decode(part) for part in parts)
+        for word in ("q000", "m01", "escalated", "repeat", '"gold"', "first_vote"):
+            assert word not in text
+        lengths.add(len(task["data"]["pair"]))
+    assert len(lengths) == 1
+
+
+def decode(part):
+    try:
+        return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)).decode("latin-1")
+    except ValueError:
+        return ""
