@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from opened import OPEN
+from scipy import stats
 from support.judges import judges, people
 from support.rehearsed import rehearsed
 
@@ -103,7 +104,10 @@ def test_the_stage_names_each_judge_with_its_fault(folder, name):
     figures = run_stage()
     assert [verdict["code"] for verdict in figures["verdicts"]] == [name]
     assert figures["alternative_test"]["passed"] is (name in {"good", "fails"})
-    favour = figures["conclusions"]["measures"]["nDCG(iou=0.5)@10"]["favour"]
+    values = figures["conclusions"]["measures"]["nDCG(iou=0.5)@10"]
+    means = [list(values[side].values()) for side in ("people", "machine")]
+    assert values["tau_b"] == pytest.approx(stats.kendalltau(*means).statistic, abs=1e-6)
+    favour = values["favour"]
     assert ((favour["low"] or 0) > 0) == (name == "similarity")
     assert figures["control"]["difference"]["kappa"]["low"] > 0 or name != "good"
     assert figures["answers"]["reasons"] == (

@@ -23,7 +23,7 @@ from momentrank.cli import main as cli
 from momentrank.ids import decode_id
 from pipeline import release
 from pipeline.campaign.campaign import write_campaign
-from pipeline.core import files, tables
+from pipeline.core import tables
 from pipeline.distribution import manifest as manifests
 from pipeline.distribution.records import RECORDS
 
@@ -271,27 +271,6 @@ def test_the_parquet_tables_belong_together(release_folder):
         assert dict(zip(queries["_id"], queries["text"], strict=True)) == {
             decode_id(query): text for query, text, own, _ in tsv if own == split
         }
-
-
-def test_the_cards_head_names_files_that_are_there(release_folder):
-    head = (release_folder / "README.md").read_text().split("---\n")[1]
-    path = release_folder.parent / "head.yaml"
-    path.write_text(head)
-    configs = {
-        config["config_name"]: config["data_files"] for config in files.read_yaml(path)["configs"]
-    }
-    assert {"queries", "corpus", "qrels", "top_ranked", "train_top20"} <= set(configs)
-    named = {
-        entry["path"] for name, entries in configs.items() for entry in entries if "top" in name
-    }
-    own = {
-        entry["path"]
-        for entries in configs.values()
-        for entry in entries
-        if "train" not in entry["path"]
-    }
-    assert {"train_top01.parquet", "train_top20.parquet", "train_top40.parquet"} <= named
-    assert all((release_folder / path).is_file() for path in own)
 
 
 def test_levels_mean_what_the_guideline_says(release_folder):

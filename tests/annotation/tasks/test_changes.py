@@ -3,7 +3,6 @@
 import os
 import time
 from collections import Counter, defaultdict
-from itertools import pairwise
 
 import pandas as pd
 import pytest
@@ -133,16 +132,6 @@ def make_keys(annotator, queries=9, moments=7):
         for q in range(queries)
         for m in range(moments)
     ]
-
-
-@given(st.randoms(), st.sampled_from(["one campaign", "another"]))
-def test_the_order_is_the_same_each_time_and_keeps_a_querys_pairs_together(random, campaign):
-    keys = make_keys(1)
-    order = shuffle(random.sample(keys, len(keys)), campaign)
-    assert order == shuffle(keys, campaign)
-    assert sorted(order) == sorted(keys)
-    changes_of_query = sum(a.query_id != b.query_id for a, b in pairwise(order))
-    assert changes_of_query == 9 - 1
 
 
 def test_queries_come_in_one_order_for_all_and_their_pairs_in_everybodys_own():

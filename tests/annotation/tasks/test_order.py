@@ -36,6 +36,7 @@ def test_votes_stay_in_their_order_and_checks_stand_where_pairs_do(seed):
     keys = make_push(Random(seed))
     order = shuffle(keys, CAMPAIGN)
     assert sorted(order) == sorted(keys)
+    assert order == shuffle(keys[::-1], CAMPAIGN)
     assert mix_checks(order, CAMPAIGN) == order, "a second time changes nothing"
     checks = [key for key in keys if key.kind in {"gold", "repeat"}]
     votes = [key for key in keys if key not in checks]
