@@ -16,11 +16,9 @@ from baselines.core import cli, files, paths
 from baselines.core.devices import choose_device
 from baselines.core.params import load
 from baselines.core.sections import Params
-from baselines.features.frames import FrameExtractor
 from baselines.features.inputs import is_file, open_inputs, path_of
 from baselines.features.parts import extract
 from baselines.features.pictures import PictureExtractor
-from baselines.features.tokens import TokenExtractor
 from momentrank.errors import UsageError
 
 KINDS = ("video", "sub", "queries")
@@ -45,6 +43,8 @@ def extract_videos(params: Params, release: Release) -> None:
     if "sub" in targets and asked["sub"] != "builtin":
         raise UsageError("features.sub: must be builtin, null, or a file of features (.h5)")
     if "video" in targets and asked["video"] != "builtin":
+        from baselines.features.frames import FrameExtractor  # noqa: PLC0415  (--help needs none)
+
         device = choose_device(params.train.device)
         model = str(asked["video"])
         load_frames = partial(FrameExtractor, settings.videos, settings.clip_seconds, model, device)
@@ -54,6 +54,8 @@ def extract_videos(params: Params, release: Release) -> None:
 
 def extract_queries(params: Params, queries: list[Query]) -> None:
     """Write the token features of all queries, if the parameters name a model."""
+    from baselines.features.tokens import TokenExtractor  # noqa: PLC0415  (--help needs none)
+
     settings, path = params.features, path_of(params, "queries")
     if is_file(settings.queries):
         return

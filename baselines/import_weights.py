@@ -12,25 +12,26 @@ from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 from pickle import UnpicklingError
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING
 
 from baselines.collection.release import SPLITS, read_release
 from baselines.core import cli, paths
 from baselines.core.params import load
 from baselines.features.inputs import open_inputs
 from baselines.models.published import CheckpointError, convert
-from baselines.models.registry import build
-from baselines.training.checkpoint import save_finished
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
-def read_published(path: Path) -> dict[str, Tensor]:
+def read_published(path: Path) -> dict[str, "Tensor"]:
     """Return the tensors of a published checkpoint.
 
     Raises:
         CheckpointError: the file is not a checkpoint, or contains more than tensors and settings.
     """
+    import torch  # noqa: PLC0415  (--help needs none)
+
     # Settings are stored next to the weights; their classes may be loaded, but are not used.
     allowed: list[Callable[..., object] | tuple[Callable[..., object], str]] = [
         (OrderedDict, "easydict.EasyDict"),
@@ -45,7 +46,7 @@ def read_published(path: Path) -> dict[str, Tensor]:
         raise CheckpointError(f"{path}: not a checkpoint ({str(exc).splitlines()[0]})") from exc
     weights = content.get("model", content) if isinstance(content, dict) else None
     if not isinstance(weights, dict) or not all(
-        isinstance(tensor, Tensor) for tensor in weights.values()
+        isinstance(tensor, torch.Tensor) for tensor in weights.values()
     ):
         raise CheckpointError(f"{path}: has no weights under 'model'")
     return weights
@@ -53,6 +54,9 @@ def read_published(path: Path) -> dict[str, Tensor]:
 
 def main(name: str, path: Path, top: int, seed: int) -> None:
     """Write the weights as a finished training run."""
+    from baselines.models.registry import build  # noqa: PLC0415  (--help needs none)
+    from baselines.training.checkpoint import save_finished  # noqa: PLC0415  (--help needs none)
+
     params = load()
     release = read_release(Path(params.train.release))
     queries = [query for split in SPLITS for query in release.read_queries(split)]

@@ -9,21 +9,22 @@ import argparse
 from itertools import product
 from pathlib import Path
 
-import torch
-
 from baselines.collection.release import SPLITS, read_release
 from baselines.core import cli, paths
 from baselines.core.params import load
 from baselines.core.sections import MODELS
 from baselines.features.inputs import open_inputs
-from baselines.inference.first_stage import open_first_stage
 from baselines.inference.output import segments, write
-from baselines.inference.searchers import open_searcher
-from baselines.inference.trained import load_model
 
 
 def main(name: str) -> None:
     """Run the stage for one model."""
+    import torch  # noqa: PLC0415  (--help needs none)
+
+    from baselines.inference.first_stage import open_first_stage  # noqa: PLC0415  (--help needs none)
+    from baselines.inference.searchers import open_searcher  # noqa: PLC0415  (--help needs none)
+    from baselines.inference.trained import load_model  # noqa: PLC0415  (--help needs none)
+
     params = load()
     release = read_release(Path(params.train.release))
     queries = {split: release.read_queries(split) for split in SPLITS}

@@ -12,9 +12,9 @@ import argparse
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
-import torch
 
 import momentrank
 from baselines.collection.release import read_release
@@ -23,22 +23,21 @@ from baselines.core.devices import choose_device
 from baselines.core.params import load
 from baselines.core.sections import MODELS, Params
 from baselines.features.inputs import Inputs, open_inputs
-from baselines.inference.first_stage import FirstStage, open_first_stage
 from baselines.inference.output import segments
-from baselines.inference.searchers import open_searcher
-from baselines.models.registry import Model, build
-from baselines.training.batches import BatchMaker
-from baselines.training.checkpoint import save_finished
-from baselines.training.loop import Setting, Trainer
-from baselines.training.negatives import Negatives
+
+if TYPE_CHECKING:
+    from baselines.inference.first_stage import FirstStage
+    from baselines.models.registry import Model
 
 STOPPED_BY = "nDCG(iou=0.5)@20"
 
 
 def validator(
-    model: Model, inputs: Inputs, params: Params, first_stage: FirstStage | None
+    model: "Model", inputs: Inputs, params: Params, first_stage: "FirstStage | None"
 ) -> Callable[[], float]:
     """Return a function that computes the model's current validation score."""
+    from baselines.inference.searchers import open_searcher  # noqa: PLC0415  (--help needs none)
+
     queries = inputs.release.read_queries("val")
     scorer = momentrank.evaluator([STOPPED_BY], inputs.release.folder / "val.json", "paper")
 
@@ -50,8 +49,12 @@ def validator(
     return validate
 
 
-def start(params: Params, name: str, inputs: Inputs, seed: int) -> Model:
+def start(params: Params, name: str, inputs: Inputs, seed: int) -> "Model":
     """Return a model with the seed's initial weights."""
+    import torch  # noqa: PLC0415  (--help needs none)
+
+    from baselines.models.registry import build  # noqa: PLC0415  (--help needs none)
+
     torch.manual_seed(seed)
     model = build(name, inputs.widths, params, params.train.mode)
     return model.to(choose_device(params.train.device)).eval()
@@ -77,6 +80,12 @@ def identity(params: Params, name: str, inputs: Inputs, top: int, seed: int) -> 
 
 def train(params: Params, name: str, inputs: Inputs, top: int, seed: int) -> list[dict[str, float]]:
     """Train one model; return an entry for each epoch. N = 0 is the model before training."""
+    from baselines.inference.first_stage import open_first_stage  # noqa: PLC0415  (--help needs none)
+    from baselines.training.batches import BatchMaker  # noqa: PLC0415  (--help needs none)
+    from baselines.training.checkpoint import save_finished  # noqa: PLC0415  (--help needs none)
+    from baselines.training.loop import Setting, Trainer  # noqa: PLC0415  (--help needs none)
+    from baselines.training.negatives import Negatives  # noqa: PLC0415  (--help needs none)
+
     first_stage = open_first_stage(params, name, inputs, top, seed)
     model = start(params, name, inputs, seed)
     validate = validator(model, inputs, params, first_stage)

@@ -21,7 +21,6 @@ from pipeline.core.parallel import cores
 from pipeline.core.params import load
 from pipeline.core.progress import progress
 from pipeline.core.sections import Sample
-from pipeline.sitcom.drawing.frame import Painter, frame_size
 from pipeline.sitcom.screenplay import Screenplay, load_screenplay
 from pipeline.sitcom.staging.schedule import Plot
 from pipeline.sitcom.staging.wording import Narrator
@@ -58,6 +57,8 @@ def annotate(script: Screenplay, takes: Iterable[Take], seed: int) -> Iterator[R
 
 def render(script: Screenplay, take: Take, height: int, path: Path) -> None:
     """Draw one video."""
+    from pipeline.sitcom.drawing.frame import Painter, frame_size  # noqa: PLC0415  (--help needs none)
+
     painter = Painter(script, take, height)
     frames = (painter.frame(number) for number in range(take.frames))
     write_video(path, frames, frame_size(height), take.fps)

@@ -39,7 +39,7 @@ NOT_TYPED = {
     "momentrank": "the name of the command",
     "momentrank evaluate RELEASE/qrels/test.qrels my.run": "test_demo.py, of its release",
     "momentrank evaluate val.jsonl submission.jsonl --convention qvhighlights": "test_docs.py",
-    "python -m pipeline.embed --help": "test_core_cli.py asks every stage for its help",
+    "python -m pipeline.embed --help": "test_help.py asks every command for its help",
     "dvc repro -sf clips": "an example of forcing one stage, in a sentence on videos",
     "python -m pipeline.publish --to hf": "test_publish.py, to a hub of its own",
 }

@@ -10,11 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Any
-
-from label_studio_sdk.base_client import LabelStudioBase as Sdk
-from label_studio_sdk.core.api_error import ApiError
-from label_studio_sdk.core.request_options import RequestOptions
+from typing import TYPE_CHECKING, Any
 
 from annotation.label_studio import settings
 from annotation.label_studio.errors import ShorterListError, StudioError, translate_errors
@@ -22,12 +18,15 @@ from annotation.label_studio.records import BARE, FULL, OF_PROJECT, AnsweredTask
 from annotation.label_studio.settings import Endpoint
 from pipeline.core import cli
 
+if TYPE_CHECKING:
+    from label_studio_sdk.core.request_options import RequestOptions
+
 TESTED = "1.23.2"
 """The version of Label Studio (Community) that requirements-label-studio.lock pins."""
 PAGE = 1000
 TIMEOUT_SECONDS = 600
-ONCE = RequestOptions(max_retries=0, timeout_in_seconds=TIMEOUT_SECONDS)
-SOMETIMES = RequestOptions(max_retries=2, timeout_in_seconds=TIMEOUT_SECONDS)
+ONCE: "RequestOptions" = {"max_retries": 0, "timeout_in_seconds": TIMEOUT_SECONDS}
+SOMETIMES: "RequestOptions" = {"max_retries": 2, "timeout_in_seconds": TIMEOUT_SECONDS}
 READINGS = 4
 """How often to read a list of projects that gets shorter while it is read."""
 CHANGED = "%Y-%m-%dT%H:%M:%S.%fZ"
@@ -41,6 +40,8 @@ class LabelStudio:
 
     def __init__(self, endpoint: Endpoint, page: int = PAGE) -> None:
         """Take the server's address, a token of either kind, and the page size of requests."""
+        from label_studio_sdk.base_client import LabelStudioBase as Sdk  # noqa: PLC0415  (--help needs none)
+
         self.url, self._page = endpoint.url, page
         with translate_errors(self.url):
             self._sdk: Any = Sdk(base_url=endpoint.url, api_key=endpoint.token)
@@ -80,6 +81,8 @@ class LabelStudio:
 
     def delete_empty(self, project: Project) -> bool:
         """Delete a project if it has no tasks or answers; return whether it is gone."""
+        from label_studio_sdk.core.api_error import ApiError  # noqa: PLC0415  (--help needs none)
+
         with translate_errors(self.url):
             try:
                 item = self._sdk.projects.get(project.id, request_options=SOMETIMES)
@@ -211,6 +214,8 @@ class LabelStudio:
         return self._pages(self._sdk.tasks.list, "total", **query, **wanted)
 
     def _pages(self, ask: Callable[..., Any], size: str, **wanted: object) -> Iterator[Any]:
+        from label_studio_sdk.core.api_error import ApiError  # noqa: PLC0415  (--help needs none)
+
         # We page ourselves: the SDK takes any 404 on the way for the end of the list.
         seen = most = 0
         for number in itertools.count(1):

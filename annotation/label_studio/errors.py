@@ -4,12 +4,13 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
-
-import httpx
-from label_studio_sdk.core.api_error import ApiError
+from typing import TYPE_CHECKING
 
 from annotation.label_studio.settings import TOKEN, URL
 from momentrank.errors import MomentRankError
+
+if TYPE_CHECKING:
+    from label_studio_sdk.core.api_error import ApiError
 
 
 class StudioError(MomentRankError):
@@ -26,6 +27,9 @@ class ShorterListError(StudioError):
 @contextmanager
 def translate_errors(url: str) -> Iterator[None]:
     """Turn the failures of the SDK and of the network into a StudioError."""
+    import httpx  # noqa: PLC0415  (--help needs none)
+    from label_studio_sdk.core.api_error import ApiError  # noqa: PLC0415  (--help needs none)
+
     try:
         yield
     except ApiError as exc:
@@ -43,7 +47,9 @@ def translate_errors(url: str) -> Iterator[None]:
         raise StudioError(_not_label_studio(url)) from exc
 
 
-def _refusal(url: str, exc: ApiError) -> str:
+def _refusal(url: str, exc: "ApiError") -> str:
+    import httpx  # noqa: PLC0415  (--help needs none)
+
     if exc.status_code in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
         return f"{url}: does not accept the token; correct {TOKEN} (in the environment or in .env)"
     if exc.status_code == HTTPStatus.NOT_FOUND:

@@ -5,8 +5,6 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from markdown_it import MarkdownIt
-
 from pipeline.campaign.campaign import Campaign, CampaignError
 from pipeline.campaign.guideline import (
     FOLDER,
@@ -81,6 +79,8 @@ def read(text: str, path: Path) -> Guideline:
     Raises:
         GuidelineError: the head is missing or wrong, or the text has no place for the levels.
     """
+    from markdown_it import MarkdownIt  # noqa: PLC0415  (--help needs none)
+
     head, body = split_guideline(text, path)
     if body.count(_LEVELS_HERE) != 1:
         raise GuidelineError(

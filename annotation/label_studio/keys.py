@@ -10,11 +10,6 @@ import json
 import secrets
 from typing import NamedTuple
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESSIV
-from cryptography.hazmat.primitives.hashes import SHA512
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-
 from annotation.label_studio import page, settings
 from annotation.label_studio.records import AnsweredTask, Task
 from pipeline.campaign.campaign import CampaignError
@@ -67,6 +62,10 @@ class Signer:
     """Writes and reads the keys of one campaign."""
 
     def __init__(self, campaign: str, secret: str) -> None:
+        from cryptography.hazmat.primitives.ciphers.aead import AESSIV  # noqa: PLC0415  (--help needs none)
+        from cryptography.hazmat.primitives.hashes import SHA512  # noqa: PLC0415  (--help needs none)
+        from cryptography.hazmat.primitives.kdf.hkdf import HKDF  # noqa: PLC0415  (--help needs none)
+
         self._campaign = campaign
         info = f"MomentRank task keys of {campaign}".encode()
         key = HKDF(SHA512(), KEY_BYTES, salt=None, info=info).derive(secret.encode())
@@ -100,6 +99,8 @@ class Signer:
         return self.read(task.pair) if self.shows(task) else None
 
     def _open(self, text: object) -> SignedKey | None:
+        from cryptography.exceptions import InvalidTag  # noqa: PLC0415  (--help needs none)
+
         if not isinstance(text, str):
             return None
         try:

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
 
-import httpx
 import psutil
 
 from annotation.label_studio import settings
@@ -173,6 +172,8 @@ def _exit_error() -> ServerError:
 
 def whoami_status(url: str, token: str) -> int | None:
     """Return the HTTP status of a `whoami` request, or None without an answer."""
+    import httpx  # noqa: PLC0415  (--help needs none)
+
     headers = {"Authorization": f"Token {token}"}
     try:
         return httpx.get(f"{url}/api/current-user/whoami", headers=headers, timeout=20).status_code

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from annotation.machine.leave_one_out import Panel
 from annotation.machine.others import Others
@@ -68,6 +67,8 @@ def run_test(panel: Panel, others: Others, epsilon: float) -> dict[str, Any]:
     `winning_rate` is omega, the share of annotators for whom the machine is the better alternative;
     `advantage` is rho, its mean share of wins.
     """
+    from scipy import stats  # noqa: PLC0415  (--help needs none)
+
     wins = count_wins(panel, others)
     rows = [
         (annotator, int(theirs.sum()), *_test(wins.machine[theirs], wins.person[theirs], epsilon))
@@ -96,6 +97,8 @@ def run_test(panel: Panel, others: Others, epsilon: float) -> dict[str, Any]:
 
 def _test(machine: Bools, person: Bools, epsilon: float) -> tuple[float, float, float]:
     """Return both shares of wins, and the p-value for the machine being no better."""
+    from scipy import stats  # noqa: PLC0415  (--help needs none)
+
     lost = person.astype(np.float64) - machine
     if np.ptp(lost) == 0:  # no variance: the t-test is not defined, its limit is
         p = 0.0 if lost[0] < epsilon else 1.0

@@ -27,7 +27,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special  # scipy.stats takes half a second to import
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -130,6 +129,8 @@ def skewed_interval(mean: Floats, variance: Floats, step: Floats, queries: int) 
 
     `step` is how much one more find would raise the mean.
     """
+    from scipy import special  # noqa: PLC0415  (--help needs none)
+
     tail = (1 - LEVEL) / 2
     wider = special.stdtrit(queries - 1, tail) / special.ndtri(tail)
     low = _gamma(tail, mean, variance * wider**2, 0.5)
@@ -140,6 +141,8 @@ def skewed_interval(mean: Floats, variance: Floats, step: Floats, queries: int) 
 
 def _gamma(probability: float, mean: Floats, variance: Floats, more: float) -> Floats:
     """Return the quantile of a gamma variable, its shape raised by `more`."""
+    from scipy import special  # noqa: PLC0415  (--help needs none)
+
     with np.errstate(divide="ignore", invalid="ignore"):
         shape, scale = mean**2 / variance, variance / mean
         quantile = special.gammaincinv(shape + more, probability) * scale

@@ -16,7 +16,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import betaincinv
 
 from annotation.quality import odds
 from annotation.quality.evidence import Evidence, Weighed, collect, weigh_answers
@@ -84,6 +83,8 @@ def decide(rows: pd.DataFrame, limits: Limits, people: Iterable[int] = ()) -> di
 
 def interval(hits: int, number: int, alpha: float) -> tuple[float, float]:
     """Return the limits of a share: Clopper and Pearson's interval, wrong with chance `alpha`."""
+    from scipy.special import betaincinv  # noqa: PLC0415  (--help needs none)
+
     missed = number - hits
     low = float(betaincinv(hits, missed + 1, alpha / 2)) if hits else 0.0
     high = float(betaincinv(hits + 1, missed, 1 - alpha / 2)) if missed else 1.0

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln
 
 from annotation.quality import behaviour
 from annotation.votes.rule import LEVELS
@@ -107,6 +106,8 @@ def _cumulated(tables: Floats, level: Ints, weight: Floats) -> Floats:
 
 def _any_shares(counts: Floats) -> Floats:
     """Return the log-likelihood of levels drawn with unknown shares (Krichevsky-Trofimov)."""
+    from scipy.special import gammaln  # noqa: PLC0415  (--help needs none)
+
     half = 0.5
     free = gammaln(counts + half).sum(axis=1) - LEVELS * gammaln(half)
     log: Floats = free + gammaln(LEVELS * half) - gammaln(counts.sum(axis=1) + LEVELS * half)

@@ -5,12 +5,14 @@ They act like a browser, with a session: it does not matter which kind of token 
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import httpx
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
 
 from annotation.label_studio.errors import StudioError
 from annotation.roster.roster import Account
+
+if TYPE_CHECKING:
+    import httpx
 
 TIMEOUT = 60.0
 WAITS = (0.1, 0.5, 1.0, 2.0)
@@ -25,6 +27,8 @@ class Visitor:
 
     def __init__(self, server: str, invite: str, account: Account) -> None:
         """Log in; sign up at the path `invite` if the account is new."""
+        import httpx  # noqa: PLC0415  (--help needs none)
+
         origin = httpx.URL(server).copy_with(path="/", query=None)
         headers = {"Origin": str(origin).rstrip("/"), "Referer": f"{server}/"}
         self._http = httpx.Client(base_url=server, headers=headers, timeout=TIMEOUT)
@@ -84,7 +88,7 @@ class Visitor:
             "csrfmiddlewaretoken": self._http.cookies.get("csrftoken") or "",
         }
         answer = self._ask("POST", form, form=fields)
-        if answer.status_code == httpx.codes.FORBIDDEN and form.startswith("/user/login"):
+        if answer.status_code == HTTPStatus.FORBIDDEN and form.startswith("/user/login"):
             raise StudioError(
                 f"{self._name}: the login form is refused (403); behind HTTPS the server needs"
                 " CSRF_TRUSTED_ORIGINS (docs/compose.yaml)"
@@ -98,7 +102,9 @@ class Visitor:
         *,
         json: Mapping[str, Any] | None = None,
         form: Mapping[str, str] | None = None,
-    ) -> httpx.Response:
+    ) -> "httpx.Response":
+        import httpx  # noqa: PLC0415  (--help needs none)
+
         try:
             return self._http.request(method, path, json=json, data=form)
         except httpx.HTTPError as exc:

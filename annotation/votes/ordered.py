@@ -2,7 +2,6 @@
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr
 
 from annotation.votes.rule import LEVELS
 from annotation.votes.votes import Floats
@@ -15,6 +14,8 @@ def level_chances(bias: npt.ArrayLike, noise: npt.ArrayLike, slope: float = 1.0)
     levels, and give the nearest existing level. `bias` and `noise` have the leading shape, before
     the rows (true) and columns (given); each row adds up to 1.
     """
+    from scipy.special import ndtr  # noqa: PLC0415  (--help needs none)
+
     levels, middle = np.arange(LEVELS), (LEVELS - 1) / 2
     seen = middle + slope * (levels - middle) + np.asarray(bias)[..., None]
     edges = levels[1:] - 0.5

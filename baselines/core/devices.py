@@ -1,16 +1,21 @@
 """The device that models run on."""
 
-import torch
+from typing import TYPE_CHECKING
 
 from momentrank.errors import UsageError
 
+if TYPE_CHECKING:
+    import torch
 
-def choose_device(name: str) -> torch.device:
+
+def choose_device(name: str) -> "torch.device":
     """Return the device of `train.device`; `auto` is a GPU if there is one.
 
     Raises:
         UsageError: there is no such device.
     """
+    import torch  # noqa: PLC0415  (--help needs none)
+
     if name == "auto":
         if torch.cuda.is_available():
             return torch.device("cuda")

@@ -6,10 +6,12 @@ github.com/Ranking-VMR/TVR-Ranking. All three use the same names for what they s
 
 import re
 from collections.abc import Iterable, Mapping
-
-from torch import Tensor
+from typing import TYPE_CHECKING
 
 from momentrank.errors import MomentRankError
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 STREAMS = {"video": "streams.0", "sub": "streams.1"}
 ENCODER = {
@@ -80,8 +82,8 @@ def _apply(rule: re.Pattern[str], our_name: str, name: str) -> str | None:
 
 
 def convert(
-    model: str, published: Mapping[str, Tensor], ours: Mapping[str, Tensor]
-) -> dict[str, Tensor]:
+    model: str, published: Mapping[str, "Tensor"], ours: Mapping[str, "Tensor"]
+) -> dict[str, "Tensor"]:
     """Return published weights under our names, checked against the model's own.
 
     Raises:

@@ -4,14 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from dvc.exceptions import DvcException
-from dvc.lock import LockError, make_lock
-from dvc.repo import Repo
-from dvc.rwlock import RWLOCK_FILE, RWLOCK_LOCK
-from dvc.schema import COMPILED_LOCKFILE_SCHEMA
-from dvc.utils.serialize import loads_yaml
 from ruamel.yaml.error import YAMLError
-from voluptuous import Invalid
 
 from momentrank.errors import MomentRankError
 from pipeline.core import files
@@ -31,6 +24,11 @@ def recover() -> list[str]:
     Raises:
         RecoverError: DVC is running here, or `dvc.lock` is broken in another way.
     """
+    from dvc.exceptions import DvcException  # noqa: PLC0415  (--help needs none)
+    from dvc.lock import LockError, make_lock  # noqa: PLC0415  (--help needs none)
+    from dvc.repo import Repo  # noqa: PLC0415  (--help needs none)
+    from dvc.rwlock import RWLOCK_FILE, RWLOCK_LOCK  # noqa: PLC0415  (--help needs none)
+
     try:
         with Repo() as repo:
             tmp = Path(str(repo.tmp_dir))
@@ -63,6 +61,10 @@ def _repair_lock(path: Path) -> list[str]:
 
 
 def _is_valid(text: str) -> bool:
+    from dvc.schema import COMPILED_LOCKFILE_SCHEMA  # noqa: PLC0415  (--help needs none)
+    from dvc.utils.serialize import loads_yaml  # noqa: PLC0415  (--help needs none)
+    from voluptuous import Invalid  # noqa: PLC0415  (--help needs none)
+
     try:
         COMPILED_LOCKFILE_SCHEMA(loads_yaml(text))
     except (YAMLError, Invalid):

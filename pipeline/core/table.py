@@ -3,23 +3,23 @@
 pandera checks; the messages are ours, one line per cell, with file, row (or line) and column.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import pandera.pandas as pa
 import pyarrow
-from pandera.engines.pandas_engine import Engine
-from pandera.errors import SchemaError, SchemaErrors
 
 from momentrank.errors import MomentRankError
 from momentrank.ids import is_utf8
 from pipeline.core import batches, csv_files, files
 from pipeline.core.validation import RowRule
+
+if TYPE_CHECKING:
+    import pandera.pandas as pa
 
 SHOWN_PROBLEMS = 5
 WORK = Path("datasets/work")
@@ -28,6 +28,22 @@ WORK = Path("datasets/work")
 
 class TableError(MomentRankError):
     """A table whose content breaks its schema, with file, row (or line) and column."""
+
+
+Cells = Any
+"""A column's cells: a series, or its array, of numpy or of pandas."""
+
+
+class Column(NamedTuple):
+    """A column of a schema; `is_valid` marks the cells, none of them empty, that are as `expected`.
+
+    It gets the column's array; pandera, which names the cells that are not, gives it a series.
+    """
+
+    dtype: str
+    is_valid: Callable[[Cells], Any] | None = None
+    expected: str = ""
+    nullable: bool = False
 
 
 class Problem(NamedTuple):
@@ -42,17 +58,22 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """A table on disk: its path, the schema of its rows, its key, and a rule for each row."""
+    """A table on disk: its path, its columns by name, its key, and a rule for each row."""
 
     path: Path
-    schema: pa.DataFrameSchema
+    definitions: tuple[tuple[str, Column], ...]
     key: tuple[str, ...]
     rule: RowRule | None = None
 
     @property
     def columns(self) -> list[str]:
         """The column names, in order."""
-        return list(self.schema.columns)
+        return [name for name, _ in self.definitions]
+
+    @property
+    def schema(self) -> "pa.DataFrameSchema":
+        """The schema of its rows, built on first use."""
+        return _build_schema(self.definitions)
 
     def empty(self) -> pd.DataFrame:
         """Return the table without rows, with the right dtypes."""
@@ -97,6 +118,8 @@ class Table:
 
     def _check_cells(self, frame: pd.DataFrame, where: str) -> tuple[pd.DataFrame, list[Problem]]:
         rows = frame[:] if list(frame.columns) == self.columns else frame[self.columns]
+        from pandera.errors import SchemaErrors  # noqa: PLC0415  (--help needs none)
+
         timed, problems = _parse_instants(where, rows, self.schema)
         if problems:
             return timed, problems
@@ -151,6 +174,18 @@ class Table:
             batches.write(table.path, arrow.schema, [arrow])
 
 
+@cache
+def _build_schema(definitions: tuple[tuple[str, Column], ...]) -> "pa.DataFrameSchema":
+    import pandera.pandas as pa  # noqa: PLC0415  (--help needs none)
+
+    columns = {}
+    for name, (dtype, is_valid, expected, nullable) in definitions:
+        checks = [pa.Check(is_valid, error=expected)] if is_valid else []
+        valid = {"is_valid": is_valid}
+        columns[name] = pa.Column(dtype, checks, nullable=nullable, coerce=True, metadata=valid)
+    return pa.DataFrameSchema(columns)
+
+
 def _read_csv(path: Path) -> pd.DataFrame:
     if not path.is_file():
         in_work = WORK.absolute() in path.absolute().parents
@@ -201,12 +236,14 @@ def _repeats(where: str, rows: pd.DataFrame, key: tuple[str, ...]) -> list[str]:
     ]
 
 
-def coerce_valid(schema: pa.DataFrameSchema, frame: pd.DataFrame) -> pd.DataFrame | None:
+def coerce_valid(schema: "pa.DataFrameSchema", frame: pd.DataFrame) -> pd.DataFrame | None:
     """Return what `schema.validate` returns of a valid frame; None if it would raise.
 
     It takes a sixth of the time: pandera prepares a report of failures before it knows whether
     there are any, and checks the type of each cell even in a column with the right dtype.
     """
+    from pandera.errors import SchemaError  # noqa: PLC0415  (--help needs none)
+
     coerced = {}
     try:
         for name, column in schema.columns.items():
@@ -222,12 +259,14 @@ def coerce_valid(schema: pa.DataFrameSchema, frame: pd.DataFrame) -> pd.DataFram
     return frame.assign(**coerced) if coerced else frame
 
 
-def _has_dtype(column: pa.Column, cells: pd.Series) -> bool:
+def _has_dtype(column: "pa.Column", cells: pd.Series) -> bool:
+    from pandera.engines.pandas_engine import Engine  # noqa: PLC0415  (--help needs none)
+
     of_dtype = column.dtype.check(Engine.dtype(cells.dtype), cells)
     return of_dtype if isinstance(of_dtype, bool) else all(of_dtype)
 
 
-def _is_valid(column: pa.Column, cells: pd.Series) -> bool:
+def _is_valid(column: "pa.Column", cells: pd.Series) -> bool:
     array = cells.to_numpy() if isinstance(cells.dtype, np.dtype) else cells.array  # 3 times faster
     full = array[~empty] if (empty := pd.isna(array)).any() else array
     is_valid = column.metadata["is_valid"]  # which pandera calls, too
@@ -243,7 +282,7 @@ def _number(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
 
 
 def _parse_instants(
-    where: str, frame: pd.DataFrame, schema: pa.DataFrameSchema
+    where: str, frame: pd.DataFrame, schema: "pa.DataFrameSchema"
 ) -> tuple[pd.DataFrame, list[Problem]]:
     """Read times in any form of ISO 8601, even mixed in one column, and in no other form."""
     problems = []

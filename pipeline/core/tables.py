@@ -4,18 +4,16 @@ A table is Parquet under `datasets/work/`, or CSV if people edit, commit or read
 seconds; a moment is the half-open interval [start, end).
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import pandas as pd
-import pandera.pandas as pa
 
 from pipeline.core import table
 from pipeline.core.sections import Modality
-from pipeline.core.table import Table
+from pipeline.core.table import Column, Table
 from pipeline.core.validation import RowRule
 
 INSTANT = "datetime64[us, UTC]"
@@ -54,48 +52,29 @@ PRIVATE = CAMPAIGN / "annotators.private.yaml"
 """Identities of the annotators: never committed, never released."""
 
 
-Cells = Any
-"""A column's cells: a series, or its array, of numpy or of pandas."""
+def _id() -> Column:
+    return Column("str", lambda texts: texts != "", "an id")
 
 
-def _column(
-    dtype: str,
-    is_valid: Callable[[Cells], Any] | None = None,
-    expected: str = "",
-    nullable: bool = False,
-) -> pa.Column:
-    """Return a column; `is_valid` marks the cells, none of them empty, that are as `expected`.
-
-    It gets the column's array; pandera, which names the cells that are not, gives it a series.
-    """
-    checks = [pa.Check(is_valid, error=expected)] if is_valid else []
-    valid = {"is_valid": is_valid}
-    return pa.Column(dtype, checks, nullable=nullable, coerce=True, metadata=valid)
+def _text() -> Column:
+    return Column("str", lambda texts: pd.Series(texts).str.strip() != "", "text")
 
 
-def _id() -> pa.Column:
-    return _column("str", lambda texts: texts != "", "an id")
-
-
-def _text() -> pa.Column:
-    return _column("str", lambda texts: pd.Series(texts).str.strip() != "", "text")
-
-
-def _choice(*values: str, nullable: bool = False) -> pa.Column:
+def _choice(*values: str, nullable: bool = False) -> Column:
     expected = f"one of {', '.join(values)}"
-    return _column("str", lambda cells: cells.isin(list(values)), expected, nullable)
+    return Column("str", lambda cells: cells.isin(list(values)), expected, nullable)
 
 
-def _time(nullable: bool = False) -> pa.Column:
+def _time(nullable: bool = False) -> Column:
     last, expected = np.finfo("float64").max, "a time of 0 s or more"
-    return _column("float64", lambda cells: (cells >= 0) & (cells <= last), expected, nullable)
+    return Column("float64", lambda cells: (cells >= 0) & (cells <= last), expected, nullable)
 
 
-def _number(dtype: str, low: float, high: float | None = None, nullable: bool = False) -> pa.Column:
+def _number(dtype: str, low: float, high: float | None = None, nullable: bool = False) -> Column:
     if high is None:
-        return _column(dtype, lambda cells: cells >= low, f"{low} or more", nullable)
+        return Column(dtype, lambda cells: cells >= low, f"{low} or more", nullable)
     expected = f"between {low} and {high}"
-    return _column(dtype, lambda cells: (cells >= low) & (cells <= high), expected, nullable)
+    return Column(dtype, lambda cells: (cells >= low) & (cells <= high), expected, nullable)
 
 
 _COLUMNS = {
@@ -106,8 +85,8 @@ _COLUMNS = {
     **{name: _text() for name in ("description", "caption", "query", "name")},
     **{name: _time() for name in ("start", "end", "duration", "seconds")},
     **{name: _number("int64", 0) for name in ("pair_id", "annotator", "rounds")},
-    **{name: _column(INSTANT) for name in ("submitted_at", "updated_at", "opened_at")},
-    **{name: _column("str", nullable=True) for name in ("path", "model", "prompt")},
+    **{name: Column(INSTANT) for name in ("submitted_at", "updated_at", "opened_at")},
+    **{name: Column("str", nullable=True) for name in ("path", "model", "prompt")},
     "modality": _choice(*MODALITIES),
     "source": _choice("llm", "rules", "none", "review"),
     "similarity": _number("float64", -1, 1),
@@ -126,21 +105,22 @@ _COLUMNS = {
     "reason": _choice("broken-clip", "senseless-query", nullable=True),
     "state": _choice("stands", "replaced", "rejected", "lost", "tampered", "trusted"),
     "extend": _choice("yes", "no"),
-    "scores": _column("object"),
+    "scores": Column("object"),
     "outcome": _choice(*OUTCOMES),
     "voted_outcome": _choice(*(outcome for outcome in OUTCOMES if outcome != "adjudicated")),
     "attempt": _number("int64", 1),
-    "since": _column(INSTANT),
-    "note": _column("str", nullable=True),
+    "since": Column(INSTANT),
+    "note": Column("str", nullable=True),
 }
 """Each column's definition, by its name, unless a table overrides it."""
 
 
-def _table(path: Path, key: str, columns: str, /, **others: pa.Column) -> Table:
+def _table(path: Path, key: str, columns: str, /, **others: Column) -> Table:
     """Return a table of these columns, in order; `others` override `_COLUMNS`."""
-    columns_by_name = _COLUMNS | others
-    schema = pa.DataFrameSchema({name: columns_by_name[name] for name in columns.split()})
-    return Table(path, schema, tuple(key.split()))
+    definitions = _COLUMNS | others
+    return Table(
+        path, tuple((name, definitions[name]) for name in columns.split()), tuple(key.split())
+    )
 
 
 _PAIR = "query_id moment_id"
@@ -194,9 +174,9 @@ MACHINE_JUDGMENTS = replace(
         **{name: _number("int64", 0) for name in ("frames", "repeat")},
         expected=_number("float64", LEVELS[0], LEVELS[-1], nullable=True),
         reason=_choice(*MACHINE_REASONS, nullable=True),
-        remark=_column("str", nullable=True),
+        remark=Column("str", nullable=True),
         model=_text(),
-        guideline=_column("str", nullable=True),
+        guideline=Column("str", nullable=True),
     ),
     rule=RowRule(
         lambda rows: rows["level"].isna() == rows["reason"].notna(),
@@ -225,8 +205,8 @@ REJECTED_JUDGMENTS = _table(
     "origin reason",
     f"{_PAIR} annotator reason origin submitted_at seconds",
     seconds=_time(nullable=True),
-    query_id=_column("str", nullable=True),
-    moment_id=_column("str", nullable=True),
+    query_id=Column("str", nullable=True),
+    moment_id=Column("str", nullable=True),
     reason=_choice(*REJECTIONS.split()),
 )
 ASSIGNMENTS = _table(WORK / "assignments.parquet", _ASSIGNED, _ASSIGNED)
@@ -272,14 +252,14 @@ VOIDED = _table(
     CAMPAIGN / "voided.csv",
     "annotator since",
     "annotator since until note",
-    until=_column(INSTANT, nullable=True),
+    until=Column(INSTANT, nullable=True),
 )
 """Whose judgments no longer count, and since when (UTC); an empty `until` means no end."""
 DEPARTURES = _table(
     CAMPAIGN / "departures.csv",
     "annotator since",
     "annotator since returned",
-    returned=_column(INSTANT, nullable=True),
+    returned=Column(INSTANT, nullable=True),
 )
 """When `pull` first saw an annotator inactive, and when active again (UTC)."""
 SECOND_LOOK = _table(CAMPAIGN / "second_look.csv", _PAIR, f"{_PAIR} note")

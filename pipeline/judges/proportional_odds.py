@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize
-from scipy.special import expit, log_expit
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -33,6 +31,8 @@ class Fit:
 
     def probabilities(self, x: Floats) -> Floats:
         """Return the probability of each level seen, (n, k); each row sums to 1."""
+        from scipy.special import expit  # noqa: PLC0415  (--help needs none)
+
         latent = self.slope * (x - self.center) / self.scale
         below = expit(self.thresholds[None, :] - latent[:, None])
         ends = np.zeros((len(x), 1)), np.ones((len(x), 1))
@@ -51,6 +51,8 @@ def fit(x: Floats, levels: Ints, near: Fit | None = None) -> Fit:
     rows, is only a starting point. The result does not depend on the order of rows, except in the
     last digits.
     """
+    from scipy.optimize import minimize  # noqa: PLC0415  (--help needs none)
+
     seen, level = np.unique(levels, return_inverse=True)
     center, spread = float(x.mean()), float(x.std())
     scale = spread if spread > _NEAR_ZERO else 1.0
@@ -89,6 +91,8 @@ def _loss(packed: Floats, z: Floats, level: Ints) -> tuple[float, Floats]:
     With a and b the thresholds above and below a level, minus slope * z, its probability is
     expit(a) - expit(b) = expit(a) * expit(-b) * (1 - exp(b - a)), which loses no digits.
     """
+    from scipy.special import expit, log_expit  # noqa: PLC0415  (--help needs none)
+
     thresholds, slope = _unpack(packed)
     bounds = np.concatenate([[-np.inf], thresholds, [np.inf]])
     above, below = bounds[level + 1] - slope * z, bounds[level] - slope * z

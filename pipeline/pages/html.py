@@ -1,17 +1,20 @@
 """From figures to a page: one file without scripts or requests; everything in it is escaped."""
 
 from pathlib import Path
-from typing import Any
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from typing import TYPE_CHECKING, Any
 
 from pipeline.pages.html_tables import Num
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def environment() -> Environment:
+def environment() -> "Environment":
     """Return the template environment: it escapes all texts, and unknown names are errors."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415  (--help needs none)
+
     templates = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,

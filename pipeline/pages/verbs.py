@@ -8,8 +8,6 @@ Sentences are not parsed, so the number is an estimate, and the report says so.
 from collections.abc import Iterable
 from functools import cache
 
-from lemminflect import getAllLemmas
-
 from pipeline.core.text import words
 
 LEXICON = "lemminflect"
@@ -54,4 +52,6 @@ def _verb(before: str, word: str) -> str | None:
 @cache
 def _readings(word: str) -> dict[str, str]:
     """Return the base form of a word for each part of speech that it can be."""
+    from lemminflect import getAllLemmas  # noqa: PLC0415  (--help needs none)
+
     return {kind: lemmas[0] for kind, lemmas in getAllLemmas(word).items()}

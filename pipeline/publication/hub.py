@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from urllib.parse import quote
 
-import httpx
 import requests
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, get_token
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError
@@ -36,7 +35,7 @@ class Hub:
         self.api = HfApi()
         token = get_token()
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        self.client = httpx.Client(headers=headers, timeout=web.TIMEOUT)
+        self.client = web.open_client(headers)
         self.revision = MAIN
 
     def open(self) -> bool:

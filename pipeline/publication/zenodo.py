@@ -9,8 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-import httpx
-
 from pipeline.core import files as documents
 from pipeline.core import tables
 from pipeline.distribution.versions import Target as Kind
@@ -49,9 +47,7 @@ class Zenodo:
             )
         self.metadata, self.before, self.place = metadata, before, choose_server()
         self.api = f"{self.place}/api/deposit/depositions"
-        self.client = httpx.Client(
-            headers={"Authorization": f"Bearer {token}"}, timeout=web.TIMEOUT
-        )
+        self.client = web.open_client({"Authorization": f"Bearer {token}"})
         self.deposit: dict[str, Any] = {}
 
     def open(self) -> bool:

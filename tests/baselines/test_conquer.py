@@ -15,7 +15,6 @@ from baselines.core.files import FileError
 from baselines.core.params import load
 from baselines.core.widths import Widths
 from baselines.features.inputs import open_inputs
-from momentrank.formats import read_run
 
 torch = Lazy("torch")
 batches, conquer = Lazy("baselines.models.batch"), Lazy("baselines.models.conquer")
@@ -317,16 +316,3 @@ def test_a_first_stage_that_is_not_trained_is_one_line(val_inputs):
     params, inputs, _ = val_inputs
     with pytest.raises(FileError, match=r"reloclnet.top02-2024.*no trained model; type: dvc repro"):
         first_stages.open_first_stage(params, "conquer", inputs, 2, 2024)
-
-
-def test_its_run_is_read_by_the_scorer(val_inputs, tmp_path):
-    params, inputs, queries = val_inputs
-    model = randomize(registry.build("conquer", inputs.widths, params, "as_paper"))
-    first_stage = first_stages.FirstStage(
-        randomize(registry.build("xml", inputs.widths, params, "as_paper")), inputs, params.predict
-    )
-    ranked = reranking.Reranker(model, inputs, params.predict, first_stage).search(queries)
-    output.write(tmp_path / "runs", "one", output.segments(ranked, inputs.names, queries), "c")
-    frame = read_run(tmp_path / "runs/one.run")
-    assert len(frame) == len(ranked.query)
-    assert set(frame["query_id"].astype(str)) == {query.query_id for query in queries}

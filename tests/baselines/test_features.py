@@ -39,10 +39,6 @@ def check(folder):
         inputs.video(number)
 
 
-def test_a_release_with_its_features_is_opened(tiny):
-    check(tiny)
-
-
 @pytest.mark.parametrize(
     ("file", "name", "rows", "message"),
     [
@@ -93,9 +89,6 @@ def test_without_a_second_stream_the_first_is_taken_again(tiny):
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("epochs", "0", "train.epochs"),
-        ("mode", "as_told", "train.mode"),
-        ("alpha", "x", "alpha"),
         ("heads", "3", "xml: hidden (16) must be a multiple of heads (3)"),
         ("heads", "3", "conquer: hidden (16) must be a multiple of heads (3)"),
         ("kernel", "4", "xml.kernel: must be odd"),

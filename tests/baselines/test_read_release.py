@@ -28,11 +28,9 @@ def test_tvr_ranking_has_seconds_alone(tiny):
     [
         ('"similarity": 0.8', '"s": 1', "query 108: a moment has no 'similarity'"),
         ('"similarity": 0.8', '"similarity": -1', "query 108: a similarity is below 0"),
-        ('"similarity": 0.8', '"similarity": "a"', "query 108: a similarity is not"),
         ('"video_name": "v0"', '"video_name": "v9"', "query 108: a moment's video"),
         ('"timestamp": [0.0, 2.0]', '"timestamp": [2.0, 2.0]', "[start, end]"),
         ('"query_id": 108', '"query_id": null', "query 1: 'query_id' must be"),
-        ('"query": "kind 0 (108)"', '"query": ""', "query 1: 'query' must be"),
         ('"relevant_moment": [', '"relevant_moment": [1, ', "must be a list of objects"),
     ],
 )

@@ -105,11 +105,6 @@ def test_one_measure_needs_no_list(measure):
     assert len(mr.compare(ROWS, {"a": RESULTS, "b": RESULTS}, measure, rounds=9)) == 1
 
 
-def test_help_tells_what_is_required_and_the_defaults():
-    assert "(required)" in nDCG.__doc__
-    assert "(default: False)" in R.__doc__ or "(default: True)" in R.__doc__
-
-
 def test_runs_are_compared_over_queries():
     pairs = mr.compare(
         ROWS, {"a": RESULTS, "b": RESULTS[:1]}, ["AxIoU@2", "nDCG(iou=0.5)@3"], rounds=99
@@ -148,14 +143,10 @@ def test_files_are_written_and_converted(tmp_path):
     [
         ([("q", "v", 0, 1)], r"row 0: must be query_id, video_id, start, end, level; not \('q'"),
         (["q v 0 1 1"], "row 0: must be query_id, video_id, start, end, level; not 'q v"),
-        ([7], "not 7"),
         ({"q": {"doc1": 1}}, "row 0: must be query_id, video_id, start, end, level; not 'doc1'"),
-        ({"q": 7}, "row 0: must be query_id, video_id, start, end, level; not 7"),
-        ({"q": [("v", 0, 1)]}, r"row 0: must be .*; not \('q', 'v', 0, 1\)"),
         ({"q": [{"video_id": "v"}]}, "row 0: the record has no 'start'"),
         ([("q", "v", 0, 1, 2), ("q", None, 0, 1, 2)], "row 1: the video_id must be a string"),
         ([("q", "v", 0, "x", 2)], "row 0: the end must be a number, not 'x'"),
-        ([{"query_id": "q", "start": 0, "end": 1}], "row 0: the record has no 'video_id'"),
     ],
 )
 def test_a_malformed_row_is_told(rows, message):

@@ -2,7 +2,6 @@
 
 import pytest
 
-from momentrank.cli.main import main
 from momentrank.mismatches import NoOverlapError, check, plain
 from momentrank.segments import build_qrels, build_run
 
@@ -99,18 +98,3 @@ def test_forms_of_one_id(first, second):
 @pytest.mark.parametrize(("first", "second"), [("1.5", "1"), ("a.b", "a"), ("10", "1"), ("v", "")])
 def test_two_ids(first, second):
     assert plain(first) != plain(second)
-
-
-@pytest.mark.parametrize("verb", ["evaluate", "compare", "explain"])
-def test_a_command_exits_1_where_nothing_meets(tmp_path, monkeypatch, capsys, verb):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "test.qrels").write_text("q Q0 v 0 10 1\n")
-    (tmp_path / "a.run").write_text("q Q0 v 0 10 1 0.5 t\n")
-    (tmp_path / "b.run").write_text("q Q0 v.mp4 0 10 1 0.5 t\n")
-    runs = ["a.run", "b.run"] if verb == "compare" else ["b.run"]
-    query = ["1"] if verb == "explain" else []
-    assert main([verb, "test.qrels", *runs, *query, "nDCG(iou=0.5)@10"]) == 1
-    assert capsys.readouterr().err == (
-        "momentrank: b.run: the qrels and the run have no video in common:"
-        " 'v' in the qrels, 'v.mp4' in the run\n"
-    )

@@ -227,21 +227,3 @@ def test_a_training_text_that_is_tested_on_is_refused(split):
     with pytest.raises(captions.SharedError, match=rf"1 \(train\) and 2 \({split}\)"):
         captions.refuse_shared_texts(queries, tables.QUERIES.path)
     captions.refuse_shared_texts(queries.drop(index=1), tables.QUERIES.path)
-
-
-def test_what_the_published_training_code_reads_of_training_sets_and_videos(write_sets):
-    """TVR-Ranking, modules/dataset_tvrr.py: similarity and two times of each moment; the videos
-    are numbered by their place in the file."""
-    for size, queries in write_sets({"13": "He sits.", "11": "She waves."}, [1, 3]).items():
-        for query in queries:
-            assert list(query) == ["query_id", "query", "relevant_moment"]
-            assert 0 < len(query["relevant_moment"]) <= size
-            for moment in query["relevant_moment"]:
-                start, end = moment["timestamp"]
-                assert start < end
-                assert isinstance(moment["similarity"], float)
-    videos = pd.DataFrame({"video_id": ["b", "a"], "duration": [40.0, 30.5], "path": None})
-    corpus = json.loads(json.dumps(pseudo.video_corpus(videos)))
-    for place, (duration, index) in enumerate(corpus.values()):
-        assert index == place
-        assert duration > 0

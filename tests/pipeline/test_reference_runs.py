@@ -4,7 +4,6 @@ import contextlib
 
 import numpy as np
 import pandas as pd
-import pytest
 
 import momentrank as mr
 from momentrank.cli.main import main as momentrank
@@ -121,8 +120,3 @@ def test_without_judgments_the_qrels_are_empty_and_so_are_the_ideal_runs(tmp_pat
         moved = reference_runs.move_boundaries(best, pd.Series(dtype="float64"), 1, 0.25)
         reference_runs.write(tmp_path / "x.run", moved, "x")
     assert (tmp_path / "x.run").read_text() == ""
-
-
-def test_a_missing_qrels_file_is_an_error(tmp_path):
-    with pytest.raises(mr.MomentRankError, match="no such file"):
-        reference_runs.read_judged(tmp_path / "no.qrels")

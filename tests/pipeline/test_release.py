@@ -440,11 +440,8 @@ def test_a_hostile_name_stays_text_in_the_card(checkout):
     [
         ("origin", "anna.berg@example.org", "an e-mail address"),
         ("origin", "5 by LEAD@localhost", "an address or a password"),
-        ("origin", "opensesame", "an address or a password"),
         ("origin", "task_of_anna_7", "a name"),
-        ("guideline", "1 (anna  BERG)", "a name"),
         ("guideline", "by Jose\u0301 Nu\u0301n\u0303ez-O\u0301", "a name"),
-        ("reason", "ask two@example.org", "an address or a password"),
         ("query_id", "two@example.org", "an address or a password"),
     ],
 )

@@ -271,13 +271,6 @@ def test_a_wording_that_has_changed_since_is_not_kept(stage_outcome):
     assert review.list_outdated_lines(outcome.captions, lines) == [3]
 
 
-def test_the_list_offers_what_keeps_a_wording(stage_outcome):
-    outcome = stage_outcome
-    listed = review.list_for_review(decide(outcome), MOMENTS, outcome.failed).set_index("moment_id")
-    captions = decide(outcome, c=listed.loc["c", "keep"]).set_index("moment_id")
-    assert captions.loc["c", "status"] == "reviewed"
-
-
 def test_a_decision_about_no_moment_is_a_clear_error(stage_outcome):
     with pytest.raises(review.ReviewError, match=r"line 0: there is no moment 'x'"):
         decide(stage_outcome, x="drop")
@@ -295,11 +288,6 @@ def test_a_decided_wording_is_trimmed_and_drop_is_any_drop(review_file):
     review_file("a,  A woman waves. ", 'b," DROP "', "c,drop", "d,A drop falls.")
     captions = review.read("abcd")["caption"].tolist()
     assert captions == ["A woman waves.", "drop", "drop", "A drop falls."]
-
-
-def test_no_decisions_are_none(review_file):
-    review_file()
-    assert review.read("abcd").empty
 
 
 @pytest.mark.parametrize("wording", ["a\tb", "a\nb", "a\x07b", "a\u2028b", "a\x85b"])

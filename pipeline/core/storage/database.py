@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import psutil
 import pyarrow as pa
 
 from momentrank.errors import MomentRankError
@@ -188,6 +187,8 @@ def _first_line(exc: Exception) -> str:
 
 def _make_folder() -> Path:
     """Make this process's folder; delete those of killed processes of this machine."""
+    import psutil  # noqa: PLC0415  (--help needs none)
+
     host = socket.gethostname()
     for path in FOLDER.glob(f"{host}.*"):
         pid = path.suffix.removeprefix(".")

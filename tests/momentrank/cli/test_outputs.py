@@ -156,7 +156,6 @@ def test_what_only_one_of_both_files_has_is_reported(files, capsys):
         ("x a\n", "none of its queries is in the qrels: 'x' here, 'q1' there"),
         ("%FF a\n", "groups, line 1: the query '%FF' is not percent-encoded"),
         ("", "groups: the file is empty"),
-        ("# nothing\n", "groups: the file contains only comments"),
     ],
 )
 def test_a_malformed_file_of_groups_is_one_line(files, capsys, content, message):

@@ -7,7 +7,6 @@ import pytest
 from formats_cases import file_of, rows_of
 
 from momentrank.conventions import CONVENTIONS
-from momentrank.errors import UsageError
 from momentrank.formats import (
     QRELS_FORMATS,
     RUN_FORMATS,
@@ -302,22 +301,13 @@ BAD = [
     (TVR, "[0, 2.29]", "[0]", ", line 2: ts: must be [start, end], not [0]"),
     (TVR, "[0, 2.29]", "[3, 2.29]", ", line 2: ts: the end is before the start"),
     (TVR, "94603", "90200", ", line 2: desc_id: '90200' appears twice (first: line 1)"),
-    (TVR, '"s_clip_18"', "null", ", line 2: vid_name: must be a string, not None"),
     (CHARADES, "0 4.5##", "0 4.5", ", line 4: must be VIDEO START END##sentence"),
-    (CHARADES, "0 4.5##", "4.5##", ", line 4: must be VIDEO START END##sentence"),
-    (CHARADES, "1.0 9", "x 9", ", line 3: the start must be a number, not 'x'"),
-    (CHARADES, "1.0 9", "10 9", ", line 3: the end is before the start"),
-    (ACTIVITYNET, "[0, 9]", "[0]", ": v_b.timestamps[0]: must be [start, end], not [0]"),
     (ACTIVITYNET, ', " Two."', "", ": v_a.sentences: must have as many items as timestamps, not"),
-    (ACTIVITYNET, '"v_b"', '"v_a"', ", line 1: the key 'v_a' appears twice in one object"),
     (DIDEMO, "[2, 3]", "[2, 3.5]", ": [1].times[0][1]: must be an integer, not 3.5"),
     (DIDEMO, "[2, 3]", "[2, 1]", ": [1].times[0][1]: must be the first segment or a later"),
-    (DIDEMO, "[2, 3]", "[3, 1]", ": [1].times[0][1]: must be the first segment or a later"),
     (DIDEMO, "[2, 3]", "[-1, 1]", ": [1].times[0][0]: must be the index of a segment, from 0"),
-    (DIDEMO, '"annotation_id": 5', '"annotation_id": 12', ": [1].annotation_id: '12' appears twi"),
     (NLQ, '"clip_end_sec": 6', '"clip_end_sec": null',
      ": videos[1].clips[0].annotations[0].language_queries[0].clip_end_sec: must be a number, not"),
-    (NLQ, '"clip_uid": "d"', '"uid": "d"', ": videos[1].clips[0]: the key 'clip_uid' is missing"),
     (NLQ, '"clip_uid": "d"', '"clip_uid": "c"',
      ": videos[1].clips[0].annotations[0].language_queries[0]: 'c#a#0' appears twice"),
 ]  # fmt: skip
@@ -330,11 +320,6 @@ def test_malformed_annotations_are_an_error_with_its_place(tmp_path, text, old, 
     with pytest.raises(FormatError) as caught:
         load_qrels(path)
     assert str(caught.value).startswith(f"{path}{message}")
-
-
-def test_minutes_are_not_for_charades(tmp_path):
-    with pytest.raises(UsageError, match="only for lines of fields"):
-        load_qrels(file_of(tmp_path, CHARADES), time="mm.ss")
 
 
 def test_every_format_is_in_the_docs(repository):

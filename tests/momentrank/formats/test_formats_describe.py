@@ -62,7 +62,6 @@ def test_remarks(tmp_path):
     [
         ("q 0 m 1\nq 0 m 2\n", "line 2: the moment 'm' appears twice in its query"),
         ("q 0 m 1\n\nq 0 n 1.5\n", "line 3: the level must be 0, 1, 2, ... 1000"),
-        ("q 0 m 1\nq 0 n -1\n", "line 2: the level must be 0, 1, 2, ... 1000"),
         ("q 0 m x\n", "line 1: the level must be a number, not 'x'"),
         ("q 0 m 1\nq 0 m\n", "line 2: 3 columns, but the first line has 4"),
         ("q 0 m%ff 1\n", "line 1: the moment_id 'm%ff' is not percent-encoded UTF-8"),
@@ -89,13 +88,8 @@ MALFORMED = [
     (JUDGED, {"caption": None}, ".caption: must be a string, not None"),
     (JUDGED, {"pair_id": 2}, ".pair_id: '2' appears twice (first: [0].relevant_moment[0].pair_id)"),
     (JUDGED, {"pair_id": "2"}, ".pair_id: must be an integer, not '2'"),
-    (JUDGED, {"timestamp": [1, 0]}, ": the end is before the start"),
     (MOMENT, {"similarity": float("inf")}, ".similarity: must be a number, not inf"),
-    (MOMENT, {"duration": True}, ".duration: must be a number, not True"),
-    (MOMENT, {"caption": 3}, ".caption: must be a string, not 3"),
-    (MOMENT, {"timestamp": [1, 0]}, ": the end is before the start"),
     (MOMENT, {"timestamp": [1, "2"]}, ".timestamp[1]: must be a number, not '2'"),
-    (MOMENT, {"video_name": 3}, ".video_name: must be a string, not 3"),
 ]
 
 
@@ -120,20 +114,6 @@ def test_a_training_set_names_its_queries_once(tmp_path):
         describe(file_of(tmp_path, json.dumps([record, record])))
     with pytest.raises(FormatError, match=r"\[1\]\.query: must be a string, not 3"):
         describe(file_of(tmp_path, json.dumps([record, {**record, "query_id": 2, "query": 3}])))
-
-
-@pytest.mark.parametrize("text", ["prose\n", "{}", "[3]", '{"v": 3}'])
-def test_what_is_no_known_format(tmp_path, text):
-    with pytest.raises(FormatError) as caught:
-        describe(file_of(tmp_path, text))
-    message = str(caught.value)
-    assert "no known format of qrels or a run" in message
-    assert "relevant_windows" in message
-    assert "pred_relevant_windows" in message
-
-
-def test_no_records(tmp_path):
-    assert describe(file_of(tmp_path, "[]")).remarks == ["the file contains no queries"]
 
 
 def test_a_file_is_described_in_the_format_that_is_named(tmp_path, capsys):

@@ -191,15 +191,11 @@ def test_a_corpus_may_be_a_part_of_another_and_number_its_videos_so(tmp_path, co
         ('{"a": {"v": [9, 0]}, "b": {"w": [9, 0]}}', "b.w\\[1\\]: '0' appears twice"),
         ('{"a": {"v": [9, 0]}, "b": {"v": [9, 1]}}', "b.v: 'v' appears twice"),
         ('{"v": [9, 0], "w": [9]}', r"w: must be \[duration, index\], not \[9\]"),
-        ('{"v": [9, 0], "w": ["9", 1]}', "w\\[0\\]: must be a number, not '9'"),
         ('{"v": [9, 0], "w": [-9, 1]}', "w\\[0\\]: must be a number of seconds, not -9"),
         ('{"v": [9, 0], "w": [9, 1.5]}', "w\\[1\\]: must be an integer, not 1.5"),
-        ('{"v": [9, 0], "w": [9, null]}', "w\\[1\\]: must be an integer, not None"),
-        ('{"v": [9, 0], "w": [9, NaN]}', "w\\[1\\]: must be an integer, not nan"),
         ('{"v": [9, 0], "w w": 7}', '\\["w w"\\]: must be a list, not 7'),
         ('{"v": [9, 0], "v": [9, 1]}', "the key 'v' appears twice in one object"),
         ("[]", "not a video corpus"),
-        ("{}", "not a video corpus"),
     ],
 )
 def test_a_malformed_video_corpus(tmp_path, corpus, message):
@@ -223,18 +219,12 @@ def qrels_with(**changes):
 BAD_MOMENTS = [
     ({"timestamp": [2, 1]}, ": the end is before the start"),
     ({"timestamp": [float("nan"), 1]}, ": start and end must be numbers"),
-    ({"timestamp": [0, float("inf")]}, ": start and end must be numbers"),
     ({"timestamp": ["0", 1]}, ".timestamp[0]: must be a number, not '0'"),
-    ({"timestamp": [0, True]}, ".timestamp[1]: must be a number, not True"),
-    ({"timestamp": [0, None]}, ".timestamp[1]: must be a number, not None"),
     ({"timestamp": [0, 10**400]}, ".timestamp[1]: must be a number below 1e308"),
     ({"timestamp": [0]}, ".timestamp: must be [start, end], not [0]"),
     ({"timestamp": "0-1"}, ".timestamp: must be a list, not '0-1'"),
     ({"timestamp": "missing"}, ": the key 'timestamp' is missing (found: ['pair_id', "),
     ({"relevance": -1}, ": the level must be 0, 1, 2, ..."),
-    ({"relevance": 1.5}, ": the level must be 0, 1, 2, ..."),
-    ({"relevance": "1"}, ".relevance: must be a number, not '1'"),
-    ({"relevance": True}, ".relevance: must be a number, not True"),
     ({"relevance": "missing"}, ": the key 'relevance' is missing"),
     ({"video_name": 3}, ".video_name: must be a string, not 3"),
     ({"video_name": ""}, ".video_name: an id must be a non-empty string, not ''"),
@@ -263,8 +253,6 @@ def test_a_whole_float_is_the_integer_that_it_stands_for(tmp_path):
 
 BAD_RECORDS = [
     ({"query_id": 1.5}, "].query_id: must be an integer or a string, not 1.5"),
-    ({"query_id": True}, "].query_id: must be an integer or a string, not True"),
-    ({"query_id": None}, "].query_id: must be an integer or a string, not None"),
     ({"query_id": ""}, "].query_id: an id must be a non-empty string, not ''"),
     ({"query_id": "0"}, "].query_id: '0' appears twice (first: [0].query_id)"),
     ({"relevant_moment": {}}, "].relevant_moment: must be a list, not {}"),
@@ -296,20 +284,12 @@ BAD_RUNS = [
     (PREDICTIONS, "5, -1", '5, "1"', ": [2].predictions[0][3]: must be a number, not '1'"),
     (PREDICTIONS, "4, 5, -1", "4", ": [2].predictions[0]: must be [video, start, end, score], not"),
     (PREDICTIONS, '["v", 4', "[null, 4", ": [2].predictions[0][0]: must be a string or an integer"),
-    (PREDICTIONS, '["v", 4', "[true, 4", ": [2].predictions[0][0]: must be a string or an integer"),
     (PREDICTIONS, "9", "7", ": [2].query_id: '7' appears twice (first: [0].query_id)"),
-    (PREDICTIONS, '"query_id": 8, ', "", ": [1]: the key 'query_id' is missing"),
     (SCORES, "[-1]", "[]", ': ["9"][0].model_scores: must be a number or a non-empty list, not []'),
-    (SCORES, "[-1]", '"-1"', ": [\"9\"][0].model_scores: must be a number, not '-1'"),
-    (SCORES, "[-1]", "[null]", ': ["9"][0].model_scores: must be a number, not None'),
-    (SCORES, "[4, 5]", "[5, 4]", ': ["9"][0]: the end is before the start'),
     (SCORES, '"9"', '"7"', ", line 4: the key '7' appears twice in one object"),
     (VCMR, "[11, 4, 5", "[5, 4, 5", ": VCMR[2].predictions[0][0]: must be an index of the video"),
     (VCMR, '"w": 4', '"w": 11', ": video2idx.w: '11' appears twice (first: video2idx.v)"),
-    (VCMR, '"w": 4', '"w": "4"', ": video2idx.w: must be an integer, not '4'"),
     (VCMR.replace('"VR": [], ', ""), '"VCMR"', '"VCM"', ": the key 'VCMR' is missing"),
-    (VCMR, '"video2idx"', '"video2id"', ": the key 'video2idx' is missing"),
-    (VCMR, '"desc_id": 9', '"desc_id": 7', ": VCMR[2].desc_id: '7' appears twice"),
     (
         SPOTS,
         "[4, 5, -1]",
@@ -317,12 +297,6 @@ BAD_RUNS = [
         ", line 3: pred_relevant_windows[0]: must be [start, end, score]",
     ),
     (SPOTS, '"qid": 9', '"qid": 7', ", line 3: qid: '7' appears twice (first: line 1)"),
-    (
-        SPOTS,
-        '"qid": 7',
-        '"qid": 7, "qid": 7',
-        ", line 1: the key 'qid' appears twice in one object",
-    ),
     (SPOTS, '"qid": 9', f'"qid": {"9" * 5000}', ", line 3: a number has too many digits"),
     (
         SPOTS,
@@ -376,33 +350,20 @@ TRAINING = TRAINING.replace(', "relevance": 4', "").replace(', "relevance": 0', 
     [
         (load_run, RELEASE, r"qrels \(tvr-ranking\), not a run"),
         (load_run, FLAT, r"qrels \(flat\), not a run"),
-        (load_run, WINDOWS, r"qrels \(qvhighlights\), not a run"),
         (load_run, CORPUS, "a video corpus, not a run"),
         (load_qrels, PREDICTIONS, r"a run \(tvr-ranking\), not qrels"),
         (load_qrels, SCORES, r"a run \(scores\), not qrels"),
         (load_qrels, VCMR, r"a run \(vcmr\), not qrels"),
-        (load_qrels, SPOTS, r"a run \(qvhighlights\), not qrels"),
         (load_qrels, TRAINING, r"a training set \(its moments have no relevance\), not qrels"),
         (load_qrels, CORPUS, "a video corpus, not qrels"),
-        (load_qrels, "[]", "the file contains no queries"),
         (load_run, "[]", "the file contains no queries"),
         (load_qrels, "{}", "no known format of qrels; the formats are:\n  segments query_id Q0"),
         (load_run, "[3]", "no known format of a run; the formats are:\n  segments query_id Q0"),
-        (load_run, '{"a": 3}', "no known format of a run"),
     ],
 )
 def test_what_a_file_is_instead(tmp_path, load, text, message):
     with pytest.raises(FormatError, match=f"^{tmp_path}/file: {message}"):
         load(file_of(tmp_path, text))
-
-
-@pytest.mark.parametrize(
-    ("text", "fmt"),
-    [("[]", "tvr-ranking"), ("{}", "scores"), ('{"video2idx": {}, "VCMR": []}', "vcmr")],
-)
-def test_a_run_without_queries(tmp_path, text, fmt):
-    with pytest.raises(FormatError, match="file: the file contains no queries"):
-        load_run(file_of(tmp_path, text), fmt=fmt)
 
 
 def test_a_format_insisted_on_is_the_one_read(tmp_path):

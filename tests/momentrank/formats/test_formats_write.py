@@ -103,28 +103,6 @@ def test_an_id_that_would_be_a_comment(tmp_path):
     assert same(load_run(tmp_path / "run"), segments)
 
 
-@pytest.mark.parametrize(
-    ("ids", "expected"),
-    [
-        (["7", "-3", "0"], [7, -3, 0]),
-        (["7", "q"], ["7", "q"]),
-        (["7", "07"], ["7", "07"]),
-        (["+7"], ["+7"]),
-        (["-0"], ["-0"]),
-        (["7\n"], ["7\n"]),
-        (["9" * 30], ["9" * 30]),
-        (["\u0667"], ["\u0667"]),
-    ],
-)
-def test_ids_are_integers_where_all_are(tmp_path, ids, expected):
-    count = len(ids)
-    segments = build_run(ids, ["v"] * count, [0] * count, [1] * count, [1] * count)
-    write_run(tmp_path / "run.json", segments, "tvr-ranking")
-    records = json.loads((tmp_path / "run.json").read_text())
-    assert [record["query_id"] for record in records] == expected
-    assert load_run(tmp_path / "run.json").queries == ids
-
-
 def without_first(segments):
     return segments.select(np.array([False] * 2 + [True]))
 

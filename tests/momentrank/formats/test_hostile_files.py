@@ -103,23 +103,10 @@ DEEP = "[" * 200_000 + "]" * 200_000
     ],
     ids=["lists", "objects", "inside", "line"],
 )
-@pytest.mark.parametrize("verb", ["evaluate", "validate", "convert", "explain", "compare"])
-def test_nested_json_is_one_line_in_every_verb(tmp_path, capsys, monkeypatch, verb, text):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "test.qrels").write_text(QRELS)
-    (tmp_path / "a.run").write_text(LINE)
-    (tmp_path / "b.run").write_text(text)
-    arguments = {
-        "evaluate": ["test.qrels", "b.run"],
-        "validate": ["b.run"],
-        "convert": ["b.run", "c.run", "--to", "segments"],
-        "explain": ["test.qrels", "b.run", "q"],
-        "compare": ["test.qrels", "a.run", "b.run", "nDCG(iou=0.5)@10"],
-    }
-    assert main([verb, *arguments[verb]]) == 1
+def test_nested_json_is_one_line(tmp_path, capsys, text):
+    assert main(["validate", str(file_of(tmp_path, text, "b.run"))]) == 1
     output = capsys.readouterr()
     assert re.search(r"b\.run(, line 2)?: nested too deep\n$", output.err + output.out)
-    assert not (tmp_path / "c.run").exists()
 
 
 @pytest.mark.parametrize("times", ["0 1e308", "-1e308 1e308", "1e16 1e17", "-1e16 0"])

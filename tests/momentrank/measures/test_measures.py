@@ -12,7 +12,6 @@ from momentrank import (
     AP,
     RR,
     VR,
-    AxIoU,
     Judged,
     MeasureError,
     P,
@@ -94,11 +93,6 @@ def test_the_name_of_a_measure_is_read_as_that_measure(measure):
         ("MRR(iou=.5)", RR(iou=0.5)),
         ("vr@5", VR @ 5),
         ("recall(iou=.5)@10", Recall(iou=0.5) @ 10),
-        ("AP(match='tol',tol=30)", AP(match="tol", tol=30)),
-        ("P(match='overlap')@10", P(match="overlap") @ 10),
-        ("AxIoU@10", AxIoU @ 10),
-        ("nDCG(iou=0.5)", nDCG(iou=0.5)),
-        ("NumQ", momentrank.NumQ),
     ],
 )
 def test_names_are_read(text, measure):
@@ -152,14 +146,6 @@ def test_outputs_show_the_comparison_of_r_and_meanp(name):
     [
         ("nDG(iou=0.5)@10", "there is no measure 'nDG'; did you mean nDCG?"),
         ("AP(iou=0.9:0.5)", "0.5:0.9:0.1, not '0.9:"),
-        (
-            "AP(iou=0.5:0.93)",
-            "0.5:0.9:0.1, not '0.5:0.93'",
-        ),
-        (
-            "AP(iou=0.5:0.6:0)",
-            "0.5:0.9:0.1, not '0.5:0.6:0'",
-        ),
         ("nDCG", "nDCG needs iou: nDCG\\(iou=0.5\\)"),
         ("P@10", r"P@10 needs iou: P\(iou=0.5\)@10"),
         ("AxIoU", "AxIoU needs a cutoff: AxIoU@10"),
@@ -172,19 +158,15 @@ def test_outputs_show_the_comparison_of_r_and_meanp(name):
         ("nDCG(iou=1.5)@10", "iou must be a number from 0 to 1 or a range in whole steps"),
         ("nDCG(iou=True)@10", "0.5:0.9:0.1, not True"),
         ("nDCG(iou=0.5)@0", "cutoff must be 1, 2, 3, ... 10000, not 0"),
-        ("nDCG(iou=0.5)@2.0", "cutoff must be 1, 2, 3, ... 10000, not 2.0"),
         ("nDCG(iou=0.5,strict=1)@2", "strict must be False or True, not 1"),
         ("nDCG(iou=0.5,dcg='ln')@2", "dcg must be 'log2' or 'exp-log2', not 'ln'"),
         ("P(match='tol',bin=5)@10", "bin belongs to match='bin'"),
-        ("P(match='tol',iou=0.5)@10", "iou belongs to match='iou'"),
         ("nDCG(0.5)@10", "is not a measure; write it like"),
         ("nDCG(iou=0.5)@K", "K is not a value"),
         ("P(match=tol)@5", "tol is not a value; write 'tol'$"),
         ("nDCG(iou=__import__('os'))@1", "is not a value"),
         ("nDCG(**{'iou': 0.5})@1", "has no parameter 'None'"),
-        ("1 +", "is not a measure; write it like"),
         ("(" * 300, "is not a measure"),
-        ("", "is not a measure"),
     ],
 )
 def test_what_is_wrong_is_said(text, message):

@@ -9,25 +9,11 @@ import pytest
 
 from pipeline.core import cli
 
-STAGES = ["ingest", "tagger", "rewrite", "split", "embed", "candidates", "pseudo", "sample"]
-
 
 @pytest.fixture
 def run(folder, command):
     """Return a function that runs a stage in an empty folder: its exit code, output and errors."""
     return lambda stage, *arguments: command(f"pipeline.{stage}", *arguments)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [*(f"pipeline.{name}" for name in STAGES), "annotation.consensus", "annotation.agreement"],
-)
-def test_help_says_what_a_stage_reads_and_writes(folder, command, name):
-    code, out, _ = command(name, "--help")
-    assert code == 0
-    assert out.startswith(f"usage: python -m {name}")
-    assert "reads " in out
-    assert "writes " in out
 
 
 def test_an_error_is_one_line_and_an_exit_code(repository, tmp_path):

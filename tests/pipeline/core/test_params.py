@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from momentrank.errors import UsageError
 from pipeline.core import files, params
 from pipeline.core.params import ParamsError
 
@@ -62,47 +61,27 @@ def test_both_files_have_the_same_keys(repository):
     assert set(ours["rewrite"]["openai"]) == set(paper["rewrite"]["openai"])
 
 
-def test_params_cannot_be_changed_after_they_are_read(repository):
-    loaded = params.load(repository / "params.yaml")
-    with pytest.raises(ValueError, match="frozen"):
-        loaded.split.val = 3
-
-
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("ingest.max_rejected", 0),
         ("ingest.max_rejected", 1),
-        ("ingest.end_slack", 0),
         ("ingest.videos", None),
         ("ingest.videos", "{video_id}"),
         ("ingest.columns", EVERY_COLUMN | {"modality": "kind"}),
-        ("split.val", 0),
-        ("candidates.top", 1),
         ("candidates.top", 40),
-        ("clips.format", "gif"),
         ("clips.height", 16),
-        ("clips.padding", 0),
-        ("clips.workers", 0),
         ("clips.url", "s3://bucket"),
         ("clips.url", "s3://bucket/a prefix/"),
         ("clips.url", "https://example.org/clips/"),
         ("embed.device", "cuda:1"),
         ("embed.revision", "0123abc"),
-        ("names.revision", "0123abc"),
-        ("rewrite.backend", "none"),
-        ("rewrite.rounds", 0),
-        ("rewrite.min_similarity", 0),
-        ("rewrite.max_name_score", 1),
-        ("rewrite.openai.per_request", 1),
-        ("rewrite.openai.input_price", 0),
     ],
 )
 def test_values_at_the_edge_are_possible(load_errors, key, value):
     assert load_errors(key, value) == []
 
 
-LOW, HIGH = "input should be greater than or equal to", "input should be less than or equal to"
+LOW = "input should be greater than or equal to"
 NO_ITEM = "list should have at least 1 item after validation, not 0 (it is [])"
 NO_TEXT = "string should have at least 1 character (it is '')"
 NAN, INF = float("nan"), float("inf")
@@ -114,18 +93,10 @@ NAN, INF = float("nan"), float("inf")
         # a key that is none, or is missing
         ("spilt", {"seed": 1}, "unknown key; did you mean 'split'?"),
         ("ingest.end_slak", 1.0, "unknown key; did you mean 'end_slack'?"),
-        ("ingest.xyz", 1, "unknown key"),
         ("ingest.end_slack", ABSENT, "this key is missing"),
-        ("split", ABSENT, "this key is missing"),
         # the wrong type
         ("split", None, "must contain keys with values (it is None)"),
-        ("split", [1], "must contain keys with values (it is [1])"),
-        ("ingest.columns", [], "must contain keys with values (it is [])"),
         ("split.val", "10", "input should be a valid integer (it is '10')"),
-        ("split.val", 10.0, "input should be a valid integer (it is 10.0)"),
-        ("split.val", True, "input should be a valid integer (it is True)"),
-        ("ingest.max_rejected", "1 %", "input should be a valid number (it is '1 %')"),
-        ("ingest.source", 5, "input should be a valid string (it is 5)"),
         ("pseudo.top", 20, "input should be a valid list (it is 20)"),
         # a value that can't be meant
         (
@@ -134,37 +105,17 @@ NAN, INF = float("nan"), float("inf")
             "must be a folder that every machine sees, not an address",
         ),
         ("split.val", -1, f"{LOW} 0 (it is -1)"),
-        ("ingest.max_rejected", 1.01, f"{HIGH} 1 (it is 1.01)"),
         ("ingest.max_rejected", NAN, "input should be a finite number (it is nan)"),
         ("ingest.end_slack", INF, "input should be a finite number (it is inf)"),
-        ("ingest.end_slack", -0.5, f"{LOW} 0 (it is -0.5)"),
         ("ingest.source", "", NO_TEXT),
-        ("ingest.pool_modalities", [], NO_ITEM),
         ("ingest.videos", "a.mp4", "must contain {video_id}, as in videos/{video_id}.mp4"),
         ("embed.pooling", "max", "input should be 'mean', 'cls' or 'pooler' (it is 'max')"),
-        ("embed.batch_size", 0, f"{LOW} 1 (it is 0)"),
         ("candidates.top", 41, "must be at most two batches of 20 (it is 41)"),
-        ("candidates.batch", 0, f"{LOW} 1 (it is 0)"),
-        ("clips.format", "avi", "input should be 'mp4' or 'gif' (it is 'avi')"),
-        ("clips.height", 0, f"{LOW} 16 (it is 0)"),
-        ("clips.padding", -0.5, f"{LOW} 0 (it is -0.5)"),
-        ("clips.workers", -1, f"{LOW} 0 (it is -1)"),
         ("pseudo.top", [], NO_ITEM),
         ("pseudo.top", [20, 20], "a size appears twice"),
-        ("consensus.rounding", "exact", "input should be 'up' or 'nearest' (it is 'exact')"),
-        ("agreement.resamples", 0, f"{LOW} 1 (it is 0)"),
         ("agreement.confidence", 1.0, "input should be less than 1 (it is 1.0)"),
         ("sample.height", 181, "input should be a multiple of 2 (it is 181)"),
-        ("rewrite.backend", "gpt", "input should be 'openai', 'rules' or 'none' (it is 'gpt')"),
-        ("rewrite.min_similarity", 1.5, f"{HIGH} 1 (it is 1.5)"),
-        ("rewrite.max_name_score", -0.1, f"{LOW} 0 (it is -0.1)"),
-        ("rewrite.rounds", -1, f"{LOW} 0 (it is -1)"),
-        ("rewrite.openai", None, "must contain keys with values (it is None)"),
-        ("rewrite.openai.per_request", 0, f"{LOW} 1 (it is 0)"),
         ("rewrite.openai.timeout", 0, "input should be greater than 0 (it is 0)"),
-        ("rewrite.openai.time_out", 9, "unknown key; did you mean 'timeout'?"),
-        ("tagger.epochs", 0, f"{LOW} 1 (it is 0)"),
-        ("names.model", "", NO_TEXT),
     ],
 )
 def test_a_mistake_is_one_line_with_the_keys_path(load_errors, key, value, complaint):
@@ -221,10 +172,6 @@ def test_a_file_without_sections_says_so(tmp_path, content, value):
     with pytest.raises(ParamsError) as caught:
         params.load(path)
     assert str(caught.value) == f"{path}: the file: must contain keys with values (it is {value})"
-
-
-def test_mistakes_in_params_are_errors_of_usage():
-    assert ParamsError.exit_code == UsageError.exit_code == 2
 
 
 def test_a_removed_key_is_an_error_that_names_what_replaces_it(folder, monkeypatch):

@@ -15,8 +15,6 @@ from pipeline.core.files import FileError
 from pipeline.core.table import SHOWN_PROBLEMS, Table, TableError, coerce_valid
 
 NOON = pd.Timestamp("2024-05-01T12:00:00Z")
-PAIR = "query_id moment_id"
-VOTE = "str str int64 Int64 str datetime64[us, UTC] float64 str str str str str"
 # Two rows of each table: the first with everything, the second with every null that may be.
 ROWS = {
     "MOMENTS": [("m1", "v 1", 0.0, 2.5, "She waves.", "v"), ("2", "v2", 1.25, 3.0, "Il é.", "vt")],
@@ -87,90 +85,6 @@ ROWS = {
         ("q1", "m2", None, None, [], "waiting", None, "waiting"),
     ],
 }  # fmt: skip
-# Of each table: its file in datasets/, its key, and its columns' dtypes.
-SCHEMAS = {
-    "MOMENTS": ("work/moments.parquet", "moment_id", "str str float64 float64 str str"),
-    "VIDEOS": ("work/videos.parquet", "video_id", "str float64 str"),
-    "CAPTIONS": (
-        "work/captions.parquet",
-        "moment_id",
-        "str str str str str int64 float32 float32 str",
-    ),
-    "REVIEW": ("campaign/review.csv", "moment_id", "str str"),
-    "CAST": ("campaign/cast.csv", "name", "str str"),
-    "QUERIES": ("work/queries.parquet", "query_id", "str str str"),
-    "FROZEN_QUERIES": ("campaign/queries.csv", "query_id", "str str str"),
-    "CANDIDATES": ("work/candidates.parquet", PAIR, "str str int64 float64 int64"),
-    "CLIPS": ("work/clips.csv", "moment_id", "str str str float64"),
-    "FAILED_CLIPS": ("work/failed_clips.csv", "moment_id", "str str str"),
-    "AUDIT": ("campaign/audit.csv", PAIR, "str str int64 float64 str"),
-    "AUDIT_STRATA": ("campaign/audit_strata.csv", PAIR, "str str str int64"),
-    "MACHINE_POOL": ("work/machine_pool.parquet", PAIR, "str str int64 float64"),
-    "MACHINE_JUDGMENTS": (
-        "work/machine_judgments.parquet",
-        f"{PAIR} repeat",
-        "str str Int64 float64 str str str str str int64 int64 str str",
-    ),
-    "TOPUP": ("campaign/topup.csv", PAIR, "str str int64 float64 str"),
-    "WANTED": ("work/wanted.parquet", PAIR, "str str int64 float64 int64"),
-    "PAIRS": (
-        "campaign/pairs.csv",
-        "pair_id",
-        "int64 str str str float64 float64 float64 str float64 int64 str str",
-    ),
-    "JUDGMENTS": ("campaign/judgments.csv", f"{PAIR} annotator kind query_sha clip_sha", VOTE),
-    "JUDGMENT_HISTORY": (
-        "campaign/judgment_history.csv",
-        None,
-        f"{VOTE} datetime64[us, UTC] str",
-    ),
-    "REJECTED_JUDGMENTS": (
-        "work/rejected_judgments.csv",
-        None,
-        "str str int64 str str datetime64[us, UTC] float64",
-    ),
-    "ASSIGNMENTS": ("work/assignments.parquet", f"{PAIR} annotator kind", "str str int64 str"),
-    "OPEN_TASKS": (
-        "work/open_tasks.parquet",
-        None,
-        "str str int64 str str str datetime64[us, UTC]",
-    ),
-    "EXTEND": ("campaign/extend.csv", "query_id", "str str"),
-    "COUNTED_VOTES": ("work/counted_votes.parquet", "pair_id annotator", "int64 int64 Int64 str"),
-    "CONSENSUS": (
-        "work/consensus.parquet",
-        PAIR,
-        "str str Int64 float64 object str Int64 str",
-    ),
-    "GOLD": ("campaign/gold.csv", PAIR, "str str int64 str"),
-    "EXAM": ("campaign/exam.csv", PAIR, "str str Int64 str str str str"),
-    "EXAM_ANSWERS": (
-        "campaign/exam_answers.csv",
-        f"annotator attempt {PAIR}",
-        "int64 int64 str str Int64 str datetime64[us, UTC] float64 str str",
-    ),
-    "QUALIFICATIONS": (
-        "campaign/qualifications.csv",
-        "annotator attempt",
-        "int64 int64 int64 int64 float64 float64 str",
-    ),
-    "VOIDED": (
-        "campaign/voided.csv",
-        "annotator since",
-        "int64 datetime64[us, UTC] datetime64[us, UTC] str",
-    ),
-    "DEPARTURES": (
-        "campaign/departures.csv",
-        "annotator since",
-        "int64 datetime64[us, UTC] datetime64[us, UTC]",
-    ),
-    "SECOND_LOOK": ("campaign/second_look.csv", PAIR, "str str str"),
-    "ADJUDICATIONS": (
-        "campaign/adjudications.csv",
-        f"{PAIR} query_sha clip_sha",
-        "str str int64 Int64 str datetime64[us, UTC] float64 str str str str",
-    ),
-}
 every_table = pytest.mark.parametrize("name", ROWS)
 
 
@@ -205,8 +119,7 @@ def problems(call) -> list[str]:
 
 
 def test_every_table_of_the_module_is_tested():
-    defined = {name for name, value in vars(tables).items() if isinstance(value, Table)}
-    assert defined == set(ROWS) == set(SCHEMAS)
+    assert {name for name, value in vars(tables).items() if isinstance(value, Table)} == set(ROWS)
 
 
 # Round trips
@@ -218,10 +131,6 @@ def test_an_empty_table_has_its_dtypes_and_round_trips(name, tmp_path):
     empty = table.empty()
     assert len(empty) == 0
     assert list(empty.columns) == table.columns
-    assert (str(table.path), list_dtypes(empty)) == (
-        f"datasets/{SCHEMAS[name][0]}",
-        SCHEMAS[name][2],
-    )
     for path in [tmp_path / "t.parquet", tmp_path / "t.csv"]:
         table.write(empty, path)
         pd.testing.assert_frame_equal(table.read(path), empty)
@@ -235,7 +144,7 @@ def test_a_table_round_trips(name, file, tmp_path):
     table, frame = get_table(name), make_frame(name)
     table.write(frame, tmp_path / file)
     read = table.read(tmp_path / file)
-    assert list_dtypes(read) == SCHEMAS[name][2]
+    assert list_dtypes(read) == list_dtypes(table.empty())
     assert plain(read) == plain(frame)
 
 
@@ -281,49 +190,20 @@ def test_columns_in_another_order_are_put_in_theirs(tmp_path):
 
 MISTAKES = [
     ("MOMENTS", "moment_id", None, "empty"),
-    ("MOMENTS", "moment_id", "", "empty"),
     ("MOMENTS", "start", "soon", "'soon' is not a number"),
     ("MOMENTS", "start", -0.5, "-0.5 is not a time of 0 s or more"),
-    ("MOMENTS", "end", np.inf, "inf is not a time of 0 s or more"),
-    ("MOMENTS", "end", np.nan, "empty"),
     ("MOMENTS", "description", " \n", r"' \n' is not text"),
     ("MOMENTS", "modality", "x", "'x' is not one of v, t, vt"),
-    ("MOMENTS", "modality", None, "empty"),
-    ("CAPTIONS", "source", "human", "'human' is not one of llm, rules, none, review"),
     ("CAPTIONS", "rounds", -1, "-1 is not 0 or more"),
     ("CAPTIONS", "similarity", 1.5, "1.5 is not between -1 and 1"),
-    ("CAPTIONS", "name_score", -0.5, "-0.5 is not between 0 and 1"),
-    ("CAPTIONS", "status", "ok", "'ok' is not one of passed, repaired, reviewed, failed, dropped"),
     ("QUERIES", "split", "dev", "'dev' is not one of val, test, train"),
-    ("FROZEN_QUERIES", "split", "train", "'train' is not one of val, test"),
     ("CANDIDATES", "rank", 0, "0 is not 1 or more"),
-    ("CANDIDATES", "batch", 3, "3 is not between 1 and 2"),
-    ("WANTED", "batch", 1, "1 is not 2 or more"),
-    ("CLIPS", "seconds", None, "empty"),
-    (
-        "FAILED_CLIPS",
-        "reason",
-        "bad",
-        "'bad' is not one of no-videos, missing, unreadable, too-short, no-frame",
-    ),
-    ("PAIRS", "pair_id", "x", "'x' is not a whole number"),
-    ("PAIRS", "pair_id", None, "empty"),
     ("JUDGMENTS", "annotator", "bob@example.org", "'bob@example.org' is not a whole number"),
     ("JUDGMENTS", "level", 5, "5 is not between 0 and 4"),
-    ("JUDGMENTS", "level", -1, "-1 is not between 0 and 4"),
     ("JUDGMENTS", "level", "4.5", "'4.5' is not a whole number"),
-    ("JUDGMENTS", "level", "high", "'high' is not a whole number"),
-    ("JUDGMENTS", "reason", "tired", "'tired' is not one of broken-clip, senseless-query"),
-    ("JUDGMENTS", "submitted_at", "yesterday", "'yesterday' is not a date and time"),
     ("JUDGMENTS", "submitted_at", "05/01/2024", "'05/01/2024' is not a date and time"),
     ("JUDGMENTS", "submitted_at", None, "empty"),
-    ("JUDGMENTS", "seconds", np.inf, "inf is not a time of 0 s or more"),
-    ("JUDGMENTS", "kind", "", "empty"),
-    ("ASSIGNMENTS", "kind", "second", "'second' is not one of first, escalated, gold, repeat"),
-    ("CONSENSUS", "level", 9, "9 is not between 0 and 4"),
     ("CONSENSUS", "mean", 4.5, "4.5 is not between 0 and 4"),
-    ("CONSENSUS", "outcome", "", "empty"),
-    ("CONSENSUS", "voted_level", 9, "9 is not between 0 and 4"),
 ]  # fmt: skip
 
 
@@ -386,14 +266,6 @@ def test_a_column_that_has_its_dtype_already_is_checked_all_the_same():
         assert coerce_valid(schema, frame.assign(**{name: cells})) is None
     unknown = pd.Series(pd.NaT, frame.index, dtype=frame["submitted_at"].dtype)
     assert coerce_valid(schema, frame.assign(submitted_at=unknown)) is None
-
-
-def test_a_broken_cell_in_a_parquet_file_is_told_by_its_row(tmp_path):
-    path = tmp_path / "q.parquet"
-    make_frame("QUERIES").assign(split=["val", "dev"]).to_parquet(path)
-    assert problems(lambda: tables.QUERIES.read(path)) == [
-        f"{path}: row 1, split: 'dev' is not one of val, test, train"
-    ]
 
 
 def test_lines_are_those_of_the_file_even_after_cells_of_several_lines(tmp_path):
@@ -463,10 +335,10 @@ def test_a_missing_and_an_unknown_column_are_told(tmp_path):
     assert problems(lambda: tables.QUERIES.read(path)) == errors
 
 
-@pytest.mark.parametrize("name", [name for name, (_, key, _) in SCHEMAS.items() if key])
+@every_table
 def test_a_key_twice_names_both_rows(name):
-    key = SCHEMAS[name][1].split()
     table, frame = get_table(name), make_frame(name).astype(object)
+    key = list(table.key)
     frame.loc[1, key] = frame.loc[0, key]
     message = (
         f"{', '.join(key)}: {', '.join(str(frame.loc[0, part]) for part in key)} appears twice"

@@ -113,15 +113,6 @@ def test_moments_that_give_the_same_pictures_are_not_guessed_at(world, long):
         see(world, parts, [moment, near])
 
 
-def test_what_was_not_seen_is_counted_with_its_whole_reason(serve, judge, world):
-    pairs = [pair._replace(seconds=pair.seconds * 0.6) for pair in world.pairs()]
-    server = serve()
-    answers = list(judge(server).judge(pairs))
-    assert {answer.level for answer in answers} == {None}
-    assert server.stats.unseen.total() == len(pairs)
-    assert all(reason.endswith("are those of no moment") for reason in server.stats.unseen)
-
-
 def test_more_frames_than_there_are_numbers_are_refused(tmp_path):
     with pytest.raises(SystemExit, match="ask for fewer"):
         make_world(tmp_path, Plan(1, 400, 1, 1, (320, 180), 12, 1, 2))

@@ -111,11 +111,6 @@ def test_without_a_level_nothing_is_listed_and_no_file_has_a_row(folder):
     assert (RELEASE / "qrels/test.machine.qrels").read_bytes() == b""
 
 
-def test_before_a_campaign_no_query_is_anybodys(folder):
-    write(tables.FROZEN_QUERIES, [])
-    assert release()["files"] == {}
-
-
 def test_what_a_model_says_and_where_it_lies_here_is_not_released(folder):
     source = stage.read_tables()
     stage.main()

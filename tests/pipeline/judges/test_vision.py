@@ -94,12 +94,6 @@ def test_frames_of_another_length_are_of_no_moment(serve, judge, world):
     assert server.stats.unseen.total() == len(pairs)
 
 
-def test_a_query_that_is_nobodys_has_no_level(serve, judge, world):
-    pairs = [pair._replace(query=pair.query + "!") for pair in world.pairs()[:3]]
-    answers = list(judge(serve()).judge(pairs))
-    assert {(answer.level, answer.reason) for answer in answers} == {(None, "cant-judge")}
-
-
 def test_a_blind_judge_gets_the_caption_and_no_picture(serve, judge, world, httpserver):
     server = serve()
     answers = list(judge(server, blind=True).judge(world.pairs()))

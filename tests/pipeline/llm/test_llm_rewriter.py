@@ -12,7 +12,6 @@ from model_server import KEY
 from support.fake_openai.script import FAULTS, error
 from werkzeug import Response
 
-from momentrank.errors import UsageError
 from pipeline.captions.rewriter import OK, Moment, Rewrite
 from pipeline.llm import breaker
 from pipeline.llm.answer_cache import CacheError
@@ -183,14 +182,6 @@ def test_an_answer_without_a_caption_is_not_paid_for_again_in_other_company(
     assert (server.stats.answered - asked).total() == llm.spent.requests == 1
 
 
-def test_repairs_are_other_requests(serve, rewriter, items):
-    server = serve()
-    llm = rewriter(server)
-    for attempt in (0, 1, 2, 0, 1, 2):
-        assert rewrite(llm, items(20), attempt) == expect_rewrites(items(20))
-    assert server.stats.requests == 3
-
-
 def test_another_question_or_server_is_asked_anew(serve, rewriter, items, prompt):
     server, other_server = serve(), serve()
     changed = rewriter(server)
@@ -283,13 +274,6 @@ def test_a_key_that_stands_for_none_garbles_no_message(replying, items):
         rewrite(llm, items(1))
 
 
-def test_an_empty_account_may_be_told_by_the_errors_type(httpserver, replying, items):
-    refusal = {"message": "No money", "type": "insufficient_quota", "code": None}
-    with pytest.raises(LLMError, match=r"^insufficient-quota: "):
-        rewrite(replying({"error": refusal}, 429), items(1))
-    assert len(httpserver.log) == 1
-
-
 def test_the_key_goes_to_the_server_and_nowhere_else(serve, rewriter, items, tmp_path):
     server = serve(faults=0.3, kinds=("429", "500", "broken-json"))
     rewrite(rewriter(server, per_request=2), items(40))
@@ -297,13 +281,6 @@ def test_the_key_goes_to_the_server_and_nowhere_else(serve, rewriter, items, tmp
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert {path.suffix for path in files} == {"", ".jsonl"}
     assert not any(KEY in path.read_text() for path in files)
-
-
-def test_a_missing_key_is_one_clear_line(serve, rewriter, items):
-    server = serve()
-    with pytest.raises(UsageError, match=r"^OPENAI_API_KEY is not set: export OPENAI_API_KEY="):
-        rewrite(rewriter(server, key=None), items(3))
-    assert server.stats.requests == 0
 
 
 @pytest.mark.parametrize(
@@ -328,18 +305,6 @@ def test_tokens_and_cost_are_what_the_server_counted(serve, rewriter, items):
     assert spent.tokens_in > 500
     assert spent.tokens_out > 20 * 8
     assert spent.cost == pytest.approx((spent.tokens_in + 10 * spent.tokens_out) / 1e6)
-    assert spent.metrics() == {
-        "requests": 1,
-        "tokens_in": spent.tokens_in,
-        "tokens_out": spent.tokens_out,
-        "cost_usd": round(spent.cost, 6),
-        "cache_hits": 0,
-        "reused_captions": 0,
-        "outcomes": {"ok": 1},
-        "result_tokens_in": spent.tokens_in,
-        "result_tokens_out": spent.tokens_out,
-        "result_cost_usd": round(spent.cost, 6),
-    }
 
 
 @pytest.mark.parametrize("usage", [True, False])

@@ -146,27 +146,6 @@ def test_into_a_folder_go_exactly_the_files_of_the_manifests(checkout, command, 
     assert len(versions.read_published()) == 1
 
 
-def test_a_release_with_columns_and_qrels_that_are_no_longer_made_is_published(
-    checkout, command, tmp_path
-):
-    """Until the second consensus was dropped, releases had one."""
-    consensus = tables.RELEASE / "consensus.csv"
-    pd.read_csv(consensus).assign(skill_level=2, skill_mean=2.4).to_csv(consensus, index=False)
-    (tables.RELEASE / "qrels/val.skill.qrels").write_text("q1 Q0 v-m2 1.5 3.0 2\n")
-    manifest = read_json(tables.RELEASE, "manifest.json")
-    manifest["columns"]["consensus.csv"] += ["skill_level", "skill_mean"]
-    for path in ("consensus.csv", "qrels/val.skill.qrels"):
-        manifest["files"][path] = {"sha256": files.file_sha256(tables.RELEASE / path)}
-    files.write_json(tables.RELEASE / "manifest.json", manifest)
-    assert command("pipeline.publish", "--to", "folder", tmp_path / "public")[0] == 0
-    published = mr.load(tmp_path / "public/0.1.0")
-    assert published.path("qrels/val.skill.qrels").read_text().startswith("q1 ")
-    assert [row.level for row in published["val"].qrels_iter()] == [3]
-    checkout.change(("version: 0.1.0 ", "version: 0.2.0 "))
-    with pytest.raises(MomentRankError, match=r"1.0.0 .major. or higher"):
-        checkout.release()
-
-
 def test_a_dry_run_shows_all_and_reaches_out_to_nobody(checkout, command, zenodo):
     code, output, _ = command("pipeline.publish", "--to", "zenodo", "--dry-run")
     assert code == 0

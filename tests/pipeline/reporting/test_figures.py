@@ -111,18 +111,6 @@ def test_verbs_are_found_in_every_form_and_no_noun_after_an_article():
     ]  # fmt: skip
 
 
-def test_figure_4_is_of_levels_by_rank_and_similarity(inputs):
-    by_rank = relevance.by_rank(inputs.collection.judged).to_dict("records")
-    assert [(row["rank"], row["pairs"], row["mean"]) for row in by_rank] == [
-        (1, 1, 3.0),
-        (2, 2, 1.0),
-    ]
-    assert (by_rank[1]["level_0"], by_rank[1]["level_2"]) == (0.5, 0.5)
-    by_similarity = relevance.by_similarity(inputs.collection.judged)
-    assert by_similarity["similarity"].tolist() == [0.5, 1.0]  # 0.5 and 0.52; 1.0 apart
-    assert by_similarity["pairs"].tolist() == [2, 1]
-
-
 @pytest.mark.parametrize(
     ("similarity", "step"),
     [(0.15, 0.15), (0.349999, 0.3), (0.999999, 0.95), (1.0, 1.0), (-0.01, -0.05)],
@@ -130,13 +118,6 @@ def test_figure_4_is_of_levels_by_rank_and_similarity(inputs):
 def test_a_similarity_falls_into_the_step_that_begins_at_or_below_it(similarity, step):
     levels = pd.DataFrame({"similarity": [similarity], "level": [1]})
     assert relevance.by_similarity(levels)["similarity"].tolist() == [step]
-
-
-def test_histograms_are_half_open_and_have_40_bars_at_most():
-    table = relevance.histogram(pd.Series([0.0, 1.9, 2.0, 7.5]), 2)
-    assert table.to_numpy().tolist() == [[0, 2, 2], [2, 4, 1], [4, 6, 0], [6, 8, 1]]
-    assert len(relevance.histogram(pd.Series([0.0, 10_000.0]), 1)) <= relevance.MOST_BARS + 1
-    assert relevance.histogram(pd.Series([], dtype="float64"), 2).empty
 
 
 def test_what_was_rejected_is_counted_by_reason(inputs):
