@@ -22,7 +22,6 @@ from pipeline import reference_runs
 from pipeline.campaign.campaign import write_campaign
 from pipeline.campaign.pairs import PAIR_KEY, select_newest
 from pipeline.core import cli, files, tables
-from pipeline.judges.repeats import settle_machine
 
 METRICS = cli.METRICS / "calibration.json"
 CAMPAIGN = OPEN.model_copy(update={"rehearsal": True, "closed_at": "2024-05-02T09:00:00Z"})
@@ -231,25 +230,6 @@ def test_runs_of_one_s_own_are_ordered_too(folder):
     path.write_text(path.read_text().replace("[ours.run]", "[random.run]"))
     with pytest.raises(UsageError, match=r"another run .*'random'"):
         run_stage()
-
-
-def test_repeats_come_to_their_median():
-    def row(moment, repeat, level, expected=None):
-        return {"query_id": "q", "moment_id": moment, "repeat": repeat, "level": level,
-                "expected": expected, "remark": f"{moment}{repeat}"}  # fmt: skip
-
-    answers = [("a", 0, 1, 1.2), ("a", 1, 4, 3.0), ("a", 2, 1, 1.5), ("b", 0, 2), ("b", 1, 3),
-            ("c", 0, None), ("d", 0, None), ("d", 1, 0)]  # fmt: skip
-    table = settle_machine(
-        pd.DataFrame([row(*answer) for answer in answers]).astype(
-            {"level": "Int64", "expected": "float64"}
-        )
-    )
-    assert table["moment_id"].tolist() == ["a", "b", "d"]  # nothing is made of an answer without
-    assert table["level"].tolist() == [1, 3, 0]
-    assert table["span"].tolist() == [3, 1, 0]
-    assert table["expected"].tolist()[0] == pytest.approx(1.9)
-    assert table["expected"].isna().tolist() == [False, True, True]
 
 
 @pytest.fixture

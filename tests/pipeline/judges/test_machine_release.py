@@ -144,8 +144,15 @@ def test_a_judgment_of_an_older_text_or_clip_is_dropped_and_of_a_pair_nobody_saw
 )
 def test_repeats_come_to_their_median_and_between_levels_to_the_higher(levels, level):
     columns = {"level": pd.array(levels, "Int64"), "repeat": range(len(levels))}
-    rows = pd.DataFrame(columns).assign(query_id="q", moment_id="m", expected=None, remark=None)
-    assert settle_machine(rows)["level"].tolist() == ([] if level is None else [level])
+    rows = pd.DataFrame(columns).assign(query_id="q", moment_id="m", remark=None)
+    rows["expected"] = [float(answer or 0) for answer in levels]
+    settled = settle_machine(rows)
+    assert settled["level"].tolist() == ([] if level is None else [level])
+    if level is not None:
+        assert settled["span"].tolist() == [max(levels) - min(levels)]
+        assert settled["expected"].tolist() == [sum(levels) / len(levels)]
+        unknown = settle_machine(rows.assign(expected=[*levels[1:], None]))
+        assert unknown["expected"].isna().all()
 
 
 def test_a_release_is_loaded_and_published_with_its_machines_levels(folder):
