@@ -10,7 +10,7 @@ from email import message_from_bytes
 import pytest
 
 MB = 10**6
-LARGEST, LARGEST_INSTALLED = 0.200 * MB, 150 * MB
+LARGEST_INSTALLED = 150 * MB
 SLOWEST_IMPORT = 0.06
 """Seconds."""
 
@@ -41,7 +41,6 @@ def test_the_wheel_holds_momentrank_alone(wheel):
     packages = {name.split("/")[0] for name in names if ".dist-info/" not in name}
     assert packages == {"momentrank"}
     assert "momentrank/py.typed" in names
-    assert wheel.stat().st_size < LARGEST
 
 
 @pytest.mark.integration
