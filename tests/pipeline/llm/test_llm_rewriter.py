@@ -50,11 +50,12 @@ def test_2000_descriptions_all_end_right_on_a_bad_day(
     llm = rewriter(server, per_request=per_request, timeout=2.0)
     assert rewrite(llm, asked) == expect_rewrites(asked)
     assert len(set(FAULTS) & set(server.stats.faults)) >= 5
-    # On a busy machine an answer may come too late, though no fault had it so.
+    # On a busy machine an answer may come too late, or a request, though no fault had it so.
     late = llm.spent.outcomes["timeout"] - server.stats.faults["timeout"]
     assert server.stats.max_in_flight <= 8 + late
     assert server.stats.answered.total() - len(server.stats.answered) <= late
-    assert llm.spent.outcomes[OK] < llm.spent.requests == server.stats.requests
+    assert llm.spent.outcomes[OK] < llm.spent.requests
+    assert 0 <= llm.spent.requests - server.stats.requests <= late
 
 
 @pytest.mark.parametrize("fault", FAULTS)
