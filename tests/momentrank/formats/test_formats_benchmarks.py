@@ -132,6 +132,14 @@ def test_annotations(tmp_path, text, fmt, rows, name):
         load_run(path)
 
 
+@pytest.mark.parametrize("number", ["6", "82.5", "57.35"])
+def test_a_duration_that_no_float_holds_is_none(tmp_path, number):
+    text = next(text for text in (DIDEMO, ACTIVITYNET, TVR) if f": {number}" in text)
+    changed = text.replace(f": {number}", f": 1{'0' * 400}", 1)
+    before, after = (load_truth(file_of(tmp_path, one)).durations for one in (text, changed))
+    assert len(after) == len(before) - 1
+
+
 def test_durations_and_texts(tmp_path):
     def read(text):
         truth = load_truth(file_of(tmp_path, text))
