@@ -38,7 +38,7 @@ from annotation.workforce import hours, invitations
 from annotation.workforce.listing import listing
 from annotation.workforce.voiding import Period, void
 from momentrank.errors import UsageError
-from pipeline.campaign.campaign import FILE, CampaignError, load_campaign
+from pipeline.campaign.phases import require_campaign
 from pipeline.core import cli, csv_files, files, git, tables
 from pipeline.core.params import load
 
@@ -48,14 +48,15 @@ LEAD = tables.WORK / "lead"
 
 def run_list(_options: argparse.Namespace) -> None:
     """Print who takes part."""
-    connection = require_connection()
+    connection = require_connection("annotation.people list")
     standings = read_standings(connection.roster.annotators, required=load().exam.required)
     sys.stdout.writelines(listing(connection, standings, tables.VOIDED.read()))
 
 
 def run_invite(options: argparse.Namespace) -> None:
     """Print the invitations, or write them for mail merge."""
-    invited = list(invitations.invite(require_connection(), load()))
+    connection = require_connection("annotation.people invite")
+    invited = list(invitations.invite(connection, load()))
     if options.csv is None:
         lines = (line for invitation in invited for line in invitations.text(invitation))
         sys.stdout.writelines(f"{line}\n" for line in lines)
@@ -100,9 +101,7 @@ def run_void(options: argparse.Namespace) -> None:
         CampaignError: no campaign was opened here, or there is nothing like that to void.
         UsageError: the period ends before it begins.
     """
-    campaign = load_campaign()
-    if campaign is None:
-        raise CampaignError(f"{FILE}: no campaign was opened here")
+    campaign = require_campaign("annotation.people void")
     if options.until and options.until.instant <= options.since:
         raise UsageError(
             f"--to {options.until.typed} is not after --from {options.since:%Y-%m-%d %H:%M} (UTC)"

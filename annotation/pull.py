@@ -25,6 +25,7 @@ from annotation.answers.judgments import trust_all
 from annotation.answers.pulling import OUTPUTS, pull
 from annotation.label_studio.connection import connect, hold_lock
 from pipeline.campaign.campaign import load_open_campaign
+from pipeline.campaign.phases import check_state
 from pipeline.core import cli, files, tables
 
 OF_EXAM = (tables.EXAM, tables.EXAM_ANSWERS, tables.QUALIFICATIONS)
@@ -32,6 +33,9 @@ OF_EXAM = (tables.EXAM, tables.EXAM_ANSWERS, tables.QUALIFICATIONS)
 
 def main(options: argparse.Namespace) -> None:
     """Pull, if a campaign is open and a server is configured."""
+    for option in ("accept-loss", "trust-imported"):
+        if getattr(options, option.replace("-", "_")):
+            check_state(f"annotation.pull --{option}")
     for table in (*OUTPUTS, *OF_EXAM):
         if not table.path.is_file():
             table.write(table.empty())

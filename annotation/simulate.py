@@ -117,7 +117,7 @@ def _open(connection: Connection, project: Project, share: float) -> list[tuple[
 
 def main(options: argparse.Namespace) -> None:
     """Answer, and log how many tasks."""
-    done = simulate(require_connection(), truth(), options.share, options.seed)
+    done = simulate(require_connection("annotation.simulate"), truth(), options.share, options.seed)
     more = "" if done else f"; is everyone's account in {PRIVATE}, and has `dvc repro` run?"
     cli.log(f"simulate: {done} tasks answered{more}")
 

@@ -144,23 +144,6 @@ def load_open_campaign(path: Path = FILE) -> Campaign | None:
     return None if campaign is None or campaign.closed else campaign
 
 
-def require_open_campaign() -> Campaign:
-    """Return the campaign in which people judge.
-
-    Raises:
-        CampaignError: none is open here.
-    """
-    campaign = load_campaign()
-    if campaign is None:
-        raise CampaignError(
-            f"{FILE}: no campaign is open here; to open one:"
-            " python -m annotation.campaign open --name NAME"
-        )
-    if campaign.closed:
-        raise CampaignError(f"{FILE}: the campaign {campaign.name!r} is closed")
-    return campaign
-
-
 def write_campaign(campaign: Campaign, path: Path = FILE) -> None:
     """Write the campaign's file."""
     lines = (f"{name}: {json.dumps(value)}\n" for name, value in campaign.model_dump().items())

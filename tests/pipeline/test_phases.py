@@ -64,7 +64,7 @@ def test_a_pilot_is_asked_alone_and_then_all_others(take_over):
     wanted = pilot | others if take_over else others
     assert set(ended.select_asked(QUERIES)["query_id"]) == wanted
     assert set(ended.select_kept(QUERIES)["query_id"]) == wanted
-    with pytest.raises(CampaignError, match="no pilot is running"):
+    with pytest.raises(CampaignError, match="has no pilot running"):
         end_pilot(ended, take_over=take_over, now="2024-05-03T07:00:00Z")
 
 
