@@ -20,12 +20,20 @@ def append_pairs(ledger: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
     return tables.PAIRS.check(pd.concat([ledger, numbered], ignore_index=True))
 
 
-def find_restored(ledger: pd.DataFrame, now: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `now` that are back to an earlier form, not as last shown (`SHOWN_KEY`).
+def find_unrecorded(ledger: pd.DataFrame, votes: pd.DataFrame) -> pd.DataFrame:
+    """Return the forms (`SHOWN_KEY`) that were shown or have votes, but are not the last row.
 
-    Their earlier judgments count again, although nobody needs to be asked: the ledger must record
-    this, because the consensus reads nothing else.
+    A pair is back to an earlier form; or its row was lost, where git could not merge two ledgers
+    and one was taken.
     """
-    before = ledger[SHOWN_KEY].drop_duplicates()
-    gone = before[~is_in(before, last_shown(ledger), SHOWN_KEY)]
-    return now.merge(gone, on=SHOWN_KEY).drop_duplicates(PAIR_KEY)
+    before = pd.concat([ledger[SHOWN_KEY], votes[SHOWN_KEY]]).drop_duplicates()
+    return before[~is_in(before, last_shown(ledger), SHOWN_KEY)]
+
+
+def find_restored(unrecorded: pd.DataFrame, now: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of `now` that have one of these forms (`find_unrecorded`).
+
+    Their judgments count, although nobody needs to be asked: the ledger must record this, because
+    the consensus reads nothing else.
+    """
+    return now.merge(unrecorded, on=SHOWN_KEY).drop_duplicates(PAIR_KEY)

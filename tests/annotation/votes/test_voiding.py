@@ -171,6 +171,7 @@ def test_a_second_batch_follows_the_mean_of_the_votes_that_count():
 
 RAW = {
     "annotation/pull.py": "writes them",
+    "annotation/tasks/pushing.py": "records what was shown, whether votes on it count or not",
     "annotation/rehearsal.py": "counts what people made, before it is thrown away",
 }
 """Who reads judgments.csv and need not ask what is voided."""
