@@ -34,6 +34,7 @@ import pandas as pd
 from annotation.label_studio.connection import require_connection
 from annotation.quality.standing import read_standings
 from annotation.roster import roster
+from annotation.votes.campaign_votes import consensus
 from annotation.workforce import hours, invitations
 from annotation.workforce.listing import listing
 from annotation.workforce.voiding import Period, void
@@ -110,7 +111,8 @@ def run_void(options: argparse.Namespace) -> None:
     until = options.until and options.until.instant
     period = Period(options.number, options.since, until, options.reason)
     judgments, now = tables.JUDGMENTS.read(), datetime.now(UTC)
-    result = void(tables.VOIDED.read(), judgments, people, period, now)
+    before = tables.VOIDED.read()
+    result = void(before, judgments, people, period, now)
     tables.VOIDED.write(result.voided)
     annotator = f"annotator {period.annotator}"
     git.commit([tables.VOIDED.path], f"Void the judgments of {annotator} {period.text}")
@@ -123,11 +125,19 @@ def run_void(options: argparse.Namespace) -> None:
     listed = people.get(period.annotator)
     if period.until is None and listed is not None and listed.active:
         cli.log(f"{annotator} gets no further tasks; set active: false in {roster.PUBLIC}")
-    cli.log(
-        "the campaign is closed, so nobody else is asked; next: dvc repro release report"
-        if campaign.closed
-        else "next: dvc repro, which gives these pairs to others"
-    )
+    if campaign.closed:
+        ledger, rounding = tables.PAIRS.read(), load().consensus.rounding
+        with_level, still = (
+            consensus(judgments, ledger, voided, closed=True, rounding=rounding)["level"].notna()
+            for voided in (before, result.voided)
+        )
+        lost = int((with_level & ~still).sum())
+        cli.log(
+            f"the campaign is closed, so nobody else is asked, and {lost:,} pairs lose their level;"
+            " next: dvc repro release report"
+        )
+    else:
+        cli.log("next: dvc repro, which gives these pairs to others")
 
 
 def write_private(path: Path, frame: pd.DataFrame) -> None:
