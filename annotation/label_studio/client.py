@@ -53,11 +53,12 @@ class LabelStudio:
             return release if isinstance(release, str) else None
         return None
 
-    def compare_version(self) -> None:
-        """Log a warning if the server's version is not the one that was tested."""
+    def compare_version(self) -> str | None:
+        """Return the server's version; log a warning if it is not the one that was tested."""
         version = self.version()
         if version not in {None, TESTED}:
             cli.log(f"WARNING: {self.url} is Label Studio {version}; only {TESTED} was tested")
+        return version
 
     def projects(self) -> Iterator[Project]:
         """Yield all projects that the token's owner can see.

@@ -16,9 +16,11 @@ from werkzeug import Response
 from annotation import pull, push
 from annotation.label_studio import page, projects
 from annotation.label_studio.client import TESTED, LabelStudio
+from annotation.label_studio.connection import connect
 from annotation.label_studio.errors import StudioError
 from annotation.label_studio.keys import Key
 from annotation.label_studio.settings import Endpoint
+from annotation.server import check
 from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.pairs import query_sha
 from pipeline.core import tables
@@ -254,6 +256,16 @@ def test_another_version_is_one_line_and_no_refusal(server, folder, capsys):
     [line] = [line for line in capsys.readouterr().err.splitlines() if "WARNING" in line]
     assert {"1.20.0;", TESTED} <= set(line.split())
     assert set(folder.get(tables.JUDGMENTS)["level"]) == {4}
+
+
+@pytest.mark.parametrize("ask", [check, lambda: connect("push")], ids=["check", "push"])
+def test_a_push_and_a_check_name_another_version(ask, server, folder, capsys):
+    ask()
+    assert "WARNING" not in capsys.readouterr().err
+    server.version["release"] = "1.22.0"
+    said = ask()
+    assert f"Label Studio 1.22.0; only {TESTED} was tested" in capsys.readouterr().err
+    assert ask is not check or "Label Studio 1.22.0, " in said
 
 
 @pytest.mark.parametrize(
