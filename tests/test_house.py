@@ -84,7 +84,7 @@ BUDGET = {
     "baselines": 4_500,
     "benchmarks": 1_900,
     "tools": 510,
-    "tests": 46_500,
+    "tests": 46_640,
 }
 """The lines that a package may have; who raises a budget says in the commit for what."""
 MAX_WORDS, MAX_LINES, MAX_CODE_DEPS = 27_000, 500, 140

@@ -14,7 +14,8 @@ from annotation.roster.roster import Roster, read_roster
 from pipeline.campaign.campaign import (
     Campaign,
     CampaignError,
-    load_open_campaign,
+    describe_absence,
+    load_campaign,
     require_open_campaign,
 )
 from pipeline.core import cli
@@ -43,9 +44,9 @@ def connect(name: str) -> Connection | None:
     Raises:
         MomentRankError: the campaign's files are not valid, or its secret is missing.
     """
-    campaign = load_open_campaign()
-    if campaign is None:
-        cli.log(f"{name}: no campaign is open, so nobody is asked")
+    campaign = load_campaign()
+    if campaign is None or campaign.closed:
+        cli.log(f"{name}: {describe_absence(campaign)}")
         return None
     connection = _connect(campaign)
     if connection is None:

@@ -144,6 +144,13 @@ def load_open_campaign(path: Path = FILE) -> Campaign | None:
     return None if campaign is None or campaign.closed else campaign
 
 
+def describe_absence(campaign: Campaign | None) -> str:
+    """Return why nobody is asked: the campaign is closed, or None was opened."""
+    if campaign is None:
+        return "no campaign is open, so nobody is asked"
+    return f"{campaign.name} is closed, so nobody is asked"
+
+
 def require_open_campaign() -> Campaign:
     """Return the campaign in which people judge.
 
