@@ -59,7 +59,7 @@ def clips(
         return Outcome({}, dict.fromkeys(moments["moment_id"], "no-videos"), set())
     contents, absent = _videos(moments, hashes, params.clips.workers or cores())
     hashes.save()
-    jobs = plan_clips(moments, contents, params.clips, params.ingest.end_slack)
+    jobs = plan_clips(moments, contents, params.clips, params.ingest.slack)
     possible = {moment: job for moment, job in jobs.items() if moment not in absent}
     outcome = _cut_missing(possible, params.clips, params.engine)
     remove_others(FOLDER, {job.clip for job in jobs.values()} | {*protected})

@@ -11,7 +11,12 @@ from annotation.label_studio import keys, settings
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.keys import Signer
 from annotation.roster.roster import Roster, read_roster
-from pipeline.campaign.campaign import Campaign, CampaignError, load_open_campaign
+from pipeline.campaign.campaign import (
+    Campaign,
+    CampaignError,
+    describe_absence,
+    load_campaign,
+)
 from pipeline.campaign.phases import require_campaign
 from pipeline.core import cli
 from pipeline.core.params import load
@@ -39,9 +44,9 @@ def connect(name: str) -> Connection | None:
     Raises:
         MomentRankError: the campaign's files are not valid, or its secret is missing.
     """
-    campaign = load_open_campaign()
-    if campaign is None:
-        cli.log(f"{name}: no campaign is open, so nobody is asked")
+    campaign = load_campaign()
+    if campaign is None or campaign.closed:
+        cli.log(f"{name}: {describe_absence(campaign)}")
         return None
     connection = _connect(campaign)
     if connection is None:

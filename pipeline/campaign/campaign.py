@@ -144,6 +144,13 @@ def load_open_campaign(path: Path = FILE) -> Campaign | None:
     return None if campaign is None or campaign.closed else campaign
 
 
+def describe_absence(campaign: Campaign | None) -> str:
+    """Return why nobody is asked: the campaign is closed, or None was opened."""
+    if campaign is None:
+        return "no campaign is open, so nobody is asked"
+    return f"{campaign.name} is closed, so nobody is asked"
+
+
 def write_campaign(campaign: Campaign, path: Path = FILE) -> None:
     """Write the campaign's file."""
     lines = (f"{name}: {json.dumps(value)}\n" for name, value in campaign.model_dump().items())

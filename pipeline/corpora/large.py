@@ -50,6 +50,13 @@ class LargeCorpus:
         first = "select min(row) as row, reason from refused group by reason"
         return pd.concat(self._rejected(first))
 
+    def list_needed(self) -> pd.DataFrame:
+        """Return how many rejected rows would need which limits, by reason."""
+        return self.database.frame(
+            "select reason, needed, count(*) as rows from reasoned where needed is not null"
+            " group by reason, needed order by reason, needed"
+        )
+
     def paths(self) -> list[str]:
         """Return the paths of the videos that have one."""
         frame = self.database.frame(

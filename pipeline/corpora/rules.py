@@ -20,6 +20,10 @@ MAX_ID = 500
 """Characters: files and servers refuse longer names."""
 SAME_LENGTH = 0.5
 """Seconds by which a duration may differ from its moment's length and count as equal (rounding)."""
+LIMITS = {"ends-after-video": "ingest.end_slack", "too-long": "ingest.max_characters"}
+"""The keys that are limits, by the reason that they are for."""
+STEP = 0.01
+"""Seconds: how exactly a needed `ingest.end_slack` is given."""
 LARGEST_INTEGER = 2**63
 """A larger integer is not a time, and pandas can't convert it."""
 
@@ -43,17 +47,27 @@ def convert(raw: pd.DataFrame) -> pd.DataFrame:
 
 
 def settle(frame: pd.DataFrame, params: Ingest) -> pd.DataFrame:
-    """Add `several`, `reason` and `clipped`, and give each row the duration of its video.
+    """Add `several`, `reason`, `needed` and `clipped`, and give each row the duration of its video.
 
     `usual` is the duration that most of the video's rows give, `probed` that of the video itself,
-    or null. `reason` is why the row can't be used, judged by itself, or empty. Ends past the video
-    are clipped.
+    or null. `reason` is why the row can't be used, judged by itself, or empty; `needed` is the
+    smallest limit (`LIMITS`) that would keep it, or null. Ends past the video are clipped.
     """
     several = frame["duration"].notna() & (frame["duration"] != frame["usual"])
     frame = frame.assign(duration=frame["usual"].fillna(frame["probed"]), several=several)
     clipped = frame["end"] > frame["duration"]
     end = np.minimum(frame["end"], frame["duration"])
-    return frame.assign(reason=_reasons(frame, params), clipped=clipped, end=end)
+    reason = _reasons(frame, params)
+    needed = _find_needed(frame, reason)
+    return frame.assign(reason=reason, needed=needed, clipped=clipped, end=end)
+
+
+def _find_needed(frame: pd.DataFrame, reason: pd.Series) -> pd.Series:
+    past = (frame["end"] - frame["duration"]).where(reason == "ends-after-video")
+    # The limit itself is excluded; what is added makes 0.29 * 100 more than 28.99.
+    slack = pd.Series(np.floor(past / STEP + 1e-6) + 1, frame.index) * STEP
+    length = frame["description"].astype("str").str.len().where(reason == "too-long")
+    return slack.round(2).fillna(length.astype("float64"))
 
 
 def _is_of_moment(frame: pd.DataFrame) -> pd.Series:
@@ -122,9 +136,10 @@ def _reasons(frame: pd.DataFrame, params: Ingest) -> pd.Series:
         "no-duration": ~(duration > 0),
         "negative-time": (start < 0) | (end < 0),
         "too-late": (start > LATEST) | (end > LATEST) | (duration > LATEST),
-        "end-not-after-start": end <= start,
+        "zero-length": end == start,
+        "end-not-after-start": end < start,
         "starts-after-video": start >= duration,
-        "ends-after-video": (end > duration) & ~(end - duration < params.end_slack),
+        "ends-after-video": (end > duration) & ~(end - duration < params.slack),
     }
     first = np.select(list(reasons.values()), list(reasons), default="")
     return frame["problem"].where(frame["problem"] != "", pd.Series(first, frame.index))

@@ -128,11 +128,14 @@ def hidden_checks(checks: pd.DataFrame) -> Grid | None:
 
 
 def stopped(state: Metrics) -> list[Flag]:
-    """Return the people whom hidden checks have stopped, and why."""
-    people = state.get("checks", {}).get("stopped", {})
+    """Return the people whom the exam or hidden checks have stopped, and why."""
+    since = {
+        annotator: f"no new tasks since {stop['since'][:10]}"
+        for annotator, stop in state.get("checks", {}).get("stopped", {}).items()
+    }
     return [
-        Flag(annotator, [f"no new tasks since {stop['since'][:10]}: {stop['reason']}"])
-        for annotator, stop in people.items()
+        Flag(annotator, [f"{since.get(annotator, 'was stopped')}: {why}"])
+        for annotator, why in state.get("stopped", {}).items()
     ]
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import json
+import re
 import shutil
 
 import numpy as np
@@ -14,7 +15,7 @@ from project import name_collection
 from support.campaign_cases import NONE_VOIDED
 from support.rehearsed import rehearsed
 
-from annotation import consensus
+from annotation import consensus, rehearsal
 from annotation.label_studio import guideline
 from annotation.pooling import published
 from annotation.votes import campaign_votes, raw, raw_consensus
@@ -24,6 +25,7 @@ from momentrank.ids import decode_id
 from pipeline import release
 from pipeline.campaign.campaign import write_campaign
 from pipeline.core import tables
+from pipeline.core.cli import write_metrics
 from pipeline.distribution import manifest as manifests
 from pipeline.distribution.records import RECORDS
 
@@ -63,9 +65,9 @@ def checkout(folder, repository, judgments, ledger, campaign=CAMPAIGN):
 @pytest.fixture(scope="module")
 def release_folder(tmp_path_factory, repository):
     """Return the folder of the release of the finished campaign."""
-    rehearsal = rehearsed()
+    finished = rehearsed()
     return checkout(
-        tmp_path_factory.mktemp("r") / "c", repository, rehearsal.judgments, rehearsal.ledger
+        tmp_path_factory.mktemp("r") / "c", repository, finished.judgments, finished.ledger
     )
 
 
@@ -128,17 +130,29 @@ def test_the_published_training_code_finds_what_it_reads(release_folder):
         assert len(set(map(str, ids))) == len(ids)
 
 
+def test_a_rehearsal_ends_with_the_agreement_of_the_card(release_folder):
+    card = " ".join((release_folder / "README.md").read_text().split())
+    with contextlib.chdir(release_folder.parent.parent):
+        write_metrics("reference_runs", {"test": {"runs": {}}})
+        [line] = [line for line in rehearsal.outcome().splitlines() if "agreement" in line]
+    near, alpha = re.search(
+        r"([\d.]+) % within 1, ordinal alpha ([\d.]+) \(first two", line
+    ).groups()
+    assert f"ordinal alpha {alpha}, " in card
+    assert f"{near}% at most one level apart" in card
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_consensus_is_closer_to_the_truth_than_one_annotator(seed):
     """The exact mean is; the level, which is rounded up, errs less often by more than 1."""
-    rehearsal = rehearsed(seed=seed)
+    finished = rehearsed(seed=seed)
     agreed = campaign_votes.consensus(
-        rehearsal.judgments, rehearsal.ledger, NONE_VOIDED, closed=True
+        finished.judgments, finished.ledger, NONE_VOIDED, closed=True
     ).dropna(subset="level")
-    single = rehearsal.judgments.dropna(subset="level")
+    single = finished.judgments.dropna(subset="level")
 
     def errors(table, column):
-        truth = [rehearsal.truth(*pair) for pair in table[["query_id", "moment_id"]].to_numpy()]
+        truth = [finished.truth(*pair) for pair in table[["query_id", "moment_id"]].to_numpy()]
         return abs(table[column].astype(float) - np.array(truth))
 
     single_errors = errors(single, "level")
@@ -166,9 +180,9 @@ def test_the_raw_votes_give_the_released_levels_again(release_folder, tmp_path):
 
 
 def test_the_same_inputs_are_the_same_bytes_in_whatever_order(release_folder, tmp_path, repository):
-    rehearsal = rehearsed()
+    finished = rehearsed()
     shuffled = (
-        frame.sample(frac=1, random_state=3) for frame in (rehearsal.judgments, rehearsal.ledger)
+        frame.sample(frac=1, random_state=3) for frame in (finished.judgments, finished.ledger)
     )
     again = checkout(tmp_path / "c", repository, *shuffled)
     assert hashes(again) == hashes(release_folder)
