@@ -12,7 +12,7 @@ import pandas as pd
 
 from annotation.answers import reader
 from annotation.answers.departures import find_left
-from annotation.answers.judgments import FirstPairs, sort_answers
+from annotation.answers.judgments import FirstPairs, Rules, sort_answers
 from annotation.label_studio import projects
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.keys import PAIR_FIELDS
@@ -74,12 +74,12 @@ def fetch_decisions(
         )
     until = {person.number: person.until for person in connection.roster.annotators}
     left_by = find_left(departed, until, tables.JUDGMENT_HISTORY.empty())
+    labels_at = connection.campaign.labels_at
+    rules = Rules(connection.signer, labels_at, first_pairs=_first_pairs(before))
     for owner in reader.owners(connection, found_projects) if found_projects else ():
         tasks = reader.read(connection.studio, found_projects[owner.annotator], full=full)
         deciding = owner._replace(kinds=("adjudication",), left=left_by(owner.annotator))
-        rows = sort_answers(
-            tasks.values(), deciding, connection.signer, first_pairs=_first_pairs(before)
-        )
+        rows = sort_answers(tasks.values(), deciding, rules)
         open_tasks += [
             OpenTask(*(row[name] for name in OpenTask._fields)) for row in rows.open_tasks
         ]

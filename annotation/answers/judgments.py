@@ -8,13 +8,15 @@ nothing unreadable ever becomes a level.
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from annotation.answers.departures import Left, never
 from annotation.label_studio.keys import Key, Pair, Signer
-from annotation.label_studio.page import read_answer
+from annotation.label_studio.page import Answer, read_answer
 from annotation.label_studio.records import AnsweredTask
+from pipeline.campaign.guideline import Labels
 from pipeline.core import tables
 
 Row = dict[str, Any]
@@ -60,6 +62,8 @@ class Origin(NamedTuple):
 
 FirstPairs = Mapping[str, Pair]
 """The pairs of answers, by origin, as of when they were first pulled."""
+LabelsAt = Callable[[datetime], Sequence[Labels]]
+"""The texts of the page's choices at an instant, then those of earlier versions."""
 Trust = Callable[[str], bool]
 """Whether an imported answer counts, by its origin."""
 
@@ -74,17 +78,22 @@ def trust_all(_origin: str) -> bool:
     return True
 
 
-def sort_answers(
-    tasks: Iterable[AnsweredTask],
-    owner: Owner,
-    signer: Signer,
-    trust: Trust = trust_none,
-    first_pairs: FirstPairs = MappingProxyType({}),
-) -> SortedAnswers:
-    """Sort the answers in one project's tasks.
+class Rules(NamedTuple):
+    """How a campaign's answers are read: its keys, and the texts of its choices.
 
-    An answer that `first_pairs` lists for another pair was given to what its task showed then.
+    `trust` says which imported answers count. An answer that `first_pairs` lists for another pair
+    was given to what its task showed then.
     """
+
+    signer: Signer
+    labels_at: LabelsAt
+    trust: Trust = trust_none
+    first_pairs: FirstPairs = MappingProxyType({})
+
+
+def sort_answers(tasks: Iterable[AnsweredTask], owner: Owner, rules: Rules) -> SortedAnswers:
+    """Sort the answers in one project's tasks."""
+    signer, labels_at, trust, first_pairs = rules
     rows = SortedAnswers([], [], [], [])
     twins_of: dict[object, list[AnsweredTask]] = defaultdict(list)
     for task in tasks:
@@ -96,7 +105,9 @@ def sort_answers(
             origin = Origin(
                 valid_key, shown and not _is_of_another_pair(answer, valid_key, first_pairs)
             )
-            _sort_answer(rows, answer, owner, origin, trust)
+            fault = _fault(answer, owner, origin, trust)
+            content = Answer(problem=fault) if fault else _read(answer, labels_at)
+            _sort_answer(rows, answer, owner, valid_key, content)
         rows.rejected.extend(
             _refusal(draft, owner, valid_key, "draft")
             for draft in task.drafts
@@ -147,14 +158,19 @@ def _sort_twins(
     rows.duplicates.extend(task.id for task in waiting[len(open_tasks) :])
 
 
+def _read(answer: Mapping[str, Any], labels_at: LabelsAt) -> Answer:
+    return read_answer(answer["result"], labels_at(datetime.fromisoformat(answer["updated_at"])))
+
+
 def _sort_answer(
-    rows: SortedAnswers, answer: Mapping[str, Any], owner: Owner, origin: Origin, trust: Trust
+    rows: SortedAnswers,
+    answer: Mapping[str, Any],
+    owner: Owner,
+    key: Key | None,
+    content: Answer,
 ) -> None:
-    key, reason = origin.key, _fault(answer, owner, origin, trust)
-    content = None if reason else read_answer(answer["result"])
-    if key is None or content is None or content.problem:
-        fault = reason or (content.problem if content else None) or "bad-key"
-        rows.rejected.append(_refusal(answer, owner, key, fault))
+    if key is None or content.problem is not None:
+        rows.rejected.append(_refusal(answer, owner, key, content.problem or "bad-key"))
     else:
         judged = {
             "level": content.level,

@@ -7,20 +7,24 @@ import pandas as pd
 
 from pipeline.campaign.campaign import FILE, Campaign, CampaignError, GuidelineVersion, Instant
 from pipeline.campaign.collection import select_distinct_texts
+from pipeline.campaign.guideline import Labels
 from pipeline.campaign.next_step import END_PILOT
 from pipeline.core import rng
 
 
 class GuidelineFile(NamedTuple):
-    """A guideline as it is in the checkout: its version, hash and path."""
+    """A guideline as it is in the checkout: its version, hash, path, and its choices' texts."""
 
     version: str
     sha: str
     path: Path
+    labels: Labels
 
     def since(self, now: Instant, reason: str | None = None) -> GuidelineVersion:
         """Return it as a version in force from `now` on."""
-        return GuidelineVersion(version=self.version, sha=self.sha, since=now, reason=reason)
+        return GuidelineVersion(
+            version=self.version, sha=self.sha, since=now, reason=reason, labels=dict(self.labels)
+        )
 
 
 def draw_pilot(queries: pd.DataFrame, campaign: str, size: int) -> list[str]:

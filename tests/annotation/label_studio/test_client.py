@@ -10,6 +10,7 @@ from http import HTTPStatus
 
 import label_studio_sdk.core.http_client
 import pytest
+from opened import LABELS
 from support.campaign_folder import CAMPAIGN, CampaignFolder, Size, email_of
 from werkzeug import Response
 
@@ -91,7 +92,7 @@ class Model:
             "data": page.task_data(query, clip, signed),
             "is_labeled": True,
             "updated_at": NOW,
-            "annotations": [answer | times | {"result": page.result_of(self.level)}],
+            "annotations": [answer | times | {"result": page.result_of(LABELS, self.level)}],
             "drafts": [],
         }
 
