@@ -23,8 +23,10 @@ Row = dict[str, Any]
 LONGEST_SECONDS = 1e9
 NOT_THEIRS = ("not-the-annotator", "imported")
 """Reasons about an answer's author: they apply to one version of it, not to earlier ones."""
-SOMEBODY_ELSES = (*NOT_THEIRS, "changed-by-another", "not-what-was-shown", "bad-key")
+SOMEBODY_ELSES = (*NOT_THEIRS, "changed-by-another", "not-what-was-shown", "bad-key", "prefilled")
 """Reasons that are someone else's doing: the annotator's earlier answer still counts."""
+BY_HAND = "manual"
+"""What Label Studio's page says of a choice that nobody made in advance."""
 
 
 class SortedAnswers(NamedTuple):
@@ -194,7 +196,17 @@ def _fault(answer: Mapping[str, Any], owner: Owner, origin: Origin, trust: Trust
         return "not-what-was-shown"
     if owner.left(_origin(answer), answer["updated_at"]):
         return "left"
+    if _is_prefilled(answer):
+        return "prefilled"
     return "skipped" if answer["was_cancelled"] else None
+
+
+def _is_prefilled(answer: Mapping[str, Any]) -> bool:
+    """Return whether the page opened with a choice already made: from a prediction, or a copy."""
+    result = answer["result"] if isinstance(answer["result"], list) else []
+    origins = {region.get("origin", BY_HAND) for region in result if isinstance(region, Mapping)}
+    copied = answer.get("parent_prediction") or answer.get("parent_annotation")
+    return copied is not None or bool(origins - {BY_HAND, None})
 
 
 def _foreign_reason(answer: Mapping[str, Any], owner: Owner, trust: Trust) -> str | None:
@@ -251,13 +263,14 @@ def _refusal(answer: Mapping[str, Any], owner: Owner, key: Key | None, reason: s
 def _takes_back(answer: Mapping[str, Any], owner: Owner, reason: str) -> str:
     """Return which older versions a refused answer withdraws: all, this very one, or none.
 
-    `none` means that someone tampered with them; people who have left keep their earlier answers.
+    `none` means that someone tampered with them; people who have left keep their earlier answers,
+    as do those for whom somebody chose in advance.
 
     An annotator withdraws their own earlier answers. It may become clear later that an answer was
     never theirs (their account was corrected); if it became another's, someone changed it.
     """
     if reason in NOT_THEIRS and None not in {owner.account, _account(answer["completed_by"])}:
         return "version"
-    if reason == "left":
+    if reason in {"left", "prefilled"}:
         return "kept"
     return "none" if reason in {*SOMEBODY_ELSES, "draft"} else "all"

@@ -26,17 +26,6 @@ REMARKS: Mapping[Purpose, Sequence[str]] = {
 }
 """What the tasks of a purpose show between query and clip: fields of their data."""
 
-OPTIONS: dict[str, object] = {
-    "show_instruction": True,
-    "show_skip_button": False,
-    "enable_empty_annotation": False,
-    "show_annotation_history": False,
-    "show_collab_predictions": False,
-    "maximum_annotations": 1,
-    "sampling": "Sequential sampling",
-}
-"""A project's settings in Label Studio, in addition to configuration and instruction."""
-
 UNKNOWN_TEXT = ("bad-level", "bad-reason", "both")
 """Problems of an answer whose texts are not this version's."""
 _PLACEHOLDER = re.compile(r"<!-- (\w+) -->|\{\{ (\w+) \}\}")

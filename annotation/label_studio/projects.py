@@ -12,7 +12,6 @@ MARK = re.compile(
     r"MomentRank (campaign|exam|feedback|adjudication) ([0-9a-f-]{36}), annotator ([0-9]{1,9})\."
 )
 TITLE_LENGTH = 50
-COMPARED = ("title", "description", "label_config", "expert_instruction")
 
 
 def mark(campaign: str, annotator: int, purpose: Purpose = "campaign") -> str:

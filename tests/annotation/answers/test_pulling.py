@@ -135,6 +135,7 @@ def owner_who_left(before=None, away=AWAY, until=None):
 
 
 REFUSED = {
+    "prefilled": task(answer(parent_prediction=5)),
     "left": task(answer(made=6)),
     "bad-key": task(answer(), pair=TAMPERED),
     "not-the-annotator": task(answer(completed_by=OTHER)),

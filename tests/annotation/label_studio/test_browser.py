@@ -13,7 +13,8 @@ from support.campaign_folder import email_of, query_of
 from support.disputed import EXPERT, SETTLED, VOTES, disputed_campaign
 from support.studio import studio
 
-from annotation.label_studio.page import OPTIONS, Answer, read_answer
+from annotation.label_studio.page import Answer, read_answer
+from annotation.label_studio.records import OPTIONS
 from pipeline.core import tables
 from pipeline.video.ffmpeg import write_video
 

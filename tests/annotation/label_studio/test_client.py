@@ -19,6 +19,7 @@ from annotation.label_studio import page, projects
 from annotation.label_studio.client import TESTED, LabelStudio
 from annotation.label_studio.errors import StudioError
 from annotation.label_studio.keys import Key
+from annotation.label_studio.records import OPTIONS
 from annotation.label_studio.settings import Endpoint
 from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.pairs import query_sha
@@ -74,7 +75,7 @@ class Model:
     def as_project(self, _=None):
         numbers = {"task_number": TASKS, "total_annotations_number": TASKS}
         texts = {"title": "Faults, annotator 1", "description": self.description}
-        return {"id": 7, "created_at": NOW, **texts, **numbers}
+        return {"id": 7, "created_at": NOW, **texts, **numbers, **OPTIONS}
 
     def _tasks(self, request):
         first = PAGE * (int(request.args["page"]) - 1)
