@@ -71,9 +71,7 @@ def simulate(connection: Connection, level: Truth, share: float, seed: int) -> i
     projects = [
         (number, project)
         for purpose in ANSWERED
-        for number, project in find_projects(
-            connection.studio, connection.campaign, purpose
-        ).items()
+        for number, project in find_projects(connection, purpose).items()
         if number in people
     ]
     judging = {number: people[number] for number in sorted({number for number, _ in projects})}

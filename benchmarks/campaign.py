@@ -175,7 +175,7 @@ def judge_all(lead: LabelStudio, params: Params, tasks: int) -> Connection:
     """Return a campaign in which all tasks are answered."""
     campaign, pairs = connection(lead, params), make_pairs(tasks)
     push(campaign, pairs.groupby("annotator").head(1), params, beside_others=True)
-    by_annotator = projects.find_projects(lead, campaign.campaign)
+    by_annotator = projects.find_projects(campaign)
     task_data = TaskData(pairs, params.clips.url, BARE_BATCH)
     for number, keys in keys_by_annotator(pairs, campaign.campaign.guideline).items():
         account = campaign.roster.accounts[number]
@@ -214,9 +214,9 @@ def _import_answers(
         http.post(f"/api/projects/{project}/import", json=tasks).raise_for_status()
 
 
-def bare_paging(lead: LabelStudio, campaign: Connection) -> float:
+def bare_paging(campaign: Connection) -> float:
     """Return the seconds of a bare read of all pages of tasks with all fields."""
-    by_annotator = projects.find_projects(lead, campaign.campaign)
+    by_annotator = projects.find_projects(campaign)
 
     def read_all() -> None:
         with _api() as http:
@@ -252,7 +252,7 @@ def against_a_server(checkout: Path, tasks: int) -> None:
             )
         campaign = judge_all(lead, params, tasks)
         for number in range(1, ROUNDS):
-            bare, whole = bare_paging(lead, campaign), whole_pull(campaign, tasks, full=True)
+            bare, whole = bare_paging(campaign), whole_pull(campaign, tasks, full=True)
             print(
                 f"pull {tasks:,}: bare paging {bare:5.1f} s, pull {whole:5.1f} s:"
                 f" {whole / bare:.2f} times as long  (round {number})"

@@ -69,9 +69,7 @@ def fetch_decisions(
     taken_back: set[str] = set()
     found_projects: Mapping[int, Project] = {}
     if len(before) or any(person.role in DECIDING for person in connection.roster.annotators):
-        found_projects = projects.find_projects(
-            connection.studio, connection.campaign, "adjudication"
-        )
+        found_projects = projects.find_projects(connection, "adjudication")
     until = {person.number: person.until for person in connection.roster.annotators}
     left_by = find_left(departed, until, tables.JUDGMENT_HISTORY.empty())
     labels_at = connection.campaign.labels_at

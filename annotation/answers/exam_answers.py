@@ -47,7 +47,7 @@ def fetch_and_mark(connection: Connection, params: Exam, *, full: bool = False) 
     labels_at, first_pairs = connection.campaign.labels_at, _first_pairs(before, exam)
     rules = Rules(connection.signer, labels_at, first_pairs=first_pairs)
     for purpose, attempt in ATTEMPT_OF.items() if len(exam) else ():
-        exam_projects = projects.find_projects(connection.studio, connection.campaign, purpose)
+        exam_projects = projects.find_projects(connection, purpose)
         for owner in reader.owners(connection, exam_projects):
             tasks = reader.read(connection.studio, exam_projects[owner.annotator], full=full)
             of_exam = owner._replace(kinds=(purpose,))

@@ -47,7 +47,7 @@ def fetch(
         CampaignError: it is another campaign's, or a project's annotator has no known account.
     """
     rows = SortedAnswers([], [], [], [])
-    open_projects = projects.find_projects(connection.studio, connection.campaign)
+    open_projects = projects.find_projects(connection)
     before = tables.JUDGMENT_HISTORY.read()
     trusted = trust or set(before.loc[before["state"] == "trusted", "origin"]).__contains__
     people = owners(connection, open_projects)

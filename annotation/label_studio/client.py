@@ -192,6 +192,11 @@ class LabelStudio:
                 )
         return numbers
 
+    def whoami(self) -> int:
+        """Return the account that the token belongs to."""
+        with translate_errors(self.url):
+            return int(self._sdk.users.whoami(request_options=SOMETIMES).id)
+
     def invite_path(self) -> str:
         """Return the path of the sign-up link."""
         with translate_errors(self.url):

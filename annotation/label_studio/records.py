@@ -32,7 +32,8 @@ OPTIONS: dict[str, object] = {
 
 OF_PROJECT = (
     "id", "title", "description", "label_config", "expert_instruction", "created_at", "task_number",
-    "total_annotations_number", "skipped_annotations_number", "total_predictions_number", *OPTIONS,
+    "total_annotations_number", "skipped_annotations_number", "total_predictions_number",
+    "created_by", *OPTIONS,
 )  # fmt: skip
 """For a list of projects; by default Label Studio counts eight more things in each: slow."""
 
@@ -43,7 +44,7 @@ Purpose = Literal["campaign", "exam", "feedback", "adjudication"]
 class Project(NamedTuple):
     """A project, and its numbers of tasks, of submitted or skipped answers, and of predictions.
 
-    `options` are the values of `OPTIONS`.
+    `options` are the values of `OPTIONS`, `creator` is an account.
     """
 
     id: int
@@ -56,6 +57,7 @@ class Project(NamedTuple):
     answers: int
     predictions: int = 0
     options: tuple[object, ...] = tuple(OPTIONS.values())
+    creator: int | None = None
 
     @property
     def settings(self) -> dict[str, object]:
@@ -78,6 +80,7 @@ class Project(NamedTuple):
             (item.total_annotations_number or 0) + (item.skipped_annotations_number or 0),
             getattr(item, "total_predictions_number", None) or 0,
             tuple(getattr(item, name, None) for name in OPTIONS),
+            item.created_by.id if item.created_by else None,
         )
 
 

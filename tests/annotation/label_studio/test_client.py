@@ -45,6 +45,7 @@ class Model:
             ("/api/projects/", self._projects),
             ("/api/projects/7/", self.as_project),
             ("/api/users/", lambda _: self.users),
+            ("/api/current-user/whoami", lambda _: {"id": 1, "email": "lead@example.org"}),
             ("/api/version/", lambda _: self.version),
             ("/api/tasks/", self._tasks),
             ("/api/projects/7/import", lambda _: self.imported),
@@ -75,7 +76,8 @@ class Model:
     def as_project(self, _=None):
         numbers = {"task_number": TASKS, "total_annotations_number": TASKS}
         texts = {"title": "Faults, annotator 1", "description": self.description}
-        return {"id": 7, "created_at": NOW, **texts, **numbers, **OPTIONS}
+        whose = {"created_by": {"id": 1, "email": "lead@example.org"}}
+        return {"id": 7, "created_at": NOW, **texts, **numbers, **OPTIONS, **whose}
 
     def _tasks(self, request):
         first = PAGE * (int(request.args["page"]) - 1)
