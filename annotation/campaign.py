@@ -90,7 +90,7 @@ def open_campaign(name: str, *, rehearsal: bool, people: int = 0, pilot: int = 0
 
 def _guideline_file() -> phases.GuidelineFile:
     guide = guideline.current(load().annotation)
-    return phases.GuidelineFile(guide.version, guide.sha, guide.path)
+    return phases.GuidelineFile(guide.version, guide.sha, guide.path, guide.labels)
 
 
 def close_campaign(campaign: Campaign, *, give_up: bool, offline: bool = False) -> dict[str, Any]:

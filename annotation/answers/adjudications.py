@@ -12,7 +12,7 @@ import pandas as pd
 
 from annotation.answers import reader
 from annotation.answers.departures import find_left
-from annotation.answers.judgments import FirstPairs, sort_answers
+from annotation.answers.judgments import FirstPairs, Rules, sort_answers
 from annotation.label_studio import projects
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.keys import PAIR_FIELDS
@@ -69,17 +69,15 @@ def fetch_decisions(
     taken_back: set[str] = set()
     found_projects: Mapping[int, Project] = {}
     if len(before) or any(person.role in DECIDING for person in connection.roster.annotators):
-        found_projects = projects.find_projects(
-            connection.studio, connection.campaign, "adjudication"
-        )
+        found_projects = projects.find_projects(connection, "adjudication")
     until = {person.number: person.until for person in connection.roster.annotators}
     left_by = find_left(departed, until, tables.JUDGMENT_HISTORY.empty())
+    labels_at = connection.campaign.labels_at
+    rules = Rules(connection.signer, labels_at, first_pairs=_first_pairs(before))
     for owner in reader.owners(connection, found_projects) if found_projects else ():
         tasks = reader.read(connection.studio, found_projects[owner.annotator], full=full)
         deciding = owner._replace(kinds=("adjudication",), left=left_by(owner.annotator))
-        rows = sort_answers(
-            tasks.values(), deciding, connection.signer, first_pairs=_first_pairs(before)
-        )
+        rows = sort_answers(tasks.values(), deciding, rules)
         open_tasks += [
             OpenTask(*(row[name] for name in OpenTask._fields)) for row in rows.open_tasks
         ]

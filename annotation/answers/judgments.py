@@ -8,21 +8,25 @@ nothing unreadable ever becomes a level.
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from annotation.answers.departures import Left, never
 from annotation.label_studio.keys import Key, Pair, Signer
-from annotation.label_studio.page import read_answer
+from annotation.label_studio.page import Answer, read_answer
 from annotation.label_studio.records import AnsweredTask
+from pipeline.campaign.guideline import Labels
 from pipeline.core import tables
 
 Row = dict[str, Any]
 LONGEST_SECONDS = 1e9
 NOT_THEIRS = ("not-the-annotator", "imported")
 """Reasons about an answer's author: they apply to one version of it, not to earlier ones."""
-SOMEBODY_ELSES = (*NOT_THEIRS, "changed-by-another", "not-what-was-shown", "bad-key")
+SOMEBODY_ELSES = (*NOT_THEIRS, "changed-by-another", "not-what-was-shown", "bad-key", "prefilled")
 """Reasons that are someone else's doing: the annotator's earlier answer still counts."""
+BY_HAND = "manual"
+"""What Label Studio's page says of a choice that nobody made in advance."""
 
 
 class SortedAnswers(NamedTuple):
@@ -60,6 +64,8 @@ class Origin(NamedTuple):
 
 FirstPairs = Mapping[str, Pair]
 """The pairs of answers, by origin, as of when they were first pulled."""
+LabelsAt = Callable[[datetime], Sequence[Labels]]
+"""The texts of the page's choices at an instant, then those of earlier versions."""
 Trust = Callable[[str], bool]
 """Whether an imported answer counts, by its origin."""
 
@@ -74,17 +80,22 @@ def trust_all(_origin: str) -> bool:
     return True
 
 
-def sort_answers(
-    tasks: Iterable[AnsweredTask],
-    owner: Owner,
-    signer: Signer,
-    trust: Trust = trust_none,
-    first_pairs: FirstPairs = MappingProxyType({}),
-) -> SortedAnswers:
-    """Sort the answers in one project's tasks.
+class Rules(NamedTuple):
+    """How a campaign's answers are read: its keys, and the texts of its choices.
 
-    An answer that `first_pairs` lists for another pair was given to what its task showed then.
+    `trust` says which imported answers count. An answer that `first_pairs` lists for another pair
+    was given to what its task showed then.
     """
+
+    signer: Signer
+    labels_at: LabelsAt
+    trust: Trust = trust_none
+    first_pairs: FirstPairs = MappingProxyType({})
+
+
+def sort_answers(tasks: Iterable[AnsweredTask], owner: Owner, rules: Rules) -> SortedAnswers:
+    """Sort the answers in one project's tasks."""
+    signer, labels_at, trust, first_pairs = rules
     rows = SortedAnswers([], [], [], [])
     twins_of: dict[object, list[AnsweredTask]] = defaultdict(list)
     for task in tasks:
@@ -96,7 +107,9 @@ def sort_answers(
             origin = Origin(
                 valid_key, shown and not _is_of_another_pair(answer, valid_key, first_pairs)
             )
-            _sort_answer(rows, answer, owner, origin, trust)
+            fault = _fault(answer, owner, origin, trust)
+            content = Answer(problem=fault) if fault else _read(answer, labels_at)
+            _sort_answer(rows, answer, owner, valid_key, content)
         rows.rejected.extend(
             _refusal(draft, owner, valid_key, "draft")
             for draft in task.drafts
@@ -147,14 +160,19 @@ def _sort_twins(
     rows.duplicates.extend(task.id for task in waiting[len(open_tasks) :])
 
 
+def _read(answer: Mapping[str, Any], labels_at: LabelsAt) -> Answer:
+    return read_answer(answer["result"], labels_at(datetime.fromisoformat(answer["updated_at"])))
+
+
 def _sort_answer(
-    rows: SortedAnswers, answer: Mapping[str, Any], owner: Owner, origin: Origin, trust: Trust
+    rows: SortedAnswers,
+    answer: Mapping[str, Any],
+    owner: Owner,
+    key: Key | None,
+    content: Answer,
 ) -> None:
-    key, reason = origin.key, _fault(answer, owner, origin, trust)
-    content = None if reason else read_answer(answer["result"])
-    if key is None or content is None or content.problem:
-        fault = reason or (content.problem if content else None) or "bad-key"
-        rows.rejected.append(_refusal(answer, owner, key, fault))
+    if key is None or content.problem is not None:
+        rows.rejected.append(_refusal(answer, owner, key, content.problem or "bad-key"))
     else:
         judged = {
             "level": content.level,
@@ -178,7 +196,17 @@ def _fault(answer: Mapping[str, Any], owner: Owner, origin: Origin, trust: Trust
         return "not-what-was-shown"
     if owner.left(_origin(answer), answer["updated_at"]):
         return "left"
+    if _is_prefilled(answer):
+        return "prefilled"
     return "skipped" if answer["was_cancelled"] else None
+
+
+def _is_prefilled(answer: Mapping[str, Any]) -> bool:
+    """Return whether the page opened with a choice already made: from a prediction, or a copy."""
+    result = answer["result"] if isinstance(answer["result"], list) else []
+    origins = {region.get("origin", BY_HAND) for region in result if isinstance(region, Mapping)}
+    copied = answer.get("parent_prediction") or answer.get("parent_annotation")
+    return copied is not None or bool(origins - {BY_HAND, None})
 
 
 def _foreign_reason(answer: Mapping[str, Any], owner: Owner, trust: Trust) -> str | None:
@@ -235,13 +263,14 @@ def _refusal(answer: Mapping[str, Any], owner: Owner, key: Key | None, reason: s
 def _takes_back(answer: Mapping[str, Any], owner: Owner, reason: str) -> str:
     """Return which older versions a refused answer withdraws: all, this very one, or none.
 
-    `none` means that someone tampered with them; people who have left keep their earlier answers.
+    `none` means that someone tampered with them; people who have left keep their earlier answers,
+    as do those for whom somebody chose in advance.
 
     An annotator withdraws their own earlier answers. It may become clear later that an answer was
     never theirs (their account was corrected); if it became another's, someone changed it.
     """
     if reason in NOT_THEIRS and None not in {owner.account, _account(answer["completed_by"])}:
         return "version"
-    if reason == "left":
+    if reason in {"left", "prefilled"}:
         return "kept"
     return "none" if reason in {*SOMEBODY_ELSES, "draft"} else "all"

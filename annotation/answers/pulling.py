@@ -9,7 +9,7 @@ from annotation.answers import exam_answers, reader
 from annotation.answers.adjudications import fetch_decisions
 from annotation.answers.departures import find_left, update_departures
 from annotation.answers.history import REFUSED, STATES, History, first_pairs, history
-from annotation.answers.judgments import SortedAnswers, Trust, sort_answers
+from annotation.answers.judgments import Rules, SortedAnswers, Trust, sort_answers
 from annotation.answers.reader import owners
 from annotation.label_studio import projects
 from annotation.label_studio.connection import Connection
@@ -47,16 +47,17 @@ def fetch(
         CampaignError: it is another campaign's, or a project's annotator has no known account.
     """
     rows = SortedAnswers([], [], [], [])
-    open_projects = projects.find_projects(connection.studio, connection.campaign)
+    open_projects = projects.find_projects(connection)
     before = tables.JUDGMENT_HISTORY.read()
     trusted = trust or set(before.loc[before["state"] == "trusted", "origin"]).__contains__
-    people, seen_pairs = owners(connection, open_projects), first_pairs(before)
+    people = owners(connection, open_projects)
+    rules = Rules(connection.signer, connection.campaign.labels_at, trusted, first_pairs(before))
     until = {person.number: person.until for person in connection.roster.annotators}
     left = find_left(departed, until, before)
     for listed in progress("pull", people, total=len(people), unit="projects"):
         owner = listed._replace(left=left(listed.annotator))
         tasks = reader.read(connection.studio, open_projects[owner.annotator], full=full)
-        project = sort_answers(tasks.values(), owner, connection.signer, trusted, seen_pairs)
+        project = sort_answers(tasks.values(), owner, rules)
         for name, project_rows in project._asdict().items():
             getattr(rows, name).extend(project_rows)
     if (

@@ -101,6 +101,17 @@ class LabelStudio:
         with translate_errors(self.url):
             self._sdk.projects.update(project.id, **settings, request_options=ONCE)
 
+    def delete_predictions(self, project: Project) -> None:
+        """Delete the predictions in a project: its page would open with a level chosen."""
+        everything = {"all": True, "excluded": []}
+        with translate_errors(self.url):
+            self._sdk.actions.create(
+                id="delete_tasks_predictions",
+                project=project.id,
+                selected_items=everything,
+                request_options=ONCE,
+            )
+
     def serve_local(self, project: Project, folder: str) -> None:
         """Let the people of a project see the files under `folder`, as the server knows it."""
         with translate_errors(self.url):
@@ -181,6 +192,11 @@ class LabelStudio:
                     " its owner did not create (docs/server.md)"
                 )
         return numbers
+
+    def whoami(self) -> int:
+        """Return the account that the token belongs to."""
+        with translate_errors(self.url):
+            return int(self._sdk.users.whoami(request_options=SOMETIMES).id)
 
     def invite_path(self) -> str:
         """Return the path of the sign-up link."""

@@ -2,17 +2,18 @@
 
 import hashlib
 import re
-from collections import Counter
+from collections.abc import Sequence
+from functools import cache
 
-from annotation.label_studio.client import LabelStudio
+from annotation.label_studio.connection import Connection
 from annotation.label_studio.records import Project, Purpose
-from pipeline.campaign.campaign import Campaign, CampaignError
+from pipeline.campaign.campaign import CampaignError
+from pipeline.core import cli, tables
 
 MARK = re.compile(
     r"MomentRank (campaign|exam|feedback|adjudication) ([0-9a-f-]{36}), annotator ([0-9]{1,9})\."
 )
 TITLE_LENGTH = 50
-COMPARED = ("title", "description", "label_config", "expert_instruction")
 
 
 def mark(campaign: str, annotator: int, purpose: Purpose = "campaign") -> str:
@@ -34,19 +35,18 @@ def title(name: str, annotator: int, purpose: Purpose = "campaign") -> str:
 
 
 def find_projects(
-    studio: LabelStudio,
-    opened: Campaign,
-    purpose: Purpose = "campaign",
-    *,
-    beside_others: bool = False,
+    connection: Connection, purpose: Purpose = "campaign", *, beside_others: bool = False
 ) -> dict[int, Project]:
-    """Return the campaign's projects of one purpose by annotator.
+    """Return the campaign's projects of one purpose by annotator; log which others claim to be.
+
+    Anyone with an account can write our mark into a project's description. A project is ours if its
+    annotator is known here and the token's owner created it, or it has one of their tasks.
 
     Raises:
         StudioError: the server does not answer properly.
-        CampaignError: it has other campaigns and nothing of this one, or two projects for one
-            annotator and purpose.
+        CampaignError: it has other campaigns and nothing of this one.
     """
+    studio, opened = connection.studio, connection.campaign
     matches = ((project, MARK.match(project.description)) for project in studio.projects())
     marked = [(match.groups(), project) for project, match in matches if match]
     ours = [
@@ -59,12 +59,45 @@ def find_projects(
             f" nothing of this one ({opened.id}); correct LABEL_STUDIO_URL. To share the server"
             " between both, run this once: python -m annotation.push --beside-others"
         )
-    matching = [(number, project) for what, number, project in ours if what == purpose]
-    times = Counter(number for number, _ in matching)
-    doubtful = sorted(project.id for number, project in matching if times[number] > 1)
-    if doubtful:
-        raise CampaignError(
-            f"{studio.url}: two projects are marked for one annotator of this campaign; empty the"
-            f" description of the one that was copied (projects {doubtful})"
-        )
-    return dict(reversed(matching))
+    by_annotator: dict[int, list[Project]] = {}
+    for what, number, project in sorted(ours, key=lambda entry: entry[2].id):
+        if what == purpose:
+            by_annotator.setdefault(number, []).append(project)
+    listed, accounts = connection.roster
+    known = {person.number for person in listed} | accounts.keys()
+    known |= set(tables.JUDGMENTS.read()["annotator"]) if by_annotator.keys() - known else set()
+    owner = studio.whoami() if by_annotator else None
+    chosen: dict[int, Project] = {}
+    for number, claiming in by_annotator.items():
+        project_or_none = _choose(connection, claiming, number, owner) if number in known else None
+        if project_or_none:
+            chosen[number] = project_or_none
+        for project in claiming:
+            if project != project_or_none:
+                _log_once(
+                    f"{studio.url}: project {project.id} ({project.title!r}) claims to be annotator"
+                    f" {number}'s, but is not this campaign's: ignored. Account {project.creator}"
+                    f" created it ({project.created_at[:19]}); delete it"
+                )
+    return chosen
+
+
+def _choose(
+    connection: Connection, claiming: Sequence[Project], annotator: int, owner: int | None
+) -> Project | None:
+    """Return the project that is an annotator's, of those that claim to be."""
+
+    def has_task(project: Project) -> bool:
+        tasks = connection.studio.tasks(project) if project.tasks else ()
+        keys = (connection.signer.read(task.pair) for task in tasks)
+        return any(key and key.annotator == annotator for key in keys)
+
+    created = [project for project in claiming if project.creator == owner]
+    if len(created) == 1:
+        return created[0]
+    return next(filter(has_task, created or claiming), created[0] if created else None)
+
+
+@cache
+def _log_once(text: str) -> None:
+    cli.log(text)

@@ -11,7 +11,7 @@ from annotation.label_studio import page, projects, storage
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.guideline import Guideline
 from annotation.label_studio.keys import Key
-from annotation.label_studio.records import Project, Purpose, Task
+from annotation.label_studio.records import OPTIONS, Project, Purpose, Task
 from annotation.tasks import unfinished
 from annotation.tasks.changes import Changes, answered_twins, compare_tasks
 from pipeline.core import tables
@@ -55,7 +55,7 @@ def ensure_project(
     campaign, studio, purpose = connection.campaign, connection.studio, common.purpose
     clips = storage.location(common.clips)
     settings = {
-        **page.OPTIONS,
+        **OPTIONS,
         "title": projects.title(campaign.name, annotator, purpose),
         "description": projects.description(campaign.id, annotator, clips, purpose),
         "label_config": page.label_config(common.guideline, purpose),
@@ -68,7 +68,9 @@ def ensure_project(
         marked = {"title": settings["title"], "description": mark}
         with unfinished.pending_write(f"the project {settings['title']!r}"):
             project = studio.create(marked)
-    if any(getattr(project, name) != settings[name] for name in projects.COMPARED):
+    if project.predictions:
+        studio.delete_predictions(project)
+    if project.settings != settings:
         storage.attach(studio, project, clips)
         studio.change(project, settings)
     return project

@@ -18,6 +18,7 @@ from pipeline.campaign.campaign import (
     load_campaign,
 )
 from pipeline.campaign.collection import select_distinct_texts
+from pipeline.campaign.guideline import Labels
 from pipeline.campaign.next_step import END_PILOT, is_released
 from pipeline.core import cli, rng
 
@@ -54,15 +55,18 @@ ALLOWED: Mapping[str, str] = {
 
 
 class GuidelineFile(NamedTuple):
-    """A guideline as it is in the checkout: its version, hash and path."""
+    """A guideline as it is in the checkout: its version, hash, path, and its choices' texts."""
 
     version: str
     sha: str
     path: Path
+    labels: Labels
 
     def since(self, now: Instant, reason: str | None = None) -> GuidelineVersion:
         """Return it as a version in force from `now` on."""
-        return GuidelineVersion(version=self.version, sha=self.sha, since=now, reason=reason)
+        return GuidelineVersion(
+            version=self.version, sha=self.sha, since=now, reason=reason, labels=dict(self.labels)
+        )
 
 
 def draw_pilot(queries: pd.DataFrame, campaign: str, size: int) -> list[str]:

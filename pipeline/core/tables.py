@@ -27,6 +27,7 @@ TASK_KINDS = (*KINDS, "exam", "feedback", "adjudication")
 REJECTIONS = (
     "bad-key not-the-annotator imported changed-by-another not-what-was-shown skipped draft"
     " empty malformed foreign twice bad-level bad-reason no-reason reason-alone both left"
+    " prefilled"
 )
 """Why an answer is not a judgment, separated by spaces."""
 MACHINE_REASONS = (

@@ -6,6 +6,7 @@ import shutil
 
 import pandas as pd
 import pytest
+from opened import LABELS
 from project import name_collection
 
 from momentrank.errors import MomentRankError
@@ -24,7 +25,13 @@ OPEN = {
     "opened_at": "2024-05-01T07:00:00Z",
     "closed_at": None,
     "guidelines": [
-        {"version": "1", "sha": "a" * 12, "since": "2024-05-01T07:00:00Z", "reason": None}
+        {
+            "version": "1",
+            "sha": "a" * 12,
+            "since": "2024-05-01T07:00:00Z",
+            "reason": None,
+            "labels": LABELS,
+        }
     ],
 }
 CLOSED = {**OPEN, "closed_at": "2024-06-01T07:00:00Z"}

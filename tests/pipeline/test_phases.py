@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from opened import OPEN
+from opened import LABELS, OPEN
 
 from pipeline.campaign.campaign import CampaignError, Pilot, load_campaign, write_campaign
 from pipeline.campaign.phases import GuidelineFile, draw_pilot, end_pilot, revise_guideline
@@ -16,7 +16,7 @@ QUERIES = pd.DataFrame({"query_id": [f"q{n}" for n in range(9)], "query": list("
 
 
 def guideline(version, sha=None):
-    return GuidelineFile(version, sha or version, FILE)
+    return GuidelineFile(version, sha or version, FILE, LABELS)
 
 
 def start_campaign(version="1"):

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import pandas as pd
-from opened import STANDARD
+from opened import LABELS, STANDARD
 
 from annotation.label_studio import guideline, keys, settings
 from pipeline.campaign.campaign import FORMAT
@@ -87,6 +87,7 @@ class CampaignFolder:
         """Open a campaign, under the guideline of this version."""
         guide, opened_at = guideline.current(STANDARD), "2026-01-01T00:00:00Z"
         first = {"version": guide.version, "sha": guide.sha, "since": opened_at, "reason": None}
+        first |= {"labels": LABELS}
         fields = {
             "format": FORMAT,
             "commit": None,

@@ -132,6 +132,9 @@ class Server:
     def answers(self, project, since):
         return self.tasks
 
+    def whoami(self):
+        return None
+
     def users(self):
         return {"eva@example.org": OURS}
 

@@ -8,18 +8,27 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from opened import LABELS, OPEN
 from support.campaign_cases import NONE_VOIDED, ledger_of
 
 from annotation.answers import pulling, reader
 from annotation.answers.departures import find_left
 from annotation.answers.history import first_pairs
-from annotation.answers.judgments import Owner, SortedAnswers, sort_answers, trust_all, trust_none
+from annotation.answers.judgments import (
+    Owner,
+    Rules,
+    SortedAnswers,
+    sort_answers,
+    trust_all,
+    trust_none,
+)
 from annotation.label_studio import page
 from annotation.label_studio.errors import StudioError
 from annotation.label_studio.keys import Key, Signer
 from annotation.label_studio.records import AnsweredTask, Project
 from annotation.votes.votes import last_shown, select_counting
 from pipeline.campaign.campaign import CampaignError
+from pipeline.campaign.guideline import CANT_JUDGE
 from pipeline.campaign.pairs import query_sha
 from pipeline.core import tables
 
@@ -40,11 +49,11 @@ def at(second):
 
 
 def level(number):
-    return page.result_of(number)[0]
+    return page.result_of(LABELS, number)[0]
 
 
 def reason(name):
-    return page.result_of(None, name)
+    return page.result_of(LABELS | {"tired": "I am tired"}, None, name)
 
 
 THREE = (level(3),)
@@ -63,7 +72,7 @@ def task(*answers, key=KEY, number=1, closed=False, drafts=(), pair=None, query=
 
 def sort_tasks(*tasks, owner=OWNER, trust=trust_none, before=None):
     pairs = first_pairs(tables.JUDGMENT_HISTORY.empty() if before is None else before.versions)
-    return sort_answers(tasks, owner, SIGNER, trust, pairs)
+    return sort_answers(tasks, owner, Rules(SIGNER, OPEN.labels_at, trust, pairs))
 
 
 SHOWN = ledger_of([("q", "m")], sha="ab12").assign(query_sha=SHA)
@@ -126,6 +135,7 @@ def owner_who_left(before=None, away=AWAY, until=None):
 
 
 REFUSED = {
+    "prefilled": task(answer(parent_prediction=5)),
     "left": task(answer(made=6)),
     "bad-key": task(answer(), pair=TAMPERED),
     "not-the-annotator": task(answer(completed_by=OTHER)),
@@ -138,9 +148,9 @@ REFUSED = {
     "malformed": task(answer(result=None)),
     "foreign": task(answer(said=[level(3) | {"from_name": "other"}])),
     "twice": task(answer(said=[level(3), level(3)])),
-    "bad-level": task(answer(said=[level(7)])),
+    "bad-level": task(answer(said=[level(3) | {"value": {"choices": ["3"]}}])),
     "bad-reason": task(answer(said=reason("tired"))),
-    "no-reason": task(answer(said=[level("cant-judge")])),
+    "no-reason": task(answer(said=[level(CANT_JUDGE)])),
     "reason-alone": task(answer(said=reason("broken-clip")[1:])),
     "both": task(answer(said=[level(3), reason("broken-clip")[1]])),
 }
@@ -675,7 +685,7 @@ def nest(depth):
 
 
 HOSTILE = {
-    "half a character": [level("\ud800")],
+    "half a character": [level(3) | {"value": {"choices": ["\ud800"]}}],
     "a deep list": [level(3) | {"value": {"choices": nest(400)}}],
     "a key that is half a character": [level(3) | {"\udfff": 1}],
 }

@@ -6,13 +6,15 @@ from itertools import count
 
 import numpy as np
 import pytest
+from opened import LABELS
 from playwright.sync_api import expect
 from support.browser import PASSWORD, annotator, campaign_page
 from support.campaign_folder import email_of, query_of
 from support.disputed import EXPERT, SETTLED, VOTES, disputed_campaign
 from support.studio import studio
 
-from annotation.label_studio.page import OPTIONS, Answer, read_answer
+from annotation.label_studio.page import Answer, read_answer
+from annotation.label_studio.records import OPTIONS
 from pipeline.core import tables
 from pipeline.video.ffmpeg import write_video
 
@@ -57,7 +59,7 @@ def answers(lead, project):
     tasks = lead.tasks(project)
     assert all(len(task["annotations"]) <= 1 for task in tasks)
     return {
-        task["data"]["query"]: read_answer(annotation["result"])
+        task["data"]["query"]: read_answer(annotation["result"], [LABELS])
         for task in tasks
         for annotation in task["annotations"]
     }
@@ -104,6 +106,22 @@ def test_the_last_word_counts_and_nothing_of_the_others_is_sent(lead, person, be
         "first a reason": Answer(1),
         "no reason": Answer(reason="broken-clip"),
     }
+
+
+def test_a_page_whose_keys_were_swapped_stores_the_text_that_was_shown(lead, person, begin):
+    project = begin("keys swapped", "the end")
+    config = lead.api("GET", f"/api/projects/{project}/")["label_config"]
+    swapped = re.sub('hotkey="([04])"', lambda key: f'hotkey="{4 - int(key[1])}"', config)
+    lead.api("PATCH", f"/api/projects/{project}/", {"label_config": swapped})
+    person.begin(project)
+    person.sees("keys swapped")
+    person.press("0")
+    chosen = person.page.locator(".momentrank .ant-radio-wrapper-checked")
+    expect(chosen).to_contain_text(LABELS["4"])
+    person.press(SEND)
+    person.sees("the end")
+    lead.api("PATCH", f"/api/projects/{project}/", {"label_config": config})
+    assert answers(lead, project) == {"keys swapped": Answer(4)}
 
 
 def test_the_clip_plays_at_once_silently_again_and_again(person, begin):

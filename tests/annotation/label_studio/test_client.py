@@ -10,6 +10,7 @@ from http import HTTPStatus
 
 import label_studio_sdk.core.http_client
 import pytest
+from opened import LABELS
 from support.campaign_folder import CAMPAIGN, CampaignFolder, Size, email_of
 from werkzeug import Response
 
@@ -19,6 +20,7 @@ from annotation.label_studio.client import TESTED, LabelStudio
 from annotation.label_studio.connection import connect
 from annotation.label_studio.errors import StudioError
 from annotation.label_studio.keys import Key
+from annotation.label_studio.records import OPTIONS
 from annotation.label_studio.settings import Endpoint
 from annotation.server import check
 from pipeline.campaign.campaign import CampaignError
@@ -45,6 +47,7 @@ class Model:
             ("/api/projects/", self._projects),
             ("/api/projects/7/", self.as_project),
             ("/api/users/", lambda _: self.users),
+            ("/api/current-user/whoami", lambda _: {"id": 1, "email": "lead@example.org"}),
             ("/api/version/", lambda _: self.version),
             ("/api/tasks/", self._tasks),
             ("/api/projects/7/import", lambda _: self.imported),
@@ -75,7 +78,8 @@ class Model:
     def as_project(self, _=None):
         numbers = {"task_number": TASKS, "total_annotations_number": TASKS}
         texts = {"title": "Faults, annotator 1", "description": self.description}
-        return {"id": 7, "created_at": NOW, **texts, **numbers}
+        whose = {"created_by": {"id": 1, "email": "lead@example.org"}}
+        return {"id": 7, "created_at": NOW, **texts, **numbers, **OPTIONS, **whose}
 
     def _tasks(self, request):
         first = PAGE * (int(request.args["page"]) - 1)
@@ -93,7 +97,7 @@ class Model:
             "data": page.task_data(query, clip, signed),
             "is_labeled": True,
             "updated_at": NOW,
-            "annotations": [answer | times | {"result": page.result_of(self.level)}],
+            "annotations": [answer | times | {"result": page.result_of(LABELS, self.level)}],
             "drafts": [],
         }
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from opened import OPEN as OPENED
 
 from annotation import agreement, calibration, consensus
 from pipeline import reference_runs, report
@@ -24,7 +25,7 @@ guideline: "1"
 rehearsal: {rehearsal}
 format: 1
 commit: null
-guidelines: [{{"version": "1", "sha": "a", "since": "2024-05-01T07:00:00Z", "reason": null}}]
+guidelines: [{guideline}]
 opened_at: "2026-11-22T08:53:12Z"
 closed_at: {closed_at}
 """
@@ -61,7 +62,8 @@ def read() -> report_inputs.Sources:
 
 def make(folder: Path, campaign: str | None = OPEN, votes=VOTES, text: str = "", **fields) -> None:
     """Write the collection into a folder and run what comes before the report."""
-    usual = {"name": '"Small"', "rehearsal": "false", "closed_at": "null"}
+    guide = OPENED.guidelines[0].model_dump_json()
+    usual = {"name": '"Small"', "rehearsal": "false", "closed_at": "null", "guideline": guide}
     shutil.copy(REPOSITORY / "params.yaml", folder / "params.yaml")
     with contextlib.chdir(folder):
         tables.CAMPAIGN.mkdir(parents=True)

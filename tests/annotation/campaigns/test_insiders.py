@@ -1,0 +1,86 @@
+"""What somebody with an account does to a page, a project or an answer, on the real server."""
+
+import pytest
+from support.campaign_folder import Size
+from test_campaign_faults import camp, make_result, read_assigned, world  # noqa: F401
+
+from annotation.label_studio.records import OPTIONS
+
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
+SMALL = Size(queries=2, ranks=4, people=4)
+
+
+@pytest.fixture
+def begun(camp):  # noqa: F811
+    """Return a campaign whose people have their tasks."""
+    campaign = camp(SMALL)
+    campaign.well("pull", "plan", "push")
+    return campaign
+
+
+def own_tasks(camp, number):  # noqa: F811
+    """Return somebody's tasks, `(key, task)`, in order."""
+    return sorted((key, same[0]) for key, same in camp.tasks().items() if key[2] == number)
+
+
+def read_settings(camp, number):  # noqa: F811
+    return camp.lead.api("GET", f"/api/projects/{camp.projects()[number]}/")
+
+
+def test_projects_that_claim_to_be_the_campaigns_stop_nothing_and_take_no_answer(begun):
+    bob, projects = begun.world.people[2], begun.projects()
+    (key, task), *_ = own_tasks(begun, 1)
+    real = begun.lead.api("GET", f"/api/projects/{projects[1]}/")
+    for number in (1, 99):
+        text = real["description"].replace("annotator 1.", f"annotator {number}.")
+        title, config = f"Claims, annotator {number}", real["label_config"]
+        claiming = bob.project(title, config, description=text)
+        bob.add(claiming, [task["data"]])
+        [copy] = bob.tasks(claiming)
+        begun.world.people[1].annotate(copy["id"], make_result(0))
+    pulled = begun.well("pull")
+    assert "claims to be annotator 99's" in pulled.said
+    assert "claims to be annotator 1's" in pulled.said
+    assert begun.run("status").code == 75
+    assert begun.read_judgments() == {}
+    begun.well("plan")
+    assert " 0 tasks added, 0 closed, 0 reopened" in begun.well("push").said
+    begun.world.people[1].annotate(task["id"], make_result(3))
+    begun.well("pull")
+    assert begun.read_judgments() == {key: 3}
+
+
+def test_a_project_renamed_to_be_another_ones_is_found_out_by_its_tasks(begun):
+    bob, projects = begun.world.people[2], begun.projects()
+    (key, task), *_ = own_tasks(begun, 3)
+    other = begun.lead.api("GET", f"/api/projects/{projects[3]}/")["description"]
+    bob.api("PATCH", f"/api/projects/{projects[1]}/", {"description": other})
+    begun.world.people[3].annotate(task["id"], make_result(3))
+    assert f"project {projects[1]} " in begun.well("pull").said
+    assert begun.read_judgments() == {key: 3}
+
+
+def test_an_answer_that_a_prediction_chose_counts_for_nobody_and_predictions_are_removed(begun):
+    ann, bob = begun.world.people[1], begun.world.people[2]
+    project = begun.projects()[1]
+    (planted, first), (cut, second), (copied, third), (honest, fourth), *_ = own_tasks(begun, 1)
+    bob.api("PATCH", f"/api/projects/{project}/", {"show_collab_predictions": True})
+    prediction = {"task": first["id"], "result": make_result(4), "model_version": "m"}
+    number = bob.api("POST", "/api/predictions/", prediction)["id"]
+    for task, more in (
+        (first, {"parent_prediction": number}),
+        (second, {"result": [make_result(4)[0] | {"origin": "prediction"}]}),
+        (fourth, {"result": [make_result(3)[0] | {"origin": "manual"}]}),
+    ):
+        body = {"result": make_result(4)} | more
+        made = ann.api("POST", f"/api/tasks/{task['id']}/annotations/", body)
+    body = {"result": make_result(4), "parent_annotation": made["id"]}
+    ann.api("POST", f"/api/tasks/{third['id']}/annotations/", body)
+    begun.well("pull")
+    assert begun.read_refusals() == dict.fromkeys([planted, cut, copied], "prefilled")
+    assert begun.read_judgments() == {honest: 3}
+    begun.well("plan", "push")
+    assert not {planted, cut, copied} & read_assigned(begun)
+    settings = read_settings(begun, 1)
+    assert settings["total_predictions_number"] == 0
+    assert {name: settings[name] for name in OPTIONS} == OPTIONS
