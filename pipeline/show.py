@@ -13,6 +13,7 @@ from functools import partial
 import pandas as pd
 
 from pipeline.core import cli, rng, tables
+from pipeline.core.text import reveal
 
 
 def format_queries(queries: pd.DataFrame, top: int) -> str:
@@ -41,7 +42,8 @@ def main(options: argparse.Namespace) -> None:
         write(f"  {len(table.read()):>9,}  {table.path}\n")
     for path in sorted(tables.RELEASE.glob("*.json")):
         write(f"  {path.stat().st_size / 1e6:>6.1f} MB  {path}\n")
-    write(format_queries(draw_queries(options.queries, options.seed), options.top) + "\n")
+    queries = draw_queries(options.queries, options.seed)
+    write(reveal(format_queries(queries, options.top)) + "\n")
 
 
 def _arguments() -> argparse.Namespace:

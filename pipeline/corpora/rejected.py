@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from momentrank.ids import is_utf8
+from pipeline.core.text import reveal
 from pipeline.corpora.rows import Row
 
 MAX_SHOWN = 200
@@ -21,6 +22,7 @@ TELLING = {
     "empty-text": ("description",),
     "too-long": ("description",),
     "not-utf8": ("moment_id", "video_id", "description"),
+    "bad-character": ("moment_id", "video_id", "description"),
     "unknown-modality": ("modality",),
     "no-duration": ("video_id", "duration"),
     "duplicate-id": ("moment_id",),
@@ -29,6 +31,8 @@ TELLING = {
 TIMES = ("start", "end", "duration")
 ADVICE = {
     "not-utf8": "save the file as UTF-8 (Excel: `CSV UTF-8`), or type: iconv -f CP1252 -t UTF-8",
+    "bad-character": "remove control, private-use and replacement characters from the texts, and"
+    " from ids invisible ones too",
     "no-duration": "name the column of the videos' durations (ingest.columns), or set where the"
     " videos are (ingest.videos); this video was not found there",
     "duplicate-id": "if that column does not contain the moments' ids, set ingest.columns:"
@@ -48,7 +52,7 @@ def _cell_text(value: object) -> object:
     text = value if isinstance(value, str) else reprlib.repr(value)
     if len(text) > MAX_SHOWN:
         text = f"{text[:MAX_SHOWN]}... ({len(text):,} characters)"
-    return text.encode("utf-8", errors="backslashreplace").decode("utf-8")
+    return reveal(text)
 
 
 def summary(first: pd.DataFrame, counts: Mapping[str, int]) -> str:
