@@ -17,13 +17,13 @@ from pipeline.core.text import reveal
 
 
 def format_queries(queries: pd.DataFrame, top: int) -> str:
-    """Return queries (`query, rank, similarity, caption`) as an indented text."""
+    """Return queries (`query, rank, similarity, caption`) as an indented text for a terminal."""
     lines = []
     for query, rows in queries.groupby("query", sort=False):
         lines.append(f"\n  {query}")
         shown = rows[rows["rank"] <= top].itertuples()
         lines += [f"    {row.rank:>3}  {row.similarity:.3f}  {row.caption}" for row in shown]
-    return "\n".join(lines)
+    return reveal("\n".join(lines))
 
 
 def draw_queries(count: int, seed: int) -> pd.DataFrame:
@@ -42,8 +42,7 @@ def main(options: argparse.Namespace) -> None:
         write(f"  {len(table.read()):>9,}  {table.path}\n")
     for path in sorted(tables.RELEASE.glob("*.json")):
         write(f"  {path.stat().st_size / 1e6:>6.1f} MB  {path}\n")
-    queries = draw_queries(options.queries, options.seed)
-    write(reveal(format_queries(queries, options.top)) + "\n")
+    write(format_queries(draw_queries(options.queries, options.seed), options.top) + "\n")
 
 
 def _arguments() -> argparse.Namespace:

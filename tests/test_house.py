@@ -79,7 +79,7 @@ A folder may import those of its own floor and of lower ones.
 """
 BUDGET = {
     "momentrank": 12_500,
-    "pipeline": 27_100,
+    "pipeline": 27_150,
     "annotation": 15_450,
     "baselines": 4_500,
     "benchmarks": 1_900,

@@ -3,8 +3,10 @@
 import sys
 import unicodedata
 
+import pandas as pd
 import pytest
 
+from pipeline.core import cli
 from pipeline.core.text import (
     is_damaged,
     list_unreadable,
@@ -12,6 +14,7 @@ from pipeline.core.text import (
     strip_invisible,
     strip_unreadable,
 )
+from pipeline.show import format_queries
 
 SIGNS_AROUND_NUMBERS = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}
 HIEROGLYPHS = set(range(0x13430, 0x13440))
@@ -49,3 +52,12 @@ def test_joiners_stay_where_they_are_part_of_the_spelling(word):
 
 def test_a_terminal_is_shown_what_would_steer_it():
     assert reveal("a\u202eb\x1b[2J\n\tc\u2800") == "a\\u202eb\\x1b[2J\n\tc\\u2800"
+
+
+def test_neither_messages_nor_shown_queries_steer_a_terminal(capsys):
+    cli.log("s01\x1b[2J: no video")
+    assert capsys.readouterr().err == "s01\\x1b[2J: no video\n"
+    row = {"query": "a\u202eb", "rank": 1, "similarity": 1.0, "caption": "c\x07d"}
+    shown = format_queries(pd.DataFrame([row]), top=1)
+    assert "a\\u202eb" in shown
+    assert "c\\x07d" in shown
