@@ -144,6 +144,7 @@ def ingest(rows: Iterable[Row], params: Ingest, probe: Probe | None = None) -> I
             "by_modality": _counts(good[wanted]["modality"]),
             "other_modality": int((~wanted).sum()),
             "ends_clipped": int((good["clipped"] & wanted).sum()),
+            "texts_cleaned": int((good["cleaned"] & wanted).sum()),
             "durations_of_moments": int(settled["of_moment"].sum()),
             "rejected": len(refused),
             "rejected_by_reason": _counts(refused["reason"]),
@@ -220,6 +221,8 @@ def remarks(result: Corpus, params: Ingest) -> list[str]:
     """Return how many rows were read, and how many were rejected for which reasons."""
     counts = result.metrics
     lines = [f"{counts['moments']:,} moments of {counts['videos']:,} videos"]
+    if counts["texts_cleaned"]:
+        lines.append(f"{counts['texts_cleaned']:,} descriptions had invisible characters: removed")
     if counts["rejected"]:
         listed = f"listed in {REJECTED}:\n{_summary(result, params)}"
         lines.append(f"{counts['rejected']:,} rows were rejected, {listed}")

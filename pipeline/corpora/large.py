@@ -207,6 +207,7 @@ def _metrics(database: Database) -> dict[str, Any]:
         "by_modality": counts("modality", "moments"),
         "other_modality": count("select count(*) from good where not is_wanted"),
         "ends_clipped": count("select count(*) from moments where clipped"),
+        "texts_cleaned": count("select count(*) from moments where cleaned"),
         "durations_of_moments": count("select count(*) from settled where of_moment"),
         "rejected": count("select count(*) from refused"),
         "rejected_by_reason": counts("reason", "refused"),

@@ -9,6 +9,7 @@ import pandas as pd
 
 from momentrank.ids import is_utf8
 from pipeline.core.sections import Ingest
+from pipeline.core.text import reveal
 from pipeline.corpora.rows import Row
 from pipeline.corpora.rules import LIMITS
 
@@ -24,6 +25,7 @@ TELLING = {
     "empty-text": ("description",),
     "too-long": ("description",),
     "not-utf8": ("moment_id", "video_id", "description"),
+    "bad-character": ("moment_id", "video_id", "description"),
     "unknown-modality": ("modality",),
     "no-duration": ("video_id", "duration"),
     "duplicate-id": ("moment_id",),
@@ -32,6 +34,8 @@ TELLING = {
 TIMES = ("start", "end", "duration")
 ADVICE = {
     "not-utf8": "save the file as UTF-8 (Excel: `CSV UTF-8`), or type: iconv -f CP1252 -t UTF-8",
+    "bad-character": "remove control, private-use and replacement characters from the texts, and"
+    " from ids invisible ones too",
     "no-windows": "leave a test split without windows out of ingest.source",
     "no-duration": "set where the videos are (ingest.videos), and it is read from this one",
     "duplicate-id": "an earlier row has this id: remove one of them, or its file",
@@ -86,7 +90,7 @@ def _cell_text(value: object) -> object:
     text = value if isinstance(value, str) else reprlib.repr(value)
     if len(text) > MAX_SHOWN:
         text = f"{text[:MAX_SHOWN]}... ({len(text):,} characters)"
-    return text.encode("utf-8", errors="backslashreplace").decode("utf-8")
+    return reveal(text)
 
 
 def summarize(

@@ -14,6 +14,7 @@ from momentrank.ids import is_utf8
 from momentrank.segments import LATEST
 from pipeline.core import tables
 from pipeline.core.sections import Ingest
+from pipeline.core.text import is_damaged, list_unreadable, strip_invisible
 from pipeline.corpora.rows import Row
 
 MAX_ID = 500
@@ -24,6 +25,7 @@ LIMITS = {"ends-after-video": "ingest.end_slack", "too-long": "ingest.max_charac
 """The keys that are limits, by the reason that they are for."""
 STEP = 0.01
 """Seconds: how exactly a needed `ingest.end_slack` is given."""
+_IDS = ("moment_id", "video_id")
 LARGEST_INTEGER = 2**63
 """A larger integer is not a time, and pandas can't convert it."""
 
@@ -36,13 +38,14 @@ def as_frame(rows: Iterable[Sequence[object]]) -> pd.DataFrame:
 def convert(raw: pd.DataFrame) -> pd.DataFrame:
     """Convert the fields to their types; what can't be converted becomes null, to be rejected.
 
-    `of_moment` marks rows whose duration is that of the moment.
+    `of_moment` marks rows whose duration is that of the moment, `cleaned` those whose description
+    had characters that nobody sees.
     """
     numbers = {name: _numbers(raw[name]) for name in ("start", "end", "duration")}
     kinds = {"moment_id": _as_id, "video_id": _as_id, "description": _as_text}
     kinds["modality"] = _as_modality
     texts = {name: _objects(map(kind, raw[name]), raw.index) for name, kind in kinds.items()}
-    frame = _mark_broken_text(raw.assign(**numbers, **texts))
+    frame = _mark_unreadable(_mark_broken_text(raw.assign(**numbers, **texts)))
     return frame.assign(of_moment=_is_of_moment(frame))
 
 
@@ -79,13 +82,23 @@ def _is_of_moment(frame: pd.DataFrame) -> pd.Series:
 
 def _mark_broken_text(frame: pd.DataFrame) -> pd.DataFrame:
     """Mark and clear text that is not UTF-8, which pandas can't store."""
-    names = ["moment_id", "video_id", "description"]
+    names = [*_IDS, "description"]
     texts = zip(*(frame[name] for name in names), strict=True)
     broken = np.array([not is_utf8("".join(map(str, row))) for row in texts], bool)
     frame.loc[broken, names] = None
     return frame.assign(
         problem=frame["problem"].mask(broken & (frame["problem"] == ""), "not-utf8")
     )
+
+
+def _mark_unreadable(frame: pd.DataFrame) -> pd.DataFrame:
+    """Remove what nobody sees from descriptions; mark damaged text, and ids that look alike."""
+    texts = frame["description"].map(strip_invisible, na_action="ignore")
+    ids = [frame[name].fillna("").map(list_unreadable).astype(bool) for name in _IDS]
+    bad = texts.fillna("").map(is_damaged).astype(bool) | ids[0] | ids[1]
+    problem = frame["problem"].mask(bad & (frame["problem"] == ""), "bad-character")
+    cleaned = texts.fillna("") != frame["description"].fillna("")
+    return frame.assign(description=texts.map(_as_text), problem=problem, cleaned=cleaned)
 
 
 def _objects(values: Iterable[object], index: pd.Index) -> pd.Series:

@@ -90,6 +90,12 @@ CASES = {
         {"video_id": "v\ud800"},
         {"moment_id": "\udfff"},
     ],
+    "bad-character": [
+        *({"description": f"She {bad}waves."} for bad in ("\0", "\x1b[31m", "\x9b", "\ue000")),
+        {"description": "She wave\ufffd."},
+        *({"video_id": f"v{bad}1"} for bad in ("\0", "\x1b", "\u202e", "\u200b", "\u2028")),
+        {"moment_id": "m\ufeff1"},
+    ],
     "no-id": [{"moment_id": bad} for bad in (None, " ", 1.5, math.nan, math.inf, True, [1])],
     "no-video": [{"video_id": bad} for bad in (None, "\t", {"name": "v1"})],
     "empty-text": [{"description": bad} for bad in (None, "", " \u2003\n", 5, ["She waves."])],
@@ -600,7 +606,30 @@ def test_formulas_in_rejected_rows_are_harmless(stage):
     assert read_rejected().loc[2, "description"] == formula
 
 
+UNSEEN = ["\u202eShe\u202c waves.", "She\u200b waves.\U000e0041", "\ufeffShe w\u00adaves\u200d."]
+
+
+@pytest.mark.parametrize("text", UNSEEN)
+def test_what_nobody_sees_is_removed_from_a_description_and_counted(text):
+    result = ingest_rows(row(description=text))
+    assert result.moments["description"].tolist() == ["She waves."]
+    assert result.metrics["texts_cleaned"] == 1
+    assert any("invisible" in line for line in ingest.remarks(result))
+
+
+def test_a_joiner_that_is_part_of_the_spelling_stays():
+    words = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u062f"
+    result = ingest_rows(row(description=words))
+    assert result.moments["description"].tolist() == [words]
+    assert result.metrics["texts_cleaned"] == 0
+
+
+def test_a_description_of_nothing_that_is_seen_is_empty():
+    [record] = ingest_rows(row(description="\u202e\u200b")).rejected.to_dict("records")
+    assert record["reason"] == "empty-text"
+
+
 def test_broken_text_is_written_so_that_it_can_be_seen(stage):
     stage(tvr(1), tvr(2, desc="lone \ud800", vid_name="nul\0"), max_rejected=0.5)
     record = read_rejected().loc[2, ["description", "reason", "video_id"]].tolist()
-    assert record == ["lone \\ud800", "not-utf8", "nul\0"]
+    assert record == ["lone \\ud800", "not-utf8", "nul\\x00"]

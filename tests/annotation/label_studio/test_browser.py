@@ -88,6 +88,30 @@ def test_two_keys_a_judgment_and_the_next_pair_comes(lead, person, begin):
     assert person.hosts <= {"127.0.0.1", None}, "no other host is asked"
 
 
+LEVELS = ".momentrank .lsf-choice"
+ABOVE = """box => {
+    const text = document.createRange();
+    text.selectNodeContents(box);
+    return box.getBoundingClientRect().top - text.getBoundingClientRect().top;
+}"""
+SCROLLS = "box => box.scrollHeight - box.clientHeight"
+
+
+@pytest.mark.parametrize("query", ["a man sits " * 182, "x" * 2000])
+def test_a_long_query_scrolls_in_its_own_box(person, begin, query):
+    query = query.strip()
+    begin(query, "a short query")
+    box, clip = person.page.locator(".momentrank h3"), person.page.locator(".momentrank video")
+    for element in (clip, person.page.locator(LEVELS).first):
+        expect(element).to_be_in_viewport(ratio=1)
+    assert box.evaluate(SCROLLS) > 0
+    assert box.evaluate("box => box.scrollWidth - box.clientWidth") <= 0
+    assert box.evaluate(ABOVE) <= 0, "its beginning is not cut off"
+    person.press("3", SEND)
+    person.sees("a short query")
+    assert box.evaluate(SCROLLS) == 0
+
+
 def test_the_last_word_counts_and_nothing_of_the_others_is_sent(lead, person, begin):
     project = begin("first a level", "first a reason", "no reason", "the end")
     person.press("4", "x", "b", SEND)
