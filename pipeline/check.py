@@ -4,12 +4,13 @@
 
 reads   any CSV file with the column `caption` (and `description`), or judged moments in JSON with
         the texts of their queries, such as val.json of a release
-writes  the captions, or the queries, with seven more columns: names, name_score, names_ok,
-        similarity, similarity_ok, detail, detail_ok
+writes  the captions, or the queries, with nine more columns: names, name_score, names_ok,
+        similarity, similarity_ok, detail, detail_ok, damage, damage_ok
 
 A caption passes if its similarity to the description is at least `rewrite.min_similarity`, no
-person's name is found with a score above `rewrite.max_name_score`, and it keeps at least the share
-`rewrite.min_detail` of the words that describe what happens.
+person's name is found with a score above `rewrite.max_name_score`, it keeps at least the share
+`rewrite.min_detail` of the words that describe what happens, and beside the people no word is lost
+and no phrase broken.
 """
 
 import argparse
@@ -31,6 +32,7 @@ from pipeline.names.evidence.cast import Cast
 
 COLUMNS = [
     "names", "name_score", "names_ok", "similarity", "similarity_ok", "detail", "detail_ok",
+    "damage", "damage_ok",
 ]  # fmt: skip
 
 
@@ -100,13 +102,14 @@ def main(options: argparse.Namespace) -> None:
         csv_files.write_csv(options.out, frame)
     else:
         sys.stdout.write(csv_files.csv_text(frame))
-    named, unlike, vague = (
-        (~frame[f"{name}_ok"]).sum() for name in ("names", "similarity", "detail")
+    named, unlike, vague, broken = (
+        (~frame[f"{name}_ok"]).sum() for name in ("names", "similarity", "detail", "damage")
     )
     compared = " (not compared)" if frame["similarity"].isna().all() else ""
     cli.log(
         f"check: of {len(frame)} captions, {named} name someone,"
-        f" {unlike} differ from the description{compared}, {vague} lack details"
+        f" {unlike} differ from the description{compared}, {vague} lack details,"
+        f" {broken} lost a word or broke a phrase"
     )
 
 

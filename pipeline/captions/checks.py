@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pipeline.captions import details
+from pipeline.captions import damage, details
 from pipeline.core.captions import min_similarity
 from pipeline.core.engine.text_rows import IN_PROCESS, RowMap
 from pipeline.core.params import Params
@@ -57,7 +57,8 @@ def check(  # noqa: PLR0913  (two kinds of texts, and what reads each)
     Columns: `names` str (all names found, separated by `; `), `name_score` f64 (the highest, 0 if
     there are none), `names_ok` bool; `similarity` f64 (6 decimals) and `detail` f64 (the share of
     the description's details that the caption keeps), each null if not measured, with
-    `similarity_ok` and `detail_ok` boolean (null likewise).
+    `similarity_ok` and `detail_ok` boolean (null likewise); `damage` str (what was lost or broken
+    beside the people, separated by `; `) and `damage_ok` boolean, both null without descriptions.
     """
     named = finder.find(captions)
     scores = [max((span.score for span in spans), default=0.0) for spans in named]
@@ -72,8 +73,9 @@ def check(  # noqa: PLR0913  (two kinds of texts, and what reads each)
     described = (find_described or finder.find)(descriptions)
     alike, detail = (pd.Series(pd.NA, checks.index, dtype="Float64") for _ in range(2))
     asked = details.Asked(limits.masked and encoder is not None, limits.min_detail is not None)
-    pairs = zip(descriptions, described, captions, named, strict=True) if descriptions else ()
-    compared = map_rows(details.compare, asked, [details.Pair(*pair) for pair in pairs])
+    every = zip(descriptions, described, captions, named, strict=True) if descriptions else ()
+    pairs = [details.Pair(*pair) for pair in every]
+    compared = map_rows(details.compare, asked, pairs)
     texts, others, shares = zip(*compared, strict=True) if compared else ((), (), ())
     if descriptions and encoder is not None:
         first, second = (others, texts) if limits.masked else (captions, descriptions)
@@ -81,7 +83,12 @@ def check(  # noqa: PLR0913  (two kinds of texts, and what reads each)
     if descriptions and limits.min_detail is not None:
         detail[:] = shares
     checks = checks.assign(similarity=alike, similarity_ok=alike >= limits.min_similarity)
-    return checks.assign(detail=detail, detail_ok=detail >= (limits.min_detail or 0.0))
+    checks = checks.assign(detail=detail, detail_ok=detail >= (limits.min_detail or 0.0))
+    marks = pd.Series(pd.NA, checks.index, dtype="str")
+    if pairs:
+        marks[:] = map_rows(damage.list_damage, None, pairs)
+    intact = marks.eq("").astype("boolean").mask(marks.isna())
+    return checks.assign(damage=marks, damage_ok=intact)
 
 
 def similarities(

@@ -20,9 +20,9 @@ from pipeline.captions.rewriter import Moment, Rewrite, Rewriter
 
 Check = Callable[[Sequence[str], Sequence[str]], pd.DataFrame]
 """From captions and descriptions to `name_score, names_ok, similarity, similarity_ok, detail,
-detail_ok` of each."""
+detail_ok, damage_ok` of each."""
 
-FAILURES = ["named", "unlike", "vague"]
+FAILURES = ["named", "unlike", "vague", "broken"]
 """Columns of booleans: which checks a version fails."""
 FAILED = ["moment_id", "check", "score"]
 VERSION = ["caption", "similarity", "name_score", "detail", *FAILURES]
@@ -85,21 +85,24 @@ def _check(asked: Sequence[Moment], rewrites: Sequence[Rewrite], check: Check) -
     written = table["caption"].notna()
     checks = check(list(table.loc[written, "caption"]), list(table.loc[written, "description"]))
     table = table.join(checks.set_index(table.index[written]))
-    named, unlike, vague = (
-        table[name].eq(False).fillna(False) for name in ("names_ok", "similarity_ok", "detail_ok")
+    named, unlike, vague, broken = (
+        table[name].eq(False).fillna(False)
+        for name in ("names_ok", "similarity_ok", "detail_ok", "damage_ok")
     )
-    table["check"] = table["outcome"].mask(vague, "detail").mask(unlike, "similarity")
+    table["check"] = table["outcome"].mask(broken, "damage").mask(vague, "detail")
+    table["check"] = table["check"].mask(unlike, "similarity")
     table["score"] = table["detail"].where(vague).mask(unlike, table["similarity"])
     table["check"] = table["check"].mask(named, "names")
     table["score"] = table["score"].mask(named, table["name_score"])
-    passed = written & ~named & ~unlike & ~vague
-    return table.assign(named=named, unlike=unlike, vague=vague, passed=passed)
+    passed = written & ~named & ~unlike & ~vague & ~broken
+    failures = {"named": named, "unlike": unlike, "vague": vague, "broken": broken}
+    return table.assign(**failures, passed=passed)
 
 
 def improves(later: pd.DataFrame, earlier: pd.DataFrame) -> pd.Series:
     """Return for each row whether the later version replaces the earlier one.
 
-    Both have `named`, `unlike`, `vague`, `similarity` and `detail`, and the same index. Where
+    Both have `FAILURES`, `similarity` and `detail`, and the same index. Where
     details are not measured, fewer failures are enough, as in the paper.
     """
     new, old = later[FAILURES].astype(bool), earlier[FAILURES].astype(bool)
@@ -148,6 +151,7 @@ def _count_outcomes(attempt: int, results: pd.DataFrame) -> dict[str, Any]:
         "failed_names": int(results["named"].sum()),
         "failed_similarity": int(results["unlike"].sum()),
         "failed_detail": int(results["vague"].sum()),
+        "failed_damage": int(results["broken"].sum()),
         "worse": int((results["passed"] & ~results["taken"]).sum()),
         "without_draft": undrafted.total(),
     }
@@ -159,4 +163,5 @@ def _count_outcomes(attempt: int, results: pd.DataFrame) -> dict[str, Any]:
 def skip_checks(captions: Sequence[str], descriptions: Sequence[str]) -> pd.DataFrame:  # noqa: ARG001  (as `Check`)
     """Return checks that were not made: no score, nothing failed."""
     names = ("name_score", "names_ok", "similarity", "similarity_ok", "detail", "detail_ok")
-    return pd.DataFrame(dict.fromkeys(names), index=range(len(captions)), dtype=object)
+    columns = dict.fromkeys((*names, "damage_ok"))
+    return pd.DataFrame(columns, index=range(len(captions)), dtype=object)

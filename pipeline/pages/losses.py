@@ -21,6 +21,7 @@ ROUND = {
     "failed_names": "Name found",
     "failed_similarity": "Too dissimilar",
     "failed_detail": "Details lost",
+    "failed_damage": "Words lost or phrases broken",
     "without_draft": "No draft",
 }
 
