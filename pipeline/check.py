@@ -4,13 +4,14 @@
 
 reads   any CSV file with the column `caption` (and `description`), or judged moments in JSON with
         the texts of their queries, such as val.json of a release
-writes  the captions, or the queries, with nine more columns: names, name_score, names_ok,
-        similarity, similarity_ok, detail, detail_ok, form, form_ok
+writes  the captions, or the queries, with eleven more columns: names, name_score, names_ok,
+        similarity, similarity_ok, detail, detail_ok, damage, damage_ok, form, form_ok
 
 A caption passes if its similarity to the description is at least `rewrite.min_similarity`, no
 person's name is found with a score above `rewrite.max_name_score`, it keeps at least the share
-`rewrite.min_detail` of the words that describe what happens, and its form is a caption's: `form`
-has the marks that its description does not have, a lost end, what is said twice, and what is added.
+`rewrite.min_detail` of the words that describe what happens, beside the people no word is lost and
+no phrase broken (`damage`), and its form is a caption's: `form` has the marks that its description
+does not have, a lost end, what is said twice, and what is added.
 """
 
 import argparse
@@ -99,14 +100,14 @@ def main(options: argparse.Namespace) -> None:
         csv_files.write_csv(options.out, frame)
     else:
         sys.stdout.write(csv_files.csv_text(frame))
-    named, unlike, vague, deformed = (
-        (~frame[f"{name}_ok"]).sum() for name in ("names", "similarity", "detail", "form")
+    named, unlike, vague, broken, deformed = (
+        (~frame[f"{name}_ok"]).sum() for name in ("names", "similarity", "detail", "damage", "form")
     )
     compared = " (not compared)" if frame["similarity"].isna().all() else ""
     cli.log(
         f"check: of {len(frame)} captions, {named} name someone,"
         f" {unlike} differ from the description{compared}, {vague} lack details,"
-        f" {deformed} have faults of form"
+        f" {broken} lost a word or broke a phrase, {deformed} have faults of form"
     )
 
 

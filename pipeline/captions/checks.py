@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pipeline.captions import details, form
+from pipeline.captions import damage, details, form
 from pipeline.core.captions import min_similarity
 from pipeline.core.engine.text_rows import IN_PROCESS, RowMap
 from pipeline.core.params import Params
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 BLOCK = 8192
 COLUMNS = [
     "names", "name_score", "names_ok", "similarity", "similarity_ok", "detail", "detail_ok",
-    "form", "form_ok",
+    "damage", "damage_ok", "form", "form_ok",
 ]  # fmt: skip
 """The columns of checks."""
 
@@ -65,8 +65,9 @@ def check(  # noqa: PLR0913  (two kinds of texts, and what reads each)
     Columns: `names` str (all names found, separated by `; `), `name_score` f64 (the highest, 0 if
     there are none), `names_ok` bool; `similarity` f64 (6 decimals) and `detail` f64 (the share of
     the description's details that the caption keeps), each null if not measured, with
-    `similarity_ok` and `detail_ok` boolean (null likewise); `form` str (the faults of its form,
-    separated by `; `) and `form_ok` bool.
+    `similarity_ok` and `detail_ok` boolean (null likewise); `damage` str (what was lost or broken
+    beside the people, separated by `; `) and `damage_ok` boolean, both null without descriptions;
+    `form` str (the faults of its form, separated by `; `) and `form_ok` bool.
     """
     named = finder.find(captions)
     scores = [max((span.score for span in spans), default=0.0) for spans in named]
@@ -92,6 +93,11 @@ def check(  # noqa: PLR0913  (two kinds of texts, and what reads each)
         detail[:] = shares
     checks = checks.assign(similarity=alike, similarity_ok=alike >= limits.min_similarity)
     checks = checks.assign(detail=detail, detail_ok=detail >= (limits.min_detail or 0.0))
+    marks = pd.Series(pd.NA, checks.index, dtype="str")
+    if pairs:
+        marks[:] = map_rows(damage.list_damage, None, pairs)
+    intact = marks.eq("").astype("boolean").mask(marks.isna())
+    checks = checks.assign(damage=marks, damage_ok=intact)
     if descriptions:
         return _add_form(checks, map_rows(form.list_faults, limits.english, pairs))
     return _add_form(checks, [form.list_faults_alone(caption) for caption in captions])

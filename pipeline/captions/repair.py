@@ -19,9 +19,9 @@ import pandas as pd
 from pipeline.captions.rewriter import Moment, Rewrite, Rewriter
 
 Check = Callable[[Sequence[str], Sequence[str]], pd.DataFrame]
-"""From captions and descriptions to `checks.COLUMNS` without `names` of each."""
+"""From captions and descriptions to `checks.COLUMNS` without `names` and `damage` of each."""
 
-FAILURES = ["named", "unlike", "vague", "deformed"]
+FAILURES = ["named", "unlike", "vague", "broken", "deformed"]
 """Columns of booleans: which checks a version fails."""
 FAILED = ["moment_id", "check", "score", "form"]
 VERSION = ["caption", "similarity", "name_score", "detail", *FAILURES]
@@ -84,17 +84,17 @@ def _check(asked: Sequence[Moment], rewrites: Sequence[Rewrite], check: Check) -
     written = table["caption"].notna()
     checks = check(list(table.loc[written, "caption"]), list(table.loc[written, "description"]))
     table = table.join(checks.set_index(table.index[written]))
-    named, unlike, vague, deformed = (
+    named, unlike, vague, broken, deformed = (
         table[f"{name}_ok"].eq(False).fillna(False)
-        for name in ("names", "similarity", "detail", "form")
+        for name in ("names", "similarity", "detail", "damage", "form")
     )
-    table["check"] = (
-        table["outcome"].mask(deformed, "form").mask(vague, "detail").mask(unlike, "similarity")
-    )
+    table["check"] = table["outcome"].mask(deformed, "form").mask(broken, "damage")
+    table["check"] = table["check"].mask(vague, "detail").mask(unlike, "similarity")
     table["score"] = table["detail"].where(vague).mask(unlike, table["similarity"])
     table["check"] = table["check"].mask(named, "names")
     table["score"] = table["score"].mask(named, table["name_score"])
-    table = table.assign(named=named, unlike=unlike, vague=vague, deformed=deformed)
+    failures = {"named": named, "unlike": unlike, "vague": vague, "broken": broken}
+    table = table.assign(**failures, deformed=deformed)
     return table.assign(passed=written & ~table[FAILURES].any(axis=1))
 
 
@@ -150,6 +150,7 @@ def _count_outcomes(attempt: int, results: pd.DataFrame) -> dict[str, Any]:
         "failed_names": int(results["named"].sum()),
         "failed_similarity": int(results["unlike"].sum()),
         "failed_detail": int(results["vague"].sum()),
+        "failed_damage": int(results["broken"].sum()),
         "failed_form": int(results["deformed"].sum()),
         "worse": int((results["passed"] & ~results["taken"]).sum()),
         "without_draft": undrafted.total(),

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 
 from pipeline.names import truecase
@@ -15,6 +15,7 @@ MIN_VOTE_SHARE = 0.8
 WITHIN_NAME = re.compile(r"\s+|-|(?<=\b\w)\.\s*")
 """What separates the words of one name; a full stop only after an initial."""
 
+_FEAST = re.compile(r"\b(?:Year|Hallow|Saint|Christmas|Midsummer)['\u2019s]*\s+$")
 GENERATION = re.compile(r",?\s+(?:Jr|Sr)\b(?:\.(?=,|\s+[a-z]))?")
 """What may follow a name; with its full stop, if that does not end the sentence."""
 
@@ -42,14 +43,22 @@ def votes(texts: Sequence[str], spans: Sequence[Sequence[Span]]) -> dict[str, fl
     return {key: n / seen[key] for key, n in tagged.items() if n >= MIN_VOTES}
 
 
-def refine(text: str, spans: Sequence[Span], evidence: Evidence) -> list[Span]:
-    """Return the names of a text: the tagger's, and those that the corpus adds to them."""
+def refine(
+    text: str, spans: Sequence[Span], evidence: Evidence, named: Container[str] = ()
+) -> list[Span]:
+    """Return the names of a text: the tagger's, and those that the corpus adds to them.
+
+    `named` has the words that are names in lower case too.
+    """
     names = [_span(text, span.start, span.end, span.score) for span in spans]
     for word in truecase.words(text):
         score = 0.0 if word.is_lower else evidence.vote(word)
         if score:
             names.append(_span(text, word.start, word.end, score))
-    return [_with_generation(text, name) for name in _merge(text, names)]
+    merged = [_with_generation(text, name) for name in _merge(text, names)]
+    lower = [word for word in truecase.words(text) if word.is_lower and word.key in named]
+    apart = (word for word in lower if _at(word, merged) is None)
+    return sorted([*merged, *(_span(text, word.start, word.end, 1.0) for word in apart)])
 
 
 def drop_titles(text: str, spans: Sequence[Span]) -> list[Span]:
@@ -58,9 +67,19 @@ def drop_titles(text: str, spans: Sequence[Span]) -> list[Span]:
     for word in truecase.words(text):
         span = _at(word, spans)
         is_word = word.is_lower and not word.is_first
-        if span and not is_word and word.key not in truecase.TITLES:
+        if span and not is_word and not _is_title(text, word) and not _is_of_feast(text, word):
             named.append(_span(text, word.start, word.end, span.score))
     return _merge(text, named)
+
+
+def _is_title(text: str, word: truecase.Word) -> bool:
+    is_short = word.key in truecase.ABBREVIATIONS and text.startswith(".", word.end)
+    return is_short or word.key in truecase.TITLES
+
+
+def _is_of_feast(text: str, word: truecase.Word) -> bool:
+    """Tell whether it is the Eve of New Year's Eve, whatever name may follow."""
+    return word.key == "eve" and _FEAST.search(text[: word.start]) is not None
 
 
 def _merge(text: str, spans: Iterable[Span]) -> list[Span]:

@@ -30,11 +30,12 @@ class Scripted:
 
 
 def check(captions, descriptions):
-    """Find a name in what holds `Ann`, no likeness in what holds `else`, few details in `one`."""
+    """Find a name in `Ann`, no likeness in `else`, few details in `one`, damage in `'s a`."""
     words = [
         ("names", "Ann", "name_score", 0.95, 0.1),
         ("similarity", "else", "similarity", 0.2, 0.9),
         ("detail", "one", "detail", 0.5, 1.0),
+        ("damage", "'s a", "damage", "broken: 's a", ""),
     ]
     checks = pd.DataFrame(index=range(len(captions)))
     for name, word, score, bad, good in words:
@@ -87,11 +88,13 @@ def test_failures_name_the_check_and_its_score(outcome):
     assert failed.loc["Ann sits."].tolist() == ["names", 0.95, ""]
     assert failed.loc["Ann reads."].tolist() == ["similarity", 0.2, ""]
     assert failed.loc["Ann runs.", "check"] == "refused"
+    cut = repair({"a": ["New Year's a woman"] * 3}).failed
+    assert cut.loc[0, "check"] == "damage"
 
 
 def test_figures_of_a_round_are_counts_and_shares_of_distinct_descriptions(outcome):
     once = dict.fromkeys(["passed", "failed_names", "failed_similarity", "without_draft"], 1)
-    counts = once | {"failed_detail": 0, "failed_form": 0, "worse": 0}
+    counts = once | dict.fromkeys(["failed_detail", "failed_damage", "failed_form", "worse"], 0)
     shares = {f"share_{name}": count / 4 for name, count in counts.items()}
     rest = {"round": 0, "distinct_descriptions": 4, "why_without_draft": {"refused": 1}}
     assert outcome.rounds[0] == counts | shares | rest
@@ -142,7 +145,8 @@ def test_a_repair_that_passes_but_is_worse_is_counted_and_not_taken():
 
 
 FAULTS = {"fine": set(), "Ann": {"names"}, "else": {"similarity"}, "one": {"detail"},
-          "fine }": {"form"}, "Ann }": {"names", "form"}, "Ann, or else": {"names", "similarity"},
+          "fine }": {"form"}, "Ann }": {"names", "form"}, "Ann's a": {"names", "damage"},
+          "'s a": {"damage"}, "Ann, or else": {"names", "similarity"},
           "Ann, one": {"names", "detail"}}  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 import re
 
+from pipeline.language.lexicon import GENDER_OF_NOUN
 from pipeline.language.syntax import DITRANSITIVE, PHRASE_STARTS, PREPOSITIONS
 from pipeline.names.evidence import roles
 from pipeline.names.evidence.lists import (
@@ -18,11 +19,14 @@ from pipeline.names.evidence.surroundings import Surroundings
 _HAVE_SUBJECT = frozenset(("is", "are", "was", "were", "has", "have"))
 """Verbs whose subject comes right before them."""
 _READ = re.compile(r"\bread(?:s|ing)?\s+(?:[A-Z][\w-]*\s+(?:(?:for|of|to|and|with)\s+)?)+$")
+_OF_CAPITAL = re.compile(r"[a-z,]\s+(?:the\s+)?([A-Z][a-z]+)\s+of\s+(?:the\s+)?$")
 _OWN_THING = re.compile(r"['\u2019]s\s+([A-Z][\w-]*)")
 
 
 def is_thing(around: Surroundings) -> bool:
     """Tell whether it is in the name of a place, a make or a thing: Crosby Street, Ann's Diner."""
+    if (of := _OF_CAPITAL.search(around.left)) and of[1].lower() not in GENDER_OF_NOUN:
+        return True
     if len(around.run) > 1 and around.run[-1] in listed("around", "things_after"):
         return True
     inside = around.run.index(around.keys[-1]) if around.keys[-1] in around.run else 0
@@ -35,6 +39,16 @@ def is_thing(around: Surroundings) -> bool:
         return roles.has_determiner(around) or is_attribute(around)
     owned = _OWN_THING.match(around.right)
     return owned is not None and is_word(owned[1].lower()) and not is_elsewhere(owned[1].lower())
+
+
+def is_event(around: Surroundings) -> bool:
+    """Tell whether it is the eve of a feast or a storm: New Year's Eve, hurricane Quill."""
+    if not listed("around", "storms").isdisjoint((*around.before(), *around.run[:-1])):
+        return True
+    at = around.run.index("eve") if "eve" in around.run else 0
+    before = around.run[at - 1] if at else [*around.before(), ""][0]
+    feasts = listed("lists", "feasts")
+    return before in feasts and "eve" in around.keys and feasts | {"eve"} >= set(around.keys)
 
 
 def is_to_be_read(around: Surroundings) -> bool:

@@ -147,7 +147,7 @@ def _metrics(text: str) -> None:
     (folder / "ingest.json").write_text(json.dumps({"rows": 100, "rejected": 2}))
     checked = {
         "round": 0, "distinct_descriptions": 98, "passed": 97, "failed_names": 0,
-        "failed_similarity": 1, "failed_detail": 0, "failed_form": 0,
+        "failed_similarity": 1, "failed_detail": 0, "failed_damage": 0, "failed_form": 0,
         "without_draft": 0, "share_passed": 0.989796,
     }  # fmt: skip
     rewrite = {
