@@ -33,7 +33,10 @@ accounts:
   1: {email: lead@localhost, name: Anna Berg, password: opensesame}
   2: {email: two@example.org, name: José Núñez-Ó}
 """
-QUERIES = [("q1", "She waves.", "val"), ("q2", "He sits.", "test"), ("q3", "He reads.", "test")]
+QUERIES = [
+    ("q1", "She waves.", "val", "m1"), ("q2", "He sits.", "test", "m4"),
+    ("q3", "He reads.", "test", None),
+]  # fmt: skip
 # pair_id, query, moment, clip; then consensus: level, mean, scores, outcome.
 PAIRS = [
     (0, "q1", "m1", "old", None),
@@ -105,7 +108,7 @@ class Checkout:
             for number, query, moment, clip, _ in pairs
         ]  # fmt: skip
         with contextlib.chdir(self.folder):
-            write(tables.FROZEN_QUERIES, queries)
+            write(tables.FROZEN_QUERIES, [(*row, None)[:4] for row in queries])
             write(tables.PAIRS, pair_rows)
             write(tables.AUDIT, [])
             write(tables.TOPUP, [])

@@ -172,7 +172,7 @@ def test_what_a_trainer_predicts_by_the_integers_is_scored_against_json_and_qrel
 
 
 def test_of_equal_queries_only_the_judged_one_is_released(checkout):
-    queries = [("q9", " HE sits.", "test"), *QUERIES]
+    queries = [*QUERIES, ("q9", " HE sits.", "test", "m9")]
     checkout.write(queries=queries)
     assert [query["query_key"] for query in read_json(checkout.release(), "test.json")] == ["q2"]
     frame = pd.DataFrame(queries, columns=tables.FROZEN_QUERIES.columns)
@@ -464,9 +464,9 @@ def test_the_campaigns_own_name_is_looked_through(checkout):
 
 def test_texts_of_the_corpus_may_hold_names_but_no_annotators_address(checkout):
     checkout.private()
-    checkout.write(queries=[("q1", "Anna waves at x@example.org.", "val"), *QUERIES[1:]])
+    checkout.write(queries=[("q1", "Anna waves at x@example.org.", "val", "m1"), *QUERIES[1:]])
     shutil.rmtree(checkout.release())
-    checkout.write(queries=[("q1", "Anna writes to Two@Example.org.", "val"), *QUERIES[1:]])
+    checkout.write(queries=[("q1", "Anna writes to Two@Example.org.", "val", "m1"), *QUERIES[1:]])
     assert checkout.refusal().startswith("datasets/campaign/queries.csv: line 2, query: contains")
 
 
@@ -501,7 +501,7 @@ def test_a_list_of_names_that_cant_be_read_is_refused(checkout):
 
 
 def test_a_text_that_is_validation_and_test_is_refused(checkout):
-    checkout.write(queries=[*QUERIES, ("q4", " she WAVES.", "test")])
+    checkout.write(queries=[*QUERIES, ("q4", " she WAVES.", "test", "m5")])
     with pytest.raises(captions.SharedError, match=r"queries\.csv: .*q1 \(val\) and q4 \(test\)"):
         checkout.release()
 

@@ -115,6 +115,7 @@ def test_the_published_training_code_finds_what_it_reads(release_folder):
         assert queries
         for query in queries:
             types = {name: type(value) for name, value in query.items()}
+            assert types.pop("query_key") is str, "the id in all other files; not read"
             assert types == {"query_id": int, "query": str, "relevant_moment": list}
             assert query["relevant_moment"], "an empty list would be a query without ground truth"
             for moment in query["relevant_moment"]:
