@@ -59,7 +59,7 @@ def read_rows(folder, name) -> list[list[str]]:
 def test_a_pair_that_was_shown_anew_counts_as_it_was_last_shown(release):
     [query] = read_json(release, "val.json")
     levels = [(moment["pair_id"], moment["relevance"]) for moment in query["relevant_moment"]]
-    assert levels == [(1, 3), (7, 4)]
+    assert levels == [(7, 4), (1, 3)]
     assert [row[0] for row in read_rows(release, "pairs.csv")[1:]] == ["1", "2", "3", "4", "5", "7"]
 
 
@@ -257,7 +257,7 @@ FACTS = {
     "alpha": "0.512",
     "kappa": "0.250 (0.375",
     "the candidates that are judged": "20 per query, up to 40",
-    "captions are not for systems": "`text` in `corpus/`",
+    "captions are not for systems": "`text` in `captions/`",
 }
 
 
@@ -367,7 +367,7 @@ def test_hostile_texts_and_ids_come_through_whole(checkout):
 
     for read_csv in (pd.read_csv, csv_files.read_csv):
         assert read_csv(folder / "pairs.csv")["query_id"].tolist() == [query, query]
-    corpus = pd.read_parquet(folder / "corpus/corpus.parquet").set_index("_id")
+    corpus = pd.read_parquet(folder / "captions/corpus.parquet").set_index("_id")
     assert corpus.loc[moment, "title"] == video
 
 
