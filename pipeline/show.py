@@ -29,7 +29,8 @@ def format_queries(queries: pd.DataFrame, top: int) -> str:
 def draw_queries(count: int, seed: int) -> pd.DataFrame:
     """Read `count` queries, drawn by `seed`, with their candidates by rank."""
     rows = tables.CANDIDATES.read().merge(tables.CAPTIONS.read()[["moment_id", "caption"]])
-    rows = rows.merge(tables.QUERIES.read(), on="query_id").sort_values(["query_id", "rank"])
+    queries = tables.QUERIES.read()[["query_id", "query"]]
+    rows = rows.merge(queries, on="query_id").sort_values(["query_id", "rank"])
     ids = rows["query_id"].drop_duplicates()
     some = ids.sample(min(count, len(ids)), random_state=rng.generator("show", seed))
     return rows[rows["query_id"].isin(some)]

@@ -142,9 +142,16 @@ CAPTIONS = _table(
 )
 REVIEW = _table(CAMPAIGN / "review.csv", "moment_id", "moment_id caption")
 CAST = _table(CAMPAIGN / "cast.csv", "name", "name gender")
-QUERIES = _table(WORK / "queries.parquet", "query_id", "query_id query split")
+_QUERY = "query_id query split moment_id"
+_MADE_FROM = _id()._replace(nullable=True)
+QUERIES = _table(WORK / "queries.parquet", "query_id", _QUERY, moment_id=_MADE_FROM)
+"""`moment_id` is the moment whose caption the query is; empty where there is none."""
 FROZEN_QUERIES = _table(
-    CAMPAIGN / "queries.csv", "query_id", "query_id query split", split=_choice(*JUDGED_SPLITS)
+    CAMPAIGN / "queries.csv",
+    "query_id",
+    _QUERY,
+    moment_id=_MADE_FROM,
+    split=_choice(*JUDGED_SPLITS),
 )
 CANDIDATES = _table(WORK / "candidates.parquet", _PAIR, f"{_RANKED} batch")
 CLIPS = _table(WORK / "clips.csv", "moment_id", "moment_id clip clip_sha seconds")

@@ -204,7 +204,7 @@ def test_without_a_campaign_there_is_nothing_to_say(tmp_path, monkeypatch):
     (tmp_path / "datasets/campaign/campaign.yaml").write_text("null\n")
     with pytest.raises(CampaignError, match=r"no campaign is open here; next: .*: dvc repro$"):
         status.read_status()
-    queries = pd.DataFrame({"query_id": ["q"], "query": ["q"], "split": ["val"]})
+    queries = pd.DataFrame({"query_id": ["q"], "query": "q", "split": "val", "moment_id": "m"})
     tables.QUERIES.write(queries)
     with pytest.raises(CampaignError, match=r"no campaign is open here; next: .*campaign open"):
         status.read_status()

@@ -192,7 +192,7 @@ def _contents(size):
     """Yield each table of the pipeline, and its rows."""
     ids = _ids(size)
     moments = [moment for _, moment, _ in ids]
-    yield tables.QUERIES, [(f"q{q:03}", query_of(q), "test") for q in range(size.queries)]
+    yield tables.QUERIES, [(f"q{q:03}", query_of(q), "test", None) for q in range(size.queries)]
     yield tables.CANDIDATES, [(*row, 0.5, 1) for row in ids]
     yield tables.VIDEOS, pd.DataFrame({"video_id": ["v"], "duration": [900.0], "path": ""})
     text = f"{CAPTION} as it was described"

@@ -117,6 +117,7 @@ def test_the_published_training_code_finds_what_it_reads(release_folder):
         assert queries
         for query in queries:
             types = {name: type(value) for name, value in query.items()}
+            assert types.pop("query_key") is str, "the id in all other files; not read"
             assert types == {"query_id": int, "query": str, "relevant_moment": list}
             assert query["relevant_moment"], "an empty list would be a query without ground truth"
             for moment in query["relevant_moment"]:
@@ -262,7 +263,7 @@ def test_the_croissant_is_valid_and_its_records_are_the_tables(release_folder):
 
 
 def test_the_parquet_tables_belong_together(release_folder):
-    corpus = pd.read_parquet(release_folder / "corpus/corpus.parquet")
+    corpus = pd.read_parquet(release_folder / "captions/corpus.parquet")
     for split in ("val", "test"):
         queries, qrels, top = (
             pd.read_parquet(release_folder / f"{name}/{split}.parquet")
@@ -275,7 +276,7 @@ def test_the_parquet_tables_belong_together(release_folder):
         top_moments = {row["query-id"]: list(row["corpus-ids"]) for row in top.to_dict("records")}
         for query, moment in zip(qrels["query-id"], qrels["corpus-id"], strict=True):
             assert moment in top_moments[query]
-        ledger = rehearsed().ledger.sort_values(["query_id", "rank"])
+        ledger = rehearsed().ledger.sort_values(["query_id", "moment_id"])
         for query, ids in top_moments.items():
             assert ids == ledger.loc[ledger["query_id"] == query, "moment_id"].tolist()
         tsv = [
@@ -285,6 +286,35 @@ def test_the_parquet_tables_belong_together(release_folder):
         assert dict(zip(queries["_id"], queries["text"], strict=True)) == {
             decode_id(query): text for query, text, own, _ in tsv if own == split
         }
+
+
+def test_no_id_and_no_order_shows_the_moment_that_a_query_was_made_from(release_folder):
+    """In no file is it the first, or the last, of its query's moments more often than by chance."""
+    queries, ledger = rehearsed().queries, rehearsed().ledger
+    moment = dict(zip(queries["query_id"], queries["moment_id"], strict=True))
+    assert not set(queries["query_id"]) & set(ledger["moment_id"])
+    by_pair = ledger.set_index("pair_id")["moment_id"]
+    found = {"pairs.csv": {}, "json": {}, "qrels": {}, "top_ranked": {}}
+    listed = pd.read_csv(release_folder / "pairs.csv")
+    for query, rows in listed.groupby("query_id"):
+        found["pairs.csv"][query] = rows["pair_id"].map(by_pair).tolist()
+    for split in ("val", "test"):
+        for query in read_json(release_folder, f"{split}.json"):
+            pairs = [by_pair[pair["pair_id"]] for pair in query["relevant_moment"]]
+            found["json"][query["query_key"]] = pairs
+        qrels = pd.read_parquet(release_folder / f"qrels/{split}.parquet")
+        found["qrels"] |= qrels.groupby("query-id")["corpus-id"].apply(list).to_dict()
+        top = pd.read_parquet(release_folder / f"top_ranked/{split}.parquet")
+        found["top_ranked"] |= dict(zip(top["query-id"], top["corpus-ids"].map(list), strict=True))
+    for name, moments in found.items():
+        places = [
+            ids.index(moment[query]) / (len(ids) - 1)
+            for query, ids in moments.items()
+            if moment[query] in ids
+        ]
+        assert len(places) > 30, name
+        assert 0.35 < np.mean(places) < 0.65, name
+        assert np.mean([place == 0 for place in places]) < 0.25, name
 
 
 def test_levels_mean_what_the_guideline_says(release_folder):

@@ -210,6 +210,17 @@ def test_a_ledger_that_begins_elsewhere_goes_on_from_there():
     assert grown["pair_id"].tolist() == [41, 42]
 
 
+def test_the_numbers_of_a_querys_pairs_say_nothing_of_their_ranks():
+    ids = [(f"q{query}", f"m{query}{rank}") for query in range(40) for rank in range(20)]
+    shown = make_pairs(*((*pair, "a", "x") for pair in ids)).assign(rank=[*range(1, 21)] * 40)
+    ledger = append_pairs(tables.PAIRS.empty(), shown.sample(frac=1, random_state=1))
+    assert ledger["query_id"].is_monotonic_increasing
+    first = ledger.drop_duplicates("query_id")["rank"]
+    assert (first == 1).sum() < 10
+    assert abs(ledger["rank"].corr(ledger.groupby("query_id").cumcount())) < 0.1
+    pd.testing.assert_frame_equal(ledger, append_pairs(tables.PAIRS.empty(), shown))
+
+
 @pytest.fixture
 def sleeps(monkeypatch):
     """Return the seconds of each sleep: time passes only as somebody sleeps."""

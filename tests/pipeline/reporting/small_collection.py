@@ -92,7 +92,7 @@ def _corpus(text: str) -> None:
     )  # fmt: skip
     tables.CAPTIONS.write(captions)
     queries = captions.rename(columns={"moment_id": "query_id", "caption": "query"})
-    queries["split"] = queries["query_id"].map(SPLIT)
+    queries["split"], queries["moment_id"] = queries["query_id"].map(SPLIT), queries["query_id"]
     tables.QUERIES.write(queries[tables.QUERIES.columns])
     frozen = queries.loc[queries["split"] != "train", tables.FROZEN_QUERIES.columns]
     tables.FROZEN_QUERIES.write(frozen)
