@@ -85,7 +85,7 @@ class Project(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A task: its key, whether it is out of the stream of tasks, and how many answers it has.
+    """A task: its key, whether it is out of the stream, and how many answers the server counts.
 
     `query` and `clip` are what it shows: a text and the clip's HTML, unless someone put something
     else there.

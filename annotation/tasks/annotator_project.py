@@ -13,7 +13,7 @@ from annotation.label_studio.guideline import Guideline
 from annotation.label_studio.keys import Key
 from annotation.label_studio.records import OPTIONS, Project, Purpose, Task
 from annotation.tasks import unfinished
-from annotation.tasks.changes import Changes, answered_twins, compare_tasks
+from annotation.tasks.changes import Changes, compare_tasks, find_doubtful
 from pipeline.core import tables
 from pipeline.core.progress import progress
 
@@ -79,10 +79,14 @@ def ensure_project(
 def diff_tasks(
     connection: Connection, annotator: int, project: Project, keys: Sequence[Key]
 ) -> ProjectDiff:
-    """Compare a project with the keys that its annotator should have open."""
+    """Compare a project with the keys that its annotator should have open.
+
+    A task without an answer of theirs does not count as answered; if it is wanted, a fresh one is
+    added: Label Studio would not offer it again.
+    """
     tasks = list(connection.studio.tasks(project)) if project.tasks else []
     read = connection.signer.read_shown
-    doubtful = answered_twins(tasks, read)
+    doubtful = find_doubtful(tasks, read, keys)
     strange = _answered_by_others(connection, annotator, project) if doubtful else set()
     away = {task.id for task in doubtful} & strange
 

@@ -2,7 +2,7 @@
 
 import pytest
 from support.campaign_folder import Size
-from test_campaign_faults import camp, make_result, read_assigned, world  # noqa: F401
+from test_campaign_faults import camp, make_result, open_, read_assigned, world  # noqa: F401
 
 from annotation.label_studio.records import OPTIONS
 
@@ -58,6 +58,36 @@ def test_a_project_renamed_to_be_another_ones_is_found_out_by_its_tasks(begun):
     begun.world.people[3].annotate(task["id"], make_result(3))
     assert f"project {projects[1]} " in begun.well("pull").said
     assert begun.read_judgments() == {key: 3}
+
+
+def test_a_task_whose_answer_was_moved_away_is_asked_again_and_only_once(begun):
+    bob, projects = begun.world.people[2], begun.projects()
+    (pulled, first), (unpulled, second), (away, third), (_, fourth), *_ = own_tasks(begun, 1)
+    begun.answer(first, pulled, 4)
+    begun.well("pull", "plan", "push")
+    moved = [begun.answer(task, key, 3) for key, task in ((unpulled, second), (away, third))]
+    own = begun.lead.tasks(projects[1])
+    [before] = [task["annotations"][0] for task in own if task["id"] == first["id"]]
+    elsewhere = own_tasks(begun, 2)[0][1]
+    for annotation, task in ((before, fourth), (moved[0], fourth), (moved[1], elsewhere)):
+        bob.api("PATCH", f"/api/annotations/{annotation['id']}/", {"task": task["id"]})
+    said = begun.well("pull", "plan", "push").said
+    assert {unpulled, away} <= read_assigned(begun), "nobody has answered them"
+    assert pulled not in read_assigned(begun), "what was pulled counts"
+    assert not said.startswith("push: 0 tasks added")
+    assigned, offered = read_assigned(begun), begun.count_offered()
+    assert offered[unpulled] == offered[away] == 1
+    begun.well("pull", "plan")
+    assert read_assigned(begun) == assigned
+    assert "  assign " not in begun.run("status").said
+    assert " 0 tasks added, 0 closed, 0 reopened" in begun.well("push").said
+    for key in (unpulled, away):
+        [copy] = [task for task in begun.tasks()[key] if open_(task)]
+        begun.world.people[1].annotate(copy["id"], make_result(1))
+    begun.well("pull", "plan", "push")
+    judged = begun.read_judgments()
+    assert [judged[key] for key in (pulled, unpulled, away)] == [4, 1, 1]
+    assert " 0 tasks added, 0 closed, 0 reopened" in begun.well("pull", "plan", "push").said
 
 
 def test_an_answer_that_a_prediction_chose_counts_for_nobody_and_predictions_are_removed(begun):
