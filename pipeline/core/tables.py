@@ -159,7 +159,7 @@ FAILED_CLIPS = _table(
     WORK / "failed_clips.csv",
     "moment_id",
     "moment_id video_id reason",
-    reason=_choice("no-videos", "missing", "unreadable", "too-short", "no-frame"),
+    reason=_choice("no-videos", "missing", "unreadable", "too-short", "no-frame", "wrong-length"),
 )
 AUDIT = _table(CAMPAIGN / "audit.csv", _PAIR, f"{_RANKED} origin", origin=_choice("top", "random"))
 AUDIT_STRATA = _table(
