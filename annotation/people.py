@@ -70,7 +70,9 @@ def run_hours(options: argparse.Namespace) -> None:
     """Print the hours, or write them to a file for payment."""
     pause = load().plan.pause
     done = [table.read() for table in hours.WORK]
-    work = hours.list_work(done, tables.VOIDED.read(), _read_refused())
+    versions = tables.JUDGMENT_HISTORY.read()
+    imported = set(versions.loc[versions["state"] == "trusted", "origin"])
+    work = hours.list_work(done, tables.VOIDED.read(), _read_refused(), imported)
     table = hours.measure_hours(work, pause, options.since, options.until)
     if options.csv is None:
         sys.stdout.write(hours.text(table, pause))

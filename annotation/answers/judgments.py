@@ -16,6 +16,7 @@ from annotation.answers.departures import Left, never
 from annotation.label_studio.keys import Key, Pair, Signer
 from annotation.label_studio.page import Answer, read_answer
 from annotation.label_studio.records import AnsweredTask
+from annotation.roster.senders import name_sender
 from pipeline.campaign.guideline import Labels
 from pipeline.core import tables
 
@@ -46,13 +47,14 @@ class Owner(NamedTuple):
     """The owner of a project: an annotator and the number of their account.
 
     `kinds` are the kinds of task it may contain; `left` tests whether an answer came after they
-    had left.
+    had left. `people` are all annotators by account.
     """
 
     annotator: int
     account: int | None
     kinds: Collection[str] = tables.KINDS
     left: Left = never
+    people: Mapping[int, int] = MappingProxyType({})
 
 
 class Origin(NamedTuple):
@@ -256,8 +258,20 @@ def _refusal(answer: Mapping[str, Any], owner: Owner, key: Key | None, reason: s
         "submitted_at": answer["created_at"],
         "updated_at": answer.get("updated_at"),
         "seconds": _seconds(answer.get("lead_time")),
+        "sent_by": _sender(answer, owner),
         "takes_back": _takes_back(answer, owner, reason),
     }
+
+
+def _sender(answer: Mapping[str, Any], owner: Owner) -> str | None:
+    """Return who last sent an answer or draft; None if nobody was recorded, as for an import."""
+    account = _account(answer.get("updated_by", answer.get("user")))
+    if account is None:
+        return None
+    if account == owner.account:
+        return name_sender(owner.annotator)
+    annotator = owner.people.get(account) if isinstance(account, int) else None
+    return f"account {account}" if annotator is None else name_sender(annotator)
 
 
 def _takes_back(answer: Mapping[str, Any], owner: Owner, reason: str) -> str:

@@ -13,6 +13,7 @@ from annotation.answers.judgments import Rules, SortedAnswers, Trust, sort_answe
 from annotation.answers.reader import owners
 from annotation.label_studio import projects
 from annotation.label_studio.connection import Connection
+from annotation.roster.senders import name_sender
 from pipeline.campaign.campaign import CampaignError
 from pipeline.core import cli, tables
 from pipeline.core.params import load
@@ -130,12 +131,20 @@ def summarize(rows: SortedAnswers, merged: History) -> dict[str, object]:
 def remarks(rows: SortedAnswers, merged: History) -> list[str]:
     """Return what else the lead should know, a line each."""
     imported = sum(row["reason"] == "imported" for row in rows.rejected)
+    forged = Counter(
+        row["sent_by"]
+        for row in rows.rejected
+        if row["sent_by"] not in {None, name_sender(row["annotator"])}
+    )
+    senders = ", ".join(f"{name} ({number})" for name, number in sorted(forged.items()))
     tampered = int((merged.versions["state"] == "tampered").sum())
     texts = {
         f"{len(rows.duplicates)} tasks exist more than once; `dvc repro push` closes duplicates":
             rows.duplicates,
         f"{imported} answers were imported, under unverified names; if you imported them:"
         " python -m annotation.pull --trust-imported": imported,
+        f"{forged.total()} refused answers were sent or changed by {senders}, in others' projects":
+            forged,
         f"{tampered} judgments, or their tasks, were changed by someone else; what their"
         " annotators answered still counts": tampered,
         f"{describe_loss(merged)}; they still count": len(merged.vanished),

@@ -65,7 +65,8 @@ def find_projects(
             by_annotator.setdefault(number, []).append(project)
     listed, accounts = connection.roster
     known = {person.number for person in listed} | accounts.keys()
-    known |= set(tables.JUDGMENTS.read()["annotator"]) if by_annotator.keys() - known else set()
+    if by_annotator.keys() - known:
+        known |= set(tables.JUDGMENT_HISTORY.read()["annotator"])
     owner = studio.whoami() if by_annotator else None
     chosen: dict[int, Project] = {}
     for number, claiming in by_annotator.items():

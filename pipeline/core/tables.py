@@ -211,8 +211,9 @@ JUDGMENT_HISTORY = _table(
 REJECTED_JUDGMENTS = _table(
     WORK / "rejected_judgments.csv",
     "origin reason",
-    f"{_PAIR} annotator reason origin submitted_at seconds",
+    f"{_PAIR} annotator reason origin submitted_at seconds sent_by",
     seconds=_time(nullable=True),
+    sent_by=Column("str", nullable=True),
     query_id=Column("str", nullable=True),
     moment_id=Column("str", nullable=True),
     reason=_choice(*REJECTIONS.split()),

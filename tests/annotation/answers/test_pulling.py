@@ -39,7 +39,7 @@ KEY = Key("q", "m", 3, "first", SHA, "ab12", "1")
 DIGEST = page.digest(QUERY, CLIP)
 OLD = page.clip_html("/data/local-files/?d=clips/old.mp4")
 OURS, OTHER = 30, 40
-OWNER = Owner(3, OURS)
+OWNER = Owner(3, OURS, people={OURS: 3, OTHER: 4})
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -131,7 +131,7 @@ AWAY = tables.DEPARTURES.check(pd.DataFrame(LEAVING))
 def owner_who_left(before=None, away=AWAY, until=None):
     """Return the annotator, who is away from minute 5 to minute 9, or stays until a day."""
     versions = tables.JUDGMENT_HISTORY.empty() if before is None else before.versions
-    return Owner(3, OURS, left=find_left(away, {3: until}, versions)(3))
+    return OWNER._replace(left=find_left(away, {3: until}, versions)(3))
 
 
 REFUSED = {
@@ -168,6 +168,8 @@ def test_what_is_no_judgment_is_refused_with_the_reason_and_never_a_level(why):
     assert row["reason"] == why
     assert row["annotator"] == 3
     assert row["origin"] == f"1@{at(6 if why == 'left' else 0)}"
+    senders = {"changed-by-another": "annotator 4", "imported": None}
+    assert row["sent_by"] == senders.get(why, "annotator 3")
     assert (row["query_id"], row["moment_id"]) == ((None, None) if why == "bad-key" else ("q", "m"))
     pulling.other_tables(result)
 
@@ -182,6 +184,14 @@ def test_a_task_that_was_copied_here_is_nobodys(pair):
     result = sort_tasks(task(answer(), pair=pair), task(pair=pair))
     assert [row["reason"] for row in result.rejected] == ["bad-key"]
     assert (result.judgments, result.open_tasks) == ([], [])
+
+
+@pytest.mark.parametrize(("sender", "name"), [(OTHER, "annotator 4"), (77, "account 77")])
+@pytest.mark.parametrize("whose", [OURS, OTHER, 77])
+def test_a_refused_answer_says_who_sent_it_whosever_name_it_bears(sender, name, whose):
+    forged = answer(completed_by=whose, updated_by={"id": sender})
+    [row] = sort_tasks(task(forged)).rejected
+    assert (row["annotator"], row["sent_by"]) == (3, name)
 
 
 @pytest.mark.parametrize("who", [{"id": OURS}, OURS])

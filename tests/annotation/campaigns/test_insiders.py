@@ -5,6 +5,7 @@ from support.campaign_folder import Size
 from test_campaign_faults import camp, make_result, open_, read_assigned, world  # noqa: F401
 
 from annotation.label_studio.records import OPTIONS
+from pipeline.core import tables
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 SMALL = Size(queries=2, ranks=4, people=4)
@@ -88,6 +89,24 @@ def test_a_task_whose_answer_was_moved_away_is_asked_again_and_only_once(begun):
     judged = begun.read_judgments()
     assert [judged[key] for key in (pulled, unpulled, away)] == [4, 1, 1]
     assert " 0 tasks added, 0 closed, 0 reopened" in begun.well("pull", "plan", "push").said
+
+
+def test_a_forged_answer_says_who_sent_it_and_nobody_is_paid_for_what_a_clock_claims(begun):
+    ann, bob = begun.world.people[1], begun.world.people[2]
+    me = ann.api("GET", "/api/current-user/whoami")["id"]
+    (forged, first), *others = own_tasks(begun, 1)
+    body = {"result": make_result(0), "lead_time": 290.0}
+    bob.api("POST", f"/api/tasks/{first['id']}/annotations/", body | {"completed_by": me})
+    for _, task in others:
+        ann.api("POST", f"/api/tasks/{task['id']}/annotations/", body)
+    assert "by annotator 2 (1), in others' projects" in begun.well("pull").said
+    [row] = begun.folder.get(tables.REJECTED_JUDGMENTS).to_dict("records")
+    assert (row["moment_id"], row["reason"]) == (forged[1], "changed-by-another")
+    assert (row["annotator"], row["sent_by"]) == (1, "annotator 2")
+    line = begun.run("people", "hours").said.splitlines()[1].split()
+    assert (line[0], int(line[2]), int(line[-2])) == ("1", len(others), 0)
+    assert len(others) > 1
+    assert float(line[3]) < (290 + 60) / 3600, "one whole answer, and seconds of the others"
 
 
 def test_an_answer_that_a_prediction_chose_counts_for_nobody_and_predictions_are_removed(begun):

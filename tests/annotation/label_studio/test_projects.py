@@ -67,7 +67,7 @@ def judged(folder):
     """Nobody has judged."""
     HOLDS.clear()
     projects._log_once.cache_clear()
-    tables.JUDGMENTS.write(tables.JUDGMENTS.empty())
+    tables.JUDGMENT_HISTORY.write(tables.JUDGMENT_HISTORY.empty())
 
 
 def describe(campaign, annotator):
@@ -104,7 +104,7 @@ def test_a_project_of_an_annotator_who_is_not_listed_is_told_and_ignored(capsys)
     assert find_ours(describe(OURS, 3), describe(OURS, 99)) == {3: 1}
     assert "project 2 ('Faults, annotator 1') claims to be annotator 99's" in read_log(capsys)
     rows = make_judgments([{"query_id": "q", "moment_id": "m", "annotator": 99, "level": 2}])
-    tables.JUDGMENTS.write(rows)
+    tables.JUDGMENT_HISTORY.write(rows.assign(updated_at=rows["submitted_at"], state="stands"))
     assert find_ours(describe(OURS, 99)) == {99: 1}, "somebody who judged, and was taken off"
 
 

@@ -53,8 +53,8 @@ ROWS = {
         ("q1", "m1", 3, None, "broken-clip", NOON, None, "b", "1", "first", "a", "c", NOON, "lost"),
     ],
     "REJECTED_JUDGMENTS": [
-        ("q1", "m1", 3, "skipped", "1@a", NOON, 7.5),
-        (None, None, 4, "bad-key", "2@b", NOON, None),
+        ("q1", "m1", 3, "skipped", "1@a", NOON, 7.5, "annotator 3"),
+        (None, None, 4, "bad-key", "2@b", NOON, None, None),
     ],
     "ASSIGNMENTS": [("q1", "m1", 3, "first"), ("q1", "m1", 4, "escalated")],
     "OPEN_TASKS": [

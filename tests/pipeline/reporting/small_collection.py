@@ -136,7 +136,7 @@ def _campaign(votes, text: str) -> None:
     ]  # fmt: skip
     frame = pd.DataFrame(rows, columns=tables.JUDGMENTS.columns)
     tables.JUDGMENTS.write(frame if rows else tables.JUDGMENTS.empty())
-    refused = [("m1", "m1", 1, "bad-level", "9@x", "2026-11-22T08:00:00Z", None)]
+    refused = [("m1", "m1", 1, "bad-level", "9@x", "2026-11-22T08:00:00Z", None, "annotator 1")]
     columns = tables.REJECTED_JUDGMENTS.columns
     tables.REJECTED_JUDGMENTS.write(pd.DataFrame(refused, columns=columns))
 
