@@ -79,12 +79,12 @@ A folder may import those of its own floor and of lower ones.
 """
 BUDGET = {
     "momentrank": 12_500,
-    "pipeline": 27_150,
-    "annotation": 16_000,
+    "pipeline": 27_050,
+    "annotation": 15_450,
     "baselines": 4_500,
     "benchmarks": 1_920,
     "tools": 510,
-    "tests": 46_650,
+    "tests": 46_550,
 }
 """The lines that a package may have; who raises a budget says in the commit for what."""
 MAX_WORDS, MAX_LINES, MAX_CODE_DEPS = 27_150, 500, 140

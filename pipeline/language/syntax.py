@@ -43,9 +43,13 @@ _VERBS = frozenset(("coach", "doctor", "judge", "miss", "nurse"))
 _BEFORE_VERB = re.compile(
     r"(?:\b(?:(?:about|going|has|have|had|likely|need|needs|not|sure|trying|used|want|wants) to"
     r"|i|you|we|they|who|can|could|may|might|must|should|will|would|do|does|did|not|never"
-    rf"|gonna|wanna|gotta|really|still|always|{'|'.join(sorted(lexicon.GENDER_OF_PLURAL))})"
+    rf"|all|both|gonna|wanna|gotta|really|still|always|{'|'.join(sorted(lexicon.GENDER_OF_PLURAL))})"
     r"|n['\u2019]t|['\u2019](?:ll|d|m))\s+$",
     re.IGNORECASE,
+)
+_INFINITIVE = re.compile(
+    r"(?<!talks )(?<!talking )(?<!speaks )(?<!speaking )(?<!listens )(?<!listening )(?<!next )"
+    r"\bto $"
 )
 _FIRST_WORD = re.compile(rf"\s*({_WORD})")
 _LAST_WORD = re.compile(rf"({_WORD})\s*$")
@@ -70,7 +74,9 @@ def title_before(left: str) -> TitleBefore | None:
         return None
     start, title = match.start("title"), match["title"]
     if title.islower() and (
-        title in _CAPITALISED_TITLES or (title in _VERBS and _BEFORE_VERB.search(left[:start]))
+        title in _CAPITALISED_TITLES
+        or (title in _VERBS and _BEFORE_VERB.search(left[:start]))
+        or (title == "miss" and _INFINITIVE.search(left[:start]))
     ):
         return None
     return TitleBefore(start, lexicon.title_key(title), bool(match["the"]) and title.islower())

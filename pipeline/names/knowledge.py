@@ -7,6 +7,7 @@ from pipeline.names import truecase
 from pipeline.names.base import Span
 from pipeline.names.evidence import corpus
 from pipeline.names.evidence.judging import Known, Verdict, judge
+from pipeline.names.evidence.lists import given_names
 from pipeline.names.evidence.lower_case import may_be_lower
 from pipeline.names.evidence.surroundings import surroundings_of
 from pipeline.names.refinement import Evidence, refine
@@ -28,6 +29,8 @@ class Knowledge(NamedTuple):
 def find_candidates(knowledge: Knowledge, text: str, spans: Sequence[Span]) -> list[Span]:
     """Return the candidates of a text: what the tagger marks and what the corpus adds."""
     every = [*spans, *knowledge.known.cast.spans(text), *corpus.full_names(text)]
+    if knowledge.known.names_people:
+        every += corpus.possible_names(text)
     return refine(text, every, knowledge.evidence, knowledge.known.named)
 
 
@@ -60,7 +63,9 @@ def list_names(judged: Iterable[Sequence[Judged]]) -> frozenset[str]:
         word.key
         for of_text in judged
         for span, verdict in of_text
-        if verdict.kind == "name" and verdict.reason not in ("tagger", "lower")
+        if verdict.kind == "name" and verdict.reason != "lower"
         for word in truecase.words(span.text)
-        if not word.is_lower and may_be_lower(word.key)
+        if not word.is_lower
+        and may_be_lower(word.key)
+        and (verdict.reason != "tagger" or word.key in given_names())
     )

@@ -20,8 +20,9 @@ from pipeline.language.lexicon import (
 )
 from pipeline.names.base import Span
 from pipeline.names.evidence.judging import is_name
-from pipeline.names.evidence.lists import first_names, is_elsewhere
+from pipeline.names.evidence.lists import first_names, is_elsewhere, lemmas, may_be_adverb
 from pipeline.names.evidence.surroundings import surroundings_of
+from pipeline.names.refinement import is_of_event
 
 # Names that a tagger need not mark
 
@@ -120,10 +121,15 @@ def _with_capital_before(text: str, name: Name, free_from: int) -> Name:
     word = match[2].lower() if match else ""
     if not match or match.start(2) < free_from or word in _BEFORE_NAMES:
         return name
-    if is_elsewhere(word) or word in _OF_FEASTS:
+    is_event = word in _OF_FEASTS or is_of_event(text[: match.start(2)], word)
+    if is_elsewhere(word) or is_event:
         return name  # on Monday Ann sings; on New Year's Eve Ann sings
-    begins = word in syntax.PHRASE_STARTS or word.endswith(("ing", "ed", "ly"))
-    return name if begins and not match["lower"] else Name(match.start(2), name.end, loose=True)
+    # Smiling Ann, yesterday Ann; but Wing Commander Ann.
+    inflected = word.endswith(("ing", "ed", "ly")) and word not in lemmas(word)
+    begins = inflected or may_be_adverb(word) or word in syntax.PHRASE_STARTS
+    if begins and not match["lower"]:
+        return name
+    return _with_capital_before(text, Name(match.start(2), name.end, loose=True), free_from)
 
 
 def _repeats(text: str, spans: Iterable[Span]) -> Iterator[Span]:
@@ -260,6 +266,8 @@ def _with_title(text: str, name: Name) -> tuple[int, int, str | None]:
     while (before := syntax.title_before(text[:start])) and not before.is_definite:
         start = before.start
         titles.append(before.key)
+    if titles and text[start].isupper():  # Wing Commander
+        start = _with_capital_before(text, Name(start, end), 0).start
     whole = title_key(text[start : within.end() if within else name.start].strip())
     if titles and whole in TITLES:
         return start, end, whole

@@ -15,7 +15,6 @@ from pipeline.names.evidence.cast import Cast
 from pipeline.names.evidence.lower_case import Kind, weigh_lower
 from pipeline.names.evidence.place_context import (
     is_attribute,
-    is_event,
     is_somewhere,
     is_thing,
     is_to_be_read,
@@ -102,7 +101,7 @@ def is_name(around: Surroundings, cast: Cast | None = None) -> bool:
 
 
 def _against(around: Surroundings, known: Known) -> Reason | None:
-    if is_to_be_read(around) or is_event(around):
+    if is_to_be_read(around):
         return "thing"
     if _is_of_corpus(around, known) and not around.headline:
         return None
@@ -188,7 +187,8 @@ def _neither(around: Surroundings, known: Known) -> Verdict:
     if is_somewhere(around):
         return Verdict("weak", "place")
     if is_attribute(around):
-        return Verdict("weak", "attribute")
+        kind_of_thing = around.at_start and all(map(lists.is_word, around.keys))
+        return Verdict("none" if kind_of_thing else "weak", "attribute")
     if around.at_start:
         ordinary = all(map(lists.is_word, around.keys)) and not known.names_people
         acts = lists.given_names().intersection(around.keys) and roles.acts(around, wide=True)
@@ -229,7 +229,7 @@ def _has_title(around: Surroundings) -> bool:
         return True
     if not before & TITLES.keys() or around.headline or any(map(lists.is_elsewhere, names)):
         return False
-    if not any(map(lists.is_word, names)) or before & _OF_KIN:
+    if not all(map(lists.is_word, names)) or before & _OF_KIN:
         return True
     known = lists.given_names() | lists.family_names()
     return known.issuperset(names) and roles.acts_or_owns(around, wide=True)

@@ -1,6 +1,6 @@
 """Whether a name of the corpus or its cast, written without a capital, is one there.
 
-`beckett waves` can mean nobody else; `castle` may be a castle. A common word is a name where a
+`omar waves` can mean nobody else; `castle` may be a castle. A common word is a name where a
 person acts, owns or is spoken to and no article or adjective makes it a thing; it may be one where
 it stands alone, and is none in `the castle`, `castle walls`, `they chase the bus`.
 """
@@ -46,9 +46,10 @@ def weigh_lower(around: Surroundings) -> Kind:
     if roles.acts_or_owns(around, wide=True) or roles.is_given(around):
         return "name"
     after = [*around.after(), ""][0]
-    is_thing = is_attribute(around) or lists.may_be_adjective(around.keys[0])
-    before_noun = after not in syntax.PHRASE_STARTS and lists.is_noun(after)
-    return "none" if is_thing or before_noun else "weak"
+    adjective = lists.may_be_adjective(around.keys[0])
+    before_noun = lists.may_be_noun(after) if adjective else lists.is_noun(after)
+    is_before_noun = before_noun and after not in syntax.PHRASE_STARTS
+    return "none" if is_attribute(around) or is_before_noun else "weak"
 
 
 def _is_determined(around: Surroundings) -> bool:

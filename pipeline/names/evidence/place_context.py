@@ -19,13 +19,19 @@ from pipeline.names.evidence.surroundings import Surroundings
 _HAVE_SUBJECT = frozenset(("is", "are", "was", "were", "has", "have"))
 """Verbs whose subject comes right before them."""
 _READ = re.compile(r"\bread(?:s|ing)?\s+(?:[A-Z][\w-]*\s+(?:(?:for|of|to|and|with)\s+)?)+$")
+BESIDE = 20
+"""Characters beside a name that may make it one of a pair: Romeo and Juliet."""
+_OF_WORK = re.compile(
+    r"\b(?:aria|arias|chapter|copy|excerpt|line|lines|passage|performance|poster|production|quote"
+    r"|recording|rehearsal|scene|scenes|score|screening)\s+(?:from|for|of)\s+$"
+)
 _OF_CAPITAL = re.compile(r"[a-z,]\s+(?:the\s+)?([A-Z][a-z]+)\s+of\s+(?:the\s+)?$")
 _OWN_THING = re.compile(r"['\u2019]s\s+([A-Z][\w-]*)")
 
 
 def is_thing(around: Surroundings) -> bool:
     """Tell whether it is in the name of a place, a make or a thing: Crosby Street, Ann's Diner."""
-    if (of := _OF_CAPITAL.search(around.left)) and of[1].lower() not in GENDER_OF_NOUN:
+    if _is_in_phrase(around):
         return True
     if len(around.run) > 1 and around.run[-1] in listed("around", "things_after"):
         return True
@@ -41,14 +47,15 @@ def is_thing(around: Surroundings) -> bool:
     return owned is not None and is_word(owned[1].lower()) and not is_elsewhere(owned[1].lower())
 
 
-def is_event(around: Surroundings) -> bool:
-    """Tell whether it is the eve of a feast or a storm: New Year's Eve, hurricane Quill."""
-    if not listed("around", "storms").isdisjoint((*around.before(), *around.run[:-1])):
-        return True
-    at = around.run.index("eve") if "eve" in around.run else 0
-    before = around.run[at - 1] if at else [*around.before(), ""][0]
-    feasts = listed("lists", "feasts")
-    return before in feasts and "eve" in around.keys and feasts | {"eve"} >= set(around.keys)
+def _is_in_phrase(around: Surroundings) -> bool:
+    """Tell whether it is in the name of a thing or a work: the Cup of Ann, a line from Hamlet."""
+    of = _OF_CAPITAL.search(around.left)
+    beside = f"{around.left[-BESIDE:]}{' '.join(around.run)}{around.right[:BESIDE]}".lower()
+    return (
+        (of is not None and of[1].lower() not in GENDER_OF_NOUN)
+        or _OF_WORK.search(around.left) is not None
+        or any(pair in beside for pair in listed("lists", "pairs"))
+    )
 
 
 def is_to_be_read(around: Surroundings) -> bool:

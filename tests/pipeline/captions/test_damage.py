@@ -33,7 +33,7 @@ def damage(description, caption):
         ("Fr. Reed prays.", "Fr. A man prays.", "broken: Fr. A"),
         ("Pvt. Omar Reed runs.", "Someone. A man runs.", "broken: Someone"),
         ("She is gonna miss Nora.", "She is gonna a woman.", "lost: miss"),
-        ("She will gladly miss Nora.", "She will a woman.", "lost: glad"),
+        ("She will hug Nora.", "She will a woman.", "lost: hug"),
         ("They fear hurricane Quill.", "They fear hurricane a person.", "broken: hurricane a"),
         ("They look at the Quill.", "They look at the a man.", "broken: the a"),
         ("His friend Omar sings.", "His a man sings.", "broken: His a"),

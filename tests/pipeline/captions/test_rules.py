@@ -132,6 +132,11 @@ CASES = {
     "On Valentine's Day Anna sings.": "On Valentine's Day a woman sings.",
     "On Christmas Eve Anna sings.": "On Christmas Eve a woman sings.",
     "On Monday Anna sings.": "On Monday a woman sings.",
+    "Yesterday Anna sang.": "Yesterday a woman sang.",
+    "Since hurricane Quux Anna sleeps.": "Since hurricane Quux a woman sleeps.",
+    "They begin to miss Anna.": "They begin to miss a woman.",
+    "We all miss Anna.": "We all miss a woman.",
+    "Wing Commander Rook waves.": "A commander waves.",
     "Emil kisses Thomas several times.": "A man kisses another man several times.",
     # Appositions and names that only go
     "Anna hugs her friend Bea.": "A woman hugs her friend.",

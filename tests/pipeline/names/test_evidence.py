@@ -317,6 +317,9 @@ def test_a_name_of_the_cast_is_found_where_the_corpus_has_no_capital_at_all():
         "They wait for the storm Jennifer.",
         "The girl wears the Bracelet of Ethan.",
         "A choir sings in St. Jennifer's.",
+        "They act out Romeo and Juliet.",
+        "The girl sings an aria from Jennifer.",
+        "They play a scene from Hamlet.",
     ],
 )
 def test_a_name_inside_a_fixed_phrase_is_nobody(text):
@@ -331,8 +334,17 @@ def test_a_name_inside_a_fixed_phrase_is_nobody(text):
         ("They are gonna miss Lily at the party.", "Lily"),
         ("Pvt. Quux salutes.", "Quux"),
         ("Aunt Dot refuses.", "Dot"),
+        ("On Christmas Eve Jennifer dances.", "Jennifer"),
+        ("After hurricane Quux Jennifer searches.", "Jennifer"),
+        ("Commander Aldous Finch boards a train.", "Finch"),
     ],
 )
 def test_a_first_name_that_acts_and_one_after_a_title_is_a_person(text, name):
     [names] = find_names(NameFinder(Eager(), [*FILM, text]), [text])
     assert name in " ".join(names)
+
+
+def test_a_first_name_that_is_a_word_is_listed_where_the_tagger_misses_it():
+    texts = [*FILM, "May will call them.", "Grant is tied up."]
+    doubts = NameFinder(Blind(), texts).doubts(texts[-2:])
+    assert [[doubt.span.text for doubt in listed] for listed in doubts] == [[], ["Grant"]]
