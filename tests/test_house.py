@@ -80,7 +80,7 @@ A folder may import those of its own floor and of lower ones.
 BUDGET = {
     "momentrank": 12_500,
     "pipeline": 26_700,
-    "annotation": 16_000,
+    "annotation": 16_150,
     "baselines": 4_500,
     "benchmarks": 1_920,
     "tools": 510,
