@@ -79,8 +79,8 @@ A folder may import those of its own floor and of lower ones.
 """
 BUDGET = {
     "momentrank": 12_500,
-    "pipeline": 27_050,
-    "annotation": 15_450,
+    "pipeline": 26_700,
+    "annotation": 16_150,
     "baselines": 4_500,
     "benchmarks": 1_920,
     "tools": 510,

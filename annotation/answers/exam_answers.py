@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from annotation.answers import reader
+from annotation.answers import deviations, reader
 from annotation.answers.judgments import (
     SOMEBODY_ELSES,
     FirstPairs,
@@ -48,9 +48,10 @@ def fetch_and_mark(connection: Connection, params: Exam, *, full: bool = False) 
     rules = Rules(connection.signer, labels_at, first_pairs=first_pairs)
     for purpose, attempt in ATTEMPT_OF.items() if len(exam) else ():
         exam_projects = projects.find_projects(connection, purpose)
+        set_aside = deviations.find_set_aside(deviations.read(), purpose)
         for owner in reader.owners(connection, exam_projects):
             tasks = reader.read(connection.studio, exam_projects[owner.annotator], full=full)
-            of_exam = owner._replace(kinds=(purpose,))
+            of_exam = owner._replace(kinds=(purpose,), set_aside=set_aside(owner.annotator))
             rows = sort_answers(tasks.values(), of_exam, rules)
             pages[owner.annotator, attempt] = connection.studio.page_url(
                 exam_projects[owner.annotator]

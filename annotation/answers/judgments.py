@@ -24,7 +24,9 @@ Row = dict[str, Any]
 LONGEST_SECONDS = 1e9
 NOT_THEIRS = ("not-the-annotator", "imported")
 """Reasons about an answer's author: they apply to one version of it, not to earlier ones."""
-SOMEBODY_ELSES = (*NOT_THEIRS, "changed-by-another", "not-what-was-shown", "bad-key", "prefilled")
+IN_DOUBT = ("prefilled", "not-as-configured")
+"""Reasons about what somebody did to the page: an answer may not be what its annotator meant."""
+SOMEBODY_ELSES = (*NOT_THEIRS, "changed-by-another", "not-what-was-shown", "bad-key", *IN_DOUBT)
 """Reasons that are someone else's doing: the annotator's earlier answer still counts."""
 BY_HAND = "manual"
 """What Label Studio's page says of a choice that nobody made in advance."""
@@ -47,13 +49,15 @@ class Owner(NamedTuple):
     """The owner of a project: an annotator and the number of their account.
 
     `kinds` are the kinds of task it may contain; `left` tests whether an answer came after they
-    had left. `people` are all annotators by account.
+    had left, `set_aside` whether its project was not as push made it. `people` are all annotators
+    by account.
     """
 
     annotator: int
     account: int | None
     kinds: Collection[str] = tables.KINDS
     left: Left = never
+    set_aside: Left = never
     people: Mapping[int, int] = MappingProxyType({})
 
 
@@ -196,11 +200,14 @@ def _fault(answer: Mapping[str, Any], owner: Owner, origin: Origin, trust: Trust
         return foreign
     if not origin.shown:
         return "not-what-was-shown"
-    if owner.left(_origin(answer), answer["updated_at"]):
-        return "left"
-    if _is_prefilled(answer):
-        return "prefilled"
-    return "skipped" if answer["was_cancelled"] else None
+    version = _origin(answer), answer["updated_at"]
+    faults = {
+        "left": owner.left(*version),
+        "prefilled": _is_prefilled(answer),
+        "not-as-configured": owner.set_aside(*version),
+        "skipped": answer["was_cancelled"],
+    }
+    return next((reason for reason, applies in faults.items() if applies), None)
 
 
 def _is_prefilled(answer: Mapping[str, Any]) -> bool:
@@ -278,13 +285,13 @@ def _takes_back(answer: Mapping[str, Any], owner: Owner, reason: str) -> str:
     """Return which older versions a refused answer withdraws: all, this very one, or none.
 
     `none` means that someone tampered with them; people who have left keep their earlier answers,
-    as do those for whom somebody chose in advance.
+    as do those whose page somebody changed.
 
     An annotator withdraws their own earlier answers. It may become clear later that an answer was
     never theirs (their account was corrected); if it became another's, someone changed it.
     """
     if reason in NOT_THEIRS and None not in {owner.account, _account(answer["completed_by"])}:
         return "version"
-    if reason in {"left", "prefilled"}:
+    if reason in {"left", *IN_DOUBT}:
         return "kept"
     return "none" if reason in {*SOMEBODY_ELSES, "draft"} else "all"

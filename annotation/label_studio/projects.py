@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from functools import cache
+from typing import get_args
 
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.records import Project, Purpose
@@ -13,6 +14,7 @@ from pipeline.core import cli, tables
 MARK = re.compile(
     r"MomentRank (campaign|exam|feedback|adjudication) ([0-9a-f-]{36}), annotator ([0-9]{1,9})\."
 )
+PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 TITLE_LENGTH = 50
 
 
@@ -23,8 +25,12 @@ def mark(campaign: str, annotator: int, purpose: Purpose = "campaign") -> str:
 
 def description(campaign: str, annotator: int, clips: str, purpose: Purpose = "campaign") -> str:
     """Return a finished project's description; it depends on the location of its clips."""
-    folder = hashlib.sha256(clips.encode()).hexdigest()[:8]
-    return f"{mark(campaign, annotator, purpose)} Don't change this line. Clips: {folder}"
+    return f"{mark(campaign, annotator, purpose)} Don't change this line. {clips_mark(clips)}"
+
+
+def clips_mark(clips: str) -> str:
+    """Return the part of a description that depends on the location of the clips."""
+    return f"Clips: {hashlib.sha256(clips.encode()).hexdigest()[:8]}"
 
 
 def title(name: str, annotator: int, purpose: Purpose = "campaign") -> str:
@@ -37,7 +43,19 @@ def title(name: str, annotator: int, purpose: Purpose = "campaign") -> str:
 def find_projects(
     connection: Connection, purpose: Purpose = "campaign", *, beside_others: bool = False
 ) -> dict[int, Project]:
-    """Return the campaign's projects of one purpose by annotator; log which others claim to be.
+    """Return the campaign's projects of one purpose by annotator (`list_projects`).
+
+    Raises:
+        StudioError: the server does not answer properly.
+        CampaignError: it has other campaigns and nothing of this one.
+    """
+    return list_projects(connection, beside_others=beside_others)[purpose]
+
+
+def list_projects(
+    connection: Connection, *, beside_others: bool = False
+) -> dict[Purpose, dict[int, Project]]:
+    """Return the campaign's projects by purpose and annotator; log which others claim to be.
 
     Anyone with an account can write our mark into a project's description. A project is ours if its
     annotator is known here and the token's owner created it, or it has one of their tasks.
@@ -59,20 +77,20 @@ def find_projects(
             f" nothing of this one ({opened.id}); correct LABEL_STUDIO_URL. To share the server"
             " between both, run this once: python -m annotation.push --beside-others"
         )
-    by_annotator: dict[int, list[Project]] = {}
-    for what, number, project in sorted(ours, key=lambda entry: entry[2].id):
-        if what == purpose:
-            by_annotator.setdefault(number, []).append(project)
+    claims: dict[tuple[Purpose, int], list[Project]] = {}
+    for name, number, project in sorted(ours, key=lambda entry: entry[2].id):
+        [what] = [purpose for purpose in PURPOSES if purpose == name]
+        claims.setdefault((what, number), []).append(project)
     listed, accounts = connection.roster
     known = {person.number for person in listed} | accounts.keys()
-    if by_annotator.keys() - known:
+    if {number for _, number in claims} - known:
         known |= set(tables.JUDGMENT_HISTORY.read()["annotator"])
-    owner = studio.whoami() if by_annotator else None
-    chosen: dict[int, Project] = {}
-    for number, claiming in by_annotator.items():
+    owner = studio.whoami() if claims else None
+    chosen: dict[Purpose, dict[int, Project]] = {what: {} for what in PURPOSES}
+    for (what, number), claiming in claims.items():
         project_or_none = _choose(connection, claiming, number, owner) if number in known else None
         if project_or_none:
-            chosen[number] = project_or_none
+            chosen[what][number] = project_or_none
         for project in claiming:
             if project != project_or_none:
                 _log_once(

@@ -84,6 +84,36 @@ class Project(NamedTuple):
         )
 
 
+class Attachment(NamedTuple):
+    """Something attached to a project: a storage, a webhook or a model, and when it was made.
+
+    `location` is where a storage has its files; `path` is its own address in the API.
+    """
+
+    kind: str
+    path: str
+    location: str
+    created_at: str
+
+    def __str__(self) -> str:
+        """Say what it is, where it leads, and when it was made."""
+        return f"{self.kind} {self.location!r} (created {self.created_at[:19]})"
+
+    @classmethod
+    def parse_storage(cls, kind: str, base: str, item: Mapping[str, Any]) -> "Attachment":
+        """Return a storage of the API as ours; `base` is the path of its list."""
+        bucket = f"s3://{item.get('bucket')}/{item.get('prefix') or ''}".rstrip("/")
+        location = str(item.get("path")) if item["type"] == "localfiles" else bucket
+        path = f"{base}{item['type']}/{item['id']}"
+        return cls(kind, path, location, str(item.get("created_at")))
+
+    @classmethod
+    def parse_address(cls, kind: str, base: str, item: Mapping[str, Any]) -> "Attachment":
+        """Return a webhook or a model of the API as ours."""
+        address, made = str(item.get("url")), str(item.get("created_at"))
+        return cls(kind, f"{base}{item['id']}", address, made)
+
+
 class Task(NamedTuple):
     """A task: its key, whether it is out of the stream, and how many answers the server counts.
 

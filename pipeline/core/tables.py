@@ -27,7 +27,7 @@ TASK_KINDS = (*KINDS, "exam", "feedback", "adjudication")
 REJECTIONS = (
     "bad-key not-the-annotator imported changed-by-another not-what-was-shown skipped draft"
     " empty malformed foreign twice bad-level bad-reason no-reason reason-alone both left"
-    " prefilled"
+    " prefilled not-as-configured"
 )
 """Why an answer is not a judgment, separated by spaces."""
 MACHINE_REASONS = (
@@ -271,6 +271,17 @@ DEPARTURES = _table(
     returned=Column(INSTANT, nullable=True),
 )
 """When `pull` first saw an annotator inactive, and when active again (UTC)."""
+DEVIATIONS = _table(
+    CAMPAIGN / "deviations.csv",
+    "annotator purpose since",
+    "annotator purpose since until what taken",
+    purpose=_choice("campaign", "exam", "feedback", "adjudication"),
+    until=Column(INSTANT, nullable=True),
+    what=Column("str"),
+    taken=_choice("yes", "no"),
+)
+"""When a project was not as push made it (UTC), what differed, and whether the lead took what was
+answered then."""
 SECOND_LOOK = _table(CAMPAIGN / "second_look.csv", _PAIR, f"{_PAIR} note")
 """Pairs that the lead wants decided although votes settled them, and why."""
 ADJUDICATIONS = _table(

@@ -131,11 +131,13 @@ AWAY = tables.DEPARTURES.check(pd.DataFrame(LEAVING))
 def owner_who_left(before=None, away=AWAY, until=None):
     """Return the annotator, who is away from minute 5 to minute 9, or stays until a day."""
     versions = tables.JUDGMENT_HISTORY.empty() if before is None else before.versions
-    return OWNER._replace(left=find_left(away, {3: until}, versions)(3))
+    left = find_left(away, {3: until}, versions)(3)
+    return OWNER._replace(left=left, set_aside=lambda _, changed: changed == at(20))
 
 
 REFUSED = {
     "prefilled": task(answer(parent_prediction=5)),
+    "not-as-configured": task(answer(made=20)),
     "left": task(answer(made=6)),
     "bad-key": task(answer(), pair=TAMPERED),
     "not-the-annotator": task(answer(completed_by=OTHER)),
@@ -167,7 +169,7 @@ def test_what_is_no_judgment_is_refused_with_the_reason_and_never_a_level(why):
     [row] = result.rejected
     assert row["reason"] == why
     assert row["annotator"] == 3
-    assert row["origin"] == f"1@{at(6 if why == 'left' else 0)}"
+    assert row["origin"] == f"1@{at({'left': 6, 'not-as-configured': 20}.get(why, 0))}"
     senders = {"changed-by-another": "annotator 4", "imported": None}
     assert row["sent_by"] == senders.get(why, "annotator 3")
     assert (row["query_id"], row["moment_id"]) == ((None, None) if why == "bad-key" else ("q", "m"))

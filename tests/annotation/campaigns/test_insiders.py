@@ -1,6 +1,10 @@
 """What somebody with an account does to a page, a project or an answer, on the real server."""
 
+import re
+import time
+
 import pytest
+from opened import LABELS
 from support.campaign_folder import Size
 from test_campaign_faults import camp, make_result, open_, read_assigned, world  # noqa: F401
 
@@ -107,6 +111,86 @@ def test_a_forged_answer_says_who_sent_it_and_nobody_is_paid_for_what_a_clock_cl
     assert (line[0], int(line[2]), int(line[-2])) == ("1", len(others), 0)
     assert len(others) > 1
     assert float(line[3]) < (290 + 60) / 3600, "one whole answer, and seconds of the others"
+
+
+def change_setups(begun):
+    """Let somebody change something in each project; return what pull calls it, by annotator."""
+    bob, projects = begun.world.people[2], begun.projects()
+    settings = {number: f"/api/projects/{project}/" for number, project in projects.items()}
+    config = bob.api("GET", settings[1])["label_config"]
+    swap = {LABELS["0"]: LABELS["4"], LABELS["4"]: LABELS["0"]}
+    swapped = re.sub("|".join(swap), lambda text: swap[text[0]], config)
+    bob.api("PATCH", settings[1], {"label_config": swapped})
+    clips = begun.lead.media / "clips"
+    clips.mkdir(exist_ok=True)
+    storage = {"project": projects[2], "title": "e", "path": str(clips), "use_blob_urls": False}
+    bob.api("POST", "/api/storages/export/localfiles", storage)
+    bob.api("POST", "/api/storages/localfiles/", storage | {"project": projects[4]})
+    task = own_tasks(begun, 3)[-1][1]
+    plant = {"task": task["id"], "result": make_result(4), "model_version": "m"}
+    bob.api("POST", "/api/predictions/", plant)
+    bob.api("PATCH", settings[4], {"show_collab_predictions": True})
+    return {
+        1: "label_config",
+        2: "export storage",
+        3: "1 predictions",
+        4: "show_collab_predictions; import storage",
+    }
+
+
+def answer_next(begun, level):
+    """Let everybody answer one of their tasks; return the levels."""
+    levels = {}
+    for number in begun.projects():
+        key, task = next((key, task) for key, task in own_tasks(begun, number) if open_(task))
+        begun.answer(task, key, level)
+        levels[key] = level
+    return levels
+
+
+def test_a_changed_setup_is_told_and_restored_and_answers_in_between_are_set_aside(begun):
+    before = answer_next(begun, 4)
+    assert "not as push made it" not in begun.well("pull").said
+    names = change_setups(begun)
+    between = answer_next(begun, 3)
+    said = begun.well("pull").said
+    for number, name in names.items():
+        assert f"annotator {number}'s campaign project is not as push made it: {name}" in said
+    assert begun.read_judgments() == before
+    assert begun.read_refusals() == dict.fromkeys(between, "not-as-configured")
+    begun.well("plan", "push")
+    time.sleep(2)  # the server's clock is read to the second
+    after = answer_next(begun, 2)
+    said = begun.well("pull").said
+    assert "not as push made it:" not in said
+    assert "--take-set-aside" in said
+    assert begun.read_judgments() == before | after
+    periods = begun.folder.get(tables.DEVIATIONS)
+    assert (len(periods), periods["until"].isna().sum()) == (4, 0)
+    project = begun.projects()[2]
+    assert begun.lead.api("GET", f"/api/storages/export?project={project}") == []
+    assert begun.run("pull", "--take-set-aside").code == 0
+    assert begun.read_judgments() == before | between | after
+    assert begun.read_refusals() == {}
+    begun.well("pull", "plan")
+    assert begun.read_judgments() == before | between | after, "the lead has taken them"
+
+
+def test_a_change_that_only_push_finds_sets_aside_as_well_and_one_that_is_undone_ends(begun):
+    names = change_setups(begun)
+    between = answer_next(begun, 3)
+    assert begun.well("push").said.count("restore") == len(names)
+    time.sleep(2)
+    after = answer_next(begun, 2)
+    begun.well("pull")
+    assert (begun.read_judgments(), set(begun.read_refusals())) == (after, set(between))
+    path = f"/api/projects/{begun.projects()[1]}/"
+    bob = begun.world.people[2]
+    bob.api("PATCH", path, {"sampling": "Uniform sampling"})
+    assert "not as push made it: sampling" in begun.well("pull").said
+    bob.api("PATCH", path, {"sampling": OPTIONS["sampling"]})
+    assert "not as push made it:" not in begun.well("pull").said
+    assert begun.folder.get(tables.DEVIATIONS)["until"].notna().all()
 
 
 def test_an_answer_that_a_prediction_chose_counts_for_nobody_and_predictions_are_removed(begun):

@@ -22,6 +22,7 @@ from annotation.label_studio.errors import StudioError
 from annotation.label_studio.keys import Key
 from annotation.label_studio.records import OPTIONS
 from annotation.label_studio.settings import Endpoint
+from annotation.label_studio.setup import seal_settings
 from annotation.server import check
 from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.pairs import query_sha
@@ -29,6 +30,7 @@ from pipeline.core import tables
 
 TOKEN = "0123456789abcdef0123456789abcdef01234567"  # noqa: S105
 PAGE, TASKS = 10, 24
+ATTACHED = ("/api/storages/", "/api/storages/export", "/api/webhooks/", "/api/ml/")
 NOW = "2026-01-01T00:00:00.000000Z"
 
 
@@ -40,13 +42,14 @@ class Model:
         self.level = 3
         self._signer = signer
         self.description = projects.description(CAMPAIGN, 1, "clips")
-        self.users = [{"id": 30, "email": email_of(1)}]
+        self.users = [{"id": 30, "email": email_of(1), "date_joined": NOW}]
         self.imported = {"task_ids": [1, 2]}
         self.version = {"release": TESTED, "edition": "Community"}
         for path, right in (
             ("/api/projects/", self._projects),
             ("/api/projects/7/", self.as_project),
             ("/api/users/", lambda _: self.users),
+            *((path, lambda _: []) for path in ATTACHED),
             ("/api/current-user/whoami", lambda _: {"id": 1, "email": "lead@example.org"}),
             ("/api/version/", lambda _: self.version),
             ("/api/tasks/", self._tasks),
@@ -78,8 +81,10 @@ class Model:
     def as_project(self, _=None):
         numbers = {"task_number": TASKS, "total_annotations_number": TASKS}
         texts = {"title": "Faults, annotator 1", "description": self.description}
+        texts |= {"label_config": "<View/>", "expert_instruction": "Judge."}
         whose = {"created_by": {"id": 1, "email": "lead@example.org"}}
-        return {"id": 7, "created_at": NOW, **texts, **numbers, **OPTIONS, **whose}
+        settings = seal_settings(self._signer, {**texts, **OPTIONS})
+        return {"id": 7, "created_at": NOW, **settings, **numbers, **whose}
 
     def _tasks(self, request):
         first = PAGE * (int(request.args["page"]) - 1)
@@ -124,7 +129,7 @@ def server(folder, httpserver):
 
 
 def main():
-    pull.main(Namespace(accept_loss=False, full=True, trust_imported=False))
+    pull.main(Namespace(accept_loss=False, full=True, trust_imported=False, take_set_aside=False))
 
 
 def read_one_line(caught):

@@ -75,6 +75,10 @@ ROWS = {
     "QUALIFICATIONS": [(3, 1, 100, 16, 0.25, 0.5, "no"), (3, 2, 16, 0, None, None, "yes")],
     "VOIDED": [(3, NOON, None, "judged without looking"), (4, NOON, NOON, None)],
     "DEPARTURES": [(3, NOON, None), (4, NOON, NOON)],
+    "DEVIATIONS": [
+        (3, "campaign", NOON, None, "label_config", "no"),
+        (4, "exam", NOON, NOON, "2 predictions; its settings", "yes"),
+    ],
     "SECOND_LOOK": [("q1", "m1", "is it the same door?"), ("q1", "m2", None)],
     "ADJUDICATIONS": [
         ("q1", "m1", 8, 4, None, NOON, 7.5, "1@a", "1", "ab", "cd"),
