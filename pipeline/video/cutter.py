@@ -132,8 +132,7 @@ def _last(showing: Showing | None) -> tuple[str, ...]:
     """Return the options after which the last frame lasts to the end."""
     if not showing:
         return ()
-    seconds = showing.repeat or showing.end - max(showing.frames[-1].time, showing.start)
-    duration = f"round({float(seconds)!r}/TB)"
+    duration = f"round({float(showing.repeat or showing.rest)!r}/TB)"
     return ("-bf", "0", "-bsf:v", f"setts=pts=PTS:dts=DTS:duration={duration}")
 
 

@@ -15,6 +15,7 @@ _REPEAT = Fraction(1, 25)
 """Seconds before the end at which a frame that stands until then is repeated: not every program
 knows how long the last frame of a file lasts."""
 _SHORT_STEP = Fraction(1, 8)
+"""Seconds: a last frame is not repeated if it lasts for less than one and a half such steps."""
 
 _CLOCK = re.compile(r"config in time_base: (\d+)/(\d+)")
 _FRAME = re.compile(r" n: *\d+ pts: *(-?\d+) (?:.*? duration: *(\d+) )?")
@@ -79,9 +80,15 @@ class Showing(NamedTuple):
         return {frame.shape for frame in self.frames}
 
     @property
+    def rest(self) -> Fraction:
+        """How long the last frame is shown."""
+        shown_from = self.frames[-1].time if len(self.frames) > 1 else self.start
+        return self.end - shown_from
+
+    @property
     def repeat(self) -> Fraction | None:
         """How long before the end the last frame is repeated, if it stands until then."""
-        rest = self.end - self.frames[-1].time
+        rest = self.rest
         stands = 2 * rest > 3 * min(self.step, _SHORT_STEP)
         return min(_REPEAT, rest / 2) if stands else None
 
@@ -147,10 +154,8 @@ class Timeline:
     def usual_step(self) -> Fraction:
         """Return the usual time between two frames that follow soon, at most half a second."""
         steps = sorted(b.time - a.time for a, b in pairwise(self._forward))
-        if not steps and not self.frames:
-            return _LONGEST_STEP
-        usual = steps[len(steps) // 4] if steps else self.frames[-1].duration
-        return min(usual or _LONGEST_STEP, _LONGEST_STEP)
+        steps = steps or [frame.duration for frame in self.frames if frame.duration]
+        return min([*steps[len(steps) // 4 :], _LONGEST_STEP])
 
     def reaches(self, time: float) -> bool:
         """Tell whether the video lasts until `time`."""

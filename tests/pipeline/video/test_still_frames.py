@@ -111,6 +111,26 @@ def test_a_moment_shorter_than_a_frame_shows_the_frame(numbered, tmp_path):
     assert read_duration(clip) == pytest.approx(0.06, abs=0.011)
 
 
+@pytest.mark.parametrize("style", FORMATS)
+@pytest.mark.parametrize("container", ["mkv", "ts", "webm"])
+def test_the_last_frame_is_shown_while_the_sound_goes_on(make_video, tmp_path, container, style):
+    """The last slide appears at 6 s; no container says how long it lasts, but the sound does."""
+    video, clip_format = make_video("slides", container), FORMATS[style]
+    clip, silent = tmp_path / f"clip{clip_format.suffix}", tmp_path / f"silent.{container}"
+    assert cut(video, Interval(6.5, 7.9), 7.9, clip_format, clip) is None
+    assert_shows(clip, video, 6.5, 7.9, style)
+    assert cut(video, Interval(6.5, 8.5), 8.5, clip_format, clip) == "too-short"
+    convert(video, silent, "-an", "-c", "copy")
+    assert cut(silent, Interval(7.0, 7.9), 7.9, clip_format, clip) == "too-short"
+
+
+def test_sound_that_broke_off_keeps_no_frame(make_video, tmp_path):
+    video, torn = make_video("recording", "mkv"), tmp_path / "torn.mkv"
+    content = video.read_bytes()
+    torn.write_bytes(content[: len(content) // 2])
+    assert cut(torn, Interval(6.0, 7.9), 7.9, FORMATS["mp4"], tmp_path / "clip") == "too-short"
+
+
 # Late starts
 
 
@@ -133,6 +153,9 @@ def test_picture_and_sound_keep_their_distance_where_the_picture_starts_late(
         if style == "sound":
             assert first_sound(clip) == pytest.approx(3 - start, abs=0.06)
     assert cut(late, Interval(0.2, 1.5), 1.5, FORMATS[style], clip) == "no-frame"
+    assert cut(late, Interval(0.5, 2.06), 2.06, FORMATS[style], clip) is None
+    assert set(numbers(clip)) == {0}
+    assert read_duration(clip) == pytest.approx(1.56, abs=0.03)
 
 
 @pytest.mark.parametrize("container", ["mp4", "mkv", "ts"])
