@@ -73,8 +73,6 @@ def fetch_decisions(
     until = {person.number: person.until for person in connection.roster.annotators}
     left_by = find_left(departed, until, tables.JUDGMENT_HISTORY.empty())
     set_aside = deviations.find_set_aside(deviations.read(), "adjudication")
-    labels_at = connection.campaign.labels_at
-    rules = Rules(connection.signer, labels_at, first_pairs=_first_pairs(before))
     for owner in reader.owners(connection, found_projects) if found_projects else ():
         tasks = reader.read(connection.studio, found_projects[owner.annotator], full=full)
         deciding = owner._replace(
@@ -82,6 +80,8 @@ def fetch_decisions(
             left=left_by(owner.annotator),
             set_aside=set_aside(owner.annotator),
         )
+        labels_at, pairs = connection.campaign.labels_at, _first_pairs(before)
+        rules = Rules(connection.signer, labels_at, first_pairs=pairs)
         rows = sort_answers(tasks.values(), deciding, rules)
         open_tasks += [
             OpenTask(*(row[name] for name in OpenTask._fields)) for row in rows.open_tasks

@@ -52,15 +52,15 @@ def find_differences(
     if project.predictions:
         texts.append(f"{project.predictions} predictions")
     found = connection.studio.attachments(project)
+    imports = [item for item in found if item.kind == "import storage"]
     location = _clips_location(clips)
-    known = location is not None and projects.clips_mark(location) in base
-    ours = [item for item in found if item.kind == "import storage"]
-    kept = [item for item in ours if not known or item.location == location]
-    if known and len(kept) != (not str(location).startswith(("http://", "https://"))):
-        texts.append("the storage of its clips")
-    foreign = [item for item in found if item not in kept[:1]] if known else [
-        item for item in found if item not in ours
-    ]  # fmt: skip
+    if location is None or projects.clips_mark(location) not in base:
+        others = [item for item in found if item not in imports]
+        return Difference([*texts, *map(str, others)], found)  # the clips have moved: by the lead
+    ours = [item for item in imports if item.location == location.rstrip("/")][:1]
+    if not ours and not location.startswith(("http://", "https://")):
+        texts.append("the storage of its clips is missing")
+    foreign = [item for item in found if item not in ours]
     return Difference([*texts, *map(str, foreign)], foreign)
 
 

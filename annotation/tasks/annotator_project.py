@@ -77,10 +77,10 @@ def ensure_project(
         deviated = deviations.open_period(deviations.read(), whose, found.texts, connection)
         tables.DEVIATIONS.write(deviated)
         cli.log(f"push: restore {project.title!r}: {'; '.join(found.texts)}")
-        for attachment in found.foreign:
-            studio.detach(attachment)
         if project.predictions:
             studio.delete_predictions(project)
+    for attachment in found.foreign:
+        studio.detach(attachment)
     if found.texts or project.settings != settings:
         storage.attach(studio, project, clips)
         studio.change(project, settings)

@@ -74,8 +74,11 @@ def test_what_counts_was_pulled_before_or_said_after_push_restored_it_or_the_lea
                 spoiled = spoiled if what == "push" else what == "spoil"
 
 
-def make_project(*, title="T", **changes):
-    base = projects.description(CAMPAIGN.id, 3, "https://clips.example.org")
+CLIPS = "https://clips.example.org"
+
+
+def make_project(*, title="T", clips=CLIPS, **changes):
+    base = projects.description(CAMPAIGN.id, 3, clips)
     texts = {"title": title, "description": base, "label_config": "<View/>"}
     sealed = seal_settings(SIGNER, {**texts, "expert_instruction": "", **OPTIONS}) | changes
     options = tuple(sealed[name] for name in OPTIONS)
@@ -84,7 +87,7 @@ def make_project(*, title="T", **changes):
     return Project(1, *texts, sealed["expert_instruction"], "", 1, 0, predictions, options)
 
 
-def differences(project, *attached, clips="https://clips.example.org"):
+def differences(project, *attached, clips=CLIPS):
     studio = SimpleNamespace(attachments=lambda _: list(attached))
     here = SimpleNamespace(campaign=CAMPAIGN, signer=SIGNER, studio=studio)
     return find_differences(here, project, clips, {"label_config": "<View/>", **OPTIONS})
@@ -117,6 +120,22 @@ def test_whatever_else_is_there_is_told(changes, attached, text):
     found = differences(make_project(**changes), *attached)
     assert text in "; ".join(found.texts)
     assert found.foreign == attached
+
+
+@pytest.mark.parametrize("clips", ["s3://bucket/clips/", "label-studio"])
+def test_the_storage_of_the_clips_is_ours_once(monkeypatch, clips):
+    monkeypatch.setenv("LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT", "/media/")
+    where = "/media/clips" if clips == "label-studio" else clips
+    project = make_project(clips=where)
+    ours = IMPORT._replace(location=where.rstrip("/"))
+    assert differences(project, ours, clips=clips).texts == []
+    assert differences(project, clips=clips).texts == ["the storage of its clips is missing"]
+    assert differences(project, ours, ours._replace(path="q"), clips=clips).foreign == [
+        ours._replace(path="q")
+    ]
+    moved = differences(project, ours, EXPORT, clips="s3://another/")
+    assert moved.texts == [str(EXPORT)], "that the clips have moved is the lead's doing"
+    assert moved.foreign == [ours, EXPORT], "push attaches the new one"
 
 
 def test_a_seal_is_of_this_campaign_and_of_these_settings():
