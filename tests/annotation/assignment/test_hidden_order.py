@@ -1,0 +1,25 @@
+"""Whether the order of tasks tells gold: over whole campaigns, no better than chance."""
+
+import pandas as pd
+import pytest
+from support import pushes
+
+pytestmark = pytest.mark.slow
+CAMPAIGNS, SIGMAS = 3, 3.3
+
+
+@pytest.mark.parametrize(("times", "known"), [(1, 1), (1, 2), (3, 3)])
+def test_nothing_but_a_pair_seen_before_tells_a_check(times, known):
+    """Gold among what a person has not seen; that an answer is a repeat can't be hidden."""
+    parts = []
+    for seed in range(CAMPAIGNS):
+        tasks = pushes.run_campaign(seed, times, known)
+        part = pushes.describe(tasks)
+        assert part["gold"].mean() > 0.9 * times * pushes.DEFAULTS["gold"], "it is asked"
+        parts.append(part.assign(group=part["annotator"] + 100 * seed))
+    table = pd.concat(parts, ignore_index=True)
+    for measured in pushes.classify(table).values():
+        assert measured.area < 0.5 + SIGMAS * measured.error
+    leak = table.assign(together=table["together"].where(~table["gold"], 1))
+    for measured in pushes.classify(leak).values():
+        assert measured.area > 0.5 + SIGMAS * measured.error, "it would have been found"
