@@ -83,6 +83,7 @@ class GoldPool:
         self._campaign, self._rate = campaign.id, campaign.checks.per_vote("gold")
         self._asked = set(asked)
         self._names = list(states.pairs[PAIR_KEY].itertuples(index=False, name=None))
+        self._batches = states.pairs["group"].tolist()
         sources = zip(gold.index.tolist(), gold.tolist(), strict=True)
         self._hard: dict[int, bool] = {pair: source not in CLEAR for pair, source in sources}
         self._of_query: dict[str, list[int]] = defaultdict(list)
@@ -129,7 +130,8 @@ class GoldPool:
         most = ceil(size * self._rate / (1 + self._rate))
         for query, votes in votes_of.items():
             usable = [pair for pair in self._of_query[query] if self._is_usable(annotator, pair)]
-            usable.sort(key=lambda pair: self._rank(annotator, pair))
+            batches = {self._batches[vote] for vote in votes}
+            usable.sort(key=lambda pair: self._rank(annotator, pair, batches))
             others = sorted(
                 set(votes) - set(usable), key=lambda pair: self._draw("vote", annotator, pair)
             )
@@ -141,10 +143,12 @@ class GoldPool:
                 if place < len(votes) and (pair in votes or others):
                     yield Seat(pair, pair if pair in votes else others.pop())
 
-    def _rank(self, annotator: int, pair: int) -> tuple[bool, bool, int, str]:
-        """Sort a query's gold: what is not voted on now may come with a later batch."""
+    def _rank(
+        self, annotator: int, pair: int, batches: Collection[int]
+    ) -> tuple[bool, bool, int, str]:
+        """Sort a query's gold: what is not of these batches is left for when its own comes."""
         drawn = self._draw("gold", annotator, pair)
-        return self._hard[pair], pair not in self._new[annotator], self._shown[pair], drawn
+        return self._hard[pair], self._batches[pair] not in batches, self._shown[pair], drawn
 
     def _draw(self, purpose: str, annotator: int, pair: int) -> str:
         return rng.draw(self._campaign, purpose, annotator, *self._names[pair])

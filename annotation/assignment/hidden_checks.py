@@ -10,7 +10,7 @@ import heapq
 from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
-from math import floor
+from math import ceil, floor
 from typing import NamedTuple
 
 import numpy as np
@@ -96,11 +96,14 @@ class HiddenChecks:
         if campaign.checks.gold == 0 or self._gold.empty:
             return checks[:0], votes[:0]
         pool = GoldPool(self._states, campaign, self._asked, self._gold, open_tasks)
-        had = self._count_had(checks, GOLD)
+        had, rate = self._count_had(checks, GOLD), campaign.checks.per_vote(GOLD)
         gold: list[tuple[int, int, str]] = []
         replaced: list[tuple[int, int, str]] = []
         for annotator, stream in self._streams(open_tasks).items():
             due = _count_due(campaign, annotator, GOLD, stream, had[annotator])
+            if old is not self._states.open_tasks:  # the push had its moments in the first round
+                most = ceil(CATCH_UP * rate * stream.new)
+                due = min(_count_owed(rate, stream, had[annotator], GOLD), most)
             for seat in pool.draw(annotator, due):
                 gold.append((seat.gold, annotator, GOLD))
                 replaced.append((seat.vote, annotator, "first"))
@@ -162,16 +165,17 @@ def _frame(rows: list[tuple[int, int, str]]) -> pd.DataFrame:
 
 
 def _count_due(campaign: PlanInputs, annotator: int, kind: str, stream: Stream, had: int) -> int:
-    """Return how many checks of a kind come with the new votes: never more than owed.
-
-    Each piece of gold takes a vote away, so that less is owed.
-    """
+    """Return how many checks of a kind come with the new votes: never more than owed."""
     rate = campaign.checks.per_vote(kind)
-    owed = rate * (stream.before + stream.new) - had
-    whole = floor(owed / (1 + rate if kind == GOLD else 1) + 1e-9)
     ends = (stream.before, stream.before + stream.new)
     begin, end = (_count_moments(rate * CATCH_UP, at, campaign.id, kind, annotator) for at in ends)
-    return max(0, min(whole, end - begin))
+    return max(0, min(_count_owed(rate, stream, had, kind), end - begin))
+
+
+def _count_owed(rate: float, stream: Stream, had: int, kind: str) -> int:
+    """Return how many checks are owed; gold replaces votes, so each piece lowers the rest."""
+    owed = rate * (stream.before + stream.new) - had
+    return max(0, floor(owed / (1 + rate if kind == GOLD else 1) + 1e-9))
 
 
 def _count_moments(rate: float, votes: int, *whose: object) -> int:

@@ -16,7 +16,7 @@ from pipeline.core.params import Params, read_model
 CARELESS, KIND = 4, "lazy"
 ENOUGH = 6
 """With this many people, one of them can leave."""
-GOLD = 40
+GOLD = 100
 NOTE = "the sample's drawn truth"
 
 
@@ -32,7 +32,7 @@ def make_one_careless() -> None:
 def write_gold(truth: Truth) -> None:
     """Write the true levels of some candidates as the lead's gold.
 
-    They are of any rank: pairs of second batches are rarely needed for everyone's votes.
+    They are of any rank, about one of each batch: gold comes among the votes of its query.
     """
     if len(tables.GOLD.read()):
         return

@@ -88,15 +88,13 @@ class Pushed(Simulated):
         self.tasks = self.tasks[np.array(marks, dtype=bool)]
 
 
-def run_campaign(
-    seed: int, times: float, known: float, ranks: int = 2 * BATCH, queue: int = 200
-) -> list[Task]:
+def run_campaign(seed: int, times: float, known: int, queue: int = 200) -> list[Task]:
     """Return all tasks of a campaign with the default checks so many `times`.
 
-    The lead has judged the `known` share of the first `ranks` candidates of queries.
+    The lead has judged so many pairs of each batch of a query.
     """
     candidates = candidates_of(QUERIES, 2 * BATCH, BATCH)
-    chosen = candidates[candidates["rank"] <= ranks].sample(frac=known, random_state=seed)
+    chosen = candidates.groupby(["query_id", "batch"]).sample(known, random_state=seed)
     gold = chosen[PAIR_KEY].assign(level=2, note=None)
     levels = collect_gold(
         tables.GOLD.check(gold), tables.EXAM.empty(), tables.ADJUDICATIONS.empty()

@@ -1,4 +1,4 @@
-"""Whether the order of tasks tells gold: over whole campaigns, no better than by chance."""
+"""Whether the order of tasks tells gold: over whole campaigns, no better than chance."""
 
 import pandas as pd
 import pytest
@@ -8,21 +8,18 @@ pytestmark = pytest.mark.slow
 CAMPAIGNS, SIGMAS = 3, 3.3
 
 
-@pytest.mark.parametrize(
-    ("times", "known", "ranks", "queue"),
-    [(1, 0.05, 40, 200), (3, 0.12, 40, 200), (1, 0.08, 20, 200)],
-    ids=["defaults", "three times", "first batches"],
-)
-def test_nothing_but_a_pair_seen_before_tells_a_check(times, known, ranks, queue):
+@pytest.mark.parametrize(("times", "known"), [(1, 1), (1, 2), (3, 3)])
+def test_nothing_but_a_pair_seen_before_tells_a_check(times, known):
     """Gold among what a person has not seen; that an answer is a repeat can't be hidden."""
     parts = []
     for seed in range(CAMPAIGNS):
-        tasks = pushes.run_campaign(seed, times, known, ranks, queue)
+        tasks = pushes.run_campaign(seed, times, known)
         part = pushes.describe(tasks)
-        assert part["gold"].mean() > 0.8 * times * pushes.DEFAULTS["gold"], "it is asked"
+        assert part["gold"].mean() > 0.9 * times * pushes.DEFAULTS["gold"], "it is asked"
         parts.append(part.assign(group=part["annotator"] + 100 * seed))
     table = pd.concat(parts, ignore_index=True)
-    for area in pushes.classify(table).values():
-        assert area.area < 0.5 + SIGMAS * area.error
+    for measured in pushes.classify(table).values():
+        assert measured.area < 0.5 + SIGMAS * measured.error
     leak = table.assign(together=table["together"].where(~table["gold"], 1))
-    assert all(a.area > 0.5 + SIGMAS * a.error for a in pushes.classify(leak).values())
+    for measured in pushes.classify(leak).values():
+        assert measured.area > 0.5 + SIGMAS * measured.error, "it would have been found"

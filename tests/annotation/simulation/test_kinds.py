@@ -87,7 +87,7 @@ def test_one_of_enough_people_is_careless(folder, number, kinds):
 
 
 def test_the_gold_of_a_rehearsal_is_the_truth(folder):
-    rows = [("q", f"m{number:02}", number, 0.5, 1) for number in range(1, 61)]
+    rows = [("q", f"m{number:03}", number, 0.5, 1) for number in range(1, 161)]
     tables.CANDIDATES.write(pd.DataFrame(rows, columns=tables.CANDIDATES.columns))
     tables.GOLD.write(tables.GOLD.empty())
     careless.write_gold(lambda _, moment: int(moment[1:]) % 5)
