@@ -90,18 +90,20 @@ class Rules(NamedTuple):
     """How a campaign's answers are read: its keys, and the texts of its choices.
 
     `trust` says which imported answers count. An answer that `first_pairs` lists for another pair
-    was given to what its task showed then.
+    was given to what its task showed then. `prefilled` are origins that were refused as such: their
+    prediction may have been deleted since.
     """
 
     signer: Signer
     labels_at: LabelsAt
     trust: Trust = trust_none
     first_pairs: FirstPairs = MappingProxyType({})
+    prefilled: Collection[str] = ()
 
 
 def sort_answers(tasks: Iterable[AnsweredTask], owner: Owner, rules: Rules) -> SortedAnswers:
     """Sort the answers in one project's tasks."""
-    signer, labels_at, trust, first_pairs = rules
+    signer, labels_at, _, first_pairs, _ = rules
     rows = SortedAnswers([], [], [], [])
     twins_of: dict[object, list[AnsweredTask]] = defaultdict(list)
     for task in tasks:
@@ -113,7 +115,7 @@ def sort_answers(tasks: Iterable[AnsweredTask], owner: Owner, rules: Rules) -> S
             origin = Origin(
                 valid_key, shown and not _is_of_another_pair(answer, valid_key, first_pairs)
             )
-            fault = _fault(answer, owner, origin, trust)
+            fault = _fault(answer, owner, origin, rules)
             content = Answer(problem=fault) if fault else _read(answer, labels_at)
             _sort_answer(rows, answer, owner, valid_key, content)
         rows.rejected.extend(
@@ -193,17 +195,17 @@ def _sort_answer(
         rows.judgments.append(_pair(key) | judged)
 
 
-def _fault(answer: Mapping[str, Any], owner: Owner, origin: Origin, trust: Trust) -> str | None:
+def _fault(answer: Mapping[str, Any], owner: Owner, origin: Origin, rules: Rules) -> str | None:
     if origin.key is None:
         return "bad-key"
-    if foreign := _foreign_reason(answer, owner, trust):
+    if foreign := _foreign_reason(answer, owner, rules.trust):
         return foreign
     if not origin.shown:
         return "not-what-was-shown"
     version = _origin(answer), answer["updated_at"]
     faults = {
         "left": owner.left(*version),
-        "prefilled": _is_prefilled(answer),
+        "prefilled": _origin(answer) in rules.prefilled or _is_prefilled(answer),
         "not-as-configured": owner.set_aside(*version),
         "skipped": answer["was_cancelled"],
     }

@@ -54,7 +54,13 @@ def fetch(
     before = tables.JUDGMENT_HISTORY.read()
     trusted = trust or set(before.loc[before["state"] == "trusted", "origin"]).__contains__
     people = owners(connection, open_projects)
-    rules = Rules(connection.signer, connection.campaign.labels_at, trusted, first_pairs(before))
+    rules = Rules(
+        connection.signer,
+        connection.campaign.labels_at,
+        trusted,
+        first_pairs(before),
+        _read_prefilled(),
+    )
     until = {person.number: person.until for person in connection.roster.annotators}
     left = find_left(departed, until, before)
     set_aside = deviations.find_set_aside(deviations.read(), "campaign", before)
@@ -72,6 +78,14 @@ def fetch(
             when = pd.Timestamp(row["submitted_at"]).to_pydatetime()
             row["guideline"] = connection.campaign.guideline_at(when)
     return rows
+
+
+def _read_prefilled() -> set[str]:
+    """Return the answers that an earlier pull refused as prefilled, by origin."""
+    if not tables.REJECTED_JUDGMENTS.path.is_file():
+        return set()
+    refused = tables.REJECTED_JUDGMENTS.read()
+    return set(refused.loc[refused["reason"] == "prefilled", "origin"])
 
 
 def record_departures(connection: Connection) -> pd.DataFrame:

@@ -188,6 +188,21 @@ def test_a_task_that_was_copied_here_is_nobodys(pair):
     assert (result.judgments, result.open_tasks) == ([], [])
 
 
+def test_an_answer_stays_prefilled_when_its_prediction_was_deleted():
+    deleted = task(answer(parent_prediction=None))
+    rules = Rules(SIGNER, OPEN.labels_at, prefilled={f"1@{at(0)}"})
+    assert [row["reason"] for row in sort_answers([deleted], OWNER, rules).rejected] == [
+        "prefilled"
+    ]
+
+
+@pytest.mark.parametrize("region", [{"origin": "prediction"}, {"origin": "prediction-changed"}])
+def test_a_choice_that_a_prediction_made_is_prefilled_and_one_made_by_hand_is_not(region):
+    [row] = sort_tasks(task(answer(said=[level(3) | region]))).rejected
+    assert row["reason"] == "prefilled"
+    assert len(sort_tasks(task(answer(said=[level(3) | {"origin": "manual"}]))).judgments) == 1
+
+
 @pytest.mark.parametrize(("sender", "name"), [(OTHER, "annotator 4"), (77, "account 77")])
 @pytest.mark.parametrize("whose", [OURS, OTHER, 77])
 def test_a_refused_answer_says_who_sent_it_whosever_name_it_bears(sender, name, whose):

@@ -210,9 +210,12 @@ def test_an_answer_that_a_prediction_chose_counts_for_nobody_and_predictions_are
     body = {"result": make_result(4), "parent_annotation": made["id"]}
     ann.api("POST", f"/api/tasks/{third['id']}/annotations/", body)
     begun.well("pull")
-    assert begun.read_refusals() == dict.fromkeys([planted, cut, copied], "prefilled")
-    assert begun.read_judgments() == {honest: 3}
+    chosen = dict.fromkeys([planted, cut, copied], "prefilled")
+    assert begun.read_refusals() == chosen | {honest: "not-as-configured"}
     begun.well("plan", "push")
+    assert begun.run("pull", "--take-set-aside").code == 0
+    assert begun.read_refusals() == chosen, "the lead can't take what somebody else chose"
+    assert begun.read_judgments() == {honest: 3}
     assert not {planted, cut, copied} & read_assigned(begun)
     settings = read_settings(begun, 1)
     assert settings["total_predictions_number"] == 0
