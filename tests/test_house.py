@@ -80,11 +80,11 @@ A folder may import those of its own floor and of lower ones.
 BUDGET = {
     "momentrank": 12_500,
     "pipeline": 26_720,
-    "annotation": 15_520,
+    "annotation": 15_560,
     "baselines": 4_500,
     "benchmarks": 1_900,
     "tools": 510,
-    "tests": 46_950,
+    "tests": 46_980,
 }
 """The lines that a package may have; who raises a budget says in the commit for what."""
 MAX_WORDS, MAX_LINES, MAX_CODE_DEPS = 27_150, 500, 140

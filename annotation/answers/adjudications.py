@@ -108,5 +108,5 @@ def _first_pairs(decisions: pd.DataFrame) -> FirstPairs:
 
 
 def _as_table(connection: Connection, rows: list[dict[str, Any]]) -> pd.DataFrame:
-    frame = pd.DataFrame(rows, columns=tables.ADJUDICATIONS.columns)
+    frame = pd.DataFrame(rows, columns=[*tables.ADJUDICATIONS.columns, "guideline_sha"])
     return reader.date_answers(frame, connection.campaign)

@@ -84,10 +84,10 @@ def _as_table(
     connection: Connection, rows: list[dict[str, Any]], exam: pd.DataFrame
 ) -> pd.DataFrame:
     """Return rows as `tables.EXAM_ANSWERS`, without those for another text or clip."""
-    columns = [*tables.EXAM_ANSWERS.columns, "query_sha", "clip_sha"]
-    frame = pd.DataFrame(rows, columns=columns)
+    columns = [*tables.EXAM_ANSWERS.columns, "guideline_sha"]
+    frame = pd.DataFrame(rows, columns=[*columns, "query_sha", "clip_sha"])
     unread = frame["query_sha"].isna()
-    frame = frame.loc[unread | is_in(frame, exam, SHOWN_KEY), tables.EXAM_ANSWERS.columns]
+    frame = frame.loc[unread | is_in(frame, exam, SHOWN_KEY), columns]
     ordered = reader.date_answers(frame, connection.campaign).sort_values("submitted_at")
     newest = ordered.drop_duplicates(list(tables.EXAM_ANSWERS.key), keep="last")
     return tables.EXAM_ANSWERS.check(newest)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from annotation.answers.departures import Left, never
 from annotation.label_studio.keys import Key, Pair, Signer
-from annotation.label_studio.page import read_answer
+from annotation.label_studio.page import read_answer, read_guideline_sha
 from annotation.label_studio.records import AnsweredTask
 from pipeline.core import tables
 
@@ -164,6 +164,7 @@ def _sort_answer(
             "seconds": _seconds(answer["lead_time"]),
             "origin": _origin(answer),
             "guideline": key.guideline,
+            "guideline_sha": read_guideline_sha(answer["result"]),
             "state": "trusted" if _account(answer["updated_by"]) is None else "stands",
         }
         rows.judgments.append(_pair(key) | judged)

@@ -59,12 +59,10 @@ def fetch(
         project = sort_answers(tasks.values(), owner, connection.signer, trusted, seen_pairs)
         for name, project_rows in project._asdict().items():
             getattr(rows, name).extend(project_rows)
-    if (
-        len(connection.campaign.guidelines) > 1
-    ):  # a task may be older than its page's current guideline
-        for row in rows.judgments:
-            when = pd.Timestamp(row["submitted_at"]).to_pydatetime()
-            row["guideline"] = connection.campaign.guideline_at(when)
+    for row in rows.judgments:
+        row["guideline"] = reader.find_guideline(
+            connection.campaign, row["guideline_sha"], row["submitted_at"]
+        )
     return rows
 
 

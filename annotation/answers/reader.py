@@ -82,11 +82,28 @@ def _load(project: Project) -> dict[int, AnsweredTask]:
         return {}
 
 
+def find_guideline(campaign: Campaign, sha: object, submitted_at: str) -> str:
+    """Return the version of the guideline that an answer's page showed.
+
+    `sha` is what the page said (`page.read_guideline_sha`). If it is not one of the campaign's, as
+    in an answer that no page sent, the version is the one in force at that time.
+    """
+    versions = {guide.sha: guide.version for guide in campaign.guidelines}
+    if isinstance(sha, str) and sha in versions:
+        return versions[sha]
+    return campaign.guideline_at(datetime.fromisoformat(submitted_at))
+
+
 def date_answers(answers: pd.DataFrame, campaign: Campaign) -> pd.DataFrame:
-    """Return answers with `submitted_at` as instants, and the `guideline` in use then."""
+    """Return answers with `submitted_at` as instants, and the `guideline` that their page showed.
+
+    They have a column `guideline_sha`, which is left out.
+    """
+    said = zip(answers["guideline_sha"], answers["submitted_at"], strict=True)
+    versions = [find_guideline(campaign, sha, submitted_at) for sha, submitted_at in said]
     instants = pd.to_datetime(answers["submitted_at"], format="ISO8601", utc=True)
-    versions = [campaign.guideline_at(instant.to_pydatetime()) for instant in instants]
-    return answers.assign(submitted_at=instants, guideline=versions)
+    dated = answers.assign(submitted_at=instants, guideline=pd.Series(versions, answers.index))
+    return dated.drop(columns="guideline_sha")
 
 
 def owners(connection: Connection, annotators: Iterable[int]) -> list[Owner]:

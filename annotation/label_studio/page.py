@@ -73,6 +73,7 @@ def label_config(guide: Guideline, purpose: Purpose = "campaign") -> str:
         "remarks": "".join(
             f'<Header value="${name}" size="5"/>' for name in REMARKS.get(purpose, ())
         ),
+        "sha": f'<Choice value="{guide.sha}" selected="true"/>',
     }
     words = {name: quoteattr(text) for name, text in guide.page.model_dump().items()}
     text = CONFIG.read_text(encoding="utf-8").strip()  # as Label Studio keeps it
@@ -138,10 +139,11 @@ def read_answer(result: object) -> Answer:
     """
     if not isinstance(result, list):
         return Answer(problem="malformed")
-    if not result:
+    regions = [region for region in result if _guideline_sha(region) is None]
+    if not regions:
         return Answer(problem="empty")
     chosen: dict[str, str] = {}
-    for region in result:
+    for region in regions:
         match region:
             case {
                 "from_name": "level" | "reason" as name,
@@ -157,6 +159,23 @@ def read_answer(result: object) -> Answer:
             case _:
                 return Answer(problem="foreign")
     return _answer(chosen.get(LEVEL), chosen.get(REASON))
+
+
+def read_guideline_sha(result: object) -> str | None:
+    """Return the hash of the guideline on the page that sent a result; None if it has none.
+
+    A browser keeps the page that it opened, from task to task, for as long as it is not reloaded:
+    neither the task nor the time tells which guideline an annotator saw.
+    """
+    said = map(_guideline_sha, result) if isinstance(result, list) else ()
+    return next(filter(None, said), None)
+
+
+def _guideline_sha(region: object) -> str | None:
+    match region:
+        case {"from_name": "guideline_sha", "type": "choices", "value": {"choices": [str(sha)]}}:
+            return sha
+    return None
 
 
 def result_of(level: int | None, reason: ReasonName | None = None) -> list[dict[str, Any]]:

@@ -92,6 +92,7 @@ def test_an_answer_becomes_a_judgment_of_its_pair():
         "query_sha": SHA,
         "clip_sha": "ab12",
         "guideline": "1",
+        "guideline_sha": None,
         "level": 3,
         "reason": None,
         "submitted_at": at(5),

@@ -2,17 +2,26 @@
 
 import re
 import shutil
+import time
 from itertools import count
 
 import numpy as np
 import pytest
+from opened import STANDARD
 from playwright.sync_api import expect
 from support.browser import PASSWORD, annotator, campaign_page
 from support.campaign_folder import email_of, query_of
 from support.disputed import EXPERT, SETTLED, VOTES, disputed_campaign
 from support.studio import studio
 
-from annotation.label_studio.page import OPTIONS, Answer, read_answer
+from annotation.label_studio import guideline
+from annotation.label_studio.page import (
+    OPTIONS,
+    Answer,
+    label_config,
+    read_answer,
+    read_guideline_sha,
+)
 from pipeline.core import tables
 from pipeline.video.ffmpeg import write_video
 
@@ -63,6 +72,14 @@ def answers(lead, project):
     }
 
 
+def wait_for_answers(lead, project, number):
+    """Wait for the last answer, which the page sends as it empties itself."""
+    end = time.monotonic() + 30
+    while sum(len(task["annotations"]) for task in lead.tasks(project)) < number:
+        assert time.monotonic() < end, "an answer never came"
+        time.sleep(0.1)
+
+
 def test_two_keys_a_judgment_and_the_next_pair_comes(lead, person, begin):
     queries = ["a man sits", HOSTILE, "a woman stands"]
     project = begin(*queries)
@@ -73,6 +90,7 @@ def test_two_keys_a_judgment_and_the_next_pair_comes(lead, person, begin):
     assert person.page.evaluate("window.hacked") is None
     person.press("0", SEND)
     expect(person.page.locator(".momentrank")).to_have_count(0)  # nothing is left
+    wait_for_answers(lead, project, 3)
     actual = answers(lead, project)
     assert actual == dict(
         zip(queries, [Answer(3), Answer(reason="senseless-query"), Answer(0)], strict=True)
@@ -104,6 +122,34 @@ def test_the_last_word_counts_and_nothing_of_the_others_is_sent(lead, person, be
         "first a reason": Answer(1),
         "no reason": Answer(reason="broken-clip"),
     }
+
+
+def test_an_answer_says_which_guideline_its_page_showed(lead, person, begin):
+    """A browser keeps its page from task to task, whatever has been pushed since."""
+    queries = ["before", "after it", "then", "on the new page"]
+    project = begin(*queries)
+    guide = guideline.current(STANDARD)
+    person.press("3", SEND)
+    person.sees("after it")
+    revised = label_config(guide._replace(sha="0123456789abcdef", html="<p>Revised</p>"))
+    lead.api("PATCH", f"/api/projects/{project}", {"label_config": revised})
+    person.press("2", SEND)
+    person.sees("then")
+    person.press("1", SEND)
+    person.sees("on the new page")
+    person.page.reload()
+    person.sees("on the new page")
+    person.press("Escape", "x", "b", SEND)
+    expect(person.page.locator(".momentrank")).to_have_count(0)
+    wait_for_answers(lead, project, 4)
+    said = {
+        task["data"]["query"]: read_guideline_sha(annotation["result"])
+        for task in lead.tasks(project)
+        for annotation in task["annotations"]
+    }
+    assert said == dict.fromkeys(queries[:3], guide.sha) | {queries[3]: "0123456789abcdef"}
+    levels = [Answer(3), Answer(2), Answer(1), Answer(reason="broken-clip")]
+    assert list(answers(lead, project).values()) == levels
 
 
 def test_the_clip_plays_at_once_silently_again_and_again(person, begin):

@@ -22,6 +22,7 @@ from annotation.label_studio.page import (
     instruction,
     label_config,
     read_answer,
+    read_guideline_sha,
     result_of,
     task_data,
 )
@@ -39,6 +40,12 @@ def test_what_the_page_submits_is_read_as_what_it_says_in_any_order(submitted):
     answer = Answer(level=submitted) if isinstance(submitted, int) else Answer(reason=submitted)
     result = [region | {"id": "abc"} for region in result_of(answer.level, answer.reason)]
     assert read_answer(result) == read_answer(result[::-1]) == answer
+    assert read_guideline_sha(result) is None
+    for whole in (
+        [choice("guideline_sha", "ab12"), *result],
+        [*result, choice("guideline_sha", "ab12")],
+    ):
+        assert (read_answer(whole), read_guideline_sha(whole)) == (answer, "ab12")
 
 
 def choice(name, *chosen, to="clip"):
@@ -126,10 +133,12 @@ def test_the_configuration_has_every_key_once_and_nothing_left_to_fill_in():
     guide = guideline.current(STANDARD)
     text = label_config(guide)
     root = ElementTree.fromstring(text)  # noqa: S314  (our own)
-    keys = {item.get("hotkey"): item.get("alias") for item in root.iter("Choice")}
+    [sha] = [item.get("value") for item in root.iter("Choice") if item.get("selected")]
+    assert sha == guide.sha
+    keys = {item.get("hotkey"): item.get("alias") for item in root.iterfind(".//Choice[@hotkey]")}
     levels = {str(level): str(level) for level in guide.levels}
     assert keys == levels | {"x": "cant-judge", "b": "broken-clip", "s": "senseless-query"}
-    assert len(list(root.iter("Choice"))) == len(keys)
+    assert len(list(root.iter("Choice"))) == len(keys) + 1
     for place in ("levels", "reasons", "guideline"):
         assert f"<!-- {place} -->" not in text
     [panel] = [item.get("value") for item in root.iter("HyperText") if item.get("name") != "clip"]
@@ -217,6 +226,9 @@ def test_a_gif_is_a_picture_and_all_else_a_video(url, tag):
         ([choice("level", "3") | {"type": "rating"}], "malformed"),
         ([choice("level", "3"), choice("other", "3")], "foreign"),
         (["3"], "foreign"),
+        ([choice("guideline_sha", "ab12")], "empty"),
+        ([choice("guideline_sha", "ab12", "cd34"), choice("level", "3")], "foreign"),
+        ([choice("guideline_sha", "ab12"), choice("level", "3"), choice("level", "3")], "twice"),
         *(([choice("level", text)], "bad-level") for text in ("5", "-1", "03", "³", "True", "3 ")),
     ],
 )
