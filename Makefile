@@ -20,7 +20,7 @@ READY := .venv/ready-$(shell cat requirements.lock pyproject.toml | cksum | cut 
 LABEL_STUDIO := .venv-label-studio/ready-$(shell cksum < requirements-label-studio.lock | cut -d' ' -f1)
 
 .PHONY: help setup engines demo demo-clone baselines test campaign label-studio label-studio-environment lock \
-  stop-demo clean-demo
+  pictures stop-demo clean-demo
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -51,6 +51,9 @@ demo-clone:
 baselines: $(READY) ## Train the baselines on the demo's release and print their table (after `make demo`)
 	@test -f .demo/datasets/release/train_top20.json || { echo "run make demo first: the baselines are trained on its release"; exit 2; }
 	@cd .demo && $(RUN) dvc repro baselines/dvc.yaml && cat datasets/work/baselines/table.md
+
+pictures: $(READY) $(LABEL_STUDIO) ## Take the docs' pictures of the demo (after `make demo`; needs chromium)
+	@$(RUN) PYTHONPATH=tests python -m support.pictures
 
 stop-demo: ## Stop the demo's server, but keep the demo
 	@tools/in_demo.sh annotation.server stop

@@ -32,10 +32,9 @@ from annotation.tasks.pushing import describe_pairs
 from annotation.votes.adjudication import fresh_decisions
 from annotation.votes.campaign_votes import consensus, counted_votes
 from annotation.votes.votes import is_in
-from pipeline.campaign.campaign import FILE, CampaignError, load_campaign, require_open_campaign
+from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.next_step import list_open
 from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY, select_newest
-from pipeline.campaign.phases import refuse_while_piloting
 from pipeline.core import cli, tables
 from pipeline.core.params import Params, load
 from pipeline.core.tables import SECOND_LOOK
@@ -56,8 +55,7 @@ def main(options: argparse.Namespace) -> None:
         CampaignError: no campaign is open, people still have to judge, or nobody can decide.
         StudioError: the server can't be reached or fails.
     """
-    _refuse_unless_open()
-    params, connection = load(), require_connection()
+    params, connection = load(), require_connection("annotation.adjudicate")
     with hold_lock("adjudicate"):
         pull(connection)
         _refuse_while_open(params)
@@ -70,16 +68,6 @@ def main(options: argparse.Namespace) -> None:
         adjudication_tasks.push(connection, params, shown, disputed.votes)
         decided = fetch_decisions(connection, tables.DEPARTURES.read())
         cli.log(summarize(connection, disputed, shown, decided))
-
-
-def _refuse_unless_open() -> None:
-    campaign = load_campaign()
-    if campaign is not None and campaign.closed:
-        raise CampaignError(
-            f"{FILE}: {campaign.name!r} is closed, and discarded pairs stay discarded. To decide"
-            f" them, revert the commit that closed it (git log {FILE}), adjudicate, and close again"
-        )
-    refuse_while_piloting(require_open_campaign())
 
 
 def _refuse_while_open(params: Params) -> None:

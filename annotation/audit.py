@@ -34,6 +34,7 @@ from annotation.votes import raw
 from momentrank import formats
 from momentrank.errors import UsageError
 from pipeline.campaign.campaign import load_campaign
+from pipeline.campaign.phases import check_state
 from pipeline.core import captions, cli, csv_files, tables
 from pipeline.core.params import Params, load
 from pipeline.retrieval.embeddings import Embeddings
@@ -54,7 +55,9 @@ def plan(options: argparse.Namespace) -> None:
 
     Raises:
         AuditError: an audit already exists, without `--replace`.
+        CampaignError: nobody would be asked: a pilot is running, or the campaign is closed.
     """
+    check_state("annotation.audit plan")
     path, replace = tables.AUDIT.path, options.replace
     if not replace and (design.PATH.exists() or (path.exists() and len(tables.AUDIT.read()))):
         raise AuditError(
@@ -106,7 +109,12 @@ def print_report(options: argparse.Namespace) -> None:
 
 
 def top_up(options: argparse.Namespace) -> None:
-    """Append what the runs found, and log for each run what became of its results."""
+    """Append what the runs found, and log for each run what became of its results.
+
+    Raises:
+        CampaignError: nobody would be asked: a pilot is running, or the campaign is closed.
+    """
+    check_state("annotation.audit top-up")
     asked = {"corpus": options.corpus, "depth": options.depth, "warn": cli.log}
     runs = {
         name: formats.read_run(path, **asked) for name, path in runs_by_name(options.runs).items()

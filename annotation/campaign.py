@@ -43,7 +43,6 @@ from pipeline.campaign.campaign import (
     CampaignError,
     Pilot,
     load_campaign,
-    require_open_campaign,
     write_campaign,
 )
 from pipeline.campaign.freezing import DECIDED, freeze, is_frozen
@@ -63,13 +62,7 @@ def open_campaign(name: str, *, rehearsal: bool, people: int = 0, pilot: int = 0
             are no more queries than the pilot takes.
         GuidelineError: the guideline is not valid.
     """
-    existing = load_campaign()
-    if existing is not None:
-        raise CampaignError(
-            f"{FILE}: this checkout belongs to the campaign {existing.name!r}"
-            f" ({'closed' if existing.closed else 'open'}); for another campaign, make a new"
-            " checkout: make campaign DIR=path"
-        )
+    phases.check_state(phases.OPEN)
     queries = tables.QUERIES.read()
     frozen = queries[queries["split"].isin(tables.JUDGED_SPLITS)]
     people_and_accounts = create_people(people) if people else None
@@ -97,7 +90,7 @@ def open_campaign(name: str, *, rehearsal: bool, people: int = 0, pilot: int = 0
 
 def _guideline_file() -> phases.GuidelineFile:
     guide = guideline.current(load().annotation)
-    return phases.GuidelineFile(guide.version, guide.sha, guide.path)
+    return phases.GuidelineFile(guide.version, guide.sha, guide.path, guide.labels)
 
 
 def close_campaign(campaign: Campaign, *, give_up: bool, offline: bool = False) -> dict[str, Any]:
@@ -106,10 +99,9 @@ def close_campaign(campaign: Campaign, *, give_up: bool, offline: bool = False) 
     Answers given before their tasks were closed still count, and may make pairs wait again.
 
     Raises:
-        CampaignError: a pilot is running; pairs are waiting, without `give_up`; or no server is
-            configured to fetch the latest answers from, without `offline`.
+        CampaignError: pairs are waiting, without `give_up`; or no server is configured to fetch
+            the latest answers from, without `offline`.
     """
-    phases.refuse_while_piloting(campaign)
     params, connection = load(), connect("close")
     if connection is None and not offline:
         raise CampaignError(
@@ -197,7 +189,7 @@ def run_revise(reason: str) -> None:
     Raises:
         CampaignError: no campaign is open here, or its guideline can't be revised like this.
     """
-    campaign, guide = require_open_campaign(), _guideline_file()
+    campaign, guide = phases.require_campaign(f"{phases.OPEN} --revise"), _guideline_file()
     write_campaign(phases.revise_guideline(campaign, guide, reason, _now()))
     git.commit([FILE, guide.path], f"Guideline {guide.version}: {reason}")
     cli.log(
@@ -212,7 +204,7 @@ def run_end_pilot(*, take_over: bool) -> None:
     Raises:
         CampaignError: no campaign is open here, or no pilot is running.
     """
-    campaign = require_open_campaign()
+    campaign = phases.require_campaign(f"{phases.OPEN} --end-pilot")
     write_campaign(phases.end_pilot(campaign, take_over=take_over, now=_now()))
     git.commit([FILE], f"End the pilot of {campaign.name}")
     cli.log(
@@ -229,10 +221,8 @@ def run_close(options: argparse.Namespace) -> None:
         CampaignError: none is open here, or it can't be closed in its present state.
     """
     campaign = load_campaign()
-    if campaign is None:
-        raise CampaignError(f"{FILE}: no campaign is open here")
-    if campaign.closed and is_frozen():
-        raise CampaignError(f"{FILE}: {campaign.name!r} is closed")
+    if campaign is None or not campaign.closed or is_frozen():
+        campaign = phases.require_campaign("annotation.campaign close")
     message = "closed"
     if not campaign.closed:
         state = close_campaign(campaign, give_up=options.give_up, offline=options.offline)

@@ -140,9 +140,9 @@ def main(options: argparse.Namespace) -> None:
     """Run the chosen command.
 
     Raises:
-        CampaignError: no campaign is open here, or no server is configured.
+        CampaignError: the campaign is in no state for it, or no server is configured.
     """
-    connection, params = require_connection(), load()
+    connection, params = require_connection(f"annotation.exam {options.do}"), load()
     with hold_lock("exam"):
         match options.do:
             case "push":

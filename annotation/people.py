@@ -34,11 +34,12 @@ import pandas as pd
 from annotation.label_studio.connection import require_connection
 from annotation.quality.standing import read_standings
 from annotation.roster import roster
+from annotation.votes.campaign_votes import consensus
 from annotation.workforce import hours, invitations
 from annotation.workforce.listing import listing
 from annotation.workforce.voiding import Period, void
 from momentrank.errors import UsageError
-from pipeline.campaign.campaign import FILE, CampaignError, load_campaign
+from pipeline.campaign.phases import require_campaign
 from pipeline.core import cli, csv_files, files, git, tables
 from pipeline.core.params import load
 
@@ -48,14 +49,15 @@ LEAD = tables.WORK / "lead"
 
 def run_list(_options: argparse.Namespace) -> None:
     """Print who takes part."""
-    connection = require_connection()
+    connection = require_connection("annotation.people list")
     standings = read_standings(connection.roster.annotators, required=load().exam.required)
     sys.stdout.writelines(listing(connection, standings, tables.VOIDED.read()))
 
 
 def run_invite(options: argparse.Namespace) -> None:
     """Print the invitations, or write them for mail merge."""
-    invited = list(invitations.invite(require_connection(), load()))
+    connection = require_connection("annotation.people invite")
+    invited = list(invitations.invite(connection, load()))
     if options.csv is None:
         lines = (line for invitation in invited for line in invitations.text(invitation))
         sys.stdout.writelines(f"{line}\n" for line in lines)
@@ -68,7 +70,9 @@ def run_hours(options: argparse.Namespace) -> None:
     """Print the hours, or write them to a file for payment."""
     pause = load().plan.pause
     done = [table.read() for table in hours.WORK]
-    work = hours.list_work(done, tables.VOIDED.read(), _read_refused())
+    versions = tables.JUDGMENT_HISTORY.read()
+    imported = set(versions.loc[versions["state"] == "trusted", "origin"])
+    work = hours.list_work(done, tables.VOIDED.read(), _read_refused(), imported)
     table = hours.measure_hours(work, pause, options.since, options.until)
     if options.csv is None:
         sys.stdout.write(hours.text(table, pause))
@@ -100,9 +104,7 @@ def run_void(options: argparse.Namespace) -> None:
         CampaignError: no campaign was opened here, or there is nothing like that to void.
         UsageError: the period ends before it begins.
     """
-    campaign = load_campaign()
-    if campaign is None:
-        raise CampaignError(f"{FILE}: no campaign was opened here")
+    campaign = require_campaign("annotation.people void")
     if options.until and options.until.instant <= options.since:
         raise UsageError(
             f"--to {options.until.typed} is not after --from {options.since:%Y-%m-%d %H:%M} (UTC)"
@@ -111,7 +113,8 @@ def run_void(options: argparse.Namespace) -> None:
     until = options.until and options.until.instant
     period = Period(options.number, options.since, until, options.reason)
     judgments, now = tables.JUDGMENTS.read(), datetime.now(UTC)
-    result = void(tables.VOIDED.read(), judgments, people, period, now)
+    before = tables.VOIDED.read()
+    result = void(before, judgments, people, period, now)
     tables.VOIDED.write(result.voided)
     annotator = f"annotator {period.annotator}"
     git.commit([tables.VOIDED.path], f"Void the judgments of {annotator} {period.text}")
@@ -124,11 +127,19 @@ def run_void(options: argparse.Namespace) -> None:
     listed = people.get(period.annotator)
     if period.until is None and listed is not None and listed.active:
         cli.log(f"{annotator} gets no further tasks; set active: false in {roster.PUBLIC}")
-    cli.log(
-        "the campaign is closed, so nobody else is asked; next: dvc repro release report"
-        if campaign.closed
-        else "next: dvc repro, which gives these pairs to others"
-    )
+    if campaign.closed:
+        ledger, rounding = tables.PAIRS.read(), load().consensus.rounding
+        with_level, still = (
+            consensus(judgments, ledger, voided, closed=True, rounding=rounding)["level"].notna()
+            for voided in (before, result.voided)
+        )
+        lost = int((with_level & ~still).sum())
+        cli.log(
+            f"the campaign is closed, so nobody else is asked, and {lost:,} pairs lose their level;"
+            " next: dvc repro release report"
+        )
+    else:
+        cli.log("next: dvc repro, which gives these pairs to others")
 
 
 def write_private(path: Path, frame: pd.DataFrame) -> None:

@@ -17,6 +17,7 @@ that are already open stay as they are.
 from collections.abc import Sequence
 
 from annotation.assignment import progress
+from annotation.assignment.check_inputs import explain_stopped
 from annotation.assignment.inputs import PlanError
 from annotation.assignment.pace import measure_progress
 from annotation.assignment.planning import (
@@ -30,10 +31,11 @@ from annotation.label_studio import settings
 from annotation.roster import roster
 from annotation.roster.annotator import PEOPLE_NEEDED, Annotator, roles_of_voters
 from annotation.votes.votes import classify
-from pipeline.campaign.campaign import load_open_campaign
+from pipeline.campaign.campaign import describe_absence, load_campaign
 from pipeline.campaign.next_step import Situation, next_steps
+from pipeline.campaign.voided import drop_voided
 from pipeline.core import cli, files, tables
-from pipeline.core.params import load
+from pipeline.core.params import Params, load
 
 
 def refuse_too_few_people(annotators: Sequence[Annotator]) -> None:
@@ -57,11 +59,12 @@ def main() -> None:
     Raises:
         PlanError: pairs are waiting, and fewer than four people may judge.
     """
-    campaign, params = load_open_campaign(), load()
-    if campaign is None:
+    campaign, params = load_campaign(), load()
+    if campaign is None or campaign.closed:
         tables.ASSIGNMENTS.write(tables.ASSIGNMENTS.empty())
-        files.write_json(tables.STATE, {"campaign": None})
-        cli.log("plan: no campaign is open, so nobody is asked")
+        stopped = {"stopped": _explain_stopped(params)} if campaign else {}
+        files.write_json(tables.STATE, {"campaign": None, **stopped})
+        cli.log(f"plan: {describe_absence(campaign)}")
         return
     answers, people = read_answers(), roster.read_roster()
     inputs = read_inputs(people.annotators, params, answers)
@@ -76,6 +79,7 @@ def main() -> None:
         "without_account": people_without_account(people),
         "exam": exam_standings(people.annotators, params.exam),
         "exam_required": params.exam.required,
+        "stopped": _explain_stopped(params),
         "stale_judgments": int((standing == "stale").sum()),
     }
     tables.ASSIGNMENTS.write(planned.assignments)
@@ -83,6 +87,12 @@ def main() -> None:
     # `push` follows in the same `dvc repro`, and hands out the assignments.
     steps = next_steps(Situation(campaign, state, server=settings.endpoint() is not None))
     cli.log(progress.summarize(state, len(planned.assignments), steps))
+
+
+def _explain_stopped(params: Params) -> dict[str, str]:
+    judgments = drop_voided(tables.JUDGMENTS.read(), tables.VOIDED.read())
+    reasons = explain_stopped(params, roster.read_people(), judgments)
+    return {str(number): why for number, why in reasons.items()}
 
 
 if __name__ == "__main__":

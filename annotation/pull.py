@@ -14,7 +14,9 @@ writes  datasets/campaign/judgments.csv (each person's newest answer to a pair) 
 Without a server the tables stay as they are. If many judgments have disappeared from the server, it
 stops and reports how many; `--accept-loss` continues without them on the server (they still count).
 Imported answers carry whatever name their importer chose: they are refused, unless
-`--trust-imported` accepts the ones that are there now.
+`--trust-imported` accepts the ones that are there now. A project that is not as push made it is
+reported, and what was answered in it since the last pull is set aside (deviations.csv next to
+judgments.csv), until push has restored it; `--take-set-aside` counts those answers.
 """
 
 import argparse
@@ -25,6 +27,7 @@ from annotation.answers.judgments import trust_all
 from annotation.answers.pulling import OUTPUTS, pull
 from annotation.label_studio.connection import connect, hold_lock
 from pipeline.campaign.campaign import load_open_campaign
+from pipeline.campaign.phases import check_state
 from pipeline.core import cli, files, tables
 
 OF_EXAM = (tables.EXAM, tables.EXAM_ANSWERS, tables.QUALIFICATIONS)
@@ -32,6 +35,9 @@ OF_EXAM = (tables.EXAM, tables.EXAM_ANSWERS, tables.QUALIFICATIONS)
 
 def main(options: argparse.Namespace) -> None:
     """Pull, if a campaign is open and a server is configured."""
+    for option in ("accept-loss", "trust-imported"):
+        if getattr(options, option.replace("-", "_")):
+            check_state(f"annotation.pull --{option}")
     for table in (*OUTPUTS, *OF_EXAM):
         if not table.path.is_file():
             table.write(table.empty())
@@ -44,7 +50,13 @@ def main(options: argparse.Namespace) -> None:
         return
     with hold_lock("pull"):
         trust = trust_all if options.trust_imported else None
-        pull(connection, accept_loss=options.accept_loss, full=options.full, trust=trust)
+        pull(
+            connection,
+            accept_loss=options.accept_loss,
+            full=options.full,
+            trust=trust,
+            take_set_aside=options.take_set_aside,
+        )
 
 
 def _arguments() -> argparse.Namespace:
@@ -58,6 +70,11 @@ def _arguments() -> argparse.Namespace:
         "--trust-imported",
         action="store_true",
         help="count the answers imported so far, under the names that they carry",
+    )
+    parser.add_argument(
+        "--take-set-aside",
+        action="store_true",
+        help="count the answers given so far in projects that were not as push made them",
     )
     parser.add_argument(
         "--full", action="store_true", help="read everything again, not just what changed"

@@ -14,6 +14,7 @@ from functools import partial
 
 from annotation.label_studio.connection import connect, hold_lock
 from annotation.tasks.pushing import describe_pairs, push
+from pipeline.campaign.phases import check_state
 from pipeline.core import cli, files, tables
 from pipeline.core.params import load
 
@@ -22,6 +23,8 @@ RECEIPT = tables.WORK / "push_receipt.json"
 
 def main(options: argparse.Namespace) -> None:
     """Push, if a campaign is open and a server is configured."""
+    if options.beside_others:
+        check_state("annotation.push --beside-others")
     params = load()
     connection = connect("push")
     if connection is None:

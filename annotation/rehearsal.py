@@ -145,20 +145,20 @@ def _step(what: str, module: str, *arguments: str) -> None:
 
 def outcome() -> str:
     """Return the results, as a page of text."""
-    names = ("consensus", "agreement", "reference_runs")
+    names = ("consensus", "reference_runs")
     metrics = {name: files.read_json(cli.METRICS / f"{name}.json") for name in names}
     outcomes = metrics["consensus"]["outcomes"]
     words = {"two": "agreed by two", "four": "by four"}
     by_outcome = ", ".join(f"{n:,} {words.get(key, key)}" for key, n in outcomes.items() if n)
-    alpha = metrics["agreement"]["groups"]["all"]["alpha"]["ordinal"]["alpha"]
+    agreement = metrics["consensus"]["agreement"]  # the dataset card's
     queries = tables.FROZEN_QUERIES.read()
     val, test = ((queries["split"] == split).sum() for split in tables.JUDGED_SPLITS)
     rows = {
         "queries": f"{len(queries)} ({val} validation, {test} test)",
         "pairs": f"{sum(outcomes.values()):,}: {by_outcome}",
         "judgments": f"{len(tables.JUDGMENTS.read()):,} (simulated)",
-        "agreement": f"{100 * metrics['agreement']['within_1']:.1f} % within 1,"
-        f" ordinal alpha {alpha:.3f}",
+        "agreement": f"{100 * agreement['within_1']:.1f} % within 1, ordinal alpha"
+        f" {agreement['alpha']:.3f} (first two votes)",
     }
     runs = metrics["reference_runs"]["test"]["runs"]
     rows |= {f"{MEASURE} {name}": f"{scores[MEASURE]:.3f}" for name, scores in runs.items()}
@@ -213,7 +213,8 @@ def _judged_by_people() -> int:
     campaign, simulated = load_campaign(), None
     if campaign is not None and campaign.rehearsal:
         people = create_simulated(roster.read_accounts())
-        simulated = detect.Simulated(keys.signer(campaign.id), truth(), people)
+        labels = [guide.labels for guide in campaign.guidelines]
+        simulated = detect.Simulated(keys.signer(campaign.id), truth(), people, labels)
     on_server = 0
     if DATA.exists():
         _run_server("start")

@@ -31,7 +31,7 @@ from filelock import FileLock, Timeout
 
 from annotation.label_studio import settings
 from annotation.label_studio.client import LabelStudio
-from annotation.local_server import backup, database, ports
+from annotation.local_server import backup, database, ports, sqlite
 from annotation.local_server.launch import (
     PortTakenError,
     TokenError,
@@ -49,7 +49,8 @@ from annotation.local_server.layout import (
     ServerError,
 )
 from annotation.local_server.process import Running, find, find_running, terminate
-from pipeline.core import cli
+from pipeline.campaign.campaign import FILE, load_open_campaign
+from pipeline.core import cli, tables
 
 USUAL_PORT = 8080
 ATTEMPTS = 5
@@ -87,6 +88,8 @@ def start(port: int | None, workers: int | None = None) -> Running:
         )
     if port is None and before is not None and before != server.port:
         cli.log(ports.describe_move(before, server.url))
+    if endpoint := settings.endpoint():
+        LabelStudio(endpoint).compare_version()
     return server
 
 
@@ -113,9 +116,11 @@ def _start_new(port: int | None, workers: int | None) -> Running:
         raise ServerError("Label Studio is not installed here; type: make label-studio")
     if port and not ports.wait_until_free(port):
         raise ports.taken_error(port)
-    credentials = _credentials()
     if postgres:
         database.remember(postgres)
+    else:
+        _check_embedded()
+    credentials = _credentials()
     for attempt in range(ATTEMPTS):
         process = launch(port or _choose_port(port, attempt), credentials, postgres, workers)
         try:
@@ -132,6 +137,22 @@ def _start_new(port: int | None, workers: int | None) -> Running:
             raise ports.taken_error(port)
         return server
     raise ServerError(f"{ATTEMPTS} ports were taken just before Label Studio could listen there")
+
+
+def _check_embedded() -> None:
+    """Refuse a damaged database; log how many of the answers that were pulled it lacks."""
+    sqlite.refuse_damaged()
+    campaign = load_open_campaign() if FILE.is_file() else None
+    if campaign is None or not (DATABASE.is_file() and tables.JUDGMENT_HISTORY.path.is_file()):
+        return
+    pulled = tables.JUDGMENT_HISTORY.read()
+    known = pulled.loc[pulled["state"].isin(["stands", "trusted"]), "origin"]
+    if missing := sqlite.count_missing(known):
+        cli.log(
+            f"WARNING: {DATABASE}: lacks {missing:,} of {len(known):,} answers that were pulled."
+            f" {sqlite.WHOLE_COPY}. If nothing newer exists: python -m annotation.pull"
+            " --accept-loss (they still count)"
+        )
 
 
 def _choose_port(port: int | None, attempt: int) -> int:
@@ -253,8 +274,11 @@ def check() -> str:
         sys.exit(NOT_RUNNING)
     studio = LabelStudio(endpoint)
     users = studio.users()
-    studio.compare_version()
-    return f"{endpoint.url} answers and accepts the token ({len(users)} accounts)"
+    version = studio.compare_version() or "of an unknown version"
+    return (
+        f"{endpoint.url} answers and accepts the token (Label Studio {version},"
+        f" {len(users)} accounts)"
+    )
 
 
 def _arguments() -> argparse.Namespace:

@@ -71,9 +71,7 @@ def simulate(connection: Connection, level: Truth, share: float, seed: int) -> i
     projects = [
         (number, project)
         for purpose in ANSWERED
-        for number, project in find_projects(
-            connection.studio, connection.campaign, purpose
-        ).items()
+        for number, project in find_projects(connection, purpose).items()
         if number in people
     ]
     judging = {number: people[number] for number in sorted({number for number, _ in projects})}
@@ -83,6 +81,7 @@ def simulate(connection: Connection, level: Truth, share: float, seed: int) -> i
         for task, key in _open(connection, project, share)
     ]
     simulated = create_simulated(people, seed)
+    labels = connection.campaign.guidelines[-1].labels
     with _log_in(connection.studio, judging) as visitors, ThreadPoolExecutor(TOGETHER) as pool:
 
         def send(job: Work) -> None:
@@ -90,7 +89,7 @@ def simulate(connection: Connection, level: Truth, share: float, seed: int) -> i
             answer_as_asked = answer_again if job.key.kind == "feedback" else answer
             answered = answer_as_asked(simulated[job.annotator], level(*pair), *pair)
             reason: ReasonName | None = "broken-clip" if answered.level is None else None
-            result = page.result_of(answered.level, reason)
+            result = page.result_of(labels, answered.level, reason)
             visitors[job.annotator].answer(job.task, result, answered.seconds)
 
         done = pool.map(send, work)
@@ -117,7 +116,7 @@ def _open(connection: Connection, project: Project, share: float) -> list[tuple[
 
 def main(options: argparse.Namespace) -> None:
     """Answer, and log how many tasks."""
-    done = simulate(require_connection(), truth(), options.share, options.seed)
+    done = simulate(require_connection("annotation.simulate"), truth(), options.share, options.seed)
     more = "" if done else f"; is everyone's account in {PRIVATE}, and has `dvc repro` run?"
     cli.log(f"simulate: {done} tasks answered{more}")
 

@@ -36,6 +36,7 @@ from annotation.tasks.pushing import push
 from annotation.tasks.tasks import TaskData, keys_by_annotator
 from benchmarks.script import parse_arguments, peak_mb, time_call
 from pipeline.campaign.campaign import FORMAT, Campaign, CampaignError, GuidelineVersion
+from pipeline.campaign.guideline import Labels
 from pipeline.campaign.pairs import SHOWN_KEY, query_sha
 from pipeline.core import tables
 from pipeline.core.params import Params, load
@@ -107,7 +108,13 @@ def connection(lead: LabelStudio, params: Params) -> Connection:
         name="Benchmark",
         guideline=guide.version,
         guidelines=[
-            GuidelineVersion(version=guide.version, sha=guide.sha, since=opened, reason=None)
+            GuidelineVersion(
+                version=guide.version,
+                sha=guide.sha,
+                since=opened,
+                reason=None,
+                labels=dict(guide.labels),
+            )
         ],
         rehearsal=True,
         opened_at=opened,
@@ -168,7 +175,7 @@ def judge_all(lead: LabelStudio, params: Params, tasks: int) -> Connection:
     """Return a campaign in which all tasks are answered."""
     campaign, pairs = connection(lead, params), make_pairs(tasks)
     push(campaign, pairs.groupby("annotator").head(1), params, beside_others=True)
-    by_annotator = projects.find_projects(lead, campaign.campaign)
+    by_annotator = projects.find_projects(campaign)
     task_data = TaskData(pairs, params.clips.url, BARE_BATCH)
     for number, keys in keys_by_annotator(pairs, campaign.campaign.guideline).items():
         account = campaign.roster.accounts[number]
@@ -176,7 +183,8 @@ def judge_all(lead: LabelStudio, params: Params, tasks: int) -> Connection:
         user = lead.users()[account.email]
         data = [task_data.data(key, campaign.signer) for key in keys[1:]]
         for begin in range(0, len(data), BARE_BATCH):
-            _import_answers(by_annotator[number].id, data[begin : begin + BARE_BATCH], user)
+            batch = data[begin : begin + BARE_BATCH]
+            _import_answers(by_annotator[number].id, batch, user, _labels(campaign))
     return campaign
 
 
@@ -189,10 +197,16 @@ def _api() -> Iterator[httpx.Client]:
         yield http
 
 
-def _import_answers(project: int, data: Sequence[Mapping[str, str]], user: int) -> None:
+def _labels(campaign: Connection) -> Labels:
+    return campaign.campaign.guidelines[-1].labels
+
+
+def _import_answers(
+    project: int, data: Sequence[Mapping[str, str]], user: int, labels: Labels
+) -> None:
     """Import tasks together with their answers, which is much faster than answering them."""
     answers = [
-        {"result": page.result_of(level), "completed_by": user, "lead_time": 4.0}
+        {"result": page.result_of(labels, level), "completed_by": user, "lead_time": 4.0}
         for level in range(5)
     ]
     tasks = [{"data": task, "annotations": [answers[at % 5]]} for at, task in enumerate(data)]
@@ -200,9 +214,9 @@ def _import_answers(project: int, data: Sequence[Mapping[str, str]], user: int) 
         http.post(f"/api/projects/{project}/import", json=tasks).raise_for_status()
 
 
-def bare_paging(lead: LabelStudio, campaign: Connection) -> float:
+def bare_paging(campaign: Connection) -> float:
     """Return the seconds of a bare read of all pages of tasks with all fields."""
-    by_annotator = projects.find_projects(lead, campaign.campaign)
+    by_annotator = projects.find_projects(campaign)
 
     def read_all() -> None:
         with _api() as http:
@@ -238,7 +252,7 @@ def against_a_server(checkout: Path, tasks: int) -> None:
             )
         campaign = judge_all(lead, params, tasks)
         for number in range(1, ROUNDS):
-            bare, whole = bare_paging(lead, campaign), whole_pull(campaign, tasks, full=True)
+            bare, whole = bare_paging(campaign), whole_pull(campaign, tasks, full=True)
             print(
                 f"pull {tasks:,}: bare paging {bare:5.1f} s, pull {whole:5.1f} s:"
                 f" {whole / bare:.2f} times as long  (round {number})"

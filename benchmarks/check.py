@@ -148,7 +148,8 @@ def main() -> None:
         f"raw < {PAPER}": ~raw["similarity_ok"],
         f"masked < {limits.min_similarity}": ~masked["similarity_ok"],
         f"detail < {limits.min_detail}": ~masked["detail_ok"],
-        "masked or detail": ~(masked["similarity_ok"] & masked["detail_ok"]),
+        "damage": ~masked["damage_ok"],
+        "any but raw": ~(masked["similarity_ok"] & masked["detail_ok"] & masked["damage_ok"]),
     }
     shares = table[["kind"]].assign(**fails).groupby("kind").mean().astype(float)
     print(shares.assign(captions=table["kind"].value_counts()).round(4).to_string())

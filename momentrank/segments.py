@@ -25,6 +25,7 @@ Bools = npt.NDArray[np.bool_]
 Column = Sequence[float] | npt.NDArray[Any]
 
 
+REVERSED = "the end is before the start"
 MOST = 1e300
 LATEST = 1e15
 """Seconds; beyond this, lengths lose precision and equal segments no longer match."""
@@ -173,7 +174,7 @@ def _group(
         video = [video[row] for row in order.tolist()]
     start, end = start[order], end[order]
     _refuse(~np.isfinite(start) | ~np.isfinite(end), order, "start and end must be numbers")
-    _refuse(end < start, order, "the end is before the start")
+    _refuse(end < start, order, REVERSED)
     _refuse((end > LATEST) | (start < -LATEST), order, f"a time must be below {LATEST:g} seconds")
     return Segments(list(index), query[order], video, start, end, value[order]), order
 

@@ -4,12 +4,14 @@
 
 reads   any CSV file with the column `caption` (and `description`), or judged moments in JSON with
         the texts of their queries, such as val.json of a release
-writes  the captions, or the queries, with seven more columns: names, name_score, names_ok,
-        similarity, similarity_ok, detail, detail_ok
+writes  the captions, or the queries, with eleven more columns: names, name_score, names_ok,
+        similarity, similarity_ok, detail, detail_ok, damage, damage_ok, form, form_ok
 
 A caption passes if its similarity to the description is at least `rewrite.min_similarity`, no
-person's name is found with a score above `rewrite.max_name_score`, and it keeps at least the share
-`rewrite.min_detail` of the words that describe what happens.
+person's name is found with a score above `rewrite.max_name_score`, it keeps at least the share
+`rewrite.min_detail` of the words that describe what happens, beside the people no word is lost and
+no phrase broken (`damage`), and its form is a caption's: `form` has the marks that its description
+does not have, a lost end, what is said twice, and what is added.
 """
 
 import argparse
@@ -24,14 +26,11 @@ from momentrank import formats
 from momentrank.errors import MomentRankError
 from momentrank.ids import is_utf8
 from pipeline.captions import checks
+from pipeline.captions.checks import COLUMNS
 from pipeline.core import cli, csv_files
 from pipeline.core.params import Params, load
 from pipeline.language import detection, support
 from pipeline.names.evidence.cast import Cast
-
-COLUMNS = [
-    "names", "name_score", "names_ok", "similarity", "similarity_ok", "detail", "detail_ok",
-]  # fmt: skip
 
 
 class CheckError(MomentRankError):
@@ -87,6 +86,7 @@ def add_checks(frame: pd.DataFrame, params: Params, *, with_similarity: bool) ->
     finder = checks.load_finder(params, corpus, Cast.of_campaign(), of_captions=of_captions)
     compare = with_similarity and descriptions is not None
     encoder = checks.load_encoder(params) if compare else None
+    limits = limits._replace(english=spoken.is_english)
     results = checks.check(captions, descriptions, finder, encoder, limits)
     return frame.assign(**{name: results[name].array for name in COLUMNS})
 
@@ -100,13 +100,14 @@ def main(options: argparse.Namespace) -> None:
         csv_files.write_csv(options.out, frame)
     else:
         sys.stdout.write(csv_files.csv_text(frame))
-    named, unlike, vague = (
-        (~frame[f"{name}_ok"]).sum() for name in ("names", "similarity", "detail")
+    named, unlike, vague, broken, deformed = (
+        (~frame[f"{name}_ok"]).sum() for name in ("names", "similarity", "detail", "damage", "form")
     )
     compared = " (not compared)" if frame["similarity"].isna().all() else ""
     cli.log(
         f"check: of {len(frame)} captions, {named} name someone,"
-        f" {unlike} differ from the description{compared}, {vague} lack details"
+        f" {unlike} differ from the description{compared}, {vague} lack details,"
+        f" {broken} lost a word or broke a phrase, {deformed} have faults of form"
     )
 
 

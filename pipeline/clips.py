@@ -5,11 +5,12 @@ reads   datasets/work/{candidates,machine_pool,moments,videos}.parquet, and the 
 writes  datasets/work/clips/ (H.264 or GIF; silent without `clips.audio`),
         clips.csv, failed_clips.csv
 
-A clip shows the frames of [start - clips.padding, end + clips.padding), within the video. Its
-name is a hash of what it shows (the video's content, the interval, format and height), so only
-missing or changed clips are cut, and a killed run continues where it stopped. A moment whose video
-is missing, unreadable or ends more than ingest.end_slack before the moment does is listed in
-failed_clips.csv with the reason. A clip cut under a larger end_slack is kept, and so is every clip
+A clip shows what a player shows in [start - clips.padding, end + clips.padding), within the video:
+each frame until the next. Its name is a hash of what it shows (the video's content, the interval,
+format and height), so only missing or changed clips are cut, and a killed run continues where it
+stopped. A moment whose video is missing, unreadable or ends more than ingest.end_slack before the
+moment does, or whose clip would be shorter or longer, is listed in failed_clips.csv with the
+reason. A clip cut under a larger end_slack is kept, and so is every clip
 of the exam (datasets/campaign/exam.csv): everyone takes the exam with the same clips. DVC does not
 track the videos: after you fix or change one, run `dvc repro -sf clips`, then `dvc repro`.
 """
@@ -59,7 +60,7 @@ def clips(
         return Outcome({}, dict.fromkeys(moments["moment_id"], "no-videos"), set())
     contents, absent = _videos(moments, hashes, params.clips.workers or cores())
     hashes.save()
-    jobs = plan_clips(moments, contents, params.clips, params.ingest.end_slack)
+    jobs = plan_clips(moments, contents, params.clips, params.ingest.slack)
     possible = {moment: job for moment, job in jobs.items() if moment not in absent}
     outcome = _cut_missing(possible, params.clips, params.engine)
     remove_others(FOLDER, {job.clip for job in jobs.values()} | {*protected})

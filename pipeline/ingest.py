@@ -60,6 +60,9 @@ class Corpus(Protocol):
     def first_rejected(self) -> pd.DataFrame:
         """Return the first rejected row of each reason."""
 
+    def list_needed(self) -> pd.DataFrame:
+        """Return how many rejected rows would need which limits, by reason (`rules.settle`)."""
+
     def paths(self) -> list[str]:
         """Return the paths of the videos that have one."""
 
@@ -77,6 +80,7 @@ class Ingested(NamedTuple):
     videos: pd.DataFrame
     rejected: pd.DataFrame
     metrics: dict[str, Any]
+    needed: pd.DataFrame
 
     def write_rejected(self, path: Path) -> None:
         """Write the rejected rows as CSV."""
@@ -90,6 +94,10 @@ class Ingested(NamedTuple):
     def first_rejected(self) -> pd.DataFrame:
         """Return the first rejected row of each reason."""
         return self.rejected.drop_duplicates("reason")
+
+    def list_needed(self) -> pd.DataFrame:
+        """Return how many rejected rows would need which limits, by reason."""
+        return self.needed
 
     def paths(self) -> list[str]:
         """Return the paths of the videos that have one."""
@@ -136,10 +144,12 @@ def ingest(rows: Iterable[Row], params: Ingest, probe: Probe | None = None) -> I
             "by_modality": _counts(good[wanted]["modality"]),
             "other_modality": int((~wanted).sum()),
             "ends_clipped": int((good["clipped"] & wanted).sum()),
+            "texts_cleaned": int((good["cleaned"] & wanted).sum()),
             "durations_of_moments": int(settled["of_moment"].sum()),
             "rejected": len(refused),
             "rejected_by_reason": _counts(refused["reason"]),
         },
+        needed=settled.groupby(["reason", "needed"]).size().rename("rows").reset_index(),
     )
 
 
@@ -183,17 +193,16 @@ def refuse_useless(result: Corpus, params: Ingest) -> None:
         raise CorpusError(f"{params.source}: contains no {params.corpus} rows")
     if result.metrics["durations_of_moments"] > rows / 2:
         raise CorpusError(
-            f"{params.source}: the durations are those of the moments, not of their videos. Name"
-            " the column with the videos' durations (ingest.columns: {duration: ITS COLUMN}), or,"
-            " to read them from ingest.videos, set none (ingest.columns: {duration: null})"
+            f"{params.source}: the durations are those of the moments, not of their videos."
+            f" {rejected.DURATIONS.get(params.corpus, rejected.REMOVE_DURATIONS)}"
         )
     if unusable / rows > limit or unusable == rows:
         problem, remedy = f"none of the {rows} rows can be used", "check ingest.corpus"
         if unusable < rows:
             problem = f"{unusable} of {rows} rows can't be used, more than ingest.max_rejected"
-            problem, remedy = f"{problem} ({limit:.2%})", "fix the corpus, or raise the limit"
+            problem, remedy = f"{problem} ({limit:.2%})", rejected.REMEDY
         raise CorpusError(
-            f"{params.source}: {problem}:\n{_summary(result)}\n"
+            f"{params.source}: {problem}:\n{_summary(result, params)}\n"
             f"{REJECTED} lists each of these rows with its place and reason; {remedy}"
         )
     if not result.metrics["moments"]:
@@ -203,16 +212,19 @@ def refuse_useless(result: Corpus, params: Ingest) -> None:
         )
 
 
-def _summary(result: Corpus) -> str:
-    return rejected.summary(result.first_rejected(), result.metrics["rejected_by_reason"])
+def _summary(result: Corpus, params: Ingest) -> str:
+    counts, needed = result.metrics["rejected_by_reason"], result.list_needed()
+    return rejected.summarize(result.first_rejected(), counts, needed, params)
 
 
-def remarks(result: Corpus) -> list[str]:
+def remarks(result: Corpus, params: Ingest) -> list[str]:
     """Return how many rows were read, and how many were rejected for which reasons."""
     counts = result.metrics
     lines = [f"{counts['moments']:,} moments of {counts['videos']:,} videos"]
+    if counts["texts_cleaned"]:
+        lines.append(f"{counts['texts_cleaned']:,} descriptions had invisible characters: removed")
     if counts["rejected"]:
-        listed = f"listed in {REJECTED}:\n{_summary(result)}"
+        listed = f"listed in {REJECTED}:\n{_summary(result, params)}"
         lines.append(f"{counts['rejected']:,} rows were rejected, {listed}")
     return [*lines, *filter(None, [missing_remark(result.paths())])]
 
@@ -232,7 +244,7 @@ def write(result: Corpus, settings: Params) -> None:
     refuse_useless(result, params)
     result.write_tables()
     fitting = advice.advise(result.texts_in_steps(advice.ENOUGH), settings.rewrite.backend)
-    lines = [*remarks(result), *support.list_remarks(spoken), fitting]
+    lines = [*remarks(result, params), *support.list_remarks(spoken), fitting]
     if left := list_unread(Path(params.source)):
         lines.append(f"not read: {', '.join(left)}; unpack archives; save spreadsheets as CSV")
     for line in filter(None, lines):

@@ -2,10 +2,12 @@
 
 reads   datasets/work/{queries,captions,moments,videos}.parquet, embeddings/
 writes  datasets/release/train_topNN.json and .parquet for each N of pseudo.top,
-        video_corpus.json, train_manifest.json
+        corpus/corpus.parquet, video_corpus.json, train_manifest.json
 
 The JSON has the shape that the published TVR-Ranking training code reads. The Parquet has the same
-content and is what the dataset card offers for loading.
+content and is what the dataset card offers for loading. Captions are empty where they would show
+which moment a validation or test query was made from. The corpus has every moment of the pool, and
+no captions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,9 +23,11 @@ from pipeline.core.params import load
 from pipeline.core.progress import progress
 from pipeline.core.storage.database import read_rows
 from pipeline.core.storage.mapped import select
+from pipeline.distribution.moment_corpus import CORPUS_FILE, write_corpus
 from pipeline.distribution.training_sets import (
     Suffix,
     Training,
+    find_hidden,
     number_queries,
     training_path,
     write_training_sets,
@@ -50,7 +54,9 @@ def video_corpus(videos: pd.DataFrame) -> dict[str, tuple[float, int]]:
 def manifest(rows: Mapping[Path, int]) -> dict[str, Any]:
     """Return hash, size and number of rows of each file."""
     entries = {
-        path.name: ManifestEntry(files.file_sha256(path), path.stat().st_size, count)
+        path.relative_to(tables.RELEASE).as_posix(): ManifestEntry(
+            files.file_sha256(path), path.stat().st_size, count
+        )
         for path, count in rows.items()
     }
     return {"files": manifest_json(entries)}
@@ -83,11 +89,15 @@ def main() -> None:
     moments = captions.read_pool(modalities, memory)
     sharded = ShardedSearch("pseudo", params.engine, params.embed.device)
     neighbours = sharded.search(train["query"], moments, Embeddings.open(), max(sizes))
-    training = Training.from_frames(train, moments, videos.set_index("video_id")["duration"])
+    durations = videos.set_index("video_id")["duration"]
+    hidden = find_hidden(moments, select(queries, queries["split"] != "train"))
+    training = Training.from_frames(train, moments, durations, hidden)
     with progress("pseudo", total=len(train), unit="queries") as bar:
         written = write_training_sets(training, neighbours, sizes, bar.update)
     files.write_json(VIDEO_CORPUS, video_corpus(videos))
-    rows = dict.fromkeys(paths(sizes), written) | {VIDEO_CORPUS: len(videos)}
+    write_corpus(moments, durations)
+    rows = dict.fromkeys(paths(sizes), written)
+    rows |= {VIDEO_CORPUS: len(videos), tables.RELEASE / CORPUS_FILE: len(moments)}
     files.write_json(MANIFEST, manifest(rows))
     metrics = {"queries": written, "sizes": sizes, "pool": len(moments), "videos": len(videos)}
     cli.write_metrics("pseudo", metrics)

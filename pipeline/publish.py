@@ -25,6 +25,7 @@ from typing import Any
 
 from momentrank.errors import UsageError
 from pipeline.campaign.campaign import load_campaign
+from pipeline.campaign.phases import PUBLISH, check_state
 from pipeline.core import cli, git, tables
 from pipeline.distribution import versions
 from pipeline.distribution.versions import Publication
@@ -126,6 +127,7 @@ def main(options: argparse.Namespace) -> None:
     if (options.place is None) != (options.to == "zenodo"):
         wanted = {"hf": "OWNER/NAME after it", "folder": "FOLDER after it", "zenodo": "no PLACE"}
         raise UsageError(f"--to {options.to}: needs {wanted[options.to]}")
+    check_state(f"{PUBLISH} --incomplete" if options.incomplete else PUBLISH)
     package, published = collect_package(tables.RELEASE), versions.read_published()
     if options.to == "zenodo" and package.manifest["rehearsal"]:
         raise PublishError("a rehearsal gets no DOI, as its judgments may be simulated")

@@ -25,9 +25,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from pipeline.captions import names_found, review
-from pipeline.captions.checks import check, load_encoder, load_finder, read_limits
-from pipeline.captions.repair import DIGITS, Check, RepairResult, rewrite_and_repair, skip_checks
+from pipeline.captions import habits, names_found, review
+from pipeline.captions.checks import check, check_form, load_encoder, load_finder, read_limits
+from pipeline.captions.details import Pair
+from pipeline.captions.repair import DIGITS, FAILED, Check, RepairResult, rewrite_and_repair
 from pipeline.captions.replacements import extract
 from pipeline.captions.rewrite_prompt import load as load_prompt
 from pipeline.captions.rewriter import IdentityRewriter, Moment, Rewriter
@@ -60,6 +61,7 @@ class RewriteRun(NamedTuple):
     spent: dict[str, Any]
     find: Finder = lambda texts: [[] for _ in texts]
     doubts: Callable[[Sequence[str]], list[list[Doubt]]] = lambda texts: [[] for _ in texts]
+    map_rows: RowMap = IN_PROCESS
 
 
 def distinct_moments(moments: pd.DataFrame) -> list[Moment]:
@@ -78,7 +80,7 @@ def rewrite(moments: pd.DataFrame, rewriter: Rewriter, look: Check, repairs: int
     captions.insert(0, "moment_id", moments["moment_id"].to_numpy())
     captions = captions.assign(source=rewriter.source, model=rewriter.model, prompt=rewriter.prompt)
     ids = pd.DataFrame({"own": list(moments["moment_id"]), "moment_id": by_text}, dtype=object)
-    failed = ids.merge(done.failed, on="moment_id")[["own", "check", "score"]]
+    failed = ids.merge(done.failed, on="moment_id")[["own", *FAILED[1:]]]
     return RepairResult(captions, failed.rename(columns={"own": "moment_id"}), done.rounds)
 
 
@@ -106,9 +108,10 @@ def make_llm(params: Params, language: str = "English") -> "LlmRewriter | None":
 def rewrite_by_params(params: Params, moments: pd.DataFrame, people: pd.DataFrame) -> RewriteRun:
     """Rewrite as params.yaml sets; `people` is the table `CAST`."""
     if params.rewrite.backend == "none":
-        return RewriteRun(rewrite(moments, IdentityRewriter(), skip_checks, repairs=0), {})
+        return RewriteRun(rewrite(moments, IdentityRewriter(), check_form, repairs=0), {})
     limits, corpus = read_limits(params), list(moments["description"])
     spoken = detection.determine_language(corpus, params.ingest.language)
+    limits = limits._replace(english=spoken.is_english)
     support.refuse(spoken, support.find_english_only(params))
     llm = make_llm(params, spoken.name_for_prompt)
     if llm:
@@ -124,7 +127,7 @@ def rewrite_by_params(params: Params, moments: pd.DataFrame, people: pd.DataFram
         check, finder=finder, encoder=encoder, limits=limits, find_described=find, map_rows=rows
     )
     done = rewrite(moments, rewriter, look, params.rewrite.rounds)
-    return RewriteRun(done, llm.spent.metrics() if llm else {}, find, finder.doubts)
+    return RewriteRun(done, llm.spent.metrics() if llm else {}, find, finder.doubts, rows)
 
 
 def list_names(run: RewriteRun, captions: pd.DataFrame, moments: pd.DataFrame) -> pd.DataFrame:
@@ -139,6 +142,15 @@ def list_doubts(run: RewriteRun, captions: pd.DataFrame) -> pd.DataFrame:
     undecided = captions[captions["status"].isin(["passed", "repaired", "failed"])]
     doubts = run.doubts(list(undecided["caption"]))
     return names_found.list_doubts(list(undecided["moment_id"]), doubts)
+
+
+def find_habits(run: RewriteRun, moments: pd.DataFrame) -> list[habits.Habit]:
+    """Return what many captions begin or end with; each distinct description counts once."""
+    texts = moments["description"].reset_index(drop=True).drop_duplicates()
+    captions = run.result.captions.loc[texts.index, ["moment_id", "caption"]]
+    joined = zip(texts, run.find(list(texts)), captions["caption"], strict=True)
+    pairs = [Pair(text, names, caption, ()) for text, names, caption in joined]
+    return habits.find_habits(captions["moment_id"], run.map_rows(habits.list_ends, None, pairs))
 
 
 def collect_metrics(
@@ -169,12 +181,19 @@ def run_stage() -> None:
     replaced = count_replacements(captions, moments)
     tables.CAPTIONS.write(captions)
     doubts = list_doubts(run, captions)
-    listed = review.list_for_review(captions, moments, run.result.failed, doubts)
+    shared = find_habits(run, moments)
+    passed = captions.loc[captions["status"] == "passed", "moment_id"]
+    examples = habits.list_examples(shared, set(passed).difference(doubts["moment_id"]))
+    worth_a_look = pd.concat([doubts, examples])
+    listed = review.list_for_review(captions, moments, run.result.failed, worth_a_look)
     csv_files.write_csv(REVIEW_LIST, listed)
     csv_files.write_csv(REPLACEMENTS, replaced)
     csv_files.write_csv(NAMES_FOUND, list_names(run, captions, moments))
     metrics = collect_metrics(run.result, captions, replaced, params.rewrite.backend)
     metrics["moments_with_weak_names"] = len(doubts)
+    metrics["habits"] = [habit.as_metrics() for habit in shared]
+    for habit in shared:
+        cli.log(f"rewrite: {habit}, and their descriptions do not; change the prompt")
     cli.write_metrics("rewrite", metrics | ({"llm": run.spent} if run.spent else {}))
     clear_parts(STAGE, params.engine)
 

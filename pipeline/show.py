@@ -13,22 +13,24 @@ from functools import partial
 import pandas as pd
 
 from pipeline.core import cli, rng, tables
+from pipeline.core.text import reveal
 
 
 def format_queries(queries: pd.DataFrame, top: int) -> str:
-    """Return queries (`query, rank, similarity, caption`) as an indented text."""
+    """Return queries (`query, rank, similarity, caption`) as an indented text for a terminal."""
     lines = []
     for query, rows in queries.groupby("query", sort=False):
         lines.append(f"\n  {query}")
         shown = rows[rows["rank"] <= top].itertuples()
         lines += [f"    {row.rank:>3}  {row.similarity:.3f}  {row.caption}" for row in shown]
-    return "\n".join(lines)
+    return reveal("\n".join(lines))
 
 
 def draw_queries(count: int, seed: int) -> pd.DataFrame:
     """Read `count` queries, drawn by `seed`, with their candidates by rank."""
     rows = tables.CANDIDATES.read().merge(tables.CAPTIONS.read()[["moment_id", "caption"]])
-    rows = rows.merge(tables.QUERIES.read(), on="query_id").sort_values(["query_id", "rank"])
+    queries = tables.QUERIES.read()[["query_id", "query"]]
+    rows = rows.merge(queries, on="query_id").sort_values(["query_id", "rank"])
     ids = rows["query_id"].drop_duplicates()
     some = ids.sample(min(count, len(ids)), random_state=rng.generator("show", seed))
     return rows[rows["query_id"].isin(some)]

@@ -5,6 +5,11 @@ writes  datasets/work/queries.parquet
 
 Captions of ingest.query_modalities are drawn in the order of SHA-256(seed, text), so one
 dropped caption changes only one query. Queries frozen in queries.csv are used unchanged.
+
+The id of a validation or test query is `q` and the first 12 hexadecimal digits of the SHA-256 of
+its text: unlike its moment's id, it tells a system nothing. Two texts with the same id are an error
+that names both. A training query has its moment's id. `moment_id` is the moment that a query was
+made from; it may be empty in queries.csv.
 """
 
 from collections.abc import Iterable
@@ -15,7 +20,7 @@ import pandas as pd
 
 from momentrank.errors import MomentRankError
 from pipeline.core import captions, cli, rng, tables
-from pipeline.core.captions import text_key
+from pipeline.core.captions import name_query, text_key
 from pipeline.core.params import load
 from pipeline.core.sections import Split
 from pipeline.core.storage.database import Database, open_database
@@ -49,19 +54,21 @@ def split(pool: pd.DataFrame, frozen: pd.DataFrame, params: Split) -> Queries:
     number, that many training queries are drawn in the same way.
 
     Raises:
-        SplitError: fewer distinct texts than `val` + `test`, or two frozen queries are equal.
+        SplitError: fewer distinct texts than `val` + `test`, two frozen queries are equal, or two
+            texts have the same id.
     """
     refuse_equal(frozen)
     hashed = _add_hashes(pool, params)
     distinct = hashed.sort_values("moment_id").drop_duplicates("hash")
     drawn = frozen if len(frozen) else draw(distinct.sort_values("hash"), len(distinct), params)
     taken = hashed["hash"].isin(_hashes(drawn["query"], params))
-    drawn_here = hashed["moment_id"].isin(drawn["query_id"])
+    drawn_here = hashed["moment_id"].isin(_sources(drawn))
     left = hashed[~taken & ~drawn_here]
     train = left
     if params.train is not None:
         train = left.sort_values(["hash", "moment_id"])[: params.train]
     table = pd.concat([drawn, _as_queries(train, "train")], ignore_index=True)
+    refuse_same_ids(table)
     counts = {
         "captions": len(pool),
         "distinct_texts": len(distinct),
@@ -79,10 +86,11 @@ def split_large(database: Database, frozen: pd.DataFrame, params: Split) -> Larg
     database.run("create view texts as select distinct hash from hashed")
     distinct = database.value("select count(*) from texts")
     drawn = frozen if len(frozen) else draw(_first_texts(database, params), distinct, params)
-    database.load("taken", [drawn[["query_id"]].assign(hash=_hashes(drawn["query"], params))])
+    taken = {"moment_id": _sources(drawn), "hash": _hashes(drawn["query"], params)}
+    database.load("taken", [drawn[["query_id"]].assign(**taken)])
     database.run(
         "create view others as select *, hash in (select hash from taken) as is_taken from hashed"
-        " where moment_id not in (select query_id from taken)"
+        " where moment_id not in (select moment_id from taken)"
     )
     left = database.value("select count(*) from others where not is_taken")
     train = left if params.train is None else min(left, params.train)
@@ -94,9 +102,10 @@ def split_large(database: Database, frozen: pd.DataFrame, params: Split) -> Larg
             " order by hash, moment_id limit $train",
             train=train,
         )
-    batches = database.frames(
-        "select moment_id as query_id, caption as query, 'train' as split from chosen order by 1"
-    )
+    same = "select * from chosen where moment_id in (select query_id from taken)"
+    refuse_same_ids(pd.concat([drawn, _as_queries(database.frame(same), "train")]))
+    ordered = database.frames("select * from chosen order by moment_id")
+    batches = (_as_queries(rows, "train") for rows in ordered)
     counts = {
         "captions": database.value("select count(*) from hashed"),
         "distinct_texts": distinct,
@@ -128,8 +137,28 @@ def refuse_equal(frozen: pd.DataFrame) -> None:
         raise SplitError(f"{tables.FROZEN_QUERIES.path}: {ids} have the same text: keep one")
 
 
+def refuse_same_ids(queries: pd.DataFrame) -> None:
+    """Stop if two queries have the same id.
+
+    Raises:
+        SplitError: they do; it names their texts.
+    """
+    same = queries[queries["query_id"].duplicated(keep=False)]
+    if len(same):
+        rows = same.sort_values(["query_id", "query"])[:2]
+        first, second = rows["query"]
+        raise SplitError(
+            f"the query id {rows['query_id'].iloc[0]} stands for two texts, {first!r} and"
+            f" {second!r}: reword one in {tables.REVIEW.path}"
+        )
+
+
 def draw(shuffled: pd.DataFrame, distinct: int, params: Split) -> pd.DataFrame:
-    """Draw `val`, then `test` queries from `moment_id, caption` with `distinct` texts in all."""
+    """Draw `val`, then `test` queries from `moment_id, caption` with `distinct` texts in all.
+
+    Raises:
+        SplitError: there are fewer texts, or two of those drawn have the same id.
+    """
     wanted = params.val + params.test
     if wanted > distinct:
         raise SplitError(
@@ -137,7 +166,9 @@ def draw(shuffled: pd.DataFrame, distinct: int, params: Split) -> pd.DataFrame:
             " captions are available; lower them in params.yaml"
         )
     val, test = shuffled[: params.val], shuffled[params.val : wanted]
-    return pd.concat([_as_queries(val, "val"), _as_queries(test, "test")])
+    drawn = pd.concat([_as_queries(val, "val"), _as_queries(test, "test")])
+    refuse_same_ids(drawn)
+    return drawn
 
 
 def _add_hashes(pool: pd.DataFrame, params: Split) -> pd.DataFrame:
@@ -150,9 +181,18 @@ def _hashes(texts: pd.Series, params: Split) -> pd.Series:
     return pd.Series(hashes, texts.index, dtype="str")
 
 
+def _sources(drawn: pd.DataFrame) -> pd.Series:
+    """Return the moments of the drawn queries: without `moment_id`, the id may be its moment's."""
+    return drawn["moment_id"].fillna(drawn["query_id"])
+
+
 def _as_queries(captions: pd.DataFrame, name: str) -> pd.DataFrame:
-    queries = captions.rename(columns={"moment_id": "query_id", "caption": "query"})
-    return queries.assign(split=name)[tables.QUERIES.columns].sort_values("query_id")
+    """Return captions as queries of a split; those for training have their moments' ids."""
+    queries = captions.rename(columns={"caption": "query"}).assign(split=name)
+    queries["query_id"] = queries["moment_id"]
+    if name != "train":
+        queries["query_id"] = queries["query"].map(name_query).astype("str")
+    return queries[tables.QUERIES.columns].sort_values("query_id")
 
 
 def _metrics(

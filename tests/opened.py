@@ -1,8 +1,13 @@
 """An open campaign, for tests of what it makes possible."""
 
+from annotation.label_studio import guideline
 from pipeline.campaign.campaign import FORMAT, Campaign, GuidelineVersion
 from pipeline.core.people_sections import Annotation
 
+STANDARD = Annotation(language="en", guideline="standard")
+"""The guideline that params.yaml chooses as it comes."""
+LABELS = dict(guideline.current(STANDARD).labels)
+"""The texts of its page's choices."""
 OPEN = Campaign(
     format=FORMAT,
     commit="0123456789" * 4,
@@ -13,8 +18,8 @@ OPEN = Campaign(
     opened_at="2024-05-01T07:00:00Z",
     closed_at=None,
     guidelines=[
-        GuidelineVersion(version="1", sha="a" * 12, since="2024-05-01T07:00:00Z", reason=None)
+        GuidelineVersion(
+            version="1", sha="a" * 12, since="2024-05-01T07:00:00Z", reason=None, labels=LABELS
+        )
     ],
 )
-STANDARD = Annotation(language="en", guideline="standard")
-"""The guideline that params.yaml chooses as it comes."""

@@ -115,13 +115,15 @@ def test_frozen_queries_take_the_place_of_drawn_ones(project):
     moments = pd.read_parquet(project.folder / "datasets/work/moments.parquet")
     own = moments["moment_id"].iloc[0]
     with (project.folder / "datasets/campaign/queries.csv").open("a") as stream:
-        stream.write(f"{own},Somebody does what nobody described.,val\n")
+        stream.write(f"q1,Somebody does what nobody described.,val,{own}\n")
     redone = {"candidates", "clips", "embed", "plan", "pseudo", "split", *ENDS}
     assert set(project.repro()) == redone
     # DVC would have emptied the folders before the run, were it not for `persist`.
     assert re.search(r"embed: 1 of \d+ texts encoded", project.output + project.errors)
     candidates = pd.read_parquet(project.folder / "datasets/work/candidates.parquet")
-    assert set(candidates["query_id"]) == {own}
+    assert set(candidates["query_id"]) == {"q1"}
+    queries = pd.read_parquet(project.folder / "datasets/work/queries.parquet")
+    assert own not in set(queries["query_id"])
     project.run("git", "checkout", "-q", ".")
 
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from annotation.answers import reader
+from annotation.answers import deviations, reader
 from annotation.answers.departures import find_left
-from annotation.answers.judgments import FirstPairs, sort_answers
+from annotation.answers.judgments import FirstPairs, Rules, sort_answers
 from annotation.label_studio import projects
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.keys import PAIR_FIELDS
@@ -69,17 +69,20 @@ def fetch_decisions(
     taken_back: set[str] = set()
     found_projects: Mapping[int, Project] = {}
     if len(before) or any(person.role in DECIDING for person in connection.roster.annotators):
-        found_projects = projects.find_projects(
-            connection.studio, connection.campaign, "adjudication"
-        )
+        found_projects = projects.find_projects(connection, "adjudication")
     until = {person.number: person.until for person in connection.roster.annotators}
     left_by = find_left(departed, until, tables.JUDGMENT_HISTORY.empty())
+    set_aside = deviations.find_set_aside(deviations.read(), "adjudication")
     for owner in reader.owners(connection, found_projects) if found_projects else ():
         tasks = reader.read(connection.studio, found_projects[owner.annotator], full=full)
-        deciding = owner._replace(kinds=("adjudication",), left=left_by(owner.annotator))
-        rows = sort_answers(
-            tasks.values(), deciding, connection.signer, first_pairs=_first_pairs(before)
+        deciding = owner._replace(
+            kinds=("adjudication",),
+            left=left_by(owner.annotator),
+            set_aside=set_aside(owner.annotator),
         )
+        labels_at, pairs = connection.campaign.labels_at, _first_pairs(before)
+        rules = Rules(connection.signer, labels_at, first_pairs=pairs)
+        rows = sort_answers(tasks.values(), deciding, rules)
         open_tasks += [
             OpenTask(*(row[name] for name in OpenTask._fields)) for row in rows.open_tasks
         ]

@@ -11,10 +11,11 @@ from typing import Any
 
 import pandas as pd
 
-from annotation.answers import reader
+from annotation.answers import deviations, reader
 from annotation.answers.judgments import (
     SOMEBODY_ELSES,
     FirstPairs,
+    Rules,
     SortedAnswers,
     sort_answers,
 )
@@ -43,13 +44,15 @@ def fetch_and_mark(connection: Connection, params: Exam, *, full: bool = False) 
     exam, before = tables.EXAM.read(), tables.EXAM_ANSWERS.read()
     left, refused, answered = Counter[tuple[int, int]](), Counter[str](), []
     pages: dict[tuple[int, int], str] = {}
-    first = _first_pairs(before, exam)
+    labels_at, first_pairs = connection.campaign.labels_at, _first_pairs(before, exam)
+    rules = Rules(connection.signer, labels_at, first_pairs=first_pairs)
     for purpose, attempt in ATTEMPT_OF.items() if len(exam) else ():
-        exam_projects = projects.find_projects(connection.studio, connection.campaign, purpose)
+        exam_projects = projects.find_projects(connection, purpose)
+        set_aside = deviations.find_set_aside(deviations.read(), purpose)
         for owner in reader.owners(connection, exam_projects):
             tasks = reader.read(connection.studio, exam_projects[owner.annotator], full=full)
-            of_exam = owner._replace(kinds=(purpose,))
-            rows = sort_answers(tasks.values(), of_exam, connection.signer, first_pairs=first)
+            of_exam = owner._replace(kinds=(purpose,), set_aside=set_aside(owner.annotator))
+            rows = sort_answers(tasks.values(), of_exam, rules)
             pages[owner.annotator, attempt] = connection.studio.page_url(
                 exam_projects[owner.annotator]
             )

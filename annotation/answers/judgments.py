@@ -8,21 +8,28 @@ nothing unreadable ever becomes a level.
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from annotation.answers.departures import Left, never
 from annotation.label_studio.keys import Key, Pair, Signer
-from annotation.label_studio.page import read_answer
+from annotation.label_studio.page import Answer, read_answer
 from annotation.label_studio.records import AnsweredTask
+from annotation.roster.senders import name_sender
+from pipeline.campaign.guideline import Labels
 from pipeline.core import tables
 
 Row = dict[str, Any]
 LONGEST_SECONDS = 1e9
 NOT_THEIRS = ("not-the-annotator", "imported")
 """Reasons about an answer's author: they apply to one version of it, not to earlier ones."""
-SOMEBODY_ELSES = (*NOT_THEIRS, "changed-by-another", "not-what-was-shown", "bad-key")
+IN_DOUBT = ("prefilled", "not-as-configured")
+"""Reasons about what somebody did to the page: an answer may not be what its annotator meant."""
+SOMEBODY_ELSES = (*NOT_THEIRS, "changed-by-another", "not-what-was-shown", "bad-key", *IN_DOUBT)
 """Reasons that are someone else's doing: the annotator's earlier answer still counts."""
+BY_HAND = "manual"
+"""What Label Studio's page says of a choice that nobody made in advance."""
 
 
 class SortedAnswers(NamedTuple):
@@ -42,13 +49,16 @@ class Owner(NamedTuple):
     """The owner of a project: an annotator and the number of their account.
 
     `kinds` are the kinds of task it may contain; `left` tests whether an answer came after they
-    had left.
+    had left, `set_aside` whether its project was not as push made it. `people` are all annotators
+    by account.
     """
 
     annotator: int
     account: int | None
     kinds: Collection[str] = tables.KINDS
     left: Left = never
+    set_aside: Left = never
+    people: Mapping[int, int] = MappingProxyType({})
 
 
 class Origin(NamedTuple):
@@ -60,6 +70,8 @@ class Origin(NamedTuple):
 
 FirstPairs = Mapping[str, Pair]
 """The pairs of answers, by origin, as of when they were first pulled."""
+LabelsAt = Callable[[datetime], Sequence[Labels]]
+"""The texts of the page's choices at an instant, then those of earlier versions."""
 Trust = Callable[[str], bool]
 """Whether an imported answer counts, by its origin."""
 
@@ -74,17 +86,24 @@ def trust_all(_origin: str) -> bool:
     return True
 
 
-def sort_answers(
-    tasks: Iterable[AnsweredTask],
-    owner: Owner,
-    signer: Signer,
-    trust: Trust = trust_none,
-    first_pairs: FirstPairs = MappingProxyType({}),
-) -> SortedAnswers:
-    """Sort the answers in one project's tasks.
+class Rules(NamedTuple):
+    """How a campaign's answers are read: its keys, and the texts of its choices.
 
-    An answer that `first_pairs` lists for another pair was given to what its task showed then.
+    `trust` says which imported answers count. An answer that `first_pairs` lists for another pair
+    was given to what its task showed then. `prefilled` are origins that were refused as such: their
+    prediction may have been deleted since.
     """
+
+    signer: Signer
+    labels_at: LabelsAt
+    trust: Trust = trust_none
+    first_pairs: FirstPairs = MappingProxyType({})
+    prefilled: Collection[str] = ()
+
+
+def sort_answers(tasks: Iterable[AnsweredTask], owner: Owner, rules: Rules) -> SortedAnswers:
+    """Sort the answers in one project's tasks."""
+    signer, labels_at, _, first_pairs, _ = rules
     rows = SortedAnswers([], [], [], [])
     twins_of: dict[object, list[AnsweredTask]] = defaultdict(list)
     for task in tasks:
@@ -96,7 +115,9 @@ def sort_answers(
             origin = Origin(
                 valid_key, shown and not _is_of_another_pair(answer, valid_key, first_pairs)
             )
-            _sort_answer(rows, answer, owner, origin, trust)
+            fault = _fault(answer, owner, origin, rules)
+            content = Answer(problem=fault) if fault else _read(answer, labels_at)
+            _sort_answer(rows, answer, owner, valid_key, content)
         rows.rejected.extend(
             _refusal(draft, owner, valid_key, "draft")
             for draft in task.drafts
@@ -147,14 +168,19 @@ def _sort_twins(
     rows.duplicates.extend(task.id for task in waiting[len(open_tasks) :])
 
 
+def _read(answer: Mapping[str, Any], labels_at: LabelsAt) -> Answer:
+    return read_answer(answer["result"], labels_at(datetime.fromisoformat(answer["updated_at"])))
+
+
 def _sort_answer(
-    rows: SortedAnswers, answer: Mapping[str, Any], owner: Owner, origin: Origin, trust: Trust
+    rows: SortedAnswers,
+    answer: Mapping[str, Any],
+    owner: Owner,
+    key: Key | None,
+    content: Answer,
 ) -> None:
-    key, reason = origin.key, _fault(answer, owner, origin, trust)
-    content = None if reason else read_answer(answer["result"])
-    if key is None or content is None or content.problem:
-        fault = reason or (content.problem if content else None) or "bad-key"
-        rows.rejected.append(_refusal(answer, owner, key, fault))
+    if key is None or content.problem is not None:
+        rows.rejected.append(_refusal(answer, owner, key, content.problem or "bad-key"))
     else:
         judged = {
             "level": content.level,
@@ -169,16 +195,29 @@ def _sort_answer(
         rows.judgments.append(_pair(key) | judged)
 
 
-def _fault(answer: Mapping[str, Any], owner: Owner, origin: Origin, trust: Trust) -> str | None:
+def _fault(answer: Mapping[str, Any], owner: Owner, origin: Origin, rules: Rules) -> str | None:
     if origin.key is None:
         return "bad-key"
-    if foreign := _foreign_reason(answer, owner, trust):
+    if foreign := _foreign_reason(answer, owner, rules.trust):
         return foreign
     if not origin.shown:
         return "not-what-was-shown"
-    if owner.left(_origin(answer), answer["updated_at"]):
-        return "left"
-    return "skipped" if answer["was_cancelled"] else None
+    version = _origin(answer), answer["updated_at"]
+    faults = {
+        "left": owner.left(*version),
+        "prefilled": _origin(answer) in rules.prefilled or _is_prefilled(answer),
+        "not-as-configured": owner.set_aside(*version),
+        "skipped": answer["was_cancelled"],
+    }
+    return next((reason for reason, applies in faults.items() if applies), None)
+
+
+def _is_prefilled(answer: Mapping[str, Any]) -> bool:
+    """Return whether the page opened with a choice already made: from a prediction, or a copy."""
+    result = answer["result"] if isinstance(answer["result"], list) else []
+    origins = {region.get("origin", BY_HAND) for region in result if isinstance(region, Mapping)}
+    copied = answer.get("parent_prediction") or answer.get("parent_annotation")
+    return copied is not None or bool(origins - {BY_HAND, None})
 
 
 def _foreign_reason(answer: Mapping[str, Any], owner: Owner, trust: Trust) -> str | None:
@@ -228,20 +267,33 @@ def _refusal(answer: Mapping[str, Any], owner: Owner, key: Key | None, reason: s
         "submitted_at": answer["created_at"],
         "updated_at": answer.get("updated_at"),
         "seconds": _seconds(answer.get("lead_time")),
+        "sent_by": _sender(answer, owner),
         "takes_back": _takes_back(answer, owner, reason),
     }
+
+
+def _sender(answer: Mapping[str, Any], owner: Owner) -> str | None:
+    """Return who last sent an answer or draft; None if nobody was recorded, as for an import."""
+    account = _account(answer.get("updated_by", answer.get("user")))
+    if account is None:
+        return None
+    if account == owner.account:
+        return name_sender(owner.annotator)
+    annotator = owner.people.get(account) if isinstance(account, int) else None
+    return f"account {account}" if annotator is None else name_sender(annotator)
 
 
 def _takes_back(answer: Mapping[str, Any], owner: Owner, reason: str) -> str:
     """Return which older versions a refused answer withdraws: all, this very one, or none.
 
-    `none` means that someone tampered with them; people who have left keep their earlier answers.
+    `none` means that someone tampered with them; people who have left keep their earlier answers,
+    as do those whose page somebody changed.
 
     An annotator withdraws their own earlier answers. It may become clear later that an answer was
     never theirs (their account was corrected); if it became another's, someone changed it.
     """
     if reason in NOT_THEIRS and None not in {owner.account, _account(answer["completed_by"])}:
         return "version"
-    if reason == "left":
+    if reason in {"left", *IN_DOUBT}:
         return "kept"
     return "none" if reason in {*SOMEBODY_ELSES, "draft"} else "all"

@@ -1,19 +1,22 @@
 """A pull: what people have judged in Label Studio, merged with what was pulled before."""
 
 from collections import Counter
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from itertools import chain
 
 import pandas as pd
 
-from annotation.answers import exam_answers, reader
+from annotation.answers import deviations, exam_answers, reader
 from annotation.answers.adjudications import fetch_decisions
 from annotation.answers.departures import find_left, update_departures
 from annotation.answers.history import REFUSED, STATES, History, first_pairs, history
-from annotation.answers.judgments import SortedAnswers, Trust, sort_answers
+from annotation.answers.judgments import Rules, SortedAnswers, Trust, sort_answers
 from annotation.answers.reader import owners
 from annotation.label_studio import projects
 from annotation.label_studio.connection import Connection
-from pipeline.campaign.campaign import CampaignError
+from annotation.roster.senders import name_sender
+from pipeline.campaign.campaign import CampaignError, parse_instant
 from pipeline.core import cli, tables
 from pipeline.core.params import load
 from pipeline.core.progress import progress
@@ -47,16 +50,25 @@ def fetch(
         CampaignError: it is another campaign's, or a project's annotator has no known account.
     """
     rows = SortedAnswers([], [], [], [])
-    open_projects = projects.find_projects(connection.studio, connection.campaign)
+    open_projects = projects.find_projects(connection)
     before = tables.JUDGMENT_HISTORY.read()
     trusted = trust or set(before.loc[before["state"] == "trusted", "origin"]).__contains__
-    people, seen_pairs = owners(connection, open_projects), first_pairs(before)
+    people = owners(connection, open_projects)
+    rules = Rules(
+        connection.signer,
+        connection.campaign.labels_at,
+        trusted,
+        first_pairs(before),
+        _read_prefilled(),
+    )
     until = {person.number: person.until for person in connection.roster.annotators}
     left = find_left(departed, until, before)
+    set_aside = deviations.find_set_aside(deviations.read(), "campaign", before)
     for listed in progress("pull", people, total=len(people), unit="projects"):
-        owner = listed._replace(left=left(listed.annotator))
+        number = listed.annotator
+        owner = listed._replace(left=left(number), set_aside=set_aside(number))
         tasks = reader.read(connection.studio, open_projects[owner.annotator], full=full)
-        project = sort_answers(tasks.values(), owner, connection.signer, trusted, seen_pairs)
+        project = sort_answers(tasks.values(), owner, rules)
         for name, project_rows in project._asdict().items():
             getattr(rows, name).extend(project_rows)
     if (
@@ -66,6 +78,14 @@ def fetch(
             when = pd.Timestamp(row["submitted_at"]).to_pydatetime()
             row["guideline"] = connection.campaign.guideline_at(when)
     return rows
+
+
+def _read_prefilled() -> set[str]:
+    """Return the answers that an earlier pull refused as prefilled, by origin."""
+    if not tables.REJECTED_JUDGMENTS.path.is_file():
+        return set()
+    refused = tables.REJECTED_JUDGMENTS.read()
+    return set(refused.loc[refused["reason"] == "prefilled", "origin"])
 
 
 def record_departures(connection: Connection) -> pd.DataFrame:
@@ -129,17 +149,52 @@ def summarize(rows: SortedAnswers, merged: History) -> dict[str, object]:
 def remarks(rows: SortedAnswers, merged: History) -> list[str]:
     """Return what else the lead should know, a line each."""
     imported = sum(row["reason"] == "imported" for row in rows.rejected)
+    forged = Counter(
+        row["sent_by"]
+        for row in rows.rejected
+        if row["sent_by"] not in {None, name_sender(row["annotator"])}
+    )
+    senders = ", ".join(f"{name} ({number})" for name, number in sorted(forged.items()))
+    aside = sum(row["reason"] == "not-as-configured" for row in rows.rejected)
     tampered = int((merged.versions["state"] == "tampered").sum())
     texts = {
         f"{len(rows.duplicates)} tasks exist more than once; `dvc repro push` closes duplicates":
             rows.duplicates,
         f"{imported} answers were imported, under unverified names; if you imported them:"
         " python -m annotation.pull --trust-imported": imported,
+        f"{forged.total()} refused answers were sent or changed by {senders}, in others' projects":
+            forged,
+        f"{aside} answers were given while a project was not as push made it"
+        f" ({tables.DEVIATIONS.path}); to count them: python -m annotation.pull --take-set-aside":
+            aside,
         f"{tampered} judgments, or their tasks, were changed by someone else; what their"
         " annotators answered still counts": tampered,
         f"{describe_loss(merged)}; they still count": len(merged.vanished),
     }  # fmt: skip
     return [text for text, true in texts.items() if true]
+
+
+def describe_deviations(found: Mapping[deviations.Whose, str]) -> list[str]:
+    """Return which projects are not as push made them, a line each."""
+    return [
+        f"annotator {annotator}'s {purpose} project is not as push made it: {what}. Push restores"
+        " it; until then, answers are set aside"
+        for (annotator, purpose), what in sorted(found.items())
+    ]
+
+
+def describe_newcomers(connection: Connection) -> list[str]:
+    """Return which accounts were created since the campaign was opened, and are nobody's here."""
+    known = {account.email.lower() for account in connection.roster.accounts.values()}
+    opened = parse_instant(connection.campaign.opened_at)
+    strangers = [
+        f"{number} ({joined:%Y-%m-%d %H:%M})"
+        for number, email, joined in connection.studio.accounts()
+        if email not in known and joined > opened
+    ]
+    numbers = ", ".join(strangers)
+    text = f"accounts that are no annotator's were created: {numbers}; see SECURITY.md"
+    return [text] if strangers else []
 
 
 def pull(
@@ -148,14 +203,20 @@ def pull(
     accept_loss: bool = False,
     full: bool = False,
     trust: Trust | None = None,
+    take_set_aside: bool = False,
 ) -> None:
     """Write everything that people have judged so far.
+
+    `take_set_aside` counts what was answered so far in projects that were not as push made them.
 
     Raises:
         StudioError: the server can't be reached or fails; nothing is written.
         CampaignError: it is another campaign's, or many judgments have disappeared from it.
     """
-    departed = record_departures(connection)
+    departed, now = record_departures(connection), connection.studio.now()
+    found = deviations.inspect(connection, load())
+    deviated = deviations.update_deviations(deviations.read(), found, connection, now)
+    tables.DEVIATIONS.write(deviations.take(deviated, now) if take_set_aside else deviated)
     rows = fetch(connection, departed, full=full, trust=trust)
     merged = merge_history(tables.JUDGMENT_HISTORY.read(), rows)
     if not accept_loss:
@@ -174,7 +235,8 @@ def pull(
         f" {len(rows.rejected)} answers refused"
         + (f" (see {tables.REJECTED_JUDGMENTS.path})" if rows.rejected else "")
     )
-    for remark in remarks(rows, merged):
+    setups = describe_deviations(found), describe_newcomers(connection)
+    for remark in (*remarks(rows, merged), *chain(*setups)):
         cli.log(f"pull: {remark}")
     if examined:
         cli.log(f"pull: {exam_answers.log_line(examined)}")

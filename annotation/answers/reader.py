@@ -104,4 +104,6 @@ def owners(connection: Connection, annotators: Iterable[int]) -> list[Owner]:
             " identified; add it (accounts of people who left stay listed)"
         )
     users = connection.studio.users()
-    return [Owner(number, users.get(accounts[number].email.lower())) for number in numbers]
+    numbers_of = {number: users.get(entry.email.lower()) for number, entry in accounts.items()}
+    people = {account: number for number, account in numbers_of.items() if account is not None}
+    return [Owner(number, numbers_of[number], people=people) for number in numbers]

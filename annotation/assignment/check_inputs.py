@@ -7,6 +7,7 @@ import pandas as pd
 from annotation.assignment.inputs import CheckInputs
 from annotation.quality.decision import Limits
 from annotation.quality.gold import read_gold
+from annotation.quality.marking import SECOND
 from annotation.quality.stopping import Stop, drop_forgiven, find_stopped
 from annotation.roster.annotator import DECIDING, Annotator, roles_of_voters
 from pipeline.campaign.pairs import PAIR_KEY
@@ -55,6 +56,24 @@ def read_stopped(
     stopped = _find_stopped(params, annotators, judgments, read_gold(), exam)
     listed = {person.number for person in annotators if person.role not in DECIDING}
     return {annotator: stop for annotator, stop in stopped.items() if annotator in listed}
+
+
+def explain_stopped(
+    params: Params, annotators: Sequence[Annotator], judgments: pd.DataFrame
+) -> dict[int, str]:
+    """Return why people were stopped, by hidden checks or the exam, with those who have left.
+
+    Arguments and errors as in `read_stopped`.
+    """
+    results = tables.QUALIFICATIONS.read()
+    passed = set(results.loc[results["passed"] == "yes", "annotator"])
+    twice = results[(results["attempt"] == SECOND) & ~results["annotator"].isin(passed)]
+    reasons: dict[int, str] = {}
+    for number, wrong, of in twice[["annotator", "failed", "answered"]].to_numpy().tolist():
+        reasons[number] = f"failed the exam twice ({wrong} of {of} more than 1 off the second time)"
+    for number, stop in read_stopped(params, annotators, judgments).items():
+        reasons[number] = "; ".join(filter(None, [reasons.get(number), stop.reason]))
+    return dict(sorted(reasons.items()))
 
 
 def _find_stopped(

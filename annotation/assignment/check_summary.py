@@ -12,7 +12,7 @@ def summarize(campaign: PlanInputs, checked: Checks | None = None) -> dict[str, 
     """Return the metrics for JSON; without `checked`, as in a closed campaign, only people's.
 
     `gold` counts the pairs that can be asked as gold, `unusable` the known ones that can't (they
-    are not candidates, or have no clip); `without_gold` are people who have seen all of them.
+    are not candidates, or have no clip); `without_gold` are people who have had too few of them.
     """
     checks = campaign.checks
     pool = (

@@ -2,7 +2,8 @@
 
 import heapq
 from collections import Counter, defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ import pandas as pd
 from annotation.assignment.inputs import PlanInputs
 from annotation.assignment.pair_states import PairStates
 from annotation.quality.gold import CLEAR, join_gold
-from annotation.votes.votes import FIRST_VOTES
+from annotation.votes.votes import FIRST_VOTES, Bools, is_in
 from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY, SHOWN_KEY
 from pipeline.core import rng, tables
 
@@ -43,17 +44,31 @@ def find_gold(states: PairStates, campaign: PlanInputs) -> pd.Series:
 
 
 class OpenTasks(NamedTuple):
-    """What should be open, as `pair, annotator, kind`: the votes, and the checks that stay."""
+    """What should be open, as `pair, annotator, kind`: votes, some of them `old`, and checks."""
 
     votes: pd.DataFrame
+    old: pd.DataFrame
     checks: pd.DataFrame
+
+    @property
+    def new(self) -> Bools:
+        """Mark the votes that are not `old`."""
+        return ~is_in(self.votes, self.old, ["pair", "annotator"])
+
+
+class Seat(NamedTuple):
+    """A gold pair, and the new vote of the same query that it replaces: often on the same pair."""
+
+    gold: int
+    vote: int
 
 
 class GoldPool:
     """Gold pairs, who knows them, and how many people each was shown to.
 
-    Nobody gets as gold a pair that they have judged, are being asked or know from elsewhere, nor a
-    pair that waits for the votes of everyone who is left.
+    Gold replaces a new vote of its query, so that neither query nor number tells it. Nobody gets
+    as gold a pair that they have judged, were being asked or know from elsewhere, nor a pair that
+    waits for the votes of everyone who is left.
     """
 
     def __init__(
@@ -65,43 +80,88 @@ class GoldPool:
         open_tasks: OpenTasks,
     ) -> None:
         """Take who may be asked, the available gold (`find_gold`), and what should be open."""
-        self._campaign, self._asked = campaign.id, set(asked)
+        self._campaign, self._rate = campaign.id, campaign.checks.per_vote("gold")
+        self._asked = set(asked)
         self._names = list(states.pairs[PAIR_KEY].itertuples(index=False, name=None))
+        self._batches = states.pairs["group"].tolist()
         sources = zip(gold.index.tolist(), gold.tolist(), strict=True)
         self._hard: dict[int, bool] = {pair: source not in CLEAR for pair, source in sources}
+        self._of_query: dict[str, list[int]] = defaultdict(list)
+        for pair in self._hard:
+            self._of_query[self._names[pair][0]].append(pair)
         taken = campaign.checks.taken
         taken = taken.assign(pair=states.locate(taken))
-        opened = (states.open_tasks, states.open_checks)
-        self._seen = group_by_person(states.answered, *opened, *open_tasks, taken)
-        self._votes = group_by_person(open_tasks.votes)
+        self._new = group_by_person(open_tasks.votes[open_tasks.new])
+        opened = (states.open_tasks, states.open_checks, open_tasks.old, open_tasks.checks)
+        self._seen = group_by_person(states.answered, *opened, taken)
         checks = pd.concat([states.checked, open_tasks.checks])
         self._shown = Counter(checks.loc[checks["kind"] == "gold", "pair"].tolist())
         self._needed = _count_needed(states, open_tasks.votes)
 
-    def draw(self, annotator: int, number: int) -> list[int]:
-        """Return up to `number` pairs that a person gets as gold now.
+    def draw(self, annotator: int, number: int) -> list[Seat]:
+        """Return up to `number` pairs that a person gets as gold now, and what they replace.
 
-        The least shown come first, and pairs of queries that the person is asked about anyway;
-        pairs that people could not agree on come last.
+        Pairs that people could not agree on come last.
         """
-        queries = {self._names[pair][0] for pair in self._votes[annotator]}
+        seats = heapq.nsmallest(
+            number,
+            self._find_seats(annotator) if number else (),
+            key=lambda seat: (self._hard[seat.gold], self._draw("seat", annotator, seat.gold)),
+        )
+        for seat in seats:
+            self._shown[seat.gold] += 1
+            self._seen[annotator].add(seat.gold)
+            self._new[annotator].remove(seat.vote)
+            if seat.vote in self._needed:
+                self._needed[seat.vote] += 1
+        return seats
 
-        def order(pair: int) -> tuple[bool, int, bool, str]:
-            name = self._names[pair]
-            drawn = rng.draw(self._campaign, "gold", annotator, *name)
-            return self._hard[pair], self._shown[pair], name[0] not in queries, drawn
+    def _find_seats(self, annotator: int) -> Iterator[Seat]:
+        """Yield what a person could get as gold: pairs of a query, as far as it has new votes.
 
-        usable = [pair for pair in self._hard if self._is_usable(annotator, pair)] if number else []
-        chosen = heapq.nsmallest(number, usable, key=order)
-        self._shown.update(chosen)
-        self._seen[annotator].update(chosen)
-        return chosen
+        Each pair is drawn one of the places of the largest query, and needs a vote in this place:
+        so gold is as rare among the few disputed pairs of a query as these are among all votes. No
+        query has many seats: those with much gold would have more of it than others.
+        """
+        votes_of: dict[str, list[int]] = defaultdict(list)
+        for vote in sorted(self._new[annotator]):
+            votes_of[self._names[vote][0]].append(vote)
+        size = max(map(len, votes_of.values()), default=0)
+        most = ceil(size * self._rate / (1 + self._rate))
+        for query, votes in votes_of.items():
+            usable = [pair for pair in self._of_query[query] if self._is_usable(annotator, pair)]
+            batches = {self._batches[vote] for vote in votes}
+            usable.sort(key=lambda pair: self._rank(annotator, pair, batches))
+            others = sorted(
+                set(votes) - set(usable), key=lambda pair: self._draw("vote", annotator, pair)
+            )
+            places = sorted(
+                range(size),
+                key=lambda place: rng.draw(self._campaign, "place", annotator, query, place),
+            )
+            for pair, place in zip(usable[:most], places, strict=False):
+                if place < len(votes) and (pair in votes or others):
+                    yield Seat(pair, pair if pair in votes else others.pop())
+
+    def _rank(
+        self, annotator: int, pair: int, batches: Collection[int]
+    ) -> tuple[bool, bool, int, str]:
+        """Sort a query's gold: what is not of these batches is left for when its own comes."""
+        drawn = self._draw("gold", annotator, pair)
+        return self._hard[pair], self._batches[pair] not in batches, self._shown[pair], drawn
+
+    def _draw(self, purpose: str, annotator: int, pair: int) -> str:
+        return rng.draw(self._campaign, purpose, annotator, *self._names[pair])
 
     def _is_usable(self, annotator: int, pair: int) -> bool:
         if pair in self._seen[annotator]:
             return False
-        others = sum(pair not in self._seen[other] for other in self._asked if other != annotator)
-        return others >= self._needed.get(pair, 0)
+        others = sum(
+            pair not in self._seen[other] and pair not in self._new[other]
+            for other in self._asked
+            if other != annotator
+        )
+        return others >= self._needed.get(pair, 0) + (pair in self._new[annotator])
 
 
 def _count_needed(states: PairStates, votes: pd.DataFrame) -> dict[int, int]:

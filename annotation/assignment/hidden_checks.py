@@ -2,6 +2,7 @@
 
 Over all that a person is given, they make up the shares of `CheckInputs`. They come with new
 votes, never alone; checks that could not be given in time come later, at most at twice the pace.
+Gold replaces new votes of the same queries, which go to others: there they look as gold would.
 When they come, and which pair, is drawn by hashes: equal tables, equal checks. Open checks stay.
 """
 
@@ -9,18 +10,17 @@ import heapq
 from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
-from math import floor
+from math import ceil, floor
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from annotation.assignment.allocation import PERSON
 from annotation.assignment.gold_pool import GoldPool, OpenTasks, find_gold, group_by_person
 from annotation.assignment.inputs import PlanInputs
 from annotation.assignment.pair_states import ASSIGNMENT, PairStates
 from annotation.assignment.quotas import Quota
-from annotation.votes.votes import is_in, select_counting
+from annotation.votes.votes import select_counting
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import rng, tables
 
@@ -41,7 +41,8 @@ class Checks(NamedTuple):
     """The checks that should be open, as `pair, annotator, kind`, and the available gold.
 
     `gold` counts the pairs, `unusable` those of known level that can't be shown; `without_gold`
-    are people who should get more than is available.
+    are people who have had less than half of the gold that they should: too few pairs of the
+    queries that they judge are gold.
     """
 
     wanted: pd.DataFrame
@@ -83,78 +84,98 @@ class HiddenChecks:
         marks = [stays(*row) for row in rows.itertuples(index=False, name=None)]
         return rows[np.array(marks, dtype=bool)]
 
-    def add(self, votes: pd.DataFrame, remaining: pd.DataFrame) -> Checks:
-        """Return the `remaining` checks, and the new ones that are due with `votes`.
+    def draw_gold(
+        self, votes: pd.DataFrame, old: pd.DataFrame, checks: pd.DataFrame
+    ) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return the gold that is due with the `votes` that are not `old`, and what it replaces.
 
-        Both are as `pair, annotator, kind`: the votes that should be open, and the open checks
-        that stay.
+        All are as `pair, annotator, kind`: votes and `checks` that should be open, if there is no
+        more gold.
         """
-        rows, without = self._draw(votes, remaining)
-        new = pd.DataFrame(rows, columns=ASSIGNMENT).astype(remaining.dtypes.to_dict())
-        wanted = pd.concat([remaining, new], ignore_index=True)
-        gold, pairs = len(self._gold), self._campaign.checks.known[PAIR_KEY].drop_duplicates()
-        return Checks(wanted, gold, len(pairs) - gold, without)
+        campaign, open_tasks = self._campaign, OpenTasks(votes, old, checks)
+        if campaign.checks.gold == 0 or self._gold.empty:
+            return checks[:0], votes[:0]
+        pool = GoldPool(self._states, campaign, self._asked, self._gold, open_tasks)
+        had, rate = self._count_had(checks, GOLD), campaign.checks.per_vote(GOLD)
+        gold: list[tuple[int, int, str]] = []
+        replaced: list[tuple[int, int, str]] = []
+        for annotator, stream in self._streams(open_tasks).items():
+            due = _count_due(campaign, annotator, GOLD, stream, had[annotator])
+            if old is not self._states.open_tasks:  # the push had its moments in the first round
+                most = ceil(CATCH_UP * rate * stream.new)
+                due = min(_count_owed(rate, stream, had[annotator], GOLD), most)
+            for seat in pool.draw(annotator, due):
+                gold.append((seat.gold, annotator, GOLD))
+                replaced.append((seat.vote, annotator, "first"))
+        return _frame(gold), _frame(replaced)
 
-    def _draw(
-        self, votes: pd.DataFrame, remaining: pd.DataFrame
-    ) -> tuple[list[tuple[int, int, str]], list[int]]:
-        """Return the new checks as rows, and who should get more gold than is available."""
-        states, campaign, asked = self._states, self._campaign, self._asked
-        if campaign.checks.gold + campaign.checks.repeats == 0:
-            return [], []
-        pool = GoldPool(states, campaign, asked, self._gold, OpenTasks(votes, remaining))
-        streams = _streams(states, votes, remaining)
+    def add_repeats(
+        self, votes: pd.DataFrame, remaining: pd.DataFrame, checks: pd.DataFrame
+    ) -> Checks:
+        """Return `checks` with the repeats that are due with new votes.
+
+        All are as `pair, annotator, kind`: the votes and checks that should be open, and the open
+        ones that `remain`.
+        """
+        campaign, states = self._campaign, self._states
+        streams = self._streams(OpenTasks(votes, states.open_tasks, remaining))
+        had, gold = self._count_had(remaining, REPEAT), self._count_had(checks, GOLD)
         past = pd.concat([states.checked, remaining])
-        had = Counter(zip(past["annotator"].tolist(), past["kind"].tolist(), strict=True))
         repeats = _Repeats(states, campaign, self._voted, past, streams)
+        tasks = Counter(pd.concat([votes, checks])["annotator"].tolist())
         rows: list[tuple[int, int, str]] = []
         without = []
-        for annotator in sorted(streams.keys() & set(asked)):
-            room = (
-                floor(asked[annotator].most) - streams[annotator].waiting - streams[annotator].new
-            )
-            due = {
-                kind: _count_due(
-                    campaign, annotator, kind, streams[annotator], had[annotator, kind]
-                )
-                for kind in (GOLD, REPEAT)
-            }
-            gold = pool.draw(annotator, max(0, min(due[GOLD], room)))
-            again = repeats.draw(annotator, max(0, min(due[REPEAT], room - len(gold))))
-            rows += [(pair, annotator, GOLD) for pair in gold] + [
-                (pair, annotator, REPEAT) for pair in again
-            ]
-            if len(gold) < min(due[GOLD], room):
+        for annotator, stream in streams.items():
+            room = floor(self._asked[annotator].most) - tasks[annotator]
+            due = _count_due(campaign, annotator, REPEAT, stream, had[annotator])
+            pairs = repeats.draw(annotator, max(0, min(due, room)))
+            rows += [(pair, annotator, REPEAT) for pair in pairs]
+            wanted = floor(campaign.checks.per_vote(GOLD) * (stream.before + stream.new))
+            if 2 * gold[annotator] < wanted - 1:
                 without.append(annotator)
-        return rows, without
+        known = campaign.checks.known[PAIR_KEY].drop_duplicates()
+        wanted_checks = pd.concat([checks, _frame(rows)], ignore_index=True)
+        return Checks(wanted_checks, len(self._gold), len(known) - len(self._gold), without)
+
+    def _count_had(self, checks: pd.DataFrame, kind: str) -> Counter[int]:
+        past = _of_kind(pd.concat([self._states.checked, checks]), kind)
+        return Counter(past["annotator"].tolist())
+
+    def _streams(self, open_tasks: OpenTasks) -> Mapping[int, Stream]:
+        """Return the streams of everyone with an open vote."""
+        answered, votes = self._states.answered, open_tasks.votes
+        voted = answered["kind"].isin(tables.VOTING)
+        judged = Counter(answered.loc[voted, "annotator"].tolist())
+        new = open_tasks.new
+        waiting, coming = (Counter(votes.loc[of, "annotator"].tolist()) for of in (~new, new))
+        checks = Counter(open_tasks.checks["annotator"].tolist())
+        return {
+            annotator: Stream(
+                judged[annotator] + waiting[annotator],
+                coming[annotator],
+                waiting[annotator] + checks[annotator],
+            )
+            for annotator in sorted(set(votes["annotator"].tolist()) & set(self._asked))
+        }
 
 
-def _streams(
-    states: PairStates, votes: pd.DataFrame, remaining: pd.DataFrame
-) -> Mapping[int, Stream]:
-    """Return the streams of everyone with an open vote."""
-    voted = states.answered["kind"].isin(tables.VOTING)
-    judged = Counter(states.answered.loc[voted, "annotator"].tolist())
-    old = is_in(votes, states.open_tasks, PERSON)
-    waiting, new = (Counter(votes.loc[of, "annotator"].tolist()) for of in (old, ~old))
-    checks = Counter(remaining["annotator"].tolist())
-    return {
-        annotator: Stream(
-            judged[annotator] + waiting[annotator],
-            new[annotator],
-            waiting[annotator] + checks[annotator],
-        )
-        for annotator in sorted(set(votes["annotator"].tolist()))
-    }
+def _frame(rows: list[tuple[int, int, str]]) -> pd.DataFrame:
+    frame = pd.DataFrame(rows, columns=ASSIGNMENT)
+    return frame.astype({"pair": "int64", "annotator": "int64", "kind": "str"})
 
 
 def _count_due(campaign: PlanInputs, annotator: int, kind: str, stream: Stream, had: int) -> int:
     """Return how many checks of a kind come with the new votes: never more than owed."""
     rate = campaign.checks.per_vote(kind)
-    owed = floor(rate * (stream.before + stream.new) + 1e-9) - had
     ends = (stream.before, stream.before + stream.new)
     begin, end = (_count_moments(rate * CATCH_UP, at, campaign.id, kind, annotator) for at in ends)
-    return max(0, min(owed, end - begin))
+    return max(0, min(_count_owed(rate, stream, had, kind), end - begin))
+
+
+def _count_owed(rate: float, stream: Stream, had: int, kind: str) -> int:
+    """Return how many checks are owed; gold replaces votes, so each piece lowers the rest."""
+    owed = rate * (stream.before + stream.new) - had
+    return max(0, floor(owed / (1 + rate if kind == GOLD else 1) + 1e-9))
 
 
 def _count_moments(rate: float, votes: int, *whose: object) -> int:

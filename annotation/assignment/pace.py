@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from annotation.assignment.inputs import PlanInputs
+from annotation.roster.senders import is_own
 from annotation.votes.votes import FIRST_VOTES
-from pipeline.campaign.effort import HOUR, active_seconds
+from pipeline.campaign.effort import HOUR, active_seconds, bound_seconds
 from pipeline.campaign.pairs import ALL_VOTES
 
 DAYS = 7
@@ -32,7 +33,7 @@ def measure_progress(
     """
     judgments, now = campaign.valid, now or datetime.now(UTC)
     timed = judgments.assign(seconds=active_seconds(judgments["seconds"], pause))
-    refused = Counter(rejected["annotator"].tolist())
+    refused = Counter(rejected.loc[is_own(rejected), "annotator"].tolist())
     annotators = people_figures(timed, state["annotators"], refused)
     recent = pace(judgments, now)
     return {
@@ -61,7 +62,8 @@ def people_figures(
     median judgment time, or everyone's if they have none.
     """
     by = timed.groupby("annotator")
-    total, medians = by["seconds"].sum().to_dict(), by["seconds"].median().dropna().to_dict()
+    bounded = timed.assign(seconds=bound_seconds(timed)).groupby("annotator")["seconds"]
+    total, medians = bounded.sum().to_dict(), by["seconds"].median().dropna().to_dict()
     last, usual = by["submitted_at"].max().to_dict(), _median(timed["seconds"])
     people = {}
     for number, person in state.items():

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 
 from annotation.assignment import check_summary, progress
+from annotation.assignment.allocation import PERSON
 from annotation.assignment.check_inputs import read_checks
 from annotation.assignment.extension import decisions_by_judged_query, find_extension
-from annotation.assignment.hidden_checks import HiddenChecks
+from annotation.assignment.hidden_checks import Checks, HiddenChecks
 from annotation.assignment.inputs import PlanInputs, Rule
 from annotation.assignment.pair_states import PairStates, find_pair_states
 from annotation.assignment.quotas import Quota, find_quotas
@@ -26,6 +27,9 @@ from pipeline.campaign.voided import drop_voided, voided_for_good
 from pipeline.core import files, tables
 from pipeline.core.params import Params
 from pipeline.core.people_sections import Exam
+
+ROUNDS = 2
+"""How often votes are replaced by gold: what others get instead, once more."""
 
 
 class Plan(NamedTuple):
@@ -51,13 +55,7 @@ def plan(campaign: PlanInputs) -> Plan:
     wanted = by_rule | states.pairs["extra"]
     missing = np.where(wanted, states.missing, 0)
     quotas = find_quotas(campaign)
-    checks = HiddenChecks(states, campaign, quotas)
-    open_checks = checks.keep()
-    busy = states._replace(
-        answered=pd.concat([states.answered, open_checks])
-    )  # no vote on a pair with a check
-    assigned = assign_wave(campaign, busy, missing, quotas)
-    hidden = checks.add(assigned, open_checks)
+    assigned, hidden = _assign(campaign, states, missing, quotas)
     all_assigned = pd.concat([assigned, hidden.wanted], ignore_index=True)
     left = len(quotas) - _seen_by(states, quotas)
     later = int(np.minimum(missing, left).sum()) - len(assigned)
@@ -72,6 +70,33 @@ def plan(campaign: PlanInputs) -> Plan:
             "outlook": progress.outlook(states, wanted.to_numpy(), further),
         },
     )
+
+
+def _assign(
+    campaign: PlanInputs, states: PairStates, missing: Ints, quotas: Mapping[int, Quota]
+) -> tuple[pd.DataFrame, Checks]:
+    """Return the votes and the checks that should be open.
+
+    Votes that gold replaces go to others: first to those who did not have them. What is new to
+    someone then may be replaced in its turn, so that gold is as frequent there as elsewhere.
+    """
+
+    def assign(open_votes: pd.DataFrame, *judged: pd.DataFrame) -> pd.DataFrame:
+        answered = pd.concat([states.answered, *judged])  # no vote on a pair with a check
+        busy = states._replace(answered=answered, open_tasks=open_votes)
+        return assign_wave(campaign, busy, missing, quotas)
+
+    checks = HiddenChecks(states, campaign, quotas)
+    old, remaining = states.open_tasks, checks.keep()
+    votes, hidden = assign(old, remaining), remaining
+    for _ in range(ROUNDS):
+        new, replaced = checks.draw_gold(votes, old, hidden)
+        if new.empty:
+            break
+        hidden = pd.concat([hidden, new], ignore_index=True)
+        old = votes[~is_in(votes, replaced, PERSON)]
+        votes = assign(assign(old, hidden, replaced), hidden)
+    return votes, checks.add_repeats(votes, remaining, hidden)
 
 
 def _seen_by(states: PairStates, quotas: Mapping[int, Quota]) -> Ints:

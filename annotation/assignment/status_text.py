@@ -84,8 +84,8 @@ def _checks(checks: Status) -> Iterator[str]:
     if checks.get("without_gold"):
         some = ", ".join(map(str, checks["without_gold"]))
         yield (
-            f"not enough gold for annotator {some}: none of {checks['gold']} pairs is left;"
-            f" add levels to {tables.GOLD.path}"
+            f"not enough gold for annotator {some}: {checks['gold']} pairs are gold, but too few"
+            f" of the queries they judge; add levels to {tables.GOLD.path}"
         )
     if checks.get("unusable"):
         yield f"{checks['unusable']} pairs of known level can't be asked: no candidates, or no clip"

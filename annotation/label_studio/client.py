@@ -8,17 +8,27 @@ import contextlib
 import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from annotation.label_studio import settings
 from annotation.label_studio.errors import ShorterListError, StudioError, translate_errors
-from annotation.label_studio.records import BARE, FULL, OF_PROJECT, AnsweredTask, Project, Task
+from annotation.label_studio.records import (
+    BARE,
+    FULL,
+    OF_PROJECT,
+    AnsweredTask,
+    Attachment,
+    Project,
+    Task,
+)
 from annotation.label_studio.settings import Endpoint
 from pipeline.core import cli
 
 if TYPE_CHECKING:
+    import httpx
     from label_studio_sdk.core.request_options import RequestOptions
 
 TESTED = "1.23.2"
@@ -29,6 +39,9 @@ ONCE: "RequestOptions" = {"max_retries": 0, "timeout_in_seconds": TIMEOUT_SECOND
 SOMETIMES: "RequestOptions" = {"max_retries": 2, "timeout_in_seconds": TIMEOUT_SECONDS}
 READINGS = 4
 """How often to read a list of projects that gets shorter while it is read."""
+EXPORTS = "api/storages/export/"
+DATE_PRECISION = timedelta(seconds=1)
+"""Of the header `Date`."""
 CHANGED = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 
@@ -53,11 +66,12 @@ class LabelStudio:
             return release if isinstance(release, str) else None
         return None
 
-    def compare_version(self) -> None:
-        """Log a warning if the server's version is not the one that was tested."""
+    def compare_version(self) -> str | None:
+        """Return the server's version; log a warning if it is not the one that was tested."""
         version = self.version()
         if version not in {None, TESTED}:
             cli.log(f"WARNING: {self.url} is Label Studio {version}; only {TESTED} was tested")
+        return version
 
     def projects(self) -> Iterator[Project]:
         """Yield all projects that the token's owner can see.
@@ -99,6 +113,53 @@ class LabelStudio:
         """Change a project's settings."""
         with translate_errors(self.url):
             self._sdk.projects.update(project.id, **settings, request_options=ONCE)
+
+    def delete_predictions(self, project: Project) -> None:
+        """Delete the predictions in a project: its page would open with a level chosen."""
+        everything = {"all": True, "excluded": []}
+        with translate_errors(self.url):
+            self._sdk.actions.create(
+                id="delete_tasks_predictions",
+                project=project.id,
+                selected_items=everything,
+                request_options=ONCE,
+            )
+
+    def attachments(self, project: Project) -> list[Attachment]:
+        """Return the storages, webhooks and models of a project."""
+        found = []
+        for kind, base in (("import storage", "api/storages/"), ("export storage", EXPORTS)):
+            items = self._request("GET", base.rstrip("/") if base == EXPORTS else base, project)
+            found += [Attachment.parse_storage(kind, base, item) for item in items.json()]
+        for kind, base in (("webhook", "api/webhooks/"), ("model", "api/ml/")):
+            items = self._request("GET", base, project)
+            found += [Attachment.parse_address(kind, base, item) for item in items.json()]
+        return found
+
+    def detach(self, attachment: Attachment) -> None:
+        """Delete something attached to a project."""
+        end = "/" if attachment.kind == "webhook" else ""
+        self._request("DELETE", f"{attachment.path}{end}")
+
+    def now(self) -> datetime:
+        """Return the server's time, at most two seconds late: what it did before is earlier."""
+        date = self._request("GET", "api/current-user/whoami").headers.get("Date")
+        return parsedate_to_datetime(date) + DATE_PRECISION
+
+    def _request(self, method: str, path: str, project: Project | None = None) -> "httpx.Response":
+        """Send a request for which the SDK has no call that serves every kind of storage."""
+        from label_studio_sdk.core.api_error import ApiError  # noqa: PLC0415  (--help needs none)
+
+        with translate_errors(self.url):
+            response: httpx.Response = self._sdk._client_wrapper.httpx_client.request(
+                path,
+                method=method,
+                params={} if project is None else {"project": project.id},
+                request_options=SOMETIMES if method == "GET" else ONCE,
+            )
+            if not response.is_success:
+                raise ApiError(status_code=response.status_code, body=response.text)
+        return response
 
     def serve_local(self, project: Project, folder: str) -> None:
         """Let the people of a project see the files under `folder`, as the server knows it."""
@@ -166,13 +227,8 @@ class LabelStudio:
         Raises:
             StudioError: two accounts have the same address.
         """
-        with translate_errors(self.url):
-            users = self._sdk.users.list(request_options=SOMETIMES)
-            accounts = sorted(
-                (int(user.id), str(user.email).lower()) for user in users if user.email
-            )
         numbers: dict[str, int] = {}
-        for number, email in accounts:
+        for number, email, _ in self.accounts():
             if numbers.setdefault(email, number) != number:
                 raise StudioError(
                     f"{self.url}: accounts {numbers[email]} and {number} have one address"
@@ -180,6 +236,21 @@ class LabelStudio:
                     " its owner did not create (docs/server.md)"
                 )
         return numbers
+
+    def accounts(self) -> list[tuple[int, str, datetime]]:
+        """Return the number, address and first day of every account."""
+        with translate_errors(self.url):
+            users = self._sdk.users.list(request_options=SOMETIMES)
+            return sorted(
+                (int(user.id), str(user.email).lower(), user.date_joined)
+                for user in users
+                if user.email
+            )
+
+    def whoami(self) -> int:
+        """Return the account that the token belongs to."""
+        with translate_errors(self.url):
+            return int(self._sdk.users.whoami(request_options=SOMETIMES).id)
 
     def invite_path(self) -> str:
         """Return the path of the sign-up link."""

@@ -14,9 +14,10 @@ from annotation.roster.roster import Roster, read_roster
 from pipeline.campaign.campaign import (
     Campaign,
     CampaignError,
-    load_open_campaign,
-    require_open_campaign,
+    describe_absence,
+    load_campaign,
 )
+from pipeline.campaign.phases import require_campaign
 from pipeline.core import cli
 from pipeline.core.params import load
 
@@ -43,9 +44,9 @@ def connect(name: str) -> Connection | None:
     Raises:
         MomentRankError: the campaign's files are not valid, or its secret is missing.
     """
-    campaign = load_open_campaign()
-    if campaign is None:
-        cli.log(f"{name}: no campaign is open, so nobody is asked")
+    campaign = load_campaign()
+    if campaign is None or campaign.closed:
+        cli.log(f"{name}: {describe_absence(campaign)}")
         return None
     connection = _connect(campaign)
     if connection is None:
@@ -53,14 +54,14 @@ def connect(name: str) -> Connection | None:
     return connection
 
 
-def require_connection() -> Connection:
-    """Return the campaign and its server, for work that needs both.
+def require_connection(command: str) -> Connection:
+    """Return the campaign and its server, for a command (`phases.ALLOWED`) that needs both.
 
     Raises:
-        CampaignError: no campaign is open here, or no server is configured.
+        CampaignError: the campaign is in no state for it, or no server is configured.
         MomentRankError: the campaign's files are not valid, or its secret is missing.
     """
-    connection = _connect(require_open_campaign())
+    connection = _connect(require_campaign(command))
     if connection is None:
         raise CampaignError(NO_SERVER)
     return connection

@@ -9,12 +9,14 @@ from pipeline.campaign.campaign import Campaign, CampaignError
 from pipeline.campaign.guideline import (
     FOLDER,
     GuidelineError,
+    Labels,
     Level,
     LevelNumber,
     PageTexts,
     Reason,
     ReasonName,
     hash_guideline,
+    label_choices,
     locate_guideline,
     split_guideline,
 )
@@ -37,6 +39,11 @@ class Guideline(NamedTuple):
     html: str
     sha: str
     path: Path
+
+    @property
+    def labels(self) -> Labels:
+        """The texts of the page's choices, by what they mean."""
+        return label_choices(self.levels, self.reasons, self.page)
 
 
 def current(settings: Annotation) -> Guideline:

@@ -6,8 +6,10 @@ texts.
 """
 
 import base64
+import hashlib
 import json
 import secrets
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from annotation.label_studio import page, settings
@@ -18,7 +20,7 @@ from pipeline.core import tables
 
 SECRET = "MOMENTRANK_SECRET"  # noqa: S105  (its name, not its value)
 VOTES = {"first": "vote", "escalated": "vote"}
-KEY_BYTES = 64
+KEY_BYTES, SEAL_DIGITS = 64, 32
 PADDED_TO = 64
 """Keys are padded to a multiple of this many bytes: their length reveals nothing."""
 
@@ -80,6 +82,11 @@ class Signer:
         plain = json.dumps([*values, shown]).encode()
         padded = plain.ljust(-(-len(plain) // PADDED_TO) * PADDED_TO)
         return base64.urlsafe_b64encode(self._cipher.encrypt(padded, None)).decode()
+
+    def seal(self, settings: Mapping[str, object]) -> str:
+        """Return the seal of a project's settings: nobody else can make it for others."""
+        text = json.dumps(settings, sort_keys=True).encode()
+        return hashlib.sha256(self._cipher.encrypt(text, [b"setup"])).hexdigest()[:SEAL_DIGITS]
 
     def read(self, text: object) -> Key | None:
         """Return the key if it was made in this campaign, else None."""

@@ -15,11 +15,10 @@ from xml.sax.saxutils import quoteattr
 
 from annotation.label_studio.guideline import Guideline
 from annotation.label_studio.records import Purpose
-from pipeline.campaign.guideline import LevelNumber, ReasonName
+from pipeline.campaign.guideline import CANT_JUDGE, Labels, LevelNumber, ReasonName
 from pipeline.campaign.pairs import HASH_DIGITS
 
 CONFIG = Path(__file__).parent.parent / "label_config.xml"
-CANT_JUDGE = "cant-judge"
 LEVEL, REASON = "level", "reason"
 REMARKS: Mapping[Purpose, Sequence[str]] = {
     "feedback": ("truth", "before"),
@@ -27,17 +26,8 @@ REMARKS: Mapping[Purpose, Sequence[str]] = {
 }
 """What the tasks of a purpose show between query and clip: fields of their data."""
 
-OPTIONS: dict[str, object] = {
-    "show_instruction": True,
-    "show_skip_button": False,
-    "enable_empty_annotation": False,
-    "show_annotation_history": False,
-    "show_collab_predictions": False,
-    "maximum_annotations": 1,
-    "sampling": "Sequential sampling",
-}
-"""A project's settings in Label Studio, in addition to configuration and instruction."""
-
+UNKNOWN_TEXT = ("bad-level", "bad-reason", "both")
+"""Problems of an answer whose texts are not this version's."""
 _PLACEHOLDER = re.compile(r"<!-- (\w+) -->|\{\{ (\w+) \}\}")
 """Where label_config.xml is filled in."""
 ALOUD = ".sound.mp4"
@@ -63,12 +53,10 @@ def label_config(guide: Guideline, purpose: Purpose = "campaign") -> str:
     """
     parts = {
         "levels": "".join(
-            _choice(level.name, str(number), str(number), level.meaning)
+            _choice(level.name, str(number), level.meaning)
             for number, level in sorted(guide.levels.items())
         ),
-        "reasons": "".join(
-            _choice(reason.name, name, reason.key) for name, reason in guide.reasons.items()
-        ),
+        "reasons": "".join(_choice(reason.name, reason.key) for reason in guide.reasons.values()),
         "guideline": f'<HyperText name="guideline" inline="true" value={quoteattr(guide.html)}/>',
         "remarks": "".join(
             f'<Header value="${name}" size="5"/>' for name in REMARKS.get(purpose, ())
@@ -79,8 +67,9 @@ def label_config(guide: Guideline, purpose: Purpose = "campaign") -> str:
     return _PLACEHOLDER.sub(lambda match: parts[match[1]] if match[1] else words[match[2]], text)
 
 
-def _choice(text: str, alias: str, key: str, hint: str = "") -> str:
-    values = {"value": text, "alias": alias, "hotkey": key, "hint": hint}
+def _choice(text: str, key: str, hint: str = "") -> str:
+    """Return a choice without an alias: what is stored is the text that was shown."""
+    values = {"value": text, "hotkey": key, "hint": hint}
     return f"<Choice {' '.join(f'{k}={quoteattr(v)}' for k, v in values.items() if v)}/>"
 
 
@@ -131,10 +120,11 @@ def task_data(query: str, clip_url: str, key: str) -> dict[str, str]:
     return {"query": query, "clip_html": clip_html(clip_url), "pair": key}
 
 
-def read_answer(result: object) -> Answer:
+def read_answer(result: object, versions: Sequence[Labels]) -> Answer:
     """Return what an annotation's `result` says; never a level if anything is wrong with it.
 
-    An answer is exactly one level, or "can't judge" and exactly one reason.
+    An answer is exactly one level, or "can't judge" and exactly one reason. `versions` has the
+    texts of the choices in force, then earlier ones; the first that has all texts is used.
     """
     if not isinstance(result, list):
         return Answer(problem="malformed")
@@ -156,25 +146,35 @@ def read_answer(result: object) -> Answer:
                 return Answer(problem="malformed")
             case _:
                 return Answer(problem="foreign")
-    return _answer(chosen.get(LEVEL), chosen.get(REASON))
+    answers = [_answer(chosen.get(LEVEL), chosen.get(REASON), labels) for labels in versions]
+    return next((answer for answer in answers if answer.problem not in UNKNOWN_TEXT), answers[0])
 
 
-def result_of(level: int | None, reason: ReasonName | None = None) -> list[dict[str, Any]]:
+def result_of(
+    labels: Labels, level: int | None, reason: ReasonName | None = None
+) -> list[dict[str, Any]]:
     """Return what the page submits for a level, or for a reason for having none."""
     chosen = {LEVEL: str(level)} if level is not None else {LEVEL: CANT_JUDGE, REASON: reason}
     return [
-        {"from_name": name, "to_name": "clip", "type": "choices", "value": {"choices": [choice]}}
+        {
+            "from_name": name,
+            "to_name": "clip",
+            "type": "choices",
+            "value": {"choices": [labels[str(choice)]]},
+        }
         for name, choice in chosen.items()
     ]
 
 
-def _answer(level: str | None, reason: str | None) -> Answer:
-    if level == CANT_JUDGE:
+def _answer(level: str | None, reason: str | None, labels: Labels) -> Answer:
+    if level == labels[CANT_JUDGE]:
         if reason is None:
             return Answer(problem="no-reason")
-        name_or_none = next((name for name in get_args(ReasonName) if name == reason), None)
+        names = (name for name in get_args(ReasonName) if labels[name] == reason)
+        name_or_none = next(names, None)
         return Answer(reason=name_or_none) if name_or_none else Answer(problem="bad-reason")
     if reason is not None:
         return Answer(problem="reason-alone" if level is None else "both")
-    number = next((number for number in get_args(LevelNumber) if str(number) == level), None)
+    numbers = (number for number in get_args(LevelNumber) if labels[str(number)] == level)
+    number = next(numbers, None)
     return Answer(problem="bad-level") if number is None else Answer(level=number)

@@ -6,14 +6,34 @@ from typing import Any, Literal, NamedTuple
 
 BARE = ("id", "data", "is_labeled", "total_annotations", "cancelled_annotations")
 OF_ANSWER = ("id", "completed_by", "updated_by", "was_cancelled", "created_at", "updated_at",
-             "lead_time", "result")  # fmt: skip
+             "lead_time", "result", "parent_prediction", "parent_annotation")  # fmt: skip
 OF_DRAFT = ("id", "user", "annotation", "created_at")
 # Label Studio applies these names at every level: to a task, its answers and its drafts.
 FULL = {"id", "data", "is_labeled", "updated_at", "annotations", "drafts", *OF_ANSWER, *OF_DRAFT}
 
+OPTIONS: dict[str, object] = {
+    "show_instruction": True,
+    "show_skip_button": False,
+    "enable_empty_annotation": False,
+    "show_annotation_history": False,
+    "show_collab_predictions": False,
+    "maximum_annotations": 1,
+    "sampling": "Sequential sampling",
+    "model_version": "",
+    "evaluate_predictions_automatically": False,
+    "reveal_preannotations_interactively": False,
+    "show_ground_truth_first": False,
+    "show_overlap_first": False,
+    "overlap_cohort_percentage": 100,
+    "skip_queue": "REQUEUE_FOR_OTHERS",
+    "task_data_login": None,
+}
+"""A project's settings in Label Studio, in addition to configuration and instruction."""
+
 OF_PROJECT = (
     "id", "title", "description", "label_config", "expert_instruction", "created_at", "task_number",
-    "total_annotations_number", "skipped_annotations_number",
+    "total_annotations_number", "skipped_annotations_number", "total_predictions_number",
+    "created_by", *OPTIONS,
 )  # fmt: skip
 """For a list of projects; by default Label Studio counts eight more things in each: slow."""
 
@@ -22,7 +42,10 @@ Purpose = Literal["campaign", "exam", "feedback", "adjudication"]
 
 
 class Project(NamedTuple):
-    """A project, and its numbers of tasks and of submitted or skipped answers."""
+    """A project, and its numbers of tasks, of submitted or skipped answers, and of predictions.
+
+    `options` are the values of `OPTIONS`, `creator` is an account.
+    """
 
     id: int
     title: str
@@ -32,6 +55,16 @@ class Project(NamedTuple):
     created_at: str
     tasks: int
     answers: int
+    predictions: int = 0
+    options: tuple[object, ...] = tuple(OPTIONS.values())
+    creator: int | None = None
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """What `LabelStudio.change` can set, as it is."""
+        texts = ("title", "description", "label_config", "expert_instruction")
+        named = {name: getattr(self, name) for name in texts}
+        return named | dict(zip(OPTIONS, self.options, strict=True))
 
     @classmethod
     def parse(cls, item: Any) -> "Project":  # noqa: ANN401  (the SDK has several types for it)
@@ -45,11 +78,44 @@ class Project(NamedTuple):
             str(item.created_at),
             item.task_number or 0,
             (item.total_annotations_number or 0) + (item.skipped_annotations_number or 0),
+            getattr(item, "total_predictions_number", None) or 0,
+            tuple(getattr(item, name, None) for name in OPTIONS),
+            item.created_by.id if item.created_by else None,
         )
 
 
+class Attachment(NamedTuple):
+    """Something attached to a project: a storage, a webhook or a model, and when it was made.
+
+    `location` is where a storage has its files; `path` is its own address in the API.
+    """
+
+    kind: str
+    path: str
+    location: str
+    created_at: str
+
+    def __str__(self) -> str:
+        """Say what it is, where it leads, and when it was made."""
+        return f"{self.kind} {self.location!r} (created {self.created_at[:19]})"
+
+    @classmethod
+    def parse_storage(cls, kind: str, base: str, item: Mapping[str, Any]) -> "Attachment":
+        """Return a storage of the API as ours; `base` is the path of its list."""
+        bucket = f"s3://{item.get('bucket')}/{item.get('prefix') or ''}".rstrip("/")
+        location = str(item.get("path")) if item["type"] == "localfiles" else bucket
+        path = f"{base}{item['type']}/{item['id']}"
+        return cls(kind, path, location, str(item.get("created_at")))
+
+    @classmethod
+    def parse_address(cls, kind: str, base: str, item: Mapping[str, Any]) -> "Attachment":
+        """Return a webhook or a model of the API as ours."""
+        address, made = str(item.get("url")), str(item.get("created_at"))
+        return cls(kind, f"{base}{item['id']}", address, made)
+
+
 class Task(NamedTuple):
-    """A task: its key, whether it is out of the stream of tasks, and how many answers it has.
+    """A task: its key, whether it is out of the stream, and how many answers the server counts.
 
     `query` and `clip` are what it shows: a text and the clip's HTML, unless someone put something
     else there.

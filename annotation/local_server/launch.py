@@ -150,8 +150,9 @@ def wait_until_ready(process: psutil.Process) -> Running:
             if status == HTTPStatus.UNAUTHORIZED:
                 raise TokenError(
                     f"{server.url} does not know the token in {settings.ENV}: its database in"
-                    f" {DATA} belongs to another server, or these tokens were disabled (see"
-                    " Organization, Access Token Settings); correct one of them, and start again"
+                    f" {DATA} belongs to another server, is a copy without its -wal file, or these"
+                    " tokens were disabled (see Organization, Access Token Settings); correct that,"
+                    " and start again"
                 )
         time.sleep(POLL_SECONDS)
     raise ServerError(f"Label Studio did not answer in {START_SECONDS:g} s; {LOG} may say why")

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import subprocess
+from collections.abc import Collection
 from contextlib import closing, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +18,10 @@ from pipeline.core import files
 
 BUSY_SECONDS = 60.0
 PARTS = tuple(f"{DATABASE.name}{end}" for end in ("", "-journal", "-wal", "-shm"))
+WHOLE_COPY = (
+    f"If it is a copy, its newest answers may be in {DATABASE.name}-wal beside the original: stop"
+    " that server and copy both files, or use `python -m annotation.server backup` there"
+)
 
 
 def copy_empty() -> None:
@@ -53,6 +58,37 @@ def write_ahead() -> None:
     if DATABASE.exists():
         with suppress(sqlite3.Error), closing(sqlite3.connect(DATABASE)) as database:
             database.execute("pragma journal_mode = wal")
+
+
+def refuse_damaged() -> None:
+    """Refuse to start a server on a database that SQLite can't read, or finds damaged.
+
+    Raises:
+        ServerError: it is damaged.
+    """
+    if not DATABASE.is_file():
+        return
+    try:
+        with closing(sqlite3.connect(DATABASE, timeout=BUSY_SECONDS)) as database:
+            [[state]] = database.execute("pragma quick_check(1)").fetchall()
+    except sqlite3.Error as exc:
+        state = str(exc)
+    if state != "ok":
+        raise ServerError(
+            f"{DATABASE}: is damaged ({' '.join(state.split())}), so no server is started on it."
+            f" Restore a backup (python -m annotation.server restore FILE.zip). {WHOLE_COPY}."
+            f" Without either, move {DATABASE}* away and start again: what was pulled still counts"
+            " (python -m annotation.pull --accept-loss)"
+        )
+
+
+def count_missing(origins: Collection[str]) -> int:
+    """Return how many of these answers (`JUDGMENT_HISTORY.origin`) the database does not have."""
+    answers = set[str]()
+    with suppress(sqlite3.Error), closing(sqlite3.connect(DATABASE)) as database:
+        rows = database.execute("select id, created_at from task_completion")
+        answers = {f"{number}@{created.replace(' ', 'T')}Z" for number, created in rows}
+    return len(set(origins) - answers)
 
 
 def dump(to: Path) -> int:

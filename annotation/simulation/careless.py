@@ -5,8 +5,7 @@ The lead's gold is the drawn truth of the sample corpus: for the exam's pairs an
 
 import pandas as pd
 
-from annotation.assignment.check_inputs import read_stopped
-from annotation.quality.marking import SECOND
+from annotation.assignment.check_inputs import explain_stopped
 from annotation.roster import roster
 from annotation.simulation.answers import Truth
 from pipeline.campaign.pairs import PAIR_KEY
@@ -17,7 +16,7 @@ from pipeline.core.params import Params, read_model
 CARELESS, KIND = 4, "lazy"
 ENOUGH = 6
 """With this many people, one of them can leave."""
-GOLD = 40
+GOLD = 100
 NOTE = "the sample's drawn truth"
 
 
@@ -33,7 +32,7 @@ def make_one_careless() -> None:
 def write_gold(truth: Truth) -> None:
     """Write the true levels of some candidates as the lead's gold.
 
-    They are of any rank: pairs of second batches are rarely needed for everyone's votes.
+    They are of any rank, about one of each batch: gold comes among the votes of its query.
     """
     if len(tables.GOLD.read()):
         return
@@ -46,13 +45,6 @@ def write_gold(truth: Truth) -> None:
 
 def describe_stopped(params: Params) -> list[str]:
     """Return who was stopped and why, a line each, including people whom the rehearsal removed."""
-    results = tables.QUALIFICATIONS.read()
-    passed = set(results.loc[results["passed"] == "yes", "annotator"])
-    twice = results[(results["attempt"] == SECOND) & ~results["annotator"].isin(passed)]
-    lines: dict[int, str] = {}
-    for number, wrong, of in twice[["annotator", "failed", "answered"]].to_numpy().tolist():
-        lines[number] = f"failed the exam twice ({wrong} of {of} more than 1 off the second time)"
     judgments = drop_voided(tables.JUDGMENTS.read(), tables.VOIDED.read())
-    for number, stop in read_stopped(params, roster.read_people(), judgments).items():
-        lines[number] = "; ".join(filter(None, [lines.get(number), stop.reason]))
-    return [f"annotator {number} was stopped: {why}" for number, why in sorted(lines.items())]
+    reasons = explain_stopped(params, roster.read_people(), judgments)
+    return [f"annotator {number} was stopped: {why}" for number, why in reasons.items()]

@@ -16,9 +16,14 @@ from pipeline.core import cli
 STARTS = re.compile(r"Running stage '([^']+)':")
 OUR_LINE = re.compile(
     r"$|> |Stage '|Running stage '|(Updating|Generating) lock file|Use `dvc push`"
-    r"|Data and pipelines|To (track|enable) |\tgit add|\tdvc config"
+    r"|Verifying outputs|Data and pipelines|To (track|enable) |\tgit add|\tdvc config"
 )
 """How DVC's own lines begin."""
+QUIET_DVC = (
+    "import logging, sys; from dvc.cli import main;"
+    " logging.getLogger('dvc.repo.reproduce').setLevel(logging.ERROR); sys.exit(main(sys.argv[1:]))"
+)
+"""DVC, without a warning for each stage that a closed campaign has frozen."""
 
 
 def run(module: str, *arguments: str) -> int:
@@ -34,7 +39,8 @@ def run(module: str, *arguments: str) -> int:
 
 def command(module: str, *arguments: str) -> list[str]:
     """Return the command line to start."""
-    return [sys.executable, "-m", module, *arguments]
+    start = ["-c", QUIET_DVC] if module == "dvc" else ["-m", module]
+    return [sys.executable, *start, *arguments]
 
 
 def filter_output(lines: Iterable[str]) -> Iterator[str]:

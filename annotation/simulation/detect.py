@@ -4,7 +4,7 @@ A simulated answer can be recognised: it has the level and the seconds that the 
 the same person and pair.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import pandas as pd
@@ -14,14 +14,19 @@ from annotation.label_studio.keys import Signer
 from annotation.label_studio.page import read_answer
 from annotation.simulation.answers import SimulatedAnswer, Truth
 from annotation.simulation.kinds import Person, answer, answer_again
+from pipeline.campaign.guideline import Labels
 
 
 class Simulated(NamedTuple):
-    """Recognises a rehearsal's simulated answers; `people` are from `create_simulated`."""
+    """Recognises a rehearsal's simulated answers; `people` are from `create_simulated`.
+
+    `labels` are the texts of the pages' choices, of each version of the guideline.
+    """
 
     signer: Signer
     truth: Truth
     people: Mapping[int, Person]
+    labels: Sequence[Labels]
 
     def is_simulated(
         self, annotator: int, query_id: str, moment_id: str, actual: SimulatedAnswer
@@ -43,9 +48,13 @@ def count_on_server(studio: LabelStudio, simulated: Simulated | None) -> int:
         for task in studio.answers(project, None) if project.answers else ():
             key = simulated and simulated.signer.read(task.pair)
             for raw in task.answers:
-                answer = SimulatedAnswer(read_answer(raw["result"]).level, raw["lead_time"])
-                whose = (key.annotator, key.query_id, key.moment_id) if key else None
-                count += not (simulated and whose and simulated.is_simulated(*whose, answer))
+                if simulated is None or key is None:
+                    count += 1
+                    continue
+                level = read_answer(raw["result"], simulated.labels).level
+                actual = SimulatedAnswer(level, raw["lead_time"])
+                whose = key.annotator, key.query_id, key.moment_id
+                count += not simulated.is_simulated(*whose, actual)
     return count
 
 

@@ -4,6 +4,7 @@ import pandas as pd
 
 from annotation.label_studio import guideline, page, storage
 from annotation.label_studio.client import LabelStudio
+from annotation.label_studio.records import OPTIONS
 from pipeline.core.params import Params
 from pipeline.video import store
 
@@ -22,7 +23,7 @@ def practice(studio: LabelStudio, shown: pd.DataFrame, params: Params) -> str:
     project = next((listed for listed in studio.projects() if listed.title == TITLE), None)
     if project is None:
         config = page.label_config(guideline.current(params.annotation))
-        project = studio.create({**page.OPTIONS, "title": TITLE, "label_config": config})
+        project = studio.create({**OPTIONS, "title": TITLE, "label_config": config})
     if not project.tasks:
         storage.attach(studio, project, storage.location(params.clips.url))
         rows = zip(shown["query"].head(SIZE), shown["clip"].head(SIZE), strict=True)

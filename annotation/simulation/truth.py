@@ -2,13 +2,13 @@
 
 from annotation.simulation.answers import Truth
 from pipeline.campaign.campaign import CampaignError
-from pipeline.core import files
+from pipeline.core import files, tables
 from pipeline.sitcom import true_levels
 from pipeline.sitcom.screenplay import load_screenplay
 
 
 def truth() -> Truth:
-    """Return the true level of every pair of the sample corpus.
+    """Return the true level of every pair of a frozen query and a moment of the sample corpus.
 
     Raises:
         CampaignError: the campaign's moments are not the sample's.
@@ -24,9 +24,17 @@ def truth() -> Truth:
         str(record.fields["desc_id"]): true_levels.parse_scene(record.fields) for record in records
     }
 
+    queries = tables.FROZEN_QUERIES.read().set_index("query_id")["moment_id"].dropna()
+    made_from = queries.to_dict()
+
     def level(query_id: str, moment_id: str) -> int:
+        if query_id not in made_from:
+            raise CampaignError(
+                f"{tables.FROZEN_QUERIES.path}: the query {query_id!r} has no moment_id: only a"
+                " query that was made from a moment of the sample corpus has true levels"
+            )
         try:
-            query, moment = scenes[query_id], scenes[moment_id]
+            query, moment = scenes[made_from[query_id]], scenes[moment_id]
         except KeyError as exc:
             raise CampaignError(
                 f"the moment {exc} is not in the sample corpus, the only one with known true"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from annotation.answers import reader
+from annotation.answers import deviations, reader
 from annotation.answers.history import first_pairs
 from annotation.answers.judgments import is_owners
 from annotation.answers.reader import owners
@@ -12,9 +12,10 @@ from annotation.label_studio.connection import Connection
 from annotation.label_studio.guideline import Guideline
 from annotation.label_studio.keys import Key
 from annotation.label_studio.records import Project, Purpose, Task
+from annotation.label_studio.setup import find_differences, seal_settings
 from annotation.tasks import unfinished
-from annotation.tasks.changes import Changes, answered_twins, compare_tasks
-from pipeline.core import tables
+from annotation.tasks.changes import Changes, compare_tasks, find_doubtful
+from pipeline.core import cli, tables
 from pipeline.core.progress import progress
 
 Step = Callable[[], None]
@@ -54,33 +55,51 @@ def ensure_project(
     """
     campaign, studio, purpose = connection.campaign, connection.studio, common.purpose
     clips = storage.location(common.clips)
-    settings = {
-        **page.OPTIONS,
-        "title": projects.title(campaign.name, annotator, purpose),
-        "description": projects.description(campaign.id, annotator, clips, purpose),
-        "label_config": page.label_config(common.guideline, purpose),
-        "expert_instruction": page.instruction(
-            common.guideline, project.answers if project else 0, left
-        ),
-    }
+    expected = deviations.expected_settings(connection, common.guideline, purpose, annotator)
+    settings = seal_settings(
+        connection.signer,
+        {
+            **expected,
+            "description": projects.description(campaign.id, annotator, clips, purpose),
+            "expert_instruction": page.instruction(
+                common.guideline, project.answers if project else 0, left
+            ),
+        },
+    )
     if project is None:
         mark = projects.mark(campaign.id, annotator, purpose)
         marked = {"title": settings["title"], "description": mark}
         with unfinished.pending_write(f"the project {settings['title']!r}"):
             project = studio.create(marked)
-    if any(getattr(project, name) != settings[name] for name in projects.COMPARED):
+    found = find_differences(connection, project, common.clips, expected)
+    whose = annotator, purpose
+    if found.texts:
+        deviated = deviations.open_period(deviations.read(), whose, found.texts, connection)
+        tables.DEVIATIONS.write(deviated)
+        cli.log(f"push: restore {project.title!r}: {'; '.join(found.texts)}")
+        if project.predictions:
+            studio.delete_predictions(project)
+    for attachment in found.foreign:
+        studio.detach(attachment)
+    if found.texts or project.settings != settings:
         storage.attach(studio, project, clips)
         studio.change(project, settings)
+    if found.texts:
+        tables.DEVIATIONS.write(deviations.close(deviations.read(), whose, studio.now()))
     return project
 
 
 def diff_tasks(
     connection: Connection, annotator: int, project: Project, keys: Sequence[Key]
 ) -> ProjectDiff:
-    """Compare a project with the keys that its annotator should have open."""
+    """Compare a project with the keys that its annotator should have open.
+
+    A task without an answer of theirs does not count as answered; if it is wanted, a fresh one is
+    added: Label Studio would not offer it again.
+    """
     tasks = list(connection.studio.tasks(project)) if project.tasks else []
     read = connection.signer.read_shown
-    doubtful = answered_twins(tasks, read)
+    doubtful = find_doubtful(tasks, read, keys)
     strange = _answered_by_others(connection, annotator, project) if doubtful else set()
     away = {task.id for task in doubtful} & strange
 

@@ -50,7 +50,13 @@ def group_by_identity(tasks: Iterable[Task], read: Read) -> Mapping[object, list
     return by_identity
 
 
-def answered_twins(tasks: Iterable[Task], read: Read) -> list[Task]:
-    """Return the answered tasks that appear more than once; who answered is checked later."""
-    twins = (tasks for tasks in group_by_identity(tasks, read).values() if len(tasks) > 1)
-    return [task for tasks in twins for task in tasks if task.answers]
+def find_doubtful(tasks: Iterable[Task], read: Read, wanted: Iterable[Key]) -> list[Task]:
+    """Return the tasks whose number of answers may mislead: whose they are must be looked up.
+
+    They are wanted although they count as answered, or appear more than once. Label Studio goes on
+    counting an answer that was moved to another task.
+    """
+    asked = {key.identity for key in wanted}
+    groups = group_by_identity(tasks, read).items()
+    doubtful = (group for identity, group in groups if len(group) > 1 or identity in asked)
+    return [task for group in doubtful for task in group if task.answers]

@@ -1,8 +1,9 @@
-"""The place of hidden checks among the tasks of a push: only where other pairs could be.
+"""The place of repeats among the tasks of a push: only where other pairs could be.
 
-People judge a query's pairs one after another. A gold pair of such a query is placed somewhere
-among them; any other check is placed between two queries, like a single pair on which others could
-not agree. The place is drawn by a hash: neither beginning nor end, where there is a choice.
+People judge a query's pairs one after another; gold is among them like any vote. A repeat of such
+a query is placed somewhere among them; any other between two queries, like a single pair on which
+others could not agree. The place is drawn by a hash: neither beginning nor end, where there is a
+choice.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,16 +12,17 @@ from operator import attrgetter
 
 from annotation.label_studio.keys import Key
 from pipeline.core import rng
-from pipeline.core.tables import CHECKS
+
+REPEAT = "repeat"
 
 
 def mix_checks(keys: Sequence[Key], campaign: str) -> list[Key]:
     """Return one person's keys in order, with the hidden checks moved among the others."""
     by_query = attrgetter("query_id")
-    votes = [key for key in keys if key.kind not in CHECKS]
+    votes = [key for key in keys if key.kind != REPEAT]
     groups = [list(group) for _, group in groupby(votes, by_query)]
     group_of = {group[0].query_id: group for group in groups}
-    checks = sorted((key for key in keys if key.kind in CHECKS), key=by_query)
+    checks = sorted((key for key in keys if key.kind == REPEAT), key=by_query)
     strangers: dict[int, list[list[Key]]] = {}
     for query, members in groupby(checks, by_query):
         single = sorted(members, key=lambda key: _draw(campaign, key))

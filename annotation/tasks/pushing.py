@@ -10,7 +10,7 @@ from annotation.label_studio import guideline
 from annotation.label_studio.connection import Connection
 from annotation.tasks import tasks
 from annotation.tasks.annotator_project import ProjectSettings
-from annotation.tasks.ledger import append_pairs, find_restored
+from annotation.tasks.ledger import append_pairs, find_restored, find_unrecorded
 from annotation.tasks.reconcile import reconcile
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import tables
@@ -40,14 +40,16 @@ def push(
 
 
 def _record_shown(pairs: pd.DataFrame, params: Params) -> None:
-    """Append what is shown for votes, and the pairs that are back to an earlier form.
+    """Append what is shown for votes, and the pairs whose present form the ledger lacks.
 
     Pairs that are shown only as hidden checks are not part of the collection.
     """
     ledger, pairs = tables.PAIRS.read(), pairs[pairs["kind"].isin(tables.VOTING)]
-    changed = ledger.loc[ledger.duplicated(PAIR_KEY), PAIR_KEY].drop_duplicates()
-    if len(changed):
-        restored = find_restored(ledger, describe_pairs(changed, params))
+    judgments = tables.JUDGMENTS.read()
+    unrecorded = find_unrecorded(ledger, judgments[judgments["kind"].isin(tables.VOTING)])
+    if len(unrecorded):
+        described = describe_pairs(unrecorded[PAIR_KEY].drop_duplicates(), params)
+        restored = find_restored(unrecorded, described)
         pairs = pd.concat([pairs, restored], ignore_index=True)
     tables.PAIRS.write(append_pairs(ledger, pairs))
 

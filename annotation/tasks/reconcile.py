@@ -37,7 +37,7 @@ def reconcile(
     studio, campaign = connection.studio, connection.campaign
     unfinished.wait_for_pending()
     find = partial(
-        projects.find_projects, studio, campaign, common.purpose, beside_others=common.beside_others
+        projects.find_projects, connection, common.purpose, beside_others=common.beside_others
     )
     find()  # the right server?
     with lock.hold(studio, campaign.id) as turn:

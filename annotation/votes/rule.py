@@ -5,6 +5,11 @@ the four levels, one highest and one lowest are dropped, and if the rest differ 
 level is their mean, rounded up; otherwise the pair is discarded. Two votes without a level make it
 unjudgeable.
 
+Three levels, which is what voiding one of four leaves, decide nothing: a fourth person is asked.
+Where the first two are more than 1 apart, there is no third after which the paper's rule gives the
+same result whatever the fourth says. In a closed campaign nobody is asked, and the pair is
+discarded. (Where the first two that remain agree, they decide, as if the voided vote had not been.)
+
 The scorer resamples votes by the same rule (`momentrank.meta.votes`): it can't import this module,
 which stages depend on. A test checks that both agree.
 """

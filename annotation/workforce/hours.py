@@ -4,20 +4,21 @@ All work counts, whatever it was for: votes, hidden checks, exam and feedback, a
 and refused answers are listed separately. None of it is released.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
 import pandas as pd
 
+from annotation.roster.senders import is_own
 from momentrank.cli.tables import align_columns
-from pipeline.campaign.effort import HOUR, active_seconds
+from pipeline.campaign.effort import HOUR, active_seconds, bound_seconds
 from pipeline.campaign.voided import mark_voided
 from pipeline.core import tables
 
 WORK = (tables.JUDGMENTS, tables.EXAM_ANSWERS, tables.ADJUDICATIONS)
 """The tables of people's work; refused answers are in `tables.REJECTED_JUDGMENTS`."""
-DONE = ["annotator", "submitted_at", "seconds"]
+DONE = ["annotator", "submitted_at", "seconds", "origin"]
 KEY = ["annotator", "week"]
 STATES = ("counted", "voided", "refused")
 HEAD = ("annotator", "week", "judgments", "hours", "per hour", "without time", "voided", "(hours)",
@@ -26,17 +27,25 @@ ALL = "all"
 
 
 def list_work(
-    done: Sequence[pd.DataFrame], voided: pd.DataFrame, refused: pd.DataFrame
+    done: Sequence[pd.DataFrame],
+    voided: pd.DataFrame,
+    refused: pd.DataFrame,
+    imported: Collection[str] = (),
 ) -> pd.DataFrame:
     """Return a row for each answer: `annotator, submitted_at, seconds, state`.
 
     `done` are tables of judgments, `refused` is `tables.REJECTED_JUDGMENTS`: a draft was never
-    submitted, and does not count as work.
+    submitted, and does not count as work, nor does what somebody else sent. An answer took no
+    longer than the time since its annotator's last one, except `imported` ones (by origin): the
+    server knows only when they were imported.
     """
     judged = pd.concat([frame[DONE] for frame in done], ignore_index=True)
     states = mark_voided(judged, voided).map({True: "voided", False: "counted"})
-    answers = refused.loc[refused["reason"] != "draft", DONE].assign(state="refused")
-    return pd.concat([judged.assign(state=states), answers], ignore_index=True)
+    own = (refused["reason"] != "draft") & is_own(refused)
+    answers = refused.loc[own, DONE].assign(state="refused")
+    work = pd.concat([judged.assign(state=states), answers], ignore_index=True)
+    bounded = bound_seconds(work[~work["origin"].isin(list(imported))])
+    return work.assign(seconds=bounded.reindex(work.index).fillna(work["seconds"]))
 
 
 def measure_hours(
@@ -95,7 +104,8 @@ def text(hours: pd.DataFrame, pause: float) -> str:
     ]
     return "".join(align_columns(right)) + (
         "Weeks are ISO weeks, by the time of submission (UTC). An answer counts for at most"
-        f" {pause:g} minutes (plan.pause), one without a time for nothing.\n"
+        f" {pause:g} minutes (plan.pause), and no more than the time since their last one; one"
+        " without a time for nothing.\n"
     )
 
 

@@ -118,9 +118,9 @@ def _exam_pages(
 
 def _pages(connection: Connection, purpose: Purpose) -> dict[int, str]:
     """Return the pages where people judge for a purpose, by number."""
-    studio, campaign = connection.studio, connection.campaign
-    by_annotator = projects.find_projects(studio, campaign, purpose)
-    return {number: studio.page_url(project) for number, project in by_annotator.items()}
+    by_annotator = projects.find_projects(connection, purpose)
+    page_url = connection.studio.page_url
+    return {number: page_url(project) for number, project in by_annotator.items()}
 
 
 def text(invitation: Invitation) -> Iterator[str]:

@@ -84,8 +84,9 @@ def add_files(parser: argparse.ArgumentParser) -> None:
                         help="video_corpus.json, for runs with video indices")  # fmt: skip
     parser.add_argument("--lenient", action="store_true",
                         help="count malformed results of a run as not relevant, as benchmarks'"
-                             " scripts do, leave out judged moments that end before they start,"
-                             " and report how many (default: an error)")  # fmt: skip
+                             " scripts do, leave out judged moments that end before they start"
+                             " (a query left without one is missed), and report how many"
+                             " (default: an error)")  # fmt: skip
 
 
 def add_check(parser: argparse.ArgumentParser) -> None:

@@ -86,8 +86,8 @@ def load_truth(path: Path | str, **options: Unpack[QrelsOptions]) -> Truth:
         options: `fmt`, one of `QRELS_FORMATS`, is detected from the content by default. `time` is
             the unit of times in text files; "mm.ss" is MediaEval's minutes.seconds. `columns` are
             the names of a text file's columns (`momentrank.formats.text.NAMES`). With `lenient`,
-            moments that end before they start are left out, instead of being errors. `warn` is
-            called with each warning, a line of text.
+            moments that end before they start are left out, instead of being errors; a query
+            left without one counts as missed. `warn` is called with each warning, a line of text.
 
     Raises:
         FormatError: the file is malformed; with the line or the path in the JSON.

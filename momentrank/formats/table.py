@@ -9,6 +9,7 @@ import numpy as np
 
 from momentrank.formats.source import FormatError, Location, count
 from momentrank.segments import (
+    REVERSED,
     Bools,
     Floats,
     SegmentError,
@@ -52,6 +53,12 @@ _ODD = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dt
 """Factors that spread the bits of a hash."""
 
 
+LENIENT = (
+    "; --lenient (lenient=True) leaves such moments out, and a query without another one counts as"
+    " missed, as scripts count it"
+)
+
+
 class Table(NamedTuple):
     """The segments of a file as columns, in file order.
 
@@ -75,28 +82,37 @@ class Table(NamedTuple):
 
     def qrels(self) -> Segments:
         """Return the table as judged segments."""
-        return self._with_all_queries(self._check(build_qrels))
+        return self._with_all_queries(self._check(build_qrels, {REVERSED: LENIENT}))
 
     def run(self) -> Segments:
         """Return the table as results, by rank or in file order."""
         return self._with_all_queries(self._check(build_run, ranks=self.ranks))
 
-    def _check(self, make: Callable[..., Segments], **more: Any) -> Segments:
+    def _check(
+        self, make: Callable[..., Segments], hints: Mapping[str, str] | None = None, **more: Any
+    ) -> Segments:
         columns = (self.query, self.video, self.start, self.end, self.value)
         try:
             return make(*columns, **more)
         except SegmentError as exc:
-            raise self.location(exc.row).error(exc.reason) from exc
+            hint = (hints or {}).get(exc.reason, "")
+            raise self.location(exc.row).error(exc.reason + hint) from exc
 
     def without_reversed(self) -> "Table":
-        """Return the table without moments that end before they start, and a note about them."""
+        """Return the table without moments that end before they start, and a note about them.
+
+        All queries stay, as scripts iterate over them: those left without a moment are missed.
+        """
         wrong = self.end < self.start
         if not wrong.any():
             return self
         rows = np.flatnonzero(~wrong).tolist()
         query, video = [self.query[row] for row in rows], [self.video[row] for row in rows]
-        lost = set(self.query) - set(query)
-        reason = f"the end is before the start (moments left out: {int(wrong.sum())})"
+        queries = self.queries or list(dict.fromkeys(self.query))
+        lost = len(set(self.query) - set(query))
+        left = f"moments left out: {int(wrong.sum())}"
+        left += f"; queries left without one, which count as missed: {lost}" if lost else ""
+        reason = f"{REVERSED} ({left})"
         return self._replace(
             query=query,
             video=video,
@@ -104,7 +120,7 @@ class Table(NamedTuple):
             end=self.end[rows],
             value=self.value[rows],
             location=lambda row: self.location(rows[row]),
-            queries=self.queries and [name for name in self.queries if name not in lost],
+            queries=queries,
             notes=[*self.notes, str(self.location(int(np.argmax(wrong))).error(reason))],
         )
 

@@ -14,7 +14,7 @@ from momentrank.formats.documents import (
     check_training,
     detect_document,
 )
-from momentrank.formats.lines import BY_WIDTH, first_fields, is_trec, read_trec
+from momentrank.formats.lines import BY_WIDTH, Judged, first_fields, is_trec, read_trec
 from momentrank.formats.read import Lists, ReadOptions, RunOptions, Warn, qrels_table, run_tables
 from momentrank.formats.records import Column, read_records
 from momentrank.formats.registry import (
@@ -166,7 +166,7 @@ def _examine(file: _File, formats: Mapping[str, str | None]) -> tuple[Descriptio
         lines = read_trec(source)
         levels = dict(sorted(Counter(lines.level).items()))
         sizes = len(set(lines.query)), len(lines.level)
-        return Description("qrels", "trec", *sizes, levels, []), {}
+        return Description("qrels", "trec", *sizes, levels, _shared_ids(lines)), {}
     if not is_json(source):
         raise unknown(source)
     records = read_records(source)
@@ -193,8 +193,30 @@ def _describe_other(source: Source, records: Column) -> Description:
         return Description("video corpus", "tvr-ranking", 0, videos, {}, [])
     if document := detect_document(records.values[0]):
         number = document.check(Location(source.path), records.values[0])
-        return Description(document.kind, "json", 0, number, {}, [])
+        remarks = _remarks_on_release(source.path.parent, records.values[0].get("files", {}))
+        return Description(document.kind, "json", 0, number, {}, remarks)
     raise unknown(source, records=records)
+
+
+def _remarks_on_release(folder: Path, names: Iterable[str]) -> list[str]:
+    """Return remarks on the ids in a release's qrels of moments, which have been checked."""
+    paths = [folder / name for name in names if name.endswith(".moments.qrels")]
+    sources = [source for path in paths if is_trec(source := read_source(path, EMPTY))]
+    return [
+        f"{source.path}: {text}" for source in sources for text in _shared_ids(read_trec(source))
+    ]
+
+
+def _shared_ids(judged: Judged) -> list[str]:
+    """Return a remark if queries have the ids of moments."""
+    if not (shared := sorted(set(judged.query) & set(judged.moment))):
+        return []
+    remark = (
+        f"query ids that are ids of moments, too: {len(shared)} (such as {shared[0]!r}); if a query"
+        " was made from that moment, a run can return it without reading anything, and BEIR's"
+        " evaluation drops it"
+    )
+    return [remark]
 
 
 def _oddities(table: Table, segments: Segments) -> Iterable[str]:

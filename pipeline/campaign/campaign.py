@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pandas as pd
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from momentrank.errors import MomentRankError
+from pipeline.campaign.guideline import CHOICES, Labels
 from pipeline.core import files, tables
 from pipeline.core.params import read_model
 from pipeline.core.validation import Name, Section
@@ -35,12 +36,23 @@ class CampaignError(MomentRankError):
 
 
 class GuidelineVersion(Section):
-    """A version of the guideline: its file's hash, when it took effect, and why it was made."""
+    """A version of the guideline: its file's hash, when it took effect, and why it was made.
+
+    `labels` are the texts of its page's choices, by what they mean.
+    """
 
     version: Name
     sha: Name
     since: Instant
     reason: Name | None
+    labels: dict[str, Name]
+
+    @field_validator("labels")
+    @classmethod
+    def _refuse_other_labels(cls, labels: dict[str, str]) -> dict[str, str]:
+        if set(labels) != set(CHOICES):
+            raise ValueError(f"must be {', '.join(CHOICES)}")
+        return labels
 
 
 class Pilot(Section):
@@ -77,8 +89,19 @@ class Campaign(Section):
 
     def guideline_at(self, instant: datetime) -> str:
         """Return the version in force at an instant; before all of them, the first."""
+        return self._begun(instant)[-1].version
+
+    def labels_at(self, instant: datetime) -> list[Labels]:
+        """Return the choices' texts in force at an instant, then those of earlier versions.
+
+        A page that was open when the guideline was revised shows the earlier ones until it is
+        loaded again.
+        """
+        return [guide.labels for guide in reversed(self._begun(instant))]
+
+    def _begun(self, instant: datetime) -> list[GuidelineVersion]:
         begun = [guide for guide in self.guidelines if parse_instant(guide.since) <= instant]
-        return (begun or self.guidelines[:1])[-1].version
+        return begun or self.guidelines[:1]
 
     @property
     def piloting(self) -> bool:
@@ -144,21 +167,11 @@ def load_open_campaign(path: Path = FILE) -> Campaign | None:
     return None if campaign is None or campaign.closed else campaign
 
 
-def require_open_campaign() -> Campaign:
-    """Return the campaign in which people judge.
-
-    Raises:
-        CampaignError: none is open here.
-    """
-    campaign = load_campaign()
+def describe_absence(campaign: Campaign | None) -> str:
+    """Return why nobody is asked: the campaign is closed, or None was opened."""
     if campaign is None:
-        raise CampaignError(
-            f"{FILE}: no campaign is open here; to open one:"
-            " python -m annotation.campaign open --name NAME"
-        )
-    if campaign.closed:
-        raise CampaignError(f"{FILE}: the campaign {campaign.name!r} is closed")
-    return campaign
+        return "no campaign is open, so nobody is asked"
+    return f"{campaign.name} is closed, so nobody is asked"
 
 
 def write_campaign(campaign: Campaign, path: Path = FILE) -> None:

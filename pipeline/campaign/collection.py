@@ -42,8 +42,8 @@ class Collection:
 
     @cached_property
     def judged(self) -> pd.DataFrame:
-        """The pairs with a level, by query and rank."""
-        ordered = self.pairs.sort_values(["query_id", "rank", "pair_id"], ignore_index=True)
+        """The pairs with a level, by query and moment: their order says nothing of the ranks."""
+        ordered = self.pairs.sort_values(PAIR_KEY, ignore_index=True)
         return ordered[ordered["level"].notna()].astype({"level": "int64"})
 
     @cached_property

@@ -21,6 +21,7 @@ DECIDED = (
     tables.QUALIFICATIONS,
     tables.VOIDED,
     tables.DEPARTURES,
+    tables.DEVIATIONS,
     tables.SECOND_LOOK,
     tables.ADJUDICATIONS,
 )

@@ -6,6 +6,7 @@ There is one for each language, and the paper's own.
 
 import hashlib
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, get_args
 
@@ -25,6 +26,14 @@ _HEAD = re.compile(r"---\n(.*?)^---\n(.*)", re.DOTALL | re.MULTILINE)
 Key = Annotated[str, Field(pattern=r"^[a-wyz]$")]
 LevelNumber = Literal[0, 1, 2, 3, 4]
 ReasonName = Literal["broken-clip", "senseless-query"]
+CANT_JUDGE = "cant-judge"
+CHOICES = (*map(str, get_args(LevelNumber)), CANT_JUDGE, *get_args(ReasonName))
+"""What an annotator can choose."""
+Labels = Mapping[str, str]
+"""The texts of a page's choices, by what they mean (`CHOICES`).
+
+Label Studio stores the text that was chosen, so a stored answer says what its annotator saw.
+"""
 
 
 class GuidelineError(MomentRankError):
@@ -69,6 +78,19 @@ class Head(Section):
     page: PageTexts
     levels: dict[LevelNumber, Level]
     reasons: dict[ReasonName, Reason]
+
+    @property
+    def labels(self) -> Labels:
+        """The texts of the page's choices."""
+        return label_choices(self.levels, self.reasons, self.page)
+
+
+def label_choices(
+    levels: Mapping[LevelNumber, Level], reasons: Mapping[ReasonName, Reason], page: PageTexts
+) -> Labels:
+    """Return the texts of a page's choices, by what they mean."""
+    texts = {str(number): level.name for number, level in sorted(levels.items())}
+    return texts | {CANT_JUDGE: page.cant_judge} | {name: r.name for name, r in reasons.items()}
 
 
 class Guideline(NamedTuple):
@@ -122,4 +144,18 @@ def split_guideline(text: str, path: Path) -> Guideline:
         raise GuidelineError(f"{path}: reasons: must be {', '.join(get_args(ReasonName))}")
     if len({reason.key for reason in head.reasons.values()}) != len(head.reasons):
         raise GuidelineError(f"{path}: reasons: two reasons have the same key")
+    _refuse_unclear_labels(head.labels, path)
     return Guideline(head, match[2])
+
+
+def _refuse_unclear_labels(labels: Labels, path: Path) -> None:
+    """Refuse texts that Label Studio would not store and read back as one choice's."""
+    texts = list(labels.values())
+    repeated = next((text for text in texts if texts.count(text) > 1), None)
+    if repeated is not None:
+        raise GuidelineError(f"{path}: two choices are called {repeated!r}: rename one of them")
+    variable = next((text for text in texts if text.startswith("$")), None)
+    if variable is not None:
+        raise GuidelineError(f"{path}: {variable!r}: the name of a choice can't begin with $")
+    if "," in labels[CANT_JUDGE]:
+        raise GuidelineError(f"{path}: page.cant_judge: Label Studio allows no comma there")

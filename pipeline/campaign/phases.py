@@ -1,26 +1,72 @@
-"""The phases of a campaign: its pilot, and the versions of its guideline (pure)."""
+"""The phases of a campaign: what may be done in each, its pilot, its guideline's versions.
 
+Every command that changes a campaign's inputs, or asks people, asks `check_state` first.
+"""
+
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import pandas as pd
 
-from pipeline.campaign.campaign import FILE, Campaign, CampaignError, GuidelineVersion, Instant
+from pipeline.campaign.campaign import (
+    FILE,
+    Campaign,
+    CampaignError,
+    GuidelineVersion,
+    Instant,
+    load_campaign,
+)
 from pipeline.campaign.collection import select_distinct_texts
-from pipeline.campaign.next_step import END_PILOT
-from pipeline.core import rng
+from pipeline.campaign.guideline import Labels
+from pipeline.campaign.next_step import END_PILOT, is_released
+from pipeline.core import cli, rng
+
+State = Literal["none", "open", "pilot", "closed", "released"]
+"""`none`: not opened yet; `pilot`: open, and only the pilot's queries are judged; `released`:
+closed, and datasets/release/ is of what it is now."""
+
+OPEN = "annotation.campaign open"
+PUBLISH = "pipeline.publish"
+REOPEN = f"git restore --source $(git log -1 --format=%h -- {FILE})^ -- {FILE} {cli.DAG}"
+ALLOWED: Mapping[str, str] = {
+    OPEN: "none",
+    f"{OPEN} --revise": "open pilot",
+    END_PILOT.removeprefix("python -m "): "pilot",
+    "annotation.campaign close": "open",
+    "annotation.adjudicate": "open",
+    "annotation.audit plan": "none open",
+    "annotation.audit top-up": "none open",
+    "annotation.exam push": "open pilot",
+    "annotation.exam mark": "open pilot",
+    "annotation.exam feedback": "open pilot",
+    "annotation.exam status": "open pilot",
+    "annotation.people list": "open pilot",
+    "annotation.people invite": "open pilot",
+    "annotation.people void": "open pilot closed released",
+    "annotation.pull --accept-loss": "open pilot",
+    "annotation.pull --trust-imported": "open pilot",
+    "annotation.push --beside-others": "open pilot",
+    "annotation.simulate": "open pilot",
+    PUBLISH: "released",
+    f"{PUBLISH} --incomplete": "none open pilot closed released",
+}
+"""The states in which each command may be used; commands that are not listed change no inputs."""
 
 
 class GuidelineFile(NamedTuple):
-    """A guideline as it is in the checkout: its version, hash and path."""
+    """A guideline as it is in the checkout: its version, hash, path, and its choices' texts."""
 
     version: str
     sha: str
     path: Path
+    labels: Labels
 
     def since(self, now: Instant, reason: str | None = None) -> GuidelineVersion:
         """Return it as a version in force from `now` on."""
-        return GuidelineVersion(version=self.version, sha=self.sha, since=now, reason=reason)
+        return GuidelineVersion(
+            version=self.version, sha=self.sha, since=now, reason=reason, labels=dict(self.labels)
+        )
 
 
 def draw_pilot(queries: pd.DataFrame, campaign: str, size: int) -> list[str]:
@@ -38,14 +84,67 @@ def draw_pilot(queries: pd.DataFrame, campaign: str, size: int) -> list[str]:
     return sorted(sorted(distinct, key=lambda query: rng.draw(campaign, "pilot", query))[:size])
 
 
-def refuse_while_piloting(campaign: Campaign) -> None:
-    """Refuse to continue while only the pilot's queries are judged.
+def find_state(campaign: Campaign | None) -> State:
+    """Return the state of a campaign, as `load_campaign` returns it."""
+    if campaign is None:
+        return "none"
+    if campaign.closed:
+        return "released" if is_released(campaign) else "closed"
+    return "pilot" if campaign.piloting else "open"
+
+
+def check_state(command: str) -> Campaign | None:
+    """Return the campaign (None before it is opened), if it is in a state for this command.
 
     Raises:
-        CampaignError: a pilot is running.
+        CampaignError: it is not, with what to do.
     """
-    if campaign.piloting:
-        raise CampaignError(f"{FILE}: the pilot is running; end it first: {END_PILOT}")
+    campaign = load_campaign()
+    state = find_state(campaign)
+    if state not in ALLOWED[command].split():
+        raise CampaignError(f"{FILE}: {_refuse(command, campaign, state)}")
+    return campaign
+
+
+def require_campaign(command: str) -> Campaign:
+    """Return the campaign, as `check_state` does for a command that needs one.
+
+    Raises:
+        CampaignError: there is none, or it is not in a state for this command.
+    """
+    campaign = check_state(command)
+    if campaign is None:
+        raise CampaignError(f"{FILE}: {_refuse(command, None, 'none')}")
+    return campaign
+
+
+def _refuse(command: str, campaign: Campaign | None, state: State) -> str:
+    name = "no campaign" if campaign is None else f"the campaign {campaign.name!r}"
+    match state, command:
+        case "none", _:
+            remedy = f"is open here; to open one: python -m {OPEN} --name NAME"
+        case _, "annotation.campaign open":
+            remedy = (
+                f"belongs to this checkout ({state}); for another campaign, make a new checkout:"
+                " make campaign DIR=path"
+            )
+        case "closed", "pipeline.publish":
+            remedy = "is not released as it is now; run: dvc repro release report"
+        case _, "pipeline.publish":
+            remedy = (
+                "is not closed yet: python -m annotation.campaign close. To publish what there is,"
+                " run: dvc repro release, then repeat this with --incomplete"
+            )
+        case "pilot", _:
+            remedy = f"has a pilot running; end it first: {END_PILOT}"
+        case "open", _:
+            remedy = "has no pilot running; next: python -m annotation.status"
+        case _:
+            remedy = (
+                "is closed: nobody is asked any more, and its levels are final. To go on, open it"
+                f" again: {REOPEN}; then repeat this command, and close it again at the end"
+            )
+    return f"{name} {remedy}"
 
 
 def end_pilot(campaign: Campaign, *, take_over: bool, now: Instant) -> Campaign:
@@ -55,7 +154,7 @@ def end_pilot(campaign: Campaign, *, take_over: bool, now: Instant) -> Campaign:
         CampaignError: no pilot is running.
     """
     if campaign.pilot is None or not campaign.piloting:
-        raise CampaignError(f"{FILE}: no pilot is running in the campaign {campaign.name!r}")
+        raise CampaignError(f"{FILE}: {_refuse('', campaign, 'open')}")
     ended = campaign.pilot.model_copy(update={"ended_at": now, "taken_over": take_over})
     return campaign.model_copy(update={"pilot": ended})
 

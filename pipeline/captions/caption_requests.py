@@ -1,7 +1,7 @@
 """Requests for captions: several descriptions in one request, each with an id.
 
-A caption is joined to its description by id. If an answer lacks an id, or has an extra or repeated
-one, it may have mixed them up, and none of it is used.
+A caption is joined to its description by id. If an answer lacks an id, or has an extra one, or one
+with two captions, it may have mixed them up, and none of it is used.
 """
 
 import json
@@ -62,7 +62,8 @@ def read_captions(answer: Answer, asked: Mapping[str, str]) -> Reading[str]:
         captions = _Captions.model_validate(unwrap(answer.content or "", "captions")).captions
     except (ValueError, RecursionError):  # a ValidationError is a ValueError
         return Reading({}, outcomes.BROKEN_JSON)
-    if sorted(caption.id for caption in captions) != sorted(asked):
+    pairs = {(caption.id, caption.caption.strip()) for caption in captions}
+    if sorted(short for short, _ in pairs) != sorted(asked):
         return Reading({}, outcomes.WRONG_IDS)
     texts = {asked[caption.id]: caption.caption.strip() for caption in captions}
     good = {description: text for description, text in texts.items() if is_line(text)}

@@ -2,8 +2,9 @@
 
 Two are TVR-Ranking's (Liang et al., 2024, section 3.1): the similarity of description and caption
 is at least `rewrite.min_similarity`, and no person's name is found in the caption with a score
-above `rewrite.max_name_score`. The third is ours: of the description's words that say what happens,
-the caption keeps at least the share `rewrite.min_detail`.
+above `rewrite.max_name_score`. Two are ours: of the description's words that say what happens, the
+caption keeps at least the share `rewrite.min_detail`; and its form is a caption's
+(`pipeline.captions.form`).
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pipeline.captions import details
+from pipeline.captions import damage, details, form
 from pipeline.core.captions import min_similarity
 from pipeline.core.engine.text_rows import IN_PROCESS, RowMap
 from pipeline.core.params import Params
@@ -26,18 +27,25 @@ if TYPE_CHECKING:
     from pipeline.retrieval.encoder import Encoder
 
 BLOCK = 8192
+COLUMNS = [
+    "names", "name_score", "names_ok", "similarity", "similarity_ok", "detail", "detail_ok",
+    "damage", "damage_ok", "form", "form_ok",
+]  # fmt: skip
+"""The columns of checks."""
 
 
 class Limits(NamedTuple):
     """The limits of the checks: two minimum scores, and a maximum score of names.
 
-    With `masked`, similarity ignores the people. `min_detail` None: not measured.
+    With `masked`, similarity ignores the people. `min_detail` None: not measured. `english`: the
+    form is checked by English words, too.
     """
 
     min_similarity: float
     max_name_score: float
     min_detail: float | None = None
     masked: bool = False
+    english: bool = True
 
 
 def check(  # noqa: PLR0913  (two kinds of texts, and what reads each)
@@ -57,7 +65,9 @@ def check(  # noqa: PLR0913  (two kinds of texts, and what reads each)
     Columns: `names` str (all names found, separated by `; `), `name_score` f64 (the highest, 0 if
     there are none), `names_ok` bool; `similarity` f64 (6 decimals) and `detail` f64 (the share of
     the description's details that the caption keeps), each null if not measured, with
-    `similarity_ok` and `detail_ok` boolean (null likewise).
+    `similarity_ok` and `detail_ok` boolean (null likewise); `damage` str (what was lost or broken
+    beside the people, separated by `; `) and `damage_ok` boolean, both null without descriptions;
+    `form` str (the faults of its form, separated by `; `) and `form_ok` bool.
     """
     named = finder.find(captions)
     scores = [max((span.score for span in spans), default=0.0) for spans in named]
@@ -72,8 +82,9 @@ def check(  # noqa: PLR0913  (two kinds of texts, and what reads each)
     described = (find_described or finder.find)(descriptions)
     alike, detail = (pd.Series(pd.NA, checks.index, dtype="Float64") for _ in range(2))
     asked = details.Asked(limits.masked and encoder is not None, limits.min_detail is not None)
-    pairs = zip(descriptions, described, captions, named, strict=True) if descriptions else ()
-    compared = map_rows(details.compare, asked, [details.Pair(*pair) for pair in pairs])
+    joined = zip(descriptions, described, captions, named, strict=True) if descriptions else ()
+    pairs = [details.Pair(*pair) for pair in joined]
+    compared = map_rows(details.compare, asked, pairs)
     texts, others, shares = zip(*compared, strict=True) if compared else ((), (), ())
     if descriptions and encoder is not None:
         first, second = (others, texts) if limits.masked else (captions, descriptions)
@@ -81,7 +92,29 @@ def check(  # noqa: PLR0913  (two kinds of texts, and what reads each)
     if descriptions and limits.min_detail is not None:
         detail[:] = shares
     checks = checks.assign(similarity=alike, similarity_ok=alike >= limits.min_similarity)
-    return checks.assign(detail=detail, detail_ok=detail >= (limits.min_detail or 0.0))
+    checks = checks.assign(detail=detail, detail_ok=detail >= (limits.min_detail or 0.0))
+    marks = pd.Series(pd.NA, checks.index, dtype="str")
+    if pairs:
+        marks[:] = map_rows(damage.list_damage, None, pairs)
+    intact = marks.eq("").astype("boolean").mask(marks.isna())
+    checks = checks.assign(damage=marks, damage_ok=intact)
+    if descriptions:
+        return _add_form(checks, map_rows(form.list_faults, limits.english, pairs))
+    return _add_form(checks, [form.list_faults_alone(caption) for caption in captions])
+
+
+def check_form(captions: Sequence[str], descriptions: Sequence[str]) -> pd.DataFrame:
+    """Return the checks of captions that are their descriptions: nothing but their form."""
+    pairs = zip(descriptions, captions, strict=True)
+    rows = [details.Pair(old, (), new, ()) for old, new in pairs]
+    unmade = dict.fromkeys(COLUMNS[1:-2])
+    checks = pd.DataFrame({"names": ""} | unmade, index=range(len(captions)), dtype=object)
+    return _add_form(checks, form.list_faults(False, rows))
+
+
+def _add_form(checks: pd.DataFrame, faults: Sequence[str]) -> pd.DataFrame:
+    found = pd.Series(faults, checks.index, dtype="str")
+    return checks.assign(form=found, form_ok=found == "")
 
 
 def similarities(

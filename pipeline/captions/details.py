@@ -52,10 +52,8 @@ def mask(text: str, names: Iterable[Span]) -> str:
 
 def _drop_titles(left: str) -> str:
     """Return the text before a name, without titles right before the name: `and Dr. `."""
-    last = list(truecase.words(left))[-1:]
-    if last and last[0].key in lexicon.TITLES and not left[last[0].end :].strip(". "):
-        return _drop_titles(left[: last[0].start])
-    return left
+    title = syntax.title_before(left)
+    return _drop_titles(left[: title.start]) if title else left
 
 
 def mask_people(text: str, names: Iterable[Span] = ()) -> str:

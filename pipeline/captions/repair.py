@@ -19,12 +19,11 @@ import pandas as pd
 from pipeline.captions.rewriter import Moment, Rewrite, Rewriter
 
 Check = Callable[[Sequence[str], Sequence[str]], pd.DataFrame]
-"""From captions and descriptions to `name_score, names_ok, similarity, similarity_ok, detail,
-detail_ok` of each."""
+"""From captions and descriptions to `checks.COLUMNS` without `names` and `damage` of each."""
 
-FAILURES = ["named", "unlike", "vague"]
+FAILURES = ["named", "unlike", "vague", "broken", "deformed"]
 """Columns of booleans: which checks a version fails."""
-FAILED = ["moment_id", "check", "score"]
+FAILED = ["moment_id", "check", "score", "form"]
 VERSION = ["caption", "similarity", "name_score", "detail", *FAILURES]
 """What is kept of a version of a caption until a better one replaces it."""
 DIGITS = 4
@@ -85,21 +84,24 @@ def _check(asked: Sequence[Moment], rewrites: Sequence[Rewrite], check: Check) -
     written = table["caption"].notna()
     checks = check(list(table.loc[written, "caption"]), list(table.loc[written, "description"]))
     table = table.join(checks.set_index(table.index[written]))
-    named, unlike, vague = (
-        table[name].eq(False).fillna(False) for name in ("names_ok", "similarity_ok", "detail_ok")
+    named, unlike, vague, broken, deformed = (
+        table[f"{name}_ok"].eq(False).fillna(False)
+        for name in ("names", "similarity", "detail", "damage", "form")
     )
-    table["check"] = table["outcome"].mask(vague, "detail").mask(unlike, "similarity")
+    table["check"] = table["outcome"].mask(deformed, "form").mask(broken, "damage")
+    table["check"] = table["check"].mask(vague, "detail").mask(unlike, "similarity")
     table["score"] = table["detail"].where(vague).mask(unlike, table["similarity"])
     table["check"] = table["check"].mask(named, "names")
     table["score"] = table["score"].mask(named, table["name_score"])
-    passed = written & ~named & ~unlike & ~vague
-    return table.assign(named=named, unlike=unlike, vague=vague, passed=passed)
+    failures = {"named": named, "unlike": unlike, "vague": vague, "broken": broken}
+    table = table.assign(**failures, deformed=deformed)
+    return table.assign(passed=written & ~table[FAILURES].any(axis=1))
 
 
 def improves(later: pd.DataFrame, earlier: pd.DataFrame) -> pd.Series:
     """Return for each row whether the later version replaces the earlier one.
 
-    Both have `named`, `unlike`, `vague`, `similarity` and `detail`, and the same index. Where
+    Both have `FAILURES`, `similarity` and `detail`, and the same index. Where
     details are not measured, fewer failures are enough, as in the paper.
     """
     new, old = later[FAILURES].astype(bool), earlier[FAILURES].astype(bool)
@@ -148,15 +150,11 @@ def _count_outcomes(attempt: int, results: pd.DataFrame) -> dict[str, Any]:
         "failed_names": int(results["named"].sum()),
         "failed_similarity": int(results["unlike"].sum()),
         "failed_detail": int(results["vague"].sum()),
+        "failed_damage": int(results["broken"].sum()),
+        "failed_form": int(results["deformed"].sum()),
         "worse": int((results["passed"] & ~results["taken"]).sum()),
         "without_draft": undrafted.total(),
     }
     shares = {f"share_{key}": round(n / len(results), DIGITS) for key, n in counts.items()}
     result = {"round": attempt, "distinct_descriptions": len(results), **counts, **shares}
     return result | {"why_without_draft": dict(sorted(undrafted.items()))}
-
-
-def skip_checks(captions: Sequence[str], descriptions: Sequence[str]) -> pd.DataFrame:  # noqa: ARG001  (as `Check`)
-    """Return checks that were not made: no score, nothing failed."""
-    names = ("name_score", "names_ok", "similarity", "similarity_ok", "detail", "detail_ok")
-    return pd.DataFrame(dict.fromkeys(names), index=range(len(captions)), dtype=object)

@@ -15,7 +15,7 @@ import pandas as pd
 
 from momentrank.errors import MomentRankError
 from pipeline.core import csv_files, tables
-from pipeline.core.text import is_line
+from pipeline.core.text import is_line, list_unreadable
 
 DROP = "drop"
 KEEP = "keep"
@@ -66,6 +66,8 @@ def _decision(line: int, moment_id: str, text: str, existing: Collection[str]) -
         raise ReviewError(f"{location}: there is no moment {moment_id!r}; remove the line")
     if not is_line(decision):
         raise ReviewError(f"{location}: {decision!r} contains a line break or a control character")
+    if unreadable := list_unreadable(decision):
+        raise ReviewError(f"{location}: {decision!r} contains {unreadable[0]}, which nobody sees")
     order = decision.casefold()
     if order in {DROP, KEEP} or BOUND.fullmatch(order):
         return order
@@ -124,7 +126,8 @@ def list_for_review(
 ) -> pd.DataFrame:
     """Return what people should look at: repairs, failures, and captions that may name someone.
 
-    `failed` has the failed check and its score for repairs and failures: `moment_id, check, score`.
+    `failed` has the failed check of repairs and failures, its score, and the faults of their form:
+    `repair.FAILED`.
     `doubts` has the possible names in the others (`DOUBTS`); such captions are in use, with the
     status `passed`. `keep` is what to write into review.csv if a caption is right as it is.
     """
@@ -133,8 +136,10 @@ def list_for_review(
     doubtful = captions["moment_id"].isin(doubts["moment_id"])
     joined = captions[rewritten | doubtful].merge(moments[["moment_id", "description"]])
     reasons = pd.concat([failed, doubts[~doubts["moment_id"].isin(failed["moment_id"])]])
-    joined = joined.merge(reasons[failed.columns], on="moment_id", how="left")
+    joined = joined.merge(reasons.reindex(columns=failed.columns), on="moment_id", how="left")
     joined = joined.merge(doubts[["moment_id", "names"]], on="moment_id", how="left")
     joined = joined.assign(keep=_keep_orders(joined))
-    columns = ["moment_id", "status", "check", "score", "description", "caption", "keep", "names"]
-    return joined[columns].sort_values(["status", "moment_id"], ignore_index=True)
+    columns = ["moment_id", "status", "check", "score", "description", "caption", "keep"]
+    return joined[[*columns, "names", "form"]].sort_values(
+        ["status", "moment_id"], ignore_index=True
+    )

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from momentrank.errors import MomentRankError
-from pipeline.core import tables
+from pipeline.core import rng, tables
 from pipeline.core.params import Params, ParamsError
 from pipeline.core.storage.database import Database, fits, open_database
 from pipeline.core.storage.mapped import blocks
@@ -15,6 +15,8 @@ LEARNED_MIN_SIMILARITY = 0.85
 """For the packaged encoder and `masked`: 1 in a thousand of TVR's captions by `rules` fails, about
 half of them rightly (docs/rewriting.md)."""
 IN_USE = ("passed", "repaired", "reviewed")
+ID_DIGITS = 12
+"""Hexadecimal digits of a query's id."""
 _MOMENT = ["moment_id", "video_id", "start", "end"]
 
 
@@ -99,6 +101,14 @@ def load_pool(database: Database, modalities: Sequence[str]) -> None:
 def text_key(texts: pd.Series) -> pd.Series:
     """Return what two captions must share to be one query: trimmed and case-folded."""
     return texts.str.strip().str.casefold()
+
+
+def name_query(text: str) -> str:
+    """Return the id of a validation or test query: `q`, and a hash of its text.
+
+    A system may read the text, so the id tells it nothing.
+    """
+    return f"q{rng.draw(text)[:ID_DIGITS]}"
 
 
 def refuse_shared_texts(queries: pd.DataFrame, path: Path) -> None:

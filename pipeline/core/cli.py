@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from momentrank.errors import MomentRankError
 from pipeline.core import files
+from pipeline.core.text import reveal
 
 DAG = files.DAG
 METRICS = Path("datasets/work/metrics")
@@ -48,7 +49,7 @@ def run_command(work: Callable[[], None]) -> None:
     try:
         work()
     except MomentRankError as exc:
-        sys.stderr.write(f"error: {exc}\n")
+        sys.stderr.write(f"error: {reveal(str(exc))}\n")
         sys.exit(exc.exit_code)
     except MemoryError:
         _exit_with("not enough memory")
@@ -87,7 +88,9 @@ def keep_private(path: Path) -> None:
 
 def log(text: str) -> None:
     """Write one line to standard error, above the progress bar where there is one."""
-    tqdm.write(f"{text}\n", file=sys.stderr, end="")  # in one piece: other processes write too
+    tqdm.write(
+        f"{reveal(text)}\n", file=sys.stderr, end=""
+    )  # in one piece: other processes write too
 
 
 def parse_non_negative(text: str) -> int:

@@ -10,7 +10,13 @@ from typing import Literal, NamedTuple
 import pandas as pd
 
 from momentrank.ids import is_utf8
-from pipeline.core.files import MAX_LINE_BYTES, FileError, decode_lines, unfinished
+from pipeline.core.files import (
+    MAX_LINE_BYTES,
+    FileError,
+    decode_lines,
+    refuse_conflict,
+    unfinished,
+)
 
 DELIMITERS = ",;\t|"
 NOT_UTF8 = (
@@ -28,10 +34,10 @@ def read_csv(path: Path, required: Sequence[str] = ()) -> pd.DataFrame:
     Empty cells are null. Cells and names of columns that `defuse` made harmless are restored.
 
     Raises:
-        FileError: the file is missing or malformed, a required column is missing, a
-            column name appears twice, or a row has too few or too many cells, with its line.
+        FileError: the file is missing, malformed or in conflict, a required column is missing,
+            a column name appears twice, or a row has too few or too many cells, with its line.
     """
-    rows = _csv_rows(path, decode_lines(path))
+    rows = _csv_rows(path, _unmerged(path))
     header = list(map(restore, next(rows, (1, []))[1]))
     _check_header(path, header, required)
     lines, cells = [], []
@@ -43,6 +49,13 @@ def read_csv(path: Path, required: Sequence[str] = ()) -> pd.DataFrame:
         cells.append([restore(cell) if cell else None for cell in row])
     index = pd.Index(lines, name="line", dtype="int64")
     return pd.DataFrame(cells, columns=header, index=index, dtype=object)
+
+
+def _unmerged(path: Path) -> Iterator[str]:
+    for number, line in enumerate(decode_lines(path), 1):
+        if line.startswith(("<<<<<<< ", ">>>>>>> ")):
+            refuse_conflict(path, line.encode("utf-8", "surrogateescape"), number)
+        yield line
 
 
 class Sheet(NamedTuple):

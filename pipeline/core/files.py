@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -170,6 +171,25 @@ def open_source(path: Path) -> IO[bytes]:
         raise FileError(f"{path}: {(exc.strerror or str(exc)).lower()}{remedy}") from exc
 
 
+_MERGED = re.compile(rb"^(?:<{7}|>{7}) ", re.MULTILINE)
+"""What git leaves in a file that it could not merge."""
+
+
+def refuse_conflict(path: Path, content: bytes, line: int = 1) -> None:
+    """Refuse a file that git could not merge; `content` begins with its line `line`.
+
+    Raises:
+        FileError: a line begins with one of git's marks.
+    """
+    if mark := _MERGED.search(content):
+        number = line + content.count(b"\n", 0, mark.start())
+        raise FileError(
+            f"{path}, line {number}: a merge conflict: git could not merge two versions. Take one"
+            f" whole: git checkout --ours {path} && git add {path} (and so on for each file that"
+            " `git status` lists), then: git commit, dvc repro push (docs/troubleshooting.md)"
+        )
+
+
 def command_for(path: Path) -> str | None:
     """Return the command that creates a missing file, or None if no stage writes it."""
     stages = read_yaml(DAG)["stages"] if DAG.is_file() else {}
@@ -227,7 +247,9 @@ def read_json(path: Path) -> Any:  # noqa: ANN401  (the caller's format decides)
         FileError: the file is missing or not JSON, with line and column.
     """
     with open_source(path) as stream:
-        text = stream.read().removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
+        content = stream.read()
+    refuse_conflict(path, content)
+    text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
     try:
         return json.loads(text, object_pairs_hook=without_repeats)
     except json.JSONDecodeError as exc:
@@ -245,16 +267,18 @@ def read_yaml(path: Path) -> Any:  # noqa: ANN401  (the caller's model decides)
         FileError: the file is missing or not YAML, with line and column.
     """
     with open_source(path) as stream:
-        try:
-            return deepcopy(_parse_yaml(stream.read()))
-        except MarkedYAMLError as exc:
-            mark = exc.problem_mark
-            location = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-            raise FileError(f"{path}{location}: {exc.problem}") from exc
-        except RecursionError as exc:
-            raise FileError(f"{path}: nested too deep") from exc
-        except (YAMLError, UnicodeDecodeError) as exc:
-            raise FileError(f"{path}: not YAML ({' '.join(str(exc).split())})") from exc
+        content = stream.read()
+    refuse_conflict(path, content)
+    try:
+        return deepcopy(_parse_yaml(content))
+    except MarkedYAMLError as exc:
+        mark = exc.problem_mark
+        location = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise FileError(f"{path}{location}: {exc.problem}") from exc
+    except RecursionError as exc:
+        raise FileError(f"{path}: nested too deep") from exc
+    except (YAMLError, UnicodeDecodeError) as exc:
+        raise FileError(f"{path}: not YAML ({' '.join(str(exc).split())})") from exc
 
 
 @lru_cache(maxsize=8)

@@ -15,6 +15,18 @@ Corpus = Literal["tvr", "charades-sta", "activitynet-captions", "qvhighlights", 
 Modalities = Annotated[list[Modality], Field(min_length=1)]
 Column = Literal["moment_id", "video_id", "start", "end", "duration", "description", "modality"]
 Columns = Mapping[Column, str | None]
+END_SLACK: Mapping[Corpus, float] = {
+    "tvr": 1.0,
+    "charades-sta": 2.5,
+    "activitynet-captions": 1.0,
+    "qvhighlights": 2.5,
+    "didemo": 1.0,
+    "table": 2.5,
+}
+"""The default of `ingest.end_slack`, in seconds, by format.
+
+Where durations are rounded down to whole seconds and ends up, an end may be two seconds past.
+"""
 RESERVED_PARAMETERS = {"model", "messages", "max_tokens", "max_completion_tokens", "stream", "n"}
 
 
@@ -53,7 +65,10 @@ class Sample(Section):
 
 
 class Ingest(Section):
-    """The corpus, and which of its moments become queries and pool."""
+    """The corpus, and which of its moments become queries and pool.
+
+    Null as `end_slack` means the format's (`END_SLACK`).
+    """
 
     corpus: Corpus
     source: Name
@@ -61,10 +76,15 @@ class Ingest(Section):
     query_modalities: Modalities
     pool_modalities: Modalities
     max_rejected: Share
-    end_slack: Annotated[float, Field(ge=0)]
+    end_slack: Annotated[float, Field(ge=0)] | None
     max_characters: Positive
     language: Annotated[str, Field(pattern=r"^(auto|[a-z]{2})$")]
     columns: dict[Column, Name | None]
+
+    @property
+    def slack(self) -> float:
+        """The seconds by which an end may be past the video's."""
+        return END_SLACK[self.corpus] if self.end_slack is None else self.end_slack
 
     @field_validator("videos")
     @classmethod

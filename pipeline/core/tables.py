@@ -27,6 +27,7 @@ TASK_KINDS = (*KINDS, "exam", "feedback", "adjudication")
 REJECTIONS = (
     "bad-key not-the-annotator imported changed-by-another not-what-was-shown skipped draft"
     " empty malformed foreign twice bad-level bad-reason no-reason reason-alone both left"
+    " prefilled not-as-configured"
 )
 """Why an answer is not a judgment, separated by spaces."""
 MACHINE_REASONS = (
@@ -141,9 +142,16 @@ CAPTIONS = _table(
 )
 REVIEW = _table(CAMPAIGN / "review.csv", "moment_id", "moment_id caption")
 CAST = _table(CAMPAIGN / "cast.csv", "name", "name gender")
-QUERIES = _table(WORK / "queries.parquet", "query_id", "query_id query split")
+_QUERY = "query_id query split moment_id"
+_MADE_FROM = _id()._replace(nullable=True)
+QUERIES = _table(WORK / "queries.parquet", "query_id", _QUERY, moment_id=_MADE_FROM)
+"""`moment_id` is the moment whose caption the query is; empty where there is none."""
 FROZEN_QUERIES = _table(
-    CAMPAIGN / "queries.csv", "query_id", "query_id query split", split=_choice(*JUDGED_SPLITS)
+    CAMPAIGN / "queries.csv",
+    "query_id",
+    _QUERY,
+    moment_id=_MADE_FROM,
+    split=_choice(*JUDGED_SPLITS),
 )
 CANDIDATES = _table(WORK / "candidates.parquet", _PAIR, f"{_RANKED} batch")
 CLIPS = _table(WORK / "clips.csv", "moment_id", "moment_id clip clip_sha seconds")
@@ -151,7 +159,7 @@ FAILED_CLIPS = _table(
     WORK / "failed_clips.csv",
     "moment_id",
     "moment_id video_id reason",
-    reason=_choice("no-videos", "missing", "unreadable", "too-short", "no-frame"),
+    reason=_choice("no-videos", "missing", "unreadable", "too-short", "no-frame", "wrong-length"),
 )
 AUDIT = _table(CAMPAIGN / "audit.csv", _PAIR, f"{_RANKED} origin", origin=_choice("top", "random"))
 AUDIT_STRATA = _table(
@@ -203,8 +211,9 @@ JUDGMENT_HISTORY = _table(
 REJECTED_JUDGMENTS = _table(
     WORK / "rejected_judgments.csv",
     "origin reason",
-    f"{_PAIR} annotator reason origin submitted_at seconds",
+    f"{_PAIR} annotator reason origin submitted_at seconds sent_by",
     seconds=_time(nullable=True),
+    sent_by=Column("str", nullable=True),
     query_id=Column("str", nullable=True),
     moment_id=Column("str", nullable=True),
     reason=_choice(*REJECTIONS.split()),
@@ -262,6 +271,17 @@ DEPARTURES = _table(
     returned=Column(INSTANT, nullable=True),
 )
 """When `pull` first saw an annotator inactive, and when active again (UTC)."""
+DEVIATIONS = _table(
+    CAMPAIGN / "deviations.csv",
+    "annotator purpose since",
+    "annotator purpose since until what taken",
+    purpose=_choice("campaign", "exam", "feedback", "adjudication"),
+    until=Column(INSTANT, nullable=True),
+    what=Column("str"),
+    taken=_choice("yes", "no"),
+)
+"""When a project was not as push made it (UTC), what differed, and whether the lead took what was
+answered then."""
 SECOND_LOOK = _table(CAMPAIGN / "second_look.csv", _PAIR, f"{_PAIR} note")
 """Pairs that the lead wants decided although votes settled them, and why."""
 ADJUDICATIONS = _table(

@@ -50,6 +50,13 @@ class LargeCorpus:
         first = "select min(row) as row, reason from refused group by reason"
         return pd.concat(self._rejected(first))
 
+    def list_needed(self) -> pd.DataFrame:
+        """Return how many rejected rows would need which limits, by reason."""
+        return self.database.frame(
+            "select reason, needed, count(*) as rows from reasoned where needed is not null"
+            " group by reason, needed order by reason, needed"
+        )
+
     def paths(self) -> list[str]:
         """Return the paths of the videos that have one."""
         frame = self.database.frame(
@@ -200,6 +207,7 @@ def _metrics(database: Database) -> dict[str, Any]:
         "by_modality": counts("modality", "moments"),
         "other_modality": count("select count(*) from good where not is_wanted"),
         "ends_clipped": count("select count(*) from moments where clipped"),
+        "texts_cleaned": count("select count(*) from moments where cleaned"),
         "durations_of_moments": count("select count(*) from settled where of_moment"),
         "rejected": count("select count(*) from refused"),
         "rejected_by_reason": counts("reason", "refused"),

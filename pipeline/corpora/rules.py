@@ -14,12 +14,18 @@ from momentrank.ids import is_utf8
 from momentrank.segments import LATEST
 from pipeline.core import tables
 from pipeline.core.sections import Ingest
+from pipeline.core.text import is_damaged, list_unreadable, strip_invisible
 from pipeline.corpora.rows import Row
 
 MAX_ID = 500
 """Characters: files and servers refuse longer names."""
 SAME_LENGTH = 0.5
 """Seconds by which a duration may differ from its moment's length and count as equal (rounding)."""
+LIMITS = {"ends-after-video": "ingest.end_slack", "too-long": "ingest.max_characters"}
+"""The keys that are limits, by the reason that they are for."""
+STEP = 0.01
+"""Seconds: how exactly a needed `ingest.end_slack` is given."""
+_IDS = ("moment_id", "video_id")
 LARGEST_INTEGER = 2**63
 """A larger integer is not a time, and pandas can't convert it."""
 
@@ -32,28 +38,39 @@ def as_frame(rows: Iterable[Sequence[object]]) -> pd.DataFrame:
 def convert(raw: pd.DataFrame) -> pd.DataFrame:
     """Convert the fields to their types; what can't be converted becomes null, to be rejected.
 
-    `of_moment` marks rows whose duration is that of the moment.
+    `of_moment` marks rows whose duration is that of the moment, `cleaned` those whose description
+    had characters that nobody sees.
     """
     numbers = {name: _numbers(raw[name]) for name in ("start", "end", "duration")}
     kinds = {"moment_id": _as_id, "video_id": _as_id, "description": _as_text}
     kinds["modality"] = _as_modality
     texts = {name: _objects(map(kind, raw[name]), raw.index) for name, kind in kinds.items()}
-    frame = _mark_broken_text(raw.assign(**numbers, **texts))
+    frame = _mark_unreadable(_mark_broken_text(raw.assign(**numbers, **texts)))
     return frame.assign(of_moment=_is_of_moment(frame))
 
 
 def settle(frame: pd.DataFrame, params: Ingest) -> pd.DataFrame:
-    """Add `several`, `reason` and `clipped`, and give each row the duration of its video.
+    """Add `several`, `reason`, `needed` and `clipped`, and give each row the duration of its video.
 
     `usual` is the duration that most of the video's rows give, `probed` that of the video itself,
-    or null. `reason` is why the row can't be used, judged by itself, or empty. Ends past the video
-    are clipped.
+    or null. `reason` is why the row can't be used, judged by itself, or empty; `needed` is the
+    smallest limit (`LIMITS`) that would keep it, or null. Ends past the video are clipped.
     """
     several = frame["duration"].notna() & (frame["duration"] != frame["usual"])
     frame = frame.assign(duration=frame["usual"].fillna(frame["probed"]), several=several)
     clipped = frame["end"] > frame["duration"]
     end = np.minimum(frame["end"], frame["duration"])
-    return frame.assign(reason=_reasons(frame, params), clipped=clipped, end=end)
+    reason = _reasons(frame, params)
+    needed = _find_needed(frame, reason)
+    return frame.assign(reason=reason, needed=needed, clipped=clipped, end=end)
+
+
+def _find_needed(frame: pd.DataFrame, reason: pd.Series) -> pd.Series:
+    past = (frame["end"] - frame["duration"]).where(reason == "ends-after-video")
+    # The limit itself is excluded; what is added makes 0.29 * 100 more than 28.99.
+    slack = pd.Series(np.floor(past / STEP + 1e-6) + 1, frame.index) * STEP
+    length = frame["description"].astype("str").str.len().where(reason == "too-long")
+    return slack.round(2).fillna(length.astype("float64"))
 
 
 def _is_of_moment(frame: pd.DataFrame) -> pd.Series:
@@ -65,13 +82,23 @@ def _is_of_moment(frame: pd.DataFrame) -> pd.Series:
 
 def _mark_broken_text(frame: pd.DataFrame) -> pd.DataFrame:
     """Mark and clear text that is not UTF-8, which pandas can't store."""
-    names = ["moment_id", "video_id", "description"]
+    names = [*_IDS, "description"]
     texts = zip(*(frame[name] for name in names), strict=True)
     broken = np.array([not is_utf8("".join(map(str, row))) for row in texts], bool)
     frame.loc[broken, names] = None
     return frame.assign(
         problem=frame["problem"].mask(broken & (frame["problem"] == ""), "not-utf8")
     )
+
+
+def _mark_unreadable(frame: pd.DataFrame) -> pd.DataFrame:
+    """Remove what nobody sees from descriptions; mark damaged text, and ids that look alike."""
+    texts = frame["description"].map(strip_invisible, na_action="ignore")
+    ids = [frame[name].fillna("").map(list_unreadable).astype(bool) for name in _IDS]
+    bad = texts.fillna("").map(is_damaged).astype(bool) | ids[0] | ids[1]
+    problem = frame["problem"].mask(bad & (frame["problem"] == ""), "bad-character")
+    cleaned = texts.fillna("") != frame["description"].fillna("")
+    return frame.assign(description=texts.map(_as_text), problem=problem, cleaned=cleaned)
 
 
 def _objects(values: Iterable[object], index: pd.Index) -> pd.Series:
@@ -122,9 +149,10 @@ def _reasons(frame: pd.DataFrame, params: Ingest) -> pd.Series:
         "no-duration": ~(duration > 0),
         "negative-time": (start < 0) | (end < 0),
         "too-late": (start > LATEST) | (end > LATEST) | (duration > LATEST),
-        "end-not-after-start": end <= start,
+        "zero-length": end == start,
+        "end-not-after-start": end < start,
         "starts-after-video": start >= duration,
-        "ends-after-video": (end > duration) & ~(end - duration < params.end_slack),
+        "ends-after-video": (end > duration) & ~(end - duration < params.slack),
     }
     first = np.select(list(reasons.values()), list(reasons), default="")
     return frame["problem"].where(frame["problem"] != "", pd.Series(first, frame.index))

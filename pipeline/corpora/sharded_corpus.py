@@ -32,7 +32,7 @@ CONVERTED = {
     **dict.fromkeys(["moment_id", "video_id"], pa.large_string()),
     **dict.fromkeys(["start", "end", "duration"], pa.float64()),
     **dict.fromkeys(["description", "modality", "problem"], pa.large_string()),
-    "of_moment": pa.bool_(),
+    **dict.fromkeys(["of_moment", "cleaned"], pa.bool_()),
 }
 """The other columns: all but a row's place in its file."""
 SUFFIXES = (".csv", ".json", ".jsonl", ".parquet", ".tsv", ".txt")

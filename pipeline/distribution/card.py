@@ -15,7 +15,8 @@ from pipeline.distribution import card_figures, card_tables
 from pipeline.distribution.card_tables import Row
 from pipeline.distribution.facts import Facts
 from pipeline.distribution.manifest import warnings
-from pipeline.distribution.mteb import CORPUS_FILE
+from pipeline.distribution.moment_corpus import CORPUS_FILE
+from pipeline.distribution.mteb import BY_SPLIT, CAPTIONS_FILE
 from pipeline.distribution.release_files import ReleaseFile
 
 ABOUT = """\
@@ -27,9 +28,11 @@ the clip, never the caption. Times are in seconds; a moment is the half-open int
 
 FILES = """\
 * `val.json`, `test.json`: each query with its judged moments; `relevance` is the level.
-  `train_top*.json`: training queries, each with the N moments whose captions are most similar,
-  unjudged. `video_corpus.json`: `{video_name: [duration, index]}`. `train_manifest.json`: the
-  hashes of the training sets and the video corpus.
+  Moments are in the order of their ids. `train_top*.json`: training queries, each with the N
+  moments whose captions are most similar, unjudged; a caption that would show which moment a
+  validation or test query was made from is empty. `video_corpus.json`:
+  `{video_name: [duration, index]}`. `train_manifest.json`: the hashes of the training sets, the
+  video corpus and `corpus/`.
 * `qrels/*.qrels`: `query_id Q0 video_id start end level`. `qrels/*.moments.qrels`: TREC format,
   `query_id 0 moment_id level`. `qrels/levels.json`: the meaning of each level. `queries.tsv`: the
   queries. In these files, except `levels.json`, ids are percent-encoded, and each line break or
@@ -45,8 +48,12 @@ FILES = """\
   or `waiting`. `origin` is why the moment was judged: it was one of the most similar
   `candidates`, was drawn by an `audit`, or was retrieved by a system's run. `voted_level` and
   `voted_outcome` are the values before adjudication.
-* `queries/`, `corpus/`, `qrels/`, `top_ranked/`: Parquet files in MTEB's format. The corpus
-  contains the moments that annotators were shown, not the whole pool.
+* `queries/`, `corpus/`, `qrels/`: Parquet files in MTEB's layout. The corpus contains every moment
+  of the pool, and its `text` is empty: a system reads the videos. `captions/` contains the captions
+  of the moments that annotators were shown, and `top_ranked/` those moments for each query, by id.
+  MTEB's text loader takes the configuration `captions` (`captions-corpus`, `captions-queries`,
+  `captions-qrels`, `captions-top_ranked`). Its score is no system's: it compares queries with the
+  captions that they were made from, and ranks only moments that were shown.
 * `figures/`: the figures on this page.
 * `croissant.json`: a machine-readable description of the files. `manifest.json`: hashes and
   settings.
@@ -74,6 +81,8 @@ not judge.
 """
 DEFAULT = "qrels"
 """What is loaded by default."""
+CAPTIONS = "captions"
+"""MTEB's name of the configuration in which documents are captions."""
 ROUNDING = {"up": "up", "nearest": "to the nearest level, halves to the even level"}
 
 
@@ -140,10 +149,11 @@ def _size(rows: int) -> str:
 
 
 def configs(collection: Collection, sizes: list[int]) -> list[dict[str, Any]]:
-    """Return what the hub offers to load: four tables, and the training sets by size.
+    """Return what the hub offers to load: MTEB's tables, and the training sets by size.
 
     All of them are Parquet, as `load_dataset` reads all files of a folder in one way. It can't load
-    files without rows.
+    files without rows. MTEB reads `corpus`, `queries` and `qrels`, or the tables whose names begin
+    with that of a configuration; it searches only what is in `top_ranked`, if there is one.
     """
 
     def config(name: str, files: dict[str, str]) -> dict[str, Any]:
@@ -151,12 +161,17 @@ def configs(collection: Collection, sizes: list[int]) -> list[dict[str, Any]]:
         default = {"default": True} if name == DEFAULT else {}
         return {"config_name": name, **default, "data_files": listed}
 
-    corpus = [config("corpus", {"corpus": CORPUS_FILE})] if len(collection.pairs) else []
     splits = [split for split in JUDGED_SPLITS if (collection.queries["split"] == split).any()]
-    tables = (DEFAULT, "queries", "top_ranked") if splits else ()
+    documents = {"corpus": CORPUS_FILE, f"{CAPTIONS}-corpus": CAPTIONS_FILE}
+    folders = {DEFAULT: DEFAULT, "queries": "queries"}
+    folders |= {f"{CAPTIONS}-{name}": name for name in BY_SPLIT}
+    tables = {name: {"corpus": path} for name, path in documents.items()}
+    tables |= {
+        name: {split: f"{folder}/{split}.parquet" for split in splits}
+        for name, folder in folders.items()
+    }
     return [
-        *corpus,
-        *(config(name, {split: f"{name}/{split}.parquet" for split in splits}) for name in tables),
+        *(config(name, files) for name, files in tables.items() if splits),
         *(config(f"train_top{n:02}", {"train": f"train_top{n:02}.parquet"}) for n in sorted(sizes)),
     ]
 

@@ -35,8 +35,9 @@ CORPORA = {
 """The corpora that their format identifies; a table may be of any corpus."""
 NO_CAPTIONS = (
     "A system under evaluation may use the queries and the videos. It must not use the captions:"
-    " neither `caption` in the JSON files nor `text` in `corpus/`. Captions selected the moments to"
-    " judge."
+    " neither `caption` in the JSON files nor `text` in `captions/`. Captions selected the moments"
+    " to judge. Nor may it use `pairs.csv` and `top_ranked/`, which list what was judged, or ask"
+    " which moments have no training query: the queries of the other splits were made from these."
 )
 
 
@@ -79,6 +80,7 @@ def collect_facts(collection: Collection, params: Params, agreement: Mapping[str
         "Annotators": f"{collection.votes['worker'].nunique():,} people judged: two judged each"
         " pair, or four if the first two differed by more than one level.",
         "Agreement": _agreement(agreement),
+        "Each query's own moment": _own_moments(collection),
         "Known bias": _bias(params),
         "What systems may read": NO_CAPTIONS,
         **describe_responsibility(collection, params),
@@ -179,6 +181,20 @@ def _agreement(agreement: Mapping[str, Any]) -> str:
         f"On the first two votes of {agreement['pairs']:,} pairs: Krippendorff's ordinal alpha"
         f" {agreement['alpha']:.3f}, Cohen's kappa {agreement['kappa']:.3f} ({weighted} with"
         f" quadratic weights), {agreement['within_1']:.1%} at most one level apart."
+    )
+
+
+def _own_moments(collection: Collection) -> str:
+    number, total = collection.frozen["moment_id"].count(), len(collection.frozen)
+    if not number:
+        return "No query was made from a moment."
+    which = "Each query is" if number == total else f"{number:,} of {total:,} queries are"
+    return (
+        f"{which} the caption of a moment. That moment is in the pool, with the query as its"
+        " caption, and people judged it like any other candidate. Its level counts in every score."
+        " The report shows it among the candidates: at rank 1, as the encoder finds it first, and"
+        " at a similarity of 1.0, a step that has only such moments and those with equal captions."
+        " Neither its id nor the order of any file shows which moment it is; captions do."
     )
 
 

@@ -41,7 +41,7 @@ def build_judgment_files(collection: Collection, meanings: dict[str, Any]) -> Re
 
 
 def _relevant_moments(collection: Collection, judged: pd.DataFrame) -> ReleaseFile:
-    """Return `{query_id, query, relevant_moment}` for each query, moments by rank.
+    """Return `{query_id, query, relevant_moment}` for each query, moments by id.
 
     Where the query's own id is no number, it is its `query_key`.
     """

@@ -18,7 +18,7 @@ UNFINISHED = {
 SIMULATED = "This is a rehearsal: its judgments may be simulated and say nothing about any video."
 
 
-FORMAT = 1
+FORMAT = 2
 """The format of a release's files: raised when it changes, except for a table's columns."""
 
 

@@ -139,8 +139,8 @@ def _limits(collection: Collection) -> str:
         "A level is people's judgment of how well one clip matches a query; it says nothing about"
         " moments that nobody was shown. The boundaries of the moments come from the corpus."
         f" {_missing(collection)}{least}"
-        f" The {len(collection.frozen):,} queries were written from moments of this corpus; they"
-        " are not a sample of what people search for."
+        f" {collection.frozen['moment_id'].count():,} of {len(collection.frozen):,} queries were"
+        " written from moments of this corpus; these are not a sample of what people search for."
     )
 
 

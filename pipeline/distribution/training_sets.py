@@ -12,17 +12,22 @@ from pathlib import Path
 from typing import IO, Any, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 import orjson
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from momentrank.ids import json_names, query_number, query_numbers
 from pipeline.core import files, tables
+from pipeline.core.captions import text_key
+from pipeline.core.storage.mapped import blocks
 from pipeline.retrieval.ranking import Neighbours, concatenate
 from pipeline.retrieval.similarity import Ints
 
 GROUP = 1000
+Bools = npt.NDArray[np.bool_]
 Suffix = Literal["json", "parquet"]
 Query = tuple[bytes, list[bytes]]
 """A query in JSON up to its moments, and each moment."""
@@ -101,12 +106,19 @@ class Training:
 
     queries: list[pa.Array | Texts]
     moments: list[pa.Array | Texts]
+    hidden: Bools
 
     @classmethod
     def from_frames(
-        cls, queries: pd.DataFrame, moments: pd.DataFrame, durations: pd.Series
+        cls,
+        queries: pd.DataFrame,
+        moments: pd.DataFrame,
+        durations: pd.Series,
+        hidden: Bools | None = None,
     ) -> "Training":
         """Take queries (`query_id, query`), moments (as from `join_captions`), seconds by video.
+
+        The captions of `hidden` moments, (m,), are left empty.
 
         Raises:
             IdError: two query ids have the same number.
@@ -125,6 +137,7 @@ class Training:
                 pa.array(seconds),
                 Texts.from_series(moments["caption"]),
             ],
+            np.zeros(len(moments), np.bool_) if hidden is None else hidden,
         )
 
     def json(self, group: Neighbours) -> Iterator[Query]:
@@ -146,7 +159,7 @@ class Training:
         is_top = group.rank <= size
         moment = pa.array(group.moment[is_top])
         moments = pa.StructArray.from_arrays(
-            [*(column.take(moment) for column in self.moments), pa.array(group.similarity[is_top])],
+            [*self._moments(moment), pa.array(group.similarity[is_top])],
             fields=list(MOMENT),
         )
         starts = np.flatnonzero(group.rank[is_top] == 1)
@@ -155,13 +168,31 @@ class Training:
         return pa.table([*self._queries(group), lists], schema=SCHEMA)
 
     def _columns(self, rows: pa.Array) -> tuple[list[Any], ...]:
-        video, times, length, caption = (column.take(rows) for column in self.moments)
+        video, times, length, caption = self._moments(rows)
         seconds = times.flatten().to_numpy().reshape(-1, 2).tolist()
         return video.to_pylist(), seconds, length.to_pylist(), caption.to_pylist()
+
+    def _moments(self, rows: pa.Array) -> list[pa.Array]:
+        *others, caption = (column.take(rows) for column in self.moments)
+        hidden = pa.array(self.hidden[rows.to_numpy()])
+        return [*others, pc.if_else(hidden, pa.scalar(""), caption)]
 
     def _queries(self, group: Neighbours) -> list[pa.Array]:
         rows = pa.array(group.query[group.rank == 1])
         return [column.take(rows) for column in self.queries]
+
+
+def find_hidden(moments: pd.DataFrame, judged: pd.DataFrame) -> Bools:
+    """Mark the moments whose captions show which moment a judged query was made from, (m,).
+
+    They are those moments, and all whose captions equal a query's text.
+    """
+    made_from, texts = set(judged["moment_id"].dropna()), set(text_key(judged["query"]))
+    marks = [np.zeros(0, np.bool_)]
+    for rows in blocks(moments):
+        equal = text_key(rows["caption"]).isin(texts)
+        marks.append((equal | rows["moment_id"].isin(made_from)).to_numpy(np.bool_))
+    return np.concatenate(marks)
 
 
 def _head(video: str, times: list[float], length: float, caption: str) -> bytes:

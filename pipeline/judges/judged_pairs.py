@@ -53,7 +53,7 @@ def join_shown(pairs: pd.DataFrame, source: PairTables, folder: Path = CLIPS) ->
     """
     moments = source.moments[["moment_id", "start", "end"]]
     rows = (
-        pairs.merge(source.queries, on="query_id")
+        pairs.merge(source.queries[["query_id", "query", "split"]], on="query_id")
         .merge(moments, on="moment_id")
         .merge(source.captions[["moment_id", "caption"]], on="moment_id")
         .merge(source.clips, on="moment_id")

@@ -12,6 +12,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pipeline.core.tables import LEVELS
+from pipeline.core.text import strip_unreadable
 from pipeline.judges.clip_pictures import Clip, ClipPictures, Look, PictureReader
 from pipeline.judges.judge_prompt import JudgePrompt
 from pipeline.llm import outcomes
@@ -153,5 +154,4 @@ def expect_level(alternatives: Mapping[str, float] | None, level: int | None) ->
 def _write_remark(reason: str | None) -> str | None:
     """Return a model's reason as one line of limited length."""
     text = " ".join((reason or "").encode("utf-8", "replace").decode().split())
-    printable = "".join(character for character in text if character.isprintable())
-    return printable[:_LONGEST_REMARK] or None
+    return strip_unreadable(text)[:_LONGEST_REMARK].strip() or None

@@ -57,6 +57,11 @@ class Language(NamedTuple):
         return name_of(ENGLISH if self.code == UNKNOWN else self.code)
 
     @property
+    def is_english(self) -> bool:
+        """Tell whether its main language is English, or was not recognized."""
+        return self.code in {ENGLISH, UNKNOWN}
+
+    @property
     def is_certain(self) -> bool:
         """Whether it is set, or found in enough texts to act on."""
         return self.is_given or self._count(self.code) >= MIN_ALIKE

@@ -22,6 +22,10 @@ def words(section: str, name: str) -> frozenset[str]:
     return frozenset(_WORDS[section][name].split())
 
 
+def _phrases(section: str, name: str) -> list[str]:
+    return [phrase.replace("_", " ") for phrase in _WORDS[section][name].split()]
+
+
 def plural(noun: str) -> str:
     """Return the plural of a noun for people."""
     return str(_WORDS["plurals"].get(noun, f"{noun}s"))
@@ -44,16 +48,37 @@ def _titles() -> dict[str, Title]:
         **dict.fromkeys(section["men"].split(), Title(None, "man")),
         **dict.fromkeys(section["women"].split(), Title(None, "woman")),
         **{role: Title(role) for role in section["roles"].split()},
+        **{role: Title(role) for role in _phrases("titles", "compounds")},
         **_by_role(section["short"], "unknown"),
         **_by_role(section["roles_of_men"], "man"),
         **_by_role(section["roles_of_women"], "woman"),
     }
 
 
+def title_key(title: str) -> str:
+    """Return a title as `TITLES` has it: Lt. Col. is the title lieutenant colonel."""
+    written = title.lower().replace(".", " ").split()
+    whole = " ".join(ROLE_OF_SHORT.get(word, word) for word in written)
+    return whole if len(written) > 1 and whole in TITLES else " ".join(written)
+
+
+def title_pattern() -> str:
+    """Return a pattern of all titles, the longest first, with the short forms of their words."""
+    forms = {role: f"(?:{'|'.join([role, *some.split()])})" for role, some in _SHORT.items()}
+    by_length = sorted((*TITLES, *PLURAL_TITLES), key=len, reverse=True)
+    return "|".join(
+        r"(?:\.\s*|\s+)".join(forms.get(word, word) if " " in title else word for word in words)
+        for title in by_length
+        for words in [title.split()]
+    )
+
+
 def _by_role(titles: dict[str, str], gender: Gender) -> dict[str, Title]:
     return {short: Title(role, gender) for role, forms in titles.items() for short in forms.split()}
 
 
+_SHORT: dict[str, str] = _WORDS["titles"]["short"]
+ROLE_OF_SHORT = {short: role for role, forms in _SHORT.items() for short in forms.split()}
 GENDER_OF_NOUN = _genders()
 GENDER_OF_PLURAL = {plural(noun): gender for noun, gender in GENDER_OF_NOUN.items()}
 ROLE_NOUNS = frozenset().union(

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from pipeline.language import lexicon
 from pipeline.language.lexicon import ROLE_NOUNS, words
 
 Case = Literal["subject", "object", "open"]
@@ -31,11 +32,54 @@ DITRANSITIVE = re.compile(
 """A verb before a name that takes a person and a thing: hands Ann Bea's coat."""
 _CLAUSE = re.compile(rf"\b(?:{'|'.join(sorted(LINKS))})\b|[,;.!?]", re.IGNORECASE)
 _WORD = r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*"
+_TITLE_BEFORE = re.compile(
+    rf"(?<![\w'\u2019-])(?P<the>(?:an?|the|his|her|their|my)\s+)?(?P<title>{lexicon.title_pattern()})"
+    r"(?:\.\s*|\s+|(?<=Dr|Mr|Ms),\s*)$",
+    re.IGNORECASE,
+)
+_CAPITALISED_TITLES = words("titles", "capitalised")
+_VERBS = frozenset(("coach", "doctor", "judge", "miss", "nurse"))
+"""Titles that are verbs too."""
+_BEFORE_VERB = re.compile(
+    r"(?:\b(?:(?:about|going|has|have|had|likely|need|needs|not|sure|trying|used|want|wants) to"
+    r"|i|you|we|they|who|can|could|may|might|must|should|will|would|do|does|did|not|never"
+    rf"|all|both|gonna|wanna|gotta|really|still|always|{'|'.join(sorted(lexicon.GENDER_OF_PLURAL))})"
+    r"|n['\u2019]t|['\u2019](?:ll|d|m))\s+$",
+    re.IGNORECASE,
+)
+_INFINITIVE = re.compile(
+    r"(?<!talks )(?<!talking )(?<!speaks )(?<!speaking )(?<!listens )(?<!listening )(?<!next )"
+    r"\bto $"
+)
 _FIRST_WORD = re.compile(rf"\s*({_WORD})")
 _LAST_WORD = re.compile(rf"({_WORD})\s*$")
 _NEXT_IN_LOWER_CASE = re.compile(r"\s+([a-z][\w'\u2019-]*)")
 _SINGULAR = re.compile(r"\w+(?<!s)(?<!['\u2019])s")
 _PAST_TENSE = re.compile(r"\w{3,}ed")
+
+
+class TitleBefore(NamedTuple):
+    """A title right before a name: where it begins, its key in `TITLES`, and how it is written."""
+
+    start: int
+    key: str
+    is_definite: bool
+    """It is a noun after an article: the doctor Ann."""
+
+
+def title_before(left: str) -> TitleBefore | None:
+    """Return the title that ends the text before a name; `gonna miss` ends in a verb."""
+    match = _TITLE_BEFORE.search(left)
+    if not match:
+        return None
+    start, title = match.start("title"), match["title"]
+    if title.islower() and (
+        title in _CAPITALISED_TITLES
+        or (title in _VERBS and _BEFORE_VERB.search(left[:start]))
+        or (title == "miss" and _INFINITIVE.search(left[:start]))
+    ):
+        return None
+    return TitleBefore(start, lexicon.title_key(title), bool(match["the"]) and title.islower())
 
 
 def next_word(right: str) -> str:
@@ -73,7 +117,7 @@ def is_verb(word: str) -> bool:
     return is_singular_verb(word) or word in PLURAL_FORMS or word in PLAIN_VERBS
 
 
-def _takes_object(word: str) -> bool:
+def takes_object(word: str) -> bool:
     """Tell whether the word before a name looks like a verb that takes it as its object."""
     verb = is_singular_verb(word) or word.endswith("ing") or word in PLAIN_VERBS
     return verb and word not in AUXILIARIES
@@ -84,14 +128,14 @@ def case_of(left: str, right: str) -> Case:
     before, after = last_word(left), next_verb_place(right)
     if before in PREPOSITIONS and before not in LINKS:
         return "object"
-    if _takes_object(before) and before not in LINKS and before not in ADVERBS:
+    if takes_object(before) and before not in LINKS and before not in ADVERBS:
         return "object"
     return "subject" if is_verb(after) else "open"
 
 
 def is_noun(word: str) -> bool:
     """Tell whether a word is a noun, as far as it has no other known class."""
-    return bool(word) and word not in PHRASE_STARTS and not _takes_object(word)
+    return bool(word) and word not in PHRASE_STARTS and not takes_object(word)
 
 
 def is_before_noun(right: str) -> bool:

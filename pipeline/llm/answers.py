@@ -8,13 +8,14 @@ it is unclear which one was meant, and none is used.
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from momentrank.ids import without_repeats
 from pipeline.llm import outcomes
-from pipeline.llm.outcomes import CallFailed, Outcome
+from pipeline.llm.outcomes import FILTER, THOUGHTS, TOOLS, CallFailed, Outcome
 
 Found = TypeVar("Found")
 
@@ -24,12 +25,21 @@ _MOST_STARTS = 1000
 
 _decoder = json.JSONDecoder(object_pairs_hook=without_repeats)
 
+_INSTEAD = {
+    THOUGHTS: (THOUGHTS, "reasoning", "reasoning_details", "thinking"),
+    TOOLS: (TOOLS, "function_call"),
+}
+"""The fields of a message that may be there in place of its content."""
+_TEXT_PARTS = ("text", "output_text")
+_STREAM = re.compile(r"\s*(data|event|id|retry)?:", re.ASCII)
+
 
 class Answer(NamedTuple):
     """The part of a chat completion that matters; token counts are null if the server sent none.
 
     `alternatives` are the log-probabilities of the possible first tokens of the watched key's value
-    (`Recipe.watched`), if the server sent them.
+    (`Recipe.watched`), if the server sent them. If the message has no content, but thoughts or tool
+    calls, `finish_reason` says so: `THOUGHTS` or `TOOLS`.
     """
 
     content: str | None
@@ -59,8 +69,31 @@ class _Lenient(BaseModel):
 
 
 class _Message(_Lenient):
+    model_config = ConfigDict(extra="allow")
+
     content: str | None = None
     refusal: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _join_parts(cls, message: object) -> object:
+        """Join a list of parts: texts and refusals; thoughts among them are left out."""
+        parts = message.get("content") if isinstance(message, dict) else None
+        if not isinstance(message, dict) or not isinstance(parts, list):
+            return message
+        fields = [{"text": part} if isinstance(part, str) else part for part in parts]
+        fields = [part for part in fields if isinstance(part, dict)]
+        texts = (part.get("text") for part in fields if part.get("type", "text") in _TEXT_PARTS)
+        content = "".join(text for text in texts if isinstance(text, str)) or None
+        refused = (part.get("refusal") for part in fields)
+        return {**message, "content": content, "refusal": next(filter(None, refused), None)}
+
+    def find_end(self, reason: str | None) -> str | None:
+        """Return why the message ends: what it has in place of content, or the server's reason."""
+        if (self.content or "").strip() or self.refusal or reason == FILTER:
+            return reason
+        fields = self.model_extra or {}
+        return next((k for k, names in _INSTEAD.items() if any(map(fields.get, names))), reason)
 
 
 class _Choice(_Lenient):
@@ -98,17 +131,56 @@ def parse(body: object, watched: str | None = None) -> Answer:
     """Return the answer in a Chat Completions response; `watched` as `Recipe` has it.
 
     Raises:
-        CallFailed: it is not a chat completion; proxies may send errors with status 200.
+        CallFailed: it is not a chat completion; gateways may send errors with status 200.
     """
+    if isinstance(body, str):
+        body = _parse_text(body)
+    if error := _find_error(body):
+        raise outcomes.from_error(error)
     try:
         completion = _Completion.model_validate(body)
         choice = completion.choices[0]
     except (ValidationError, IndexError):
-        raise CallFailed(outcomes.BROKEN_RESPONSE, "no chat completion") from None
-    message, reason = choice.message, choice.finish_reason
+        raise CallFailed(outcomes.BROKEN_RESPONSE, f"no chat completion: {body}") from None
+    message = choice.message
     alternatives = find_alternatives(choice.logprobs, watched) if watched else None
     counts = _token_counts(completion.usage)
-    return Answer(message.content, message.refusal, reason, *counts, alternatives)
+    end = message.find_end(choice.finish_reason)
+    return Answer(message.content, message.refusal, end, *counts, alternatives)
+
+
+def _parse_text(text: str) -> object:
+    """Return a body that is not marked as JSON, if it is JSON all the same.
+
+    Raises:
+        CallFailed: it is not; an event stream may consist of an error.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        pass
+    if not _STREAM.match(text):
+        failure = f"the response is not JSON: {text.strip()}" if text.strip() else "no content"
+        raise CallFailed(outcomes.BROKEN_RESPONSE, failure)
+    for line in text.splitlines():
+        with suppress(ValueError, RecursionError):
+            if error := _find_error(json.loads(line.partition(":")[2])):
+                raise outcomes.from_error(error)
+    raise CallFailed(
+        outcomes.BROKEN_RESPONSE,
+        "the response is an event stream: turn streaming off where the server is configured",
+    )
+
+
+def _find_error(body: object) -> object:
+    """Return the error in a body: its own, its choice's, or itself, if it is one."""
+    if not isinstance(body, dict):
+        return None
+    choices = body.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else body
+    error = body.get("error") or (first.get("error") if isinstance(first, dict) else None)
+    said = first is body and any(isinstance(body.get(name), str) for name in ("message", "detail"))
+    return body if said and not isinstance(error, str | dict) else error
 
 
 def _token_counts(usage: object) -> tuple[int | None, int | None]:
@@ -155,13 +227,19 @@ def _merge(alternatives: list[_Alternative]) -> dict[str, float]:
 
 def why_unusable(answer: Answer) -> Outcome | None:
     """Return why an answer can't be read, if so."""
-    if answer.finish_reason == "content_filter":
-        return outcomes.FILTERED
+    end = outcomes.from_end(answer.finish_reason)
+    if end is outcomes.FILTERED:
+        return end
     if answer.refusal:
         return outcomes.REFUSED
-    if answer.finish_reason == "length":
-        return outcomes.TRUNCATED
-    return None
+    return outcomes.ONLY_THOUGHTS if _is_thought(answer.content or "") else end
+
+
+def _is_thought(content: str) -> bool:
+    """Return whether an answer ends inside its thought, or with it."""
+    has_begun = content.lstrip().startswith(_THOUGHT)
+    after = content.rpartition(_THOUGHT_ENDS)[2] if _THOUGHT_ENDS in content else ""
+    return has_begun and not after.strip()
 
 
 def unwrap(content: str, key: str) -> object:

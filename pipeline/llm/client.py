@@ -110,11 +110,22 @@ class Client:
             failure = CallFailed(outcomes.CONNECTION, _message(exc, key))
         except openai.APIError as exc:
             failure = CallFailed(outcomes.BROKEN_RESPONSE, _message(exc, key))
-        except (ValueError, RecursionError):  # the SDK could not parse the response
-            failure = CallFailed(outcomes.BROKEN_RESPONSE, "the response is not JSON")
+        except ValueError as exc:  # the SDK could not parse the response: `doc`
+            return _parse(getattr(exc, "doc", ""), key, watched)
+        except RecursionError:
+            failure = CallFailed(outcomes.BROKEN_RESPONSE, "the response is nested too deeply")
         else:
-            return answers.parse(response, watched)
+            return _parse(response, key, watched)
         raise failure  # not chained: the SDK's error contains the request, and so the key
+
+
+def _parse(response: object, key: str, watched: str | None) -> Answer:
+    """Return the answer; a failure tells what the server said, without the key."""
+    try:
+        return answers.parse(response, watched)
+    except CallFailed as exc:
+        failure = CallFailed(exc.outcome, _shorten(exc.message, key), exc.wait)
+    raise failure  # not chained, as in `ask`
 
 
 def _message(error: openai.APIError, key: str) -> str:
@@ -122,6 +133,10 @@ def _message(error: openai.APIError, key: str) -> str:
     if isinstance(error, openai.APIConnectionError):  # its message is just "Connection error."
         url = error.request.url
         message = f"{url.scheme}://{url.netloc.decode()}: {_reason(error)}"
+    return _shorten(message, key)
+
+
+def _shorten(message: str, key: str) -> str:
     message = message.replace(key, "***") if len(key) >= _SHORTEST_KEY else message
     message = _PICTURE.sub("data:...", message)
     return " ".join(message.split())[:_SHOWN]

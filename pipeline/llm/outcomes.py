@@ -4,6 +4,7 @@ An outcome other than `ok` is never a caption or a level: the request is repeate
 name becomes the reason in its own row. Outcomes are counted in the metrics.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -37,7 +38,7 @@ SERVER_ERROR = Outcome("server-error", Next.WAIT, "the server is in trouble: run
 TIMEOUT = Outcome("timeout", Next.WAIT, "raise {section}.openai.timeout or lower per_request")
 CONNECTION = Outcome("connection", Next.WAIT, "is OPENAI_BASE_URL right, and the network up?")
 BROKEN_RESPONSE = Outcome(
-    "broken-response", Next.WAIT, "what answers at OPENAI_BASE_URL does not speak Chat Completions"
+    "broken-response", Next.WAIT, "does what answers at OPENAI_BASE_URL speak Chat Completions?"
 )
 
 BROKEN_JSON = Outcome(
@@ -59,6 +60,27 @@ REJECTED = Outcome(  # many servers also refuse a parameter so, without a code f
     " {section}.openai.output_limit and extra",
 )
 
+ONLY_THOUGHTS = Outcome(
+    "only-thoughts",
+    Next.HALVE,
+    "the model thinks and says nothing: turn thinking off ({section}.openai.extra:"
+    " {reasoning_effort: none}, or what the server's documentation names), or raise"
+    " {section}.openai.max_output_tokens",
+)
+TOOL_CALLS = Outcome(
+    "tool-calls", Next.HALVE, "the model calls a tool instead of answering: turn tools off"
+)
+GOOD_ENDS = (None, "stop")
+"""The reasons to stop of an answer that is complete."""
+FILTER, THOUGHTS, TOOLS = "content_filter", "reasoning_content", "tool_calls"
+_ENDS = {
+    FILTER: FILTERED,
+    "length": TRUNCATED,
+    THOUGHTS: ONLY_THOUGHTS,
+    TOOLS: TOOL_CALLS,
+    "function_call": TOOL_CALLS,
+}
+
 UNREADABLE = Outcome("unreadable", Next.GIVE_UP, "its pictures can't be read")
 
 INSUFFICIENT_QUOTA = Outcome(
@@ -79,11 +101,14 @@ _BY_CODE = (
         INSUFFICIENT_QUOTA,
     ),
     ({"content_filter", "content_policy_violation"}, FILTERED),
+    ({"rate_limit_exceeded", "rate_limit_error", "too_many_requests"}, RATE_LIMITED),
     ({"unsupported_parameter", "unsupported_value", "unknown_parameter"}, UNSUPPORTED),
 )
 _BY_STATUS = dict.fromkeys((401, 403), UNAUTHORIZED) | dict.fromkeys((408, 409), SERVER_ERROR)
 _BY_STATUS |= {402: INSUFFICIENT_QUOTA, 404: NOT_FOUND, 429: RATE_LIMITED}
-_FIRST_SERVER_ERROR = 500
+_FIRST_ERROR, _FIRST_SERVER_ERROR, _LAST_SERVER_ERROR = 400, 500, 599
+_LIMIT = re.compile(r"rate.?limit|too many requests", re.IGNORECASE)
+_SENTENCES = ("message", "detail", "error", "msg")
 
 
 def from_status(status: int, *codes: object) -> Outcome:
@@ -98,6 +123,15 @@ def from_status(status: int, *codes: object) -> Outcome:
     return _BY_STATUS.get(status, SERVER_ERROR if status >= _FIRST_SERVER_ERROR else REJECTED)
 
 
+def from_end(reason: str | None) -> Outcome | None:
+    """Return what an answer's reason to stop means; None if the answer is complete."""
+    if reason in GOOD_ENDS:
+        return None
+    name = re.sub(r"[^a-z0-9]+", "-", reason.lower())[:40].strip("-")
+    hint = "the server stopped the answer for a reason of its own: see its documentation"
+    return _ENDS.get(reason, Outcome(f"stopped-by-{name or 'nothing'}", Next.ASK_AGAIN, hint))
+
+
 class CallFailed(Exception):  # noqa: N818  (not a user's error: it becomes an outcome)
     """A call got no answer; `wait` is the seconds that the server asked to wait."""
 
@@ -106,6 +140,23 @@ class CallFailed(Exception):  # noqa: N818  (not a user's error: it becomes an o
         self.outcome = outcome
         self.message = message
         self.wait = wait
+
+
+def from_error(error: object) -> CallFailed:
+    """Return the failure that an error in a body with status 200 describes.
+
+    Gateways put the status into its code, or leave only a sentence.
+    """
+    fields = error if isinstance(error, dict) else {"message": error}
+    codes: list[object] = [fields.get(name) for name in ("code", "type", "status")]
+    said = (str(fields[name]) for name in _SENTENCES if isinstance(fields.get(name), str))
+    message = next(said, str(error))
+    statuses = (int(code) for code in map(str, codes) if re.fullmatch(r"\d{3}", code, re.ASCII))
+    errors = (code for code in statuses if _FIRST_ERROR <= code <= _LAST_SERVER_ERROR)
+    if status := next(errors, 429 if _LIMIT.search(message) else None):
+        return CallFailed(from_status(status, *codes), message)
+    named = from_status(_FIRST_ERROR, *codes)
+    return CallFailed(BROKEN_RESPONSE if named is REJECTED else named, message)
 
 
 class LLMError(MomentRankError):

@@ -1,12 +1,14 @@
 """Names of people in the texts of one corpus: what the tagger marks and evidence supports.
 
-A tagger sees one sentence; a corpus shows more. Together they follow four rules:
+A tagger sees one sentence; a corpus shows more. Together they follow five rules:
 
 * a text is tagged in the letter case that the corpus gives to its words
   (`pipeline.names.truecase.restore`), so that `ross runs` has a name and `Water runs` has none;
 * what the tagger takes for a name is not one if even then it has no capital in mid-sentence;
 * a word with a capital that the corpus writes as a name, and that the tagger takes for a
   person's almost everywhere, is also a name where the tagger missed it;
+* a word that the corpus or its cast has as a name is one in lower case too, unless it is also a
+  common word, and nothing there tells which;
 * of all these, only what evidence of a person supports (`pipeline.names.evidence.judging`) is a
   name. The rest is a doubt: it stays in the text, and people look at it.
 
@@ -23,7 +25,14 @@ from pipeline.names.base import NameTagger, Span
 from pipeline.names.evidence import corpus as corpora
 from pipeline.names.evidence.cast import Cast
 from pipeline.names.evidence.judging import Known, Reason
-from pipeline.names.knowledge import Judged, Knowledge, judge_texts, name_people, weigh_people
+from pipeline.names.knowledge import (
+    Judged,
+    Knowledge,
+    judge_texts,
+    list_names,
+    name_people,
+    weigh_people,
+)
 from pipeline.names.refinement import (
     MIN_VOTE_SHARE,
     MIN_VOTES,
@@ -98,7 +107,10 @@ class NameFinder:
         learned = knowledge.known._replace(share=share)
         weighed = self._map(weigh_people, knowledge, self._tag_rows(texts))
         people = corpora.people(weighed, learned.names_people)
-        return knowledge._replace(known=learned._replace(people=people))
+        knowledge = knowledge._replace(known=learned._replace(people=people))
+        judged = self._map(judge_texts, knowledge, self._tag_rows(texts))
+        named = list_names(judged) | learned.cast.words()
+        return knowledge._replace(known=knowledge.known._replace(named=named))
 
     def _judge(self, texts: Sequence[str]) -> list[list[Judged]]:
         """Return the candidates of each text with their verdicts; each is judged once."""

@@ -1,11 +1,14 @@
 """What a corpus shows about names, and what follows for single texts, in any process."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from pipeline.names import truecase
 from pipeline.names.base import Span
 from pipeline.names.evidence import corpus
 from pipeline.names.evidence.judging import Known, Verdict, judge
+from pipeline.names.evidence.lists import given_names
+from pipeline.names.evidence.lower_case import may_be_lower
 from pipeline.names.evidence.surroundings import surroundings_of
 from pipeline.names.refinement import Evidence, refine
 
@@ -26,7 +29,9 @@ class Knowledge(NamedTuple):
 def find_candidates(knowledge: Knowledge, text: str, spans: Sequence[Span]) -> list[Span]:
     """Return the candidates of a text: what the tagger marks and what the corpus adds."""
     every = [*spans, *knowledge.known.cast.spans(text), *corpus.full_names(text)]
-    return refine(text, every, knowledge.evidence)
+    if knowledge.known.names_people:
+        every += corpus.possible_names(text)
+    return refine(text, every, knowledge.evidence, knowledge.known.named)
 
 
 def name_people(knowledge: Knowledge, rows: Sequence[tuple[str]]) -> list[bool]:
@@ -50,3 +55,17 @@ def judge_texts(knowledge: Knowledge, rows: Sequence[Tagged]) -> list[list[Judge
         verdicts = (judge(around, knowledge.known) for around in surroundings_of(text, spans))
         judged.append(list(zip(spans, verdicts, strict=True)))
     return judged
+
+
+def list_names(judged: Iterable[Sequence[Judged]]) -> frozenset[str]:
+    """Return the words that are names in the texts of a corpus by more than the tagger's word."""
+    return frozenset(
+        word.key
+        for of_text in judged
+        for span, verdict in of_text
+        if verdict.kind == "name" and verdict.reason != "lower"
+        for word in truecase.words(span.text)
+        if not word.is_lower
+        and may_be_lower(word.key)
+        and (verdict.reason != "tagger" or word.key in given_names())
+    )

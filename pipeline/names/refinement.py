@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 
 from pipeline.names import truecase
@@ -15,6 +15,8 @@ MIN_VOTE_SHARE = 0.8
 WITHIN_NAME = re.compile(r"\s+|-|(?<=\b\w)\.\s*")
 """What separates the words of one name; a full stop only after an initial."""
 
+_FEAST = re.compile(r"\b(?:Year|Hallow|Saint|Soul|Christmas|Easter|Midsummer)['\u2019s]*\s+$")
+_STORM = re.compile(r"\b(?:cyclone|hurricane|storm|typhoon)\s+$", re.IGNORECASE)
 GENERATION = re.compile(r",?\s+(?:Jr|Sr)\b(?:\.(?=,|\s+[a-z]))?")
 """What may follow a name; with its full stop, if that does not end the sentence."""
 
@@ -42,14 +44,23 @@ def votes(texts: Sequence[str], spans: Sequence[Sequence[Span]]) -> dict[str, fl
     return {key: n / seen[key] for key, n in tagged.items() if n >= MIN_VOTES}
 
 
-def refine(text: str, spans: Sequence[Span], evidence: Evidence) -> list[Span]:
-    """Return the names of a text: the tagger's, and those that the corpus adds to them."""
-    names = [_span(text, span.start, span.end, span.score) for span in spans]
-    for word in truecase.words(text):
-        score = 0.0 if word.is_lower else evidence.vote(word)
-        if score:
-            names.append(_span(text, word.start, word.end, score))
-    return [_with_generation(text, name) for name in _merge(text, names)]
+def refine(
+    text: str, spans: Sequence[Span], evidence: Evidence, named: Container[str] = ()
+) -> list[Span]:
+    """Return the names of a text: the tagger's, and those that the corpus adds to them.
+
+    `named` has the words that are names in lower case too.
+    """
+    words = list(truecase.words(text))
+    names = [piece for span in spans for piece in _cut_events(text, span, words)]
+    for word in words:
+        if not word.is_lower and not is_of_event(text[: word.start], word.key):
+            score = evidence.vote(word) or float(word.key in named)
+            names += [_span(text, word.start, word.end, score)] * (score > 0)
+    merged = [_with_generation(text, name) for name in _merge(text, names)]
+    lower = [word for word in words if word.is_lower and word.key in named]
+    apart = (word for word in lower if _at(word, merged) is None)
+    return sorted([*merged, *(_span(text, word.start, word.end, 1.0) for word in apart)])
 
 
 def drop_titles(text: str, spans: Sequence[Span]) -> list[Span]:
@@ -58,9 +69,31 @@ def drop_titles(text: str, spans: Sequence[Span]) -> list[Span]:
     for word in truecase.words(text):
         span = _at(word, spans)
         is_word = word.is_lower and not word.is_first
-        if span and not is_word and word.key not in truecase.TITLES:
+        if span and not is_word and not _is_title(text, word):
             named.append(_span(text, word.start, word.end, span.score))
     return _merge(text, named)
+
+
+def _is_title(text: str, word: truecase.Word) -> bool:
+    is_short = word.key in truecase.ABBREVIATIONS and text.startswith(".", word.end)
+    return is_short or word.key in truecase.TITLES
+
+
+def _cut_events(text: str, span: Span, words: Sequence[truecase.Word]) -> list[Span]:
+    """Return a span without the words that name a feast or a storm, whatever name follows."""
+    inside = [word for word in words if word.start < span.end and word.end > span.start]
+    if not any(is_of_event(text[: word.start], word.key) for word in inside):
+        return [_span(text, span.start, span.end, span.score)]
+    return [
+        _span(text, word.start, word.end, span.score)
+        for word in inside
+        if not is_of_event(text[: word.start], word.key)
+    ]
+
+
+def is_of_event(left: str, key: str) -> bool:
+    """Tell whether a word after `left` names a feast or a storm: Christmas Eve, hurricane Quill."""
+    return bool((key == "eve" and _FEAST.search(left)) or _STORM.search(left))
 
 
 def _merge(text: str, spans: Iterable[Span]) -> list[Span]:

@@ -11,10 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from pipeline.language.lexicon import words as words_of
+
 LETTERS = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 POSSESSIVE = re.compile(r"['\u2019]s?$", re.IGNORECASE)
 TITLES = frozenset({"dr", "mr", "mrs", "ms", "prof"})
-ABBREVIATIONS = TITLES | {"st", "lt", "sgt", "capt", "det", "jr", "sr"}
+ABBREVIATIONS = words_of("titles", "abbreviated")
 NEAR = 20
 """Characters before a full stop that may be an abbreviation."""
 OPENERS = '.!?:;"\u201c\u201d(['
@@ -129,5 +131,11 @@ def _starts_sentence(text: str, start: int) -> bool:
     before = text[:start].rstrip()
     if not before or before[-1] not in OPENERS:
         return not before
-    last = LETTERS.findall(before[-NEAR:-1])[-1:]
-    return not (before[-1] == "." and last and last[0].casefold() in ABBREVIATIONS)
+    return not ends_abbreviated(before)
+
+
+def ends_abbreviated(text: str) -> bool:
+    """Tell whether a text ends in an abbreviation, whose full stop ends no sentence."""
+    before = text[-NEAR:].rstrip()
+    last = LETTERS.findall(before[:-1])[-1:] if before.endswith(".") else []
+    return bool(last) and before[:-1].endswith(last[0]) and last[0].casefold() in ABBREVIATIONS

@@ -74,6 +74,7 @@ def by_rank(table: pd.DataFrame) -> Figure:
         "rank",
         "{:.0f}",
         "Shares of levels among the candidates of each rank, and their mean level (line)."
+        " At rank 1 is mostly the moment that the query was made from."
         " Ranks beyond the first batch exist only for extended queries, which have more relevant"
         " moments: the line may jump there.",
     )

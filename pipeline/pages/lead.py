@@ -128,11 +128,14 @@ def hidden_checks(checks: pd.DataFrame) -> Grid | None:
 
 
 def stopped(state: Metrics) -> list[Flag]:
-    """Return the people whom hidden checks have stopped, and why."""
-    people = state.get("checks", {}).get("stopped", {})
+    """Return the people whom the exam or hidden checks have stopped, and why."""
+    since = {
+        annotator: f"no new tasks since {stop['since'][:10]}"
+        for annotator, stop in state.get("checks", {}).get("stopped", {}).items()
+    }
     return [
-        Flag(annotator, [f"no new tasks since {stop['since'][:10]}: {stop['reason']}"])
-        for annotator, stop in people.items()
+        Flag(annotator, [f"{since.get(annotator, 'was stopped')}: {why}"])
+        for annotator, why in state.get("stopped", {}).items()
     ]
 
 
@@ -265,14 +268,14 @@ def _work_cells(annotator: Mapping[str, Any]) -> list[Cell]:
 
 
 def count_refused(rejected: pd.DataFrame) -> Grid:
-    """Return how many answers are not judgments, by reason and annotator."""
-    numbers = pd.crosstab(rejected["reason"], rejected["annotator"])
+    """Return how many answers are not judgments, by reason and who sent them."""
+    numbers = pd.crosstab(rejected["reason"], rejected["sent_by"].fillna("nobody recorded"))
     order = numbers.sum(axis=1).sort_values(ascending=False, kind="stable").index
     rows = [
         [reason, count(numbers.loc[reason].sum()), *map(count, numbers.loc[reason])]
         for reason in order
     ]
-    head = ("Reason", "All", *(f"Annotator {number}" for number in numbers.columns))
+    head = ("Reason", "All", *map(str.capitalize, numbers.columns))
     note = "Each is listed in datasets/work/rejected_judgments.csv." if rows else "None."
     return Grid("By reason", head, rows, note)
 

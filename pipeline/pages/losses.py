@@ -21,6 +21,8 @@ ROUND = {
     "failed_names": "Name found",
     "failed_similarity": "Too dissimilar",
     "failed_detail": "Details lost",
+    "failed_damage": "Words lost or phrases broken",
+    "failed_form": "Faulty form",
     "without_draft": "No draft",
 }
 

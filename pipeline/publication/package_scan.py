@@ -35,7 +35,7 @@ SHORTEST = 12
 ENV = Path(".env")
 OF_THE_CORPUS = re.compile(
     r"(val|test|train_\w+|video_corpus)\.(json|parquet)|queries\.tsv|pairs\.csv"
-    r"|(qrels|queries|corpus|top_ranked)/.*\.(qrels|parquet)"
+    r"|(qrels|queries|corpus|captions|top_ranked)/.*\.(qrels|parquet)"
 )
 """Files with the corpus's texts: a character may have an annotator's name."""
 

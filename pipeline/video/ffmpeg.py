@@ -31,6 +31,8 @@ ONLY_FILES = ("-protocol_whitelist", "file", "-format_whitelist", CONTAINERS)
 files."""
 _DURATION = re.compile(rb"Duration: (\d+):(\d+):(\d+\.\d+)")
 _REACHED = re.compile(rb"out_time_us=(\d+)")
+_TICK = re.compile(rb"#tb 0: (\d+)/(\d+)")
+_PACKET = re.compile(rb"^0, *-?\d+, *(-?\d+), *(\d+),", re.MULTILINE)
 _TIMEOUT = 600
 
 
@@ -70,6 +72,19 @@ def read_duration(path: Path) -> float:
     count = ["-map", "0:V:0", "-c", "copy", "-f", "null", "-progress", "pipe:1", "-"]
     reached = _REACHED.findall(_run([*source, *count]).stdout)
     return round(int(reached[-1]) / 1e6, 2) if reached else 0.0
+
+
+def read_sound_end(path: Path, after: float) -> float:
+    """Return when the sound of a video ends, in seconds; 0.0 if it has none.
+
+    A file that is cut off ends where its data does, whatever its header says.
+    """
+    seek = ["-copyts", "-start_at_zero", "-ss", f"{max(after - 1, 0):.6f}"]
+    packets = ["-map", "0:a:0", "-c", "copy", "-f", "framecrc", "-"]
+    table = _run([*seek, *ONLY_FILES, "-i", f"file:{path}", *packets]).stdout
+    tick = _TICK.search(table)
+    ends = [int(pts) + int(duration) for pts, duration in _PACKET.findall(table)]
+    return max(ends) * int(tick[1]) / int(tick[2]) if tick and ends else 0.0
 
 
 def _run(arguments: list[str]) -> subprocess.CompletedProcess[bytes]:

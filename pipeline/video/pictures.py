@@ -63,7 +63,11 @@ def _filters(seconds: float, number: int, height: int) -> str:
     ticks = round(seconds * _TICKS)
     first = round(ticks / (2 * number))
     clock = f"settb=1/{_TICKS},setpts=PTS-STARTPTS-{first + 1}"
-    rate = f"fps={number * _TICKS}/{ticks}:round=up:start_time=0"
     stays = "tpad=stop=-1:stop_mode=clone"
     scale = rf"scale=-2:min({height}\,ih),setsar=1"
-    return f"{stays},{clock},{rate},trim=end_frame={number},{scale}"
+    return f"{stays},{clock},{thin(f'{number * _TICKS}/{ticks}', number)},{scale}"
+
+
+def thin(rate: str | int, number: int) -> str:
+    """Return ffmpeg's filters after which picture k of `number` is the last one up to k/rate s."""
+    return f"fps={rate}:round=up:start_time=0,trim=end_frame={number}"

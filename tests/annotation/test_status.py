@@ -10,7 +10,7 @@ from random import Random
 import pandas as pd
 import pytest
 from opened import OPEN
-from support.campaign_cases import make_judgments
+from support.campaign_cases import START, make_judgments
 from support.simulated import Simulated, campaign_of, candidates_of, people
 
 from annotation import status
@@ -30,6 +30,13 @@ def answer(query, rank, annotator, level, **rest):
     return pair | {"level": level} | rest
 
 
+def spread(rows):
+    """Return the rows, each submitted 20 minutes after the one before."""
+    return [
+        row | {"submitted_at": START + pd.Timedelta(minutes=20 * at)} for at, row in enumerate(rows)
+    ]
+
+
 def measure_status(campaign, rejected=None, now=NOW):
     refused = tables.REJECTED_JUDGMENTS.empty() if rejected is None else rejected
     progress = measure_progress(campaign, plan(campaign).state, refused, 5.0, now)
@@ -45,7 +52,10 @@ def figures():
     rows += [answer("q1", 2, who, level, seconds=12.0) for who, level in ((3, 1), (4, 2))]
     rows += [answer("q1", 3, 3, None)]
     campaign = campaign_of(
-        candidates, people(5, escalation=1), judgments=make_judgments(rows), rule=Rule(6, 5, 2.0)
+        candidates,
+        people(5, escalation=1),
+        judgments=make_judgments(spread(rows)),
+        rule=Rule(6, 5, 2.0),
     )
     return measure_status(campaign)
 
@@ -88,7 +98,7 @@ def test_one_night_with_an_open_page_is_neither_paid_nor_forecast():
     rows = [answer("q0", rank, 1, 3, seconds=20.0) for rank in range(1, 6)]
     night = [answer("q0", 6, 1, 3, seconds=12 * 3600.0)]
     report = measure_status(
-        campaign_of(candidates_of(2, 12), people(4), judgments=make_judgments(rows + night))
+        campaign_of(candidates_of(2, 12), people(4), judgments=make_judgments(spread(rows + night)))
     )
     who = report["annotators"]["1"]
     assert who["hours"] == round((5 * 20 + 5 * 60) / 3600, 2)
@@ -135,10 +145,11 @@ def test_who_has_not_begun_and_who_was_not_seen_for_a_week_is_named():
 
 def test_refused_answers_are_told_by_reason_whatever_it_is_called():
     reasons = ["not-the-annotator"] * 3 + ["of-tomorrow"]
-    rejected = pd.DataFrame({"reason": reasons, "annotator": [2, 2, 2, 1]})
+    whose = {"annotator": [2, 2, 2, 1], "sent_by": ["annotator 2"] * 2 + ["account 9", None]}
+    rejected = pd.DataFrame({"reason": reasons, **whose})
     report = measure_status(campaign_of(candidates_of(1, 6), people(4)), rejected)
     assert report["refused"] == {"not-the-annotator": 3, "of-tomorrow": 1}
-    assert report["annotators"]["2"]["refused"] == 3
+    assert report["annotators"]["2"]["refused"] == 2, "what somebody else sent is not theirs"
     page = status.text("Spring", report)
     assert "not-the-annotator           3" in page
     assert "of-tomorrow                 1" in page
@@ -204,7 +215,7 @@ def test_without_a_campaign_there_is_nothing_to_say(tmp_path, monkeypatch):
     (tmp_path / "datasets/campaign/campaign.yaml").write_text("null\n")
     with pytest.raises(CampaignError, match=r"no campaign is open here; next: .*: dvc repro$"):
         status.read_status()
-    queries = pd.DataFrame({"query_id": ["q"], "query": ["q"], "split": ["val"]})
+    queries = pd.DataFrame({"query_id": ["q"], "query": "q", "split": "val", "moment_id": "m"})
     tables.QUERIES.write(queries)
     with pytest.raises(CampaignError, match=r"no campaign is open here; next: .*campaign open"):
         status.read_status()

@@ -6,6 +6,7 @@ import shutil
 
 import pandas as pd
 import pytest
+from opened import LABELS
 from project import name_collection
 
 from momentrank.errors import MomentRankError
@@ -13,6 +14,7 @@ from pipeline import release
 from pipeline.campaign.campaign import FORMAT
 from pipeline.core import cli, csv_files, files, tables
 from pipeline.core.params import load
+from pipeline.distribution.moment_corpus import CORPUS_FILE, write_corpus
 
 OPEN = {
     "format": FORMAT,
@@ -24,7 +26,13 @@ OPEN = {
     "opened_at": "2024-05-01T07:00:00Z",
     "closed_at": None,
     "guidelines": [
-        {"version": "1", "sha": "a" * 12, "since": "2024-05-01T07:00:00Z", "reason": None}
+        {
+            "version": "1",
+            "sha": "a" * 12,
+            "since": "2024-05-01T07:00:00Z",
+            "reason": None,
+            "labels": LABELS,
+        }
     ],
 }
 CLOSED = {**OPEN, "closed_at": "2024-06-01T07:00:00Z"}
@@ -33,7 +41,10 @@ accounts:
   1: {email: lead@localhost, name: Anna Berg, password: opensesame}
   2: {email: two@example.org, name: José Núñez-Ó}
 """
-QUERIES = [("q1", "She waves.", "val"), ("q2", "He sits.", "test"), ("q3", "He reads.", "test")]
+QUERIES = [
+    ("q1", "She waves.", "val", "m1"), ("q2", "He sits.", "test", "m4"),
+    ("q3", "He reads.", "test", None),
+]  # fmt: skip
 # pair_id, query, moment, clip; then consensus: level, mean, scores, outcome.
 PAIRS = [
     (0, "q1", "m1", "old", None),
@@ -105,7 +116,7 @@ class Checkout:
             for number, query, moment, clip, _ in pairs
         ]  # fmt: skip
         with contextlib.chdir(self.folder):
-            write(tables.FROZEN_QUERIES, queries)
+            write(tables.FROZEN_QUERIES, [(*row, None)[:4] for row in queries])
             write(tables.PAIRS, pair_rows)
             write(tables.AUDIT, [])
             write(tables.TOPUP, [])
@@ -147,7 +158,7 @@ def read_json(folder, name):
 
 
 def write_training(folder) -> None:
-    """Write training sets as the stage `pseudo` does, of one query."""
+    """Write training sets and the corpus as the stage `pseudo` does, of one query."""
     release = folder / tables.RELEASE
     moment = {"video_name": "v-m1", "timestamp": [1.5, 3.0], "duration": 60.5, "similarity": 0.5}
     query = {"query_id": 1, "query_key": "t1", "query": "She laughs."}
@@ -156,8 +167,17 @@ def write_training(folder) -> None:
         (release / f"train_top{size:02}.json").write_text(json.dumps(rows))
         pd.DataFrame(rows).to_parquet(release / f"train_top{size:02}.parquet")
     (release / "video_corpus.json").write_text('{"v-m1": [60.5, 0]}')
+    moments = [("m1", "v-m1", 1.5, 3.0)]
+    with contextlib.chdir(folder):
+        write_corpus(
+            pd.DataFrame(moments, columns=["moment_id", "video_id", "start", "end"]),
+            pd.Series({"v-m1": 60.5}),
+        )
+    written = [*release.glob("train_top*"), release / "video_corpus.json", release / CORPUS_FILE]
     entries = {
-        path.name: files.ManifestEntry(files.file_sha256(path), path.stat().st_size, 1)
-        for path in [*release.glob("train_top*"), release / "video_corpus.json"]
+        path.relative_to(release).as_posix(): files.ManifestEntry(
+            files.file_sha256(path), path.stat().st_size, 1
+        )
+        for path in written
     }
     files.write_json(release / "train_manifest.json", {"files": files.manifest_json(entries)})

@@ -66,6 +66,20 @@ def times(clip):
     return [int(row[2]) * tick for row in rows]
 
 
+def watch(clip, instants):
+    """Return the numbers of the frames that somebody who watches sees shortly after instants.
+
+    Before the first frame this is the first.
+    """
+    frames = list(zip(numbers(clip), times(clip), strict=True))
+    return [
+        max(((at, number) for number, at in frames if at <= time + 1e-6), default=frames[0][::-1])[
+            1
+        ]
+        for time in instants
+    ]
+
+
 def streams(clip):
     """Return the kinds of a clip's streams, as ffmpeg tells them."""
     probe = subprocess.run([ffmpeg(), "-i", str(clip)], capture_output=True, text=True, check=False)
@@ -88,3 +102,13 @@ def thin_frames(start, end, there):
     return [
         max((n for n in chosen if Fraction(n, FPS) <= time), default=chosen[0]) for time in until
     ]
+
+
+def first_sound(clip):
+    """Return the second at which a clip is no longer silent."""
+    rate = 8000
+    command = [ffmpeg(), "-v", "error", "-i", str(clip), "-f", "s16le", "-ac", "1"]
+    command += ["-af", "aresample=async=1:first_pts=0", "-ar", str(rate), "-"]
+    raw = subprocess.run(command, capture_output=True, check=True).stdout
+    [heard] = (abs(np.frombuffer(raw, np.int16)) > 500).nonzero()
+    return heard[0] / rate

@@ -53,7 +53,7 @@ def write_corpus(repository):
     queries = frame.drop_duplicates("caption")[["moment_id", "caption"]]
     queries = queries.set_axis(["query_id", "query"], axis=1)
     split = np.where(np.arange(len(queries)) < 40, "test", "train")
-    tables.QUERIES.write(queries.assign(split=split))
+    tables.QUERIES.write(queries.assign(split=split, moment_id=queries["query_id"]))
     centres = random.standard_normal((12, 24))
     ids, _ = embeddings.distinct(texts)
     noise = random.choice([0, 1e-6, 1e-2], size=(len(ids), 1))

@@ -229,14 +229,14 @@ def test_the_command_adds_its_columns_and_keeps_the_others(project, capsys):
     assert rows["similarity_ok"].tolist() == ["True", "True", "False"]
     assert rows["detail_ok"].tolist() == ["True", "True", "False"]
     assert float(rows["similarity"].tolist()[1]) == 1.0
-    assert re.findall(r"\d+", capsys.readouterr().err) == ["3", "1", "1", "1"]
+    assert re.findall(r"\d+", capsys.readouterr().err) == ["3", "1", "1", "1", "0", "0"]
 
 
-def test_without_descriptions_names_alone_are_looked_for(project, capsys):
+def test_without_descriptions_names_and_what_no_caption_has_are_looked_for(project, capsys):
     write(project / "x.csv", "caption\nA woman waves.\n")
     command.main(options())
     output = capsys.readouterr()
-    assert output.out == f"caption,{','.join(COLUMNS)}\nA woman waves.,,0.0,True,,,,\n"
+    assert output.out == f"caption,{','.join(COLUMNS)}\nA woman waves.,,0.0,True,,,,,,,,True\n"
     assert "(not compared)" in output.err
 
 

@@ -11,7 +11,7 @@ import boto3
 import pandas as pd
 import pytest
 from moto import mock_aws
-from numbered import numbers, read_size, select_frames, thin_frames, write_numbered
+from numbered import convert, numbers, read_size, select_frames, thin_frames, write_numbered
 
 from pipeline import clips
 from pipeline.core import files, tables
@@ -226,14 +226,16 @@ def test_shards_cut_the_same_clips(place, numbered, shards):
 # Moments without a clip
 
 
-def test_each_failure_is_a_row_with_its_reason_and_counted(place, capsys):
+def test_each_failure_is_a_row_with_its_reason_and_counted(place, numbered, capsys):
+    late = ("-map", "0:v", "-map", "1:a", "-vf", "setpts=PTS+2/TB", "-fps_mode", "passthrough")
+    convert(numbered, Path("videos/late.mp4"), *late, before=("-f", "lavfi", "-i", "sine=d=9"))
     Path("videos/text.mp4").write_text("This is no video.\n" * 99)
     Path("videos/folder.mp4").mkdir()
     place.want(
         ("fine", "v", 1.0, 2.0),
         ("slack", "v", 7.0, 8.9),
         ("short", "v", 7.0, 9.1),
-        ("between", "v", 1.01, 1.07),
+        ("before", "late", 0.2, 0.7),
         ("gone", "gone", 1.0, 2.0),
         ("folder", "folder", 1.0, 2.0),
         ("text", "text", 1.0, 2.0),
@@ -241,7 +243,7 @@ def test_each_failure_is_a_row_with_its_reason_and_counted(place, capsys):
     )
     clips.main()
     missing = {"folder": "missing", "gone": "missing"}
-    others = {"between": "no-frame", "short": "too-short", "text": "unreadable"}
+    others = {"before": "no-frame", "short": "too-short", "text": "unreadable"}
     assert place.reasons() == missing | others
     assert set(place.table().index) == {"fine", "slack"}
     assert len(place.shelf()) == 2

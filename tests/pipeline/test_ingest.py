@@ -4,6 +4,7 @@ import json
 import math
 import posixpath
 import re
+import typing
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from ingesting import ingest_params, moment_rows
 
 from pipeline import ingest
 from pipeline.core import csv_files, files, tables
+from pipeline.core.sections import Corpus
 from pipeline.corpora import rejected as rejected_rows
 from pipeline.corpora import rules
 from pipeline.corpora.rows import Row
@@ -88,6 +90,12 @@ CASES = {
         {"video_id": "v\ud800"},
         {"moment_id": "\udfff"},
     ],
+    "bad-character": [
+        *({"description": f"She {bad}waves."} for bad in ("\0", "\x1b[31m", "\x9b", "\ue000")),
+        {"description": "She wave\ufffd."},
+        *({"video_id": f"v{bad}1"} for bad in ("\0", "\x1b", "\u202e", "\u200b", "\u2028")),
+        {"moment_id": "m\ufeff1"},
+    ],
     "no-id": [{"moment_id": bad} for bad in (None, " ", 1.5, math.nan, math.inf, True, [1])],
     "no-video": [{"video_id": bad} for bad in (None, "\t", {"name": "v1"})],
     "empty-text": [{"description": bad} for bad in (None, "", " \u2003\n", 5, ["She waves."])],
@@ -105,7 +113,8 @@ CASES = {
         {"end": 1e308, "duration": 1e308},
         {"duration": 1.1e15},
     ],
-    "end-not-after-start": [{"start": 4.0, "end": 4.0}, {"start": 5.0, "end": 4.0}],
+    "zero-length": [{"start": 4.0, "end": 4.0}, {"start": "4", "end": 4}],
+    "end-not-after-start": [{"start": 5.0, "end": 4.0}],
     "starts-after-video": [{"start": 10.0, "end": 10.5}, {"start": 11.0, "end": 12.0}],
     "ends-after-video": [{"end": 11.0}, {"end": 99.0}],
 }
@@ -287,7 +296,7 @@ def first_reason(start, end, duration, slack) -> str:  # noqa: PLR0911  (one per
     if max(start, end, duration) > 1e15:
         return "too-late"
     if end <= start:
-        return "end-not-after-start"
+        return "zero-length" if end == start else "end-not-after-start"
     if start >= duration:
         return "starts-after-video"
     if end > duration and end - duration >= slack:
@@ -444,6 +453,69 @@ def test_as_many_rejected_rows_as_allowed_do_not_stop_it_and_one_more_does(stage
         stage(*hundred_rows(allowed + 1), max_rejected=allowed / 100)
 
 
+LIMITS = {"max_characters": 2000, "end_slack": 1.0}
+
+
+@settings(max_examples=10)
+@given(
+    st.lists(st.floats(1, 9.98), min_size=1, max_size=9), st.lists(st.integers(2001, 9999)),
+    st.sampled_from(typing.get_args(Corpus)),
+)  # fmt: skip
+def test_the_limit_that_is_advised_keeps_the_rows_and_a_smaller_one_does_not(late, long, corpus):
+    changes = [{"end": 10 + seconds} for seconds in late]
+    changes += [{"description": "x" * number} for number in long]
+    rows = rows_with_own_ids({"end": 5000.0}, *changes)
+
+    def read(**limits):
+        params = ingest_params(corpus=corpus, **LIMITS | limits)
+        result = ingest.ingest(rows, params)
+        found = re.findall(
+            r"ingest\.(\w+): ([\d.]+) keeps", "\n".join(ingest.remarks(result, params))
+        )
+        return len(result.rejected), {name: float(value) for name, value in found}
+
+    rejected, advised = read()
+    assert rejected == len(rows)
+    assert advised.keys() == {"end_slack", *(["max_characters"] if long else [])}
+    advised |= {"max_characters": int(advised.get("max_characters", 2000))}
+    assert read(**advised)[0] == 1, "5000 s can't be right"
+    assert read(**advised | {"end_slack": advised["end_slack"] - 0.011})[0] > 1
+    assert not long or read(**advised | {"max_characters": advised["max_characters"] - 1})[0] > 1
+
+
+@pytest.mark.parametrize("corpus", typing.get_args(Corpus))
+def test_columns_are_advised_only_where_they_are_read(corpus):
+    own = ({"video_id": f"v{number}"} | changes for number, (changes, _) in enumerate(REASONS))
+    rows = rows_with_own_ids(*own, row(video_id="v")._asdict(), row(video_id="v")._asdict())
+    params = ingest_params(corpus=corpus, max_rejected=0.0)
+    with pytest.raises(CorpusError) as caught:
+        ingest.refuse_useless(ingest.ingest(rows, params), params)
+    message = str(caught.value)
+    assert [reason for reason in CASES if reason not in message] == []
+    assert ("ingest.columns" in message) == (corpus == "table")
+    lengths = rows_with_own_ids(*({"start": n, "end": n + 2, "duration": 2} for n in range(9, 30)))
+    with pytest.raises(CorpusError, match="those of the moments") as caught:
+        ingest.refuse_useless(ingest.ingest(lengths, params), params)
+    assert ("ingest.columns" in str(caught.value)) == (corpus == "table")
+
+
+@pytest.mark.parametrize(
+    ("corpus", "late", "reasons"),
+    [
+        ("charades-sta", 1.54, ["starts-after-video"]),
+        ("qvhighlights", 2.0, ["starts-after-video"]),
+        ("table", 2.0, ["starts-after-video"]),
+        ("tvr", 1.54, ["ends-after-video", "starts-after-video"]),
+        ("charades-sta", 2.5, ["ends-after-video", "starts-after-video"]),
+    ],
+)
+def test_the_slack_fits_the_format_where_none_is_set(corpus, late, reasons):
+    rows = rows_with_own_ids({"end": 10.0 + late}, {"start": 10.0, "end": 11.0})
+    result = ingest_rows(*rows, corpus=corpus, end_slack=None)
+    assert list(result.rejected["reason"]) == reasons
+    assert result.metrics["ends_clipped"] == 2 - len(reasons)
+
+
 def test_a_corpus_without_rows_stops_it(stage):
     with pytest.raises(CorpusError, match=r"^tvr\.jsonl: contains no tvr rows$"):
         stage()
@@ -516,7 +588,7 @@ def test_a_column_of_the_moments_lengths_is_not_taken_for_the_videos_durations(s
     """The longest moment of a video would pass for its duration, and the others for good."""
     rows = [tvr(number, ts=[number, number + 2 + number % 3]) for number in range(1, 30)]
     lengths = [row | {"duration": row["ts"][1] - row["ts"][0]} for row in rows]
-    with pytest.raises(CorpusError, match=r"those of the moments.*\{duration: null\}"):
+    with pytest.raises(CorpusError, match=r"those of the moments.*ingest\.videos"):
         stage(*lengths, max_rejected=1.0)
     stage(*lengths[:9], *(row | {"duration": 60.0} for row in rows[9:]), max_rejected=1.0)
     assert metrics()["durations_of_moments"] == 9
@@ -534,7 +606,30 @@ def test_formulas_in_rejected_rows_are_harmless(stage):
     assert read_rejected().loc[2, "description"] == formula
 
 
+UNSEEN = ["\u202eShe\u202c waves.", "She\u200b waves.\U000e0041", "\ufeffShe w\u00adaves\u200d."]
+
+
+@pytest.mark.parametrize("text", UNSEEN)
+def test_what_nobody_sees_is_removed_from_a_description_and_counted(text):
+    result = ingest_rows(row(description=text))
+    assert result.moments["description"].tolist() == ["She waves."]
+    assert result.metrics["texts_cleaned"] == 1
+    assert any("invisible" in line for line in ingest.remarks(result))
+
+
+def test_a_joiner_that_is_part_of_the_spelling_stays():
+    words = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u062f"
+    result = ingest_rows(row(description=words))
+    assert result.moments["description"].tolist() == [words]
+    assert result.metrics["texts_cleaned"] == 0
+
+
+def test_a_description_of_nothing_that_is_seen_is_empty():
+    [record] = ingest_rows(row(description="\u202e\u200b")).rejected.to_dict("records")
+    assert record["reason"] == "empty-text"
+
+
 def test_broken_text_is_written_so_that_it_can_be_seen(stage):
     stage(tvr(1), tvr(2, desc="lone \ud800", vid_name="nul\0"), max_rejected=0.5)
     record = read_rejected().loc[2, ["description", "reason", "video_id"]].tolist()
-    assert record == ["lone \\ud800", "not-utf8", "nul\0"]
+    assert record == ["lone \\ud800", "not-utf8", "nul\\x00"]

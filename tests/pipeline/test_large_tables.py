@@ -105,6 +105,7 @@ def test_split_writes_the_same_bytes(corpus, val, test, train, frozen, data):
     names = st.sampled_from([*corpus[0]["moment_id"], "another"])
     frozen = {data.draw(names): text for text in frozen}
     queries = pd.DataFrame({"query_id": list(frozen), "query": list(frozen.values())})
+    queries["moment_id"] = [data.draw(names | st.none()) for _ in frozen]
     tables.FROZEN_QUERIES.write(queries.assign(split="val"))
     set_params("split", val=val, test=test, train=train)
     assert outcome(split.main, TINY) == outcome(split.main, USUAL)
@@ -125,7 +126,7 @@ def test_the_pool_is_the_same(corpus, modalities):
 )
 @given(st.lists(st.integers(0, 7), max_size=5))
 def test_how_rows_are_batched_does_not_show(lengths):
-    rows = [(f"m{n}", "She waves." * (n % 3 + 1), "train") for n in range(sum(lengths))]
+    rows = [(f"m{n}", "She waves." * (n % 3 + 1), "train", f"m{n}") for n in range(sum(lengths))]
     frame = pd.DataFrame(rows, columns=tables.QUERIES.columns)
     tables.QUERIES.write(tables.QUERIES.check(frame))
     whole = tables.QUERIES.path.read_bytes()
@@ -137,7 +138,7 @@ def test_how_rows_are_batched_does_not_show(lengths):
 
 @pytest.mark.parametrize("name", ["val", "none"])
 def test_rows_that_are_wanted_are_the_same(name):
-    rows = [(f"m{n}", "She waves.", tables.SPLITS[n % 3]) for n in range(10)]
+    rows = [(f"m{n}", "She waves.", tables.SPLITS[n % 3], None) for n in range(10)]
     tables.QUERIES.write(pd.DataFrame(rows, columns=tables.QUERIES.columns))
     small, large = (
         database.read_rows(tables.QUERIES, memory, lambda frame: frame["split"] == name)

@@ -15,6 +15,7 @@ import pytest
 from checkouts import Checkout
 
 from pipeline.core import files, tables
+from pipeline.distribution.moment_corpus import write_corpus
 from pipeline.distribution.training_sets import Training, write_training_sets
 from pipeline.retrieval.ranking import Neighbours
 
@@ -34,16 +35,18 @@ SIZES = (1, 20, 40)
 
 
 def train(folder):
-    """Write the training sets of two queries beside what the release has written."""
+    """Write the corpus and training sets of two queries beside what the release has written."""
     moments = pd.DataFrame(
-        [("v1", 0.0, 2.5, "He sits."), ("v2", 1.0, 2.0, "She waves.")],
-        columns=["video_id", "start", "end", "caption"],
+        [("m1", "v1", 0.0, 2.5, "He sits."), ("m9", "v2", 1.0, 2.0, "She waves.")],
+        columns=["moment_id", "video_id", "start", "end", "caption"],
     )
     queries = pd.DataFrame({"query_id": ["7", "qid_0"], "query": ["He sat.", "She waved."]})
-    training = Training.from_frames(queries, moments, pd.Series({"v1": 9.0, "v2": 8.0}))
+    durations = pd.Series({"v1": 9.0, "v2": 8.0})
+    training = Training.from_frames(queries, moments, durations)
     rows = pd.DataFrame({"query": [0, 0, 1], "moment": [0, 1, 1], "rank": [1, 2, 1]})
     neighbours = Neighbours(*(rows[name].to_numpy() for name in rows), pd.Series([1.0, 0.5, 1.0]))
     with contextlib.chdir(folder):
+        write_corpus(moments, durations)
         write_training_sets(
             training, [neighbours._replace(similarity=neighbours.similarity.to_numpy())], SIZES
         )
@@ -84,7 +87,13 @@ def test_every_config_of_a_released_folder_is_loaded(releases):
         training = json.loads((folder / f"train_top{size:02}.json").read_text())
         assert [row.pop("query_key") for row in rows] == ["7", "qid_0"]
         assert rows == [{k: v for k, v in query.items() if k != "query_key"} for query in training]
-    assert {row["_id"] for row in configs["corpus"]["corpus"]} == {"m1", "m2", "m3"}
+    assert [row["_id"] for row in configs["captions-corpus"]["corpus"]] == ["m1", "m2", "m3"]
+    assert configs["corpus"]["corpus"][1] == {
+        "_id": "m9", "title": "v2", "text": "", "start": 1.0, "end": 2.0, "duration": 8.0,
+    }  # fmt: skip
+    assert not any("text" in row and row["text"] for row in configs["corpus"]["corpus"])
+    for name in ("queries", "qrels"):
+        assert configs[f"captions-{name}"] == configs[name]
     for split in ("val", "test"):
         judgments = json.loads((folder / f"{split}.json").read_text())
         keys = [query["query_key"] for query in judgments]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from opened import OPEN
+from opened import LABELS, OPEN
 
 from pipeline.campaign.campaign import CampaignError, Pilot, load_campaign, write_campaign
 from pipeline.campaign.phases import GuidelineFile, draw_pilot, end_pilot, revise_guideline
@@ -16,7 +16,7 @@ QUERIES = pd.DataFrame({"query_id": [f"q{n}" for n in range(9)], "query": list("
 
 
 def guideline(version, sha=None):
-    return GuidelineFile(version, sha or version, FILE)
+    return GuidelineFile(version, sha or version, FILE, LABELS)
 
 
 def start_campaign(version="1"):
@@ -64,7 +64,7 @@ def test_a_pilot_is_asked_alone_and_then_all_others(take_over):
     wanted = pilot | others if take_over else others
     assert set(ended.select_asked(QUERIES)["query_id"]) == wanted
     assert set(ended.select_kept(QUERIES)["query_id"]) == wanted
-    with pytest.raises(CampaignError, match="no pilot is running"):
+    with pytest.raises(CampaignError, match="has no pilot running"):
         end_pilot(ended, take_over=take_over, now="2024-05-03T07:00:00Z")
 
 

@@ -222,7 +222,7 @@ def test_the_manifest_of_the_training_files_tells_hash_and_rows(write_sets):
 def test_a_training_text_that_is_tested_on_is_refused(split):
     queries = pd.DataFrame(
         [("1", "He waves.", "train"), ("2", "HE WAVES. ", split), ("3", "He waves.", "train")],
-        columns=tables.QUERIES.columns,
+        columns=["query_id", "query", "split"],
     )
     with pytest.raises(captions.SharedError, match=rf"1 \(train\) and 2 \({split}\)"):
         captions.refuse_shared_texts(queries, tables.QUERIES.path)

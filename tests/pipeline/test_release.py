@@ -59,7 +59,7 @@ def read_rows(folder, name) -> list[list[str]]:
 def test_a_pair_that_was_shown_anew_counts_as_it_was_last_shown(release):
     [query] = read_json(release, "val.json")
     levels = [(moment["pair_id"], moment["relevance"]) for moment in query["relevant_moment"]]
-    assert levels == [(1, 3), (7, 4)]
+    assert levels == [(7, 4), (1, 3)]
     assert [row[0] for row in read_rows(release, "pairs.csv")[1:]] == ["1", "2", "3", "4", "5", "7"]
 
 
@@ -172,7 +172,7 @@ def test_what_a_trainer_predicts_by_the_integers_is_scored_against_json_and_qrel
 
 
 def test_of_equal_queries_only_the_judged_one_is_released(checkout):
-    queries = [("q9", " HE sits.", "test"), *QUERIES]
+    queries = [*QUERIES, ("q9", " HE sits.", "test", "m9")]
     checkout.write(queries=queries)
     assert [query["query_key"] for query in read_json(checkout.release(), "test.json")] == ["q2"]
     frame = pd.DataFrame(queries, columns=tables.FROZEN_QUERIES.columns)
@@ -257,7 +257,7 @@ FACTS = {
     "alpha": "0.512",
     "kappa": "0.250 (0.375",
     "the candidates that are judged": "20 per query, up to 40",
-    "captions are not for systems": "`text` in `corpus/`",
+    "captions are not for systems": "`text` in `captions/`",
 }
 
 
@@ -367,7 +367,7 @@ def test_hostile_texts_and_ids_come_through_whole(checkout):
 
     for read_csv in (pd.read_csv, csv_files.read_csv):
         assert read_csv(folder / "pairs.csv")["query_id"].tolist() == [query, query]
-    corpus = pd.read_parquet(folder / "corpus/corpus.parquet").set_index("_id")
+    corpus = pd.read_parquet(folder / "captions/corpus.parquet").set_index("_id")
     assert corpus.loc[moment, "title"] == video
 
 
@@ -464,9 +464,9 @@ def test_the_campaigns_own_name_is_looked_through(checkout):
 
 def test_texts_of_the_corpus_may_hold_names_but_no_annotators_address(checkout):
     checkout.private()
-    checkout.write(queries=[("q1", "Anna waves at x@example.org.", "val"), *QUERIES[1:]])
+    checkout.write(queries=[("q1", "Anna waves at x@example.org.", "val", "m1"), *QUERIES[1:]])
     shutil.rmtree(checkout.release())
-    checkout.write(queries=[("q1", "Anna writes to Two@Example.org.", "val"), *QUERIES[1:]])
+    checkout.write(queries=[("q1", "Anna writes to Two@Example.org.", "val", "m1"), *QUERIES[1:]])
     assert checkout.refusal().startswith("datasets/campaign/queries.csv: line 2, query: contains")
 
 
@@ -501,7 +501,7 @@ def test_a_list_of_names_that_cant_be_read_is_refused(checkout):
 
 
 def test_a_text_that_is_validation_and_test_is_refused(checkout):
-    checkout.write(queries=[*QUERIES, ("q4", " she WAVES.", "test")])
+    checkout.write(queries=[*QUERIES, ("q4", " she WAVES.", "test", "m5")])
     with pytest.raises(captions.SharedError, match=r"queries\.csv: .*q1 \(val\) and q4 \(test\)"):
         checkout.release()
 

@@ -1,6 +1,7 @@
 """The stage `rewrite` from the outside: what it wants before it begins, and whose cast it reads."""
 
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -10,8 +11,10 @@ from support.fake_openai.process import serving
 from momentrank.errors import UsageError
 from pipeline import rewrite
 from pipeline.captions import review
+from pipeline.captions.checks import Limits, check
+from pipeline.captions.rewriter import Rewrite
 from pipeline.captions.rules.gender import normalize_cast, read_cast
-from pipeline.core import csv_files, params, tables
+from pipeline.core import cli, csv_files, files, params, tables
 from pipeline.core.files import FileError
 from pipeline.core.table import TableError
 from pipeline.language.detection import LanguageError
@@ -168,3 +171,35 @@ def test_two_of_one_name_and_of_two_genders_are_of_none():
     table = pd.DataFrame(names.items(), columns=["name", "gender"])
     genders = normalize_cast(read_cast(table))
     assert genders == {"lee": "unknown", "ann": "woman", "quill": "unknown"}
+
+
+class Habitual:
+    """A rewriter that begins each caption in the same way, and ends one with a stop token."""
+
+    source, model, prompt = "llm", "a-model", "a-prompt"
+
+    def rewrite(self, items, attempt):
+        for item in items:
+            caption = item.description.replace("Mary", "Here someone")
+            yield Rewrite(item.moment_id, caption + "</s>" * (item.moment_id == "a"))
+
+
+def test_a_habit_is_one_finding_and_a_mark_is_named(project, monkeypatch, capsys):
+    acts = ["waves", "sits", "eats soup", "opens a door", "runs away", "reads a letter"]
+    tables.MOMENTS.write(corpus := moments([f"Mary {act}." for act in acts]))
+    mary = pd.DataFrame({"name": ["Mary"], "gender": ["female"]})
+    limits = Limits(min_similarity=0.0, max_name_score=1.0)
+    look = partial(check, finder=(finder := Nobody(Cast.from_table(mary))), encoder=None)
+    done = rewrite.rewrite(corpus, Habitual(), partial(look, limits=limits), repairs=1)
+    run = rewrite.RewriteRun(done, {}, finder.find)
+    monkeypatch.setattr(rewrite, "rewrite_by_params", lambda *_: run)
+    rewrite.main()
+    listed = csv_files.read_csv(rewrite.REVIEW_LIST).set_index("moment_id")[["check", "form"]]
+    found = '6 of 6 captions begin with "here someone"'
+    assert listed.loc["a", "check"] == "form"
+    assert '"</s>"' in listed.loc["a", "form"]
+    assert listed.drop("a").to_numpy().tolist() == [["habit", found]]
+    assert capsys.readouterr().err.count(found) == 1
+    metrics = files.read_json(cli.METRICS / "rewrite.json")
+    assert metrics["habits"] == [{"captions": 6, "of": 6, "begin": "here someone"}]
+    assert metrics["rounds"]["1"]["failed_form"] == 1

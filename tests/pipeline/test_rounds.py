@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from pipeline import rewrite
 from pipeline.captions import review
-from pipeline.captions.repair import improves, rewrite_and_repair, skip_checks
+from pipeline.captions.checks import check_form
+from pipeline.captions.repair import FAILURES, improves, rewrite_and_repair
 from pipeline.captions.rewriter import IdentityRewriter, Moment, Rewrite
 from pipeline.core import tables
 from pipeline.core.captions import select_in_use
@@ -29,17 +30,19 @@ class Scripted:
 
 
 def check(captions, descriptions):
-    """Find a name in what holds `Ann`, no likeness in what holds `else`, few details in `one`."""
+    """Find a name in `Ann`, no likeness in `else`, few details in `one`, damage in `'s a`."""
     words = [
         ("names", "Ann", "name_score", 0.95, 0.1),
         ("similarity", "else", "similarity", 0.2, 0.9),
         ("detail", "one", "detail", 0.5, 1.0),
+        ("damage", "'s a", "damage", "broken: 's a", ""),
     ]
     checks = pd.DataFrame(index=range(len(captions)))
     for name, word, score, bad, good in words:
         fails = pd.Series([word in caption for caption in captions], dtype=bool)
         checks = checks.assign(**{score: fails.map({True: bad, False: good}), f"{name}_ok": ~fails})
-    return checks
+    deformed = pd.Series(["}" in caption for caption in captions], dtype=bool)
+    return checks.assign(form=deformed.map({True: '"}"', False: ""}), form_ok=~deformed)
 
 
 def repair(script, repairs=2, look=check):
@@ -82,14 +85,16 @@ def test_every_item_ends_in_its_state_with_its_own_caption(outcome):
 
 def test_failures_name_the_check_and_its_score(outcome):
     failed = outcome.failed.set_index("moment_id")
-    assert failed.loc["Ann sits."].tolist() == ["names", 0.95]
-    assert failed.loc["Ann reads."].tolist() == ["similarity", 0.2]
+    assert failed.loc["Ann sits."].tolist() == ["names", 0.95, ""]
+    assert failed.loc["Ann reads."].tolist() == ["similarity", 0.2, ""]
     assert failed.loc["Ann runs.", "check"] == "refused"
+    cut = repair({"a": ["New Year's a woman"] * 3}).failed
+    assert cut.loc[0, "check"] == "damage"
 
 
 def test_figures_of_a_round_are_counts_and_shares_of_distinct_descriptions(outcome):
     once = dict.fromkeys(["passed", "failed_names", "failed_similarity", "without_draft"], 1)
-    counts = once | {"failed_detail": 0, "worse": 0}
+    counts = once | dict.fromkeys(["failed_detail", "failed_damage", "failed_form", "worse"], 0)
     shares = {f"share_{name}": count / 4 for name, count in counts.items()}
     rest = {"round": 0, "distinct_descriptions": 4, "why_without_draft": {"refused": 1}}
     assert outcome.rounds[0] == counts | shares | rest
@@ -106,7 +111,7 @@ def test_where_a_repair_is_refused_the_caption_and_its_check_stay_together():
     captions = outcome.captions.set_index("moment_id")
     assert captions.loc["a", ["caption", "rounds"]].tolist() == ["Ann", 1]
     failed = outcome.failed.set_index("moment_id")
-    assert failed.loc["a"].tolist() == ["names", 0.95]
+    assert failed.loc["a"].tolist() == ["names", 0.95, ""]
     assert failed.loc["b", "check"] == "refused"
 
 
@@ -117,7 +122,7 @@ def test_a_repair_that_names_nobody_because_it_tells_nothing_is_not_taken():
         "Ann feeds the dog.",
         "failed",
     ]
-    assert outcome.failed.to_numpy().tolist() == [["Ann feeds the dog.", "names", 0.95]]
+    assert outcome.failed.to_numpy().tolist() == [["Ann feeds the dog.", "names", 0.95, ""]]
     row = repair(script).captions.loc[0, ["caption", "rounds", "status"]].tolist()
     assert row == ["A woman feeds the dog.", 2, "repaired"]
 
@@ -140,7 +145,9 @@ def test_a_repair_that_passes_but_is_worse_is_counted_and_not_taken():
 
 
 FAULTS = {"fine": set(), "Ann": {"names"}, "else": {"similarity"}, "one": {"detail"},
-          "Ann, or else": {"names", "similarity"}, "Ann, one": {"names", "detail"}}  # fmt: skip
+          "fine }": {"form"}, "Ann }": {"names", "form"}, "Ann's a": {"names", "damage"},
+          "'s a": {"damage"}, "Ann, or else": {"names", "similarity"},
+          "Ann, one": {"names", "detail"}}  # fmt: skip
 
 
 def choose_version(answers):
@@ -171,7 +178,7 @@ def test_the_kept_caption_is_the_first_that_no_later_one_improves(script):
 SCORE = st.none() | st.sampled_from([0.0, 0.5, 0.9, 1.0])
 VERSION = st.fixed_dictionaries(
     {
-        **dict.fromkeys(["named", "unlike", "vague"], st.booleans()),
+        **dict.fromkeys(FAILURES, st.booleans()),
         **dict.fromkeys(["similarity", "detail"], SCORE),
     }
 )
@@ -190,13 +197,12 @@ def test_no_version_replaces_itself_or_what_replaces_it(first, second, third):
     if measured and replaces(first, second):
         assert first["detail"] >= second["detail"]
         assert first["similarity"] >= second["similarity"]
-        assert sum(first[name] for name in ("named", "unlike", "vague")) < 3
+        assert sum(first[name] for name in FAILURES) < len(FAILURES)
 
 
 @given(VERSION, VERSION)
 def test_where_details_are_not_measured_fewer_failures_are_enough(first, second):
-    checks = ("named", "unlike", "vague")
-    failed, before = ({name for name in checks if version[name]} for version in (first, second))
+    failed, before = ({name for name in FAILURES if version[name]} for version in (first, second))
     assert replaces(first | {"detail": None}, second | {"detail": None}) == (failed < before)
 
 
@@ -290,6 +296,16 @@ def test_a_decided_wording_is_trimmed_and_drop_is_any_drop(review_file):
     assert captions == ["A woman waves.", "drop", "drop", "A drop falls."]
 
 
+UNSEEN = ["\u202e", "\u200b", "\ufeff", "\U000e0041", "\ue000", "\ufffd"]
+
+
+@pytest.mark.parametrize("mark", UNSEEN)
+def test_a_wording_has_nothing_that_nobody_sees(review_file, mark):
+    review_file("a,A man waves.", f"b,A man{mark} waves.")
+    with pytest.raises(review.ReviewError, match=rf"line 3: .* U\+{ord(mark):04X}, which nobody"):
+        review.read("ab")
+
+
 @pytest.mark.parametrize("wording", ["a\tb", "a\nb", "a\x07b", "a\u2028b", "a\x85b"])
 def test_a_wording_is_one_line(review_file, wording):
     review_file("a,A man waves.", f'b,"{wording}"')
@@ -319,11 +335,22 @@ def test_repaired_and_failed_captions_are_listed_for_people(stage_outcome):
 
 
 def test_without_a_rewriter_captions_are_descriptions_and_nothing_is_claimed_of_them():
-    outcome = rewrite.rewrite(MOMENTS, IdentityRewriter(), skip_checks, repairs=0)
+    outcome = rewrite.rewrite(MOMENTS, IdentityRewriter(), check_form, repairs=0)
     table = tables.CAPTIONS.check(outcome.captions[tables.CAPTIONS.columns])
     assert table["caption"].tolist() == MOMENTS["description"].tolist()
     assert set(table["status"]) == {"passed"}
     assert table[["similarity", "name_score"]].isna().all(axis=None)
+
+
+def test_a_fault_of_form_is_repaired_and_the_mark_is_listed():
+    outcome = repair({"a": ["fine }", "fine"], "b": ["fine }"] * 3, "c": ["Ann }"] * 3})
+    assert outcome.captions["status"].tolist() == ["repaired", "failed", "failed"]
+    assert outcome.rounds[0]["failed_form"] == 3
+    rows = [(name, "v", 0.0, 1.0, name, "v") for name in "abc"]
+    moments = tables.MOMENTS.check(pd.DataFrame(rows, columns=tables.MOMENTS.columns))
+    listed = review.list_for_review(outcome.captions, moments, outcome.failed)
+    listed = listed.set_index("moment_id")[["check", "form"]].T.to_dict("list")
+    assert listed == {"a": ["form", '"}"'], "b": ["form", '"}"'], "c": ["names", '"}"']}
 
 
 def test_replacements_are_counted_with_their_gender(stage_outcome):

@@ -3,13 +3,14 @@
 import os
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from sharded_corpus import ingest_corpus, read_all, run_stages, set_engine, write_corpus
 from support import stand_in_slurm
 
 from momentrank.errors import MomentRankError
 from pipeline import candidates, ingest, pseudo
-from pipeline.core import tables
+from pipeline.core import files, tables
 from pipeline.core.engine import session
 from pipeline.core.params import load
 from pipeline.core.storage import database, mapped
@@ -50,6 +51,41 @@ def test_one_three_and_eight_shards_write_the_same_bytes(corpus, monkeypatch):
     monkeypatch.setattr(array_on_disk, "GATHERED", 30)
     for shards in (1, 3):
         assert run_both(shards, 1e-6) == whole
+
+
+def test_what_a_system_reads_has_the_whole_pool_and_no_caption_of_a_judged_query(corpus):
+    queries, moments = tables.QUERIES.read(), tables.MOMENTS.read().set_index("moment_id")
+    queries.loc[queries["moment_id"] == queries["moment_id"].iloc[0], "query"] = "An older text."
+    tables.QUERIES.write(queries)
+    pseudo.main()
+
+    pool = pd.read_parquet(tables.RELEASE / "corpus/corpus.parquet").set_index("_id")
+    assert pool.index.tolist() == sorted(moments.index)
+    assert set(pool["text"]) == {""}
+    assert pool["title"].tolist() == moments["video_id"].reindex(pool.index).tolist()
+    assert set(pool["duration"]) == {200.0}
+    entry = files.read_json(pseudo.MANIFEST)["files"]["corpus/corpus.parquet"]
+    assert entry["rows"] == len(moments)
+
+    judged = queries[queries["split"] == "test"]
+    texts = tables.CAPTIONS.read().set_index("moment_id")["caption"]
+    hidden = texts.isin(judged["query"]) | texts.index.isin(judged["moment_id"])
+    segments = moments[["video_id", "start", "end"]].itertuples(index=False, name=None)
+    expected = set(zip(segments, texts.mask(hidden, "").reindex(moments.index), strict=True))
+    in_json = {
+        ((moment["video_name"], *moment["timestamp"]), moment["caption"])
+        for query in files.read_json(training_sets.training_path(40))
+        for moment in query["relevant_moment"]
+    }
+    lists = pd.read_parquet(training_sets.training_path(40, "parquet"))["relevant_moment"]
+    in_parquet = {
+        ((moment["video_name"], *moment["timestamp"]), moment["caption"])
+        for moments_of_query in lists
+        for moment in moments_of_query
+    }
+    assert in_json == in_parquet
+    assert in_json <= expected
+    assert "" in {caption for _, caption in in_json}
 
 
 def test_a_corpus_is_read_alike_in_one_three_and_eight_shards_and_in_none(corpus, monkeypatch):

@@ -1,10 +1,13 @@
 """Drawing queries: equal texts, frozen queries, and how little one caption changes."""
 
+import hashlib
+
 import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from pipeline.core import captions as in_use
 from pipeline.core import tables
 from pipeline.core.captions import join_captions, text_key
 from pipeline.core.sections import Split
@@ -23,6 +26,10 @@ def draw_split(texts: dict[str, str], seed=1, val=2, test=3, frozen=NONE_FROZEN,
     return split(make_captions(texts), frozen, params)
 
 
+def made_from(table: pd.DataFrame) -> set[str]:
+    return set(table["moment_id"])
+
+
 def select_texts(table: pd.DataFrame, name: str) -> set[str]:
     return set(text_key(table.loc[table["split"] == name, "query"]))
 
@@ -38,13 +45,36 @@ captions = (
 def test_sizes_are_as_asked_and_every_other_caption_trains():
     table = draw_split(DISTINCT).table
     assert table["split"].value_counts().to_dict() == {"train": 15, "test": 3, "val": 2}
-    assert set(table["query_id"]) == set(DISTINCT)
+    assert made_from(table) == set(DISTINCT)
+
+
+def test_a_judged_query_has_an_id_of_its_text_and_a_training_query_its_moments():
+    table = draw_split({**DISTINCT, "m99": "Jemand gießt „Tee“ ein."}, val=9, test=9).table
+    judged, train = table[table["split"] != "train"], table[table["split"] == "train"]
+    digests = [hashlib.sha256(text.encode()).hexdigest() for text in judged["query"]]
+    assert judged["query_id"].tolist() == [f"q{digest[:12]}" for digest in digests]
+    assert (train["query_id"] == train["moment_id"]).all()
+    for _, rows in judged.groupby("split"):
+        assert rows["query_id"].is_monotonic_increasing
+
+
+def test_texts_of_the_same_id_are_an_error_that_names_both(monkeypatch):
+    monkeypatch.setattr(in_use, "ID_DIGITS", 1)
+    with pytest.raises(SplitError, match=r"id q. stands for two texts, 'Some.*' and 'Some.*review"):
+        draw_split(DISTINCT, val=9, test=9)
+
+
+def test_a_judged_query_whose_id_is_a_moments_is_an_error_that_names_both():
+    [drawn] = draw_split(DISTINCT, val=1, test=0).table["query_id"][:1]
+    texts = {f"{drawn}" if name == "m05" else name: text for name, text in DISTINCT.items()}
+    with pytest.raises(SplitError, match=rf"id {drawn} stands for two texts, .*thing 5"):
+        draw_split(texts, val=1, test=0)
 
 
 def test_equal_texts_are_one_query_of_the_smallest_id_and_none_of_them_trains():
     texts = {"m3": " She waves. ", "m1": "she WAVES.", "m2": "She waves.", "m9": "He sits."}
     result = draw_split(texts, val=1, test=1)
-    assert set(result.table["query_id"]) == {"m1", "m9"}
+    assert made_from(result.table) == {"m1", "m9"}
     assert result.metrics["train_left_out_as_equal"] == 2
     assert result.metrics["distinct_texts"] == 2
 
@@ -53,18 +83,19 @@ def test_letters_that_lower_case_does_not_join_are_folded():
     result = draw_split(
         {"m1": "Die Straße.", "m2": "DIE STRASSE.", "m3": "Er winkt."}, val=1, test=1
     )
-    assert set(result.table["query_id"]) == {"m1", "m3"}
+    assert made_from(result.table) == {"m1", "m3"}
 
 
 def test_frozen_queries_of_equal_text_are_refused():
-    queries = {"query_id": ["a", "b"], "query": ["He waves.", " he WAVES. "], "split": "val"}
+    texts = ["He waves.", " he WAVES. "]
+    queries = {"query_id": ["a", "b"], "query": texts, "split": "val", "moment_id": None}
     with pytest.raises(SplitError, match=r"queries\.csv: a, b have the same text"):
         draw_split(DISTINCT, frozen=tables.QUERIES.check(pd.DataFrame(queries)))
 
 
 def test_a_frozen_training_query_is_refused(tmp_path):
     path = tmp_path / "queries.csv"
-    path.write_text("query_id,query,split\nm1,He waves.,train\n")
+    path.write_text("query_id,query,split,moment_id\nq1,He waves.,train,m1\n")
     with pytest.raises(TableError, match="line 2, split: 'train' is not one of val, test"):
         tables.FROZEN_QUERIES.read(path)
 
@@ -136,14 +167,22 @@ def test_another_seed_draws_other_queries():
 
 
 def test_frozen_queries_are_taken_as_they_are():
-    rows = [("m01", "An older wording.", "val")]
-    frozen = tables.QUERIES.check(pd.DataFrame(rows, columns=tables.QUERIES.columns))
+    rows = [("q1", "An older wording.", "val", "m01"), ("q2", "Nobody's.", "test", None),
+            ("m02", "Of an id that is a moment's.", "test", None)]  # fmt: skip
+    frozen = tables.FROZEN_QUERIES.check(pd.DataFrame(rows, columns=tables.QUERIES.columns))
     result = draw_split(DISTINCT, val=5, test=5, frozen=frozen)
-    table = result.table.set_index("query_id")
-    assert table.loc["m01"].to_dict() == {"query": "An older wording.", "split": "val"}
-    assert (table.drop("m01")["split"] == "train").all()
-    assert len(table) == len(DISTINCT)
+    judged, train = result.table[:3], result.table[3:]
+    pd.testing.assert_frame_equal(judged, frozen)
+    assert (train["split"] == "train").all()
+    assert set(train["query_id"]) == set(DISTINCT) - {"m01", "m02"}
     assert result.metrics["frozen"]
+
+
+def test_a_frozen_query_with_the_id_of_another_moment_is_an_error():
+    row = ("m02", "An older wording.", "val", "m01")
+    frozen = tables.FROZEN_QUERIES.check(pd.DataFrame([row], columns=tables.QUERIES.columns))
+    with pytest.raises(SplitError, match=r"id m02 stands for .* 'An older wording\.'"):
+        draw_split(DISTINCT, frozen=frozen)
 
 
 def test_more_queries_than_texts_is_a_clear_error():

@@ -11,7 +11,8 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from support.studio import Studio
 
 from annotation.label_studio import guideline
-from annotation.label_studio.page import OPTIONS, label_config, task_data
+from annotation.label_studio.page import label_config, task_data
+from annotation.label_studio.records import OPTIONS
 
 LAPTOP = {"width": 1280, "height": 800}
 PASSWORD = "a-good-password"  # noqa: S105

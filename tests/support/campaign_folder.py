@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import pandas as pd
-from opened import STANDARD
+from opened import LABELS, STANDARD
 
 from annotation.label_studio import guideline, keys, settings
 from pipeline.campaign.campaign import FORMAT
@@ -67,6 +67,7 @@ class CampaignFolder:
         nothing = (tables.PAIRS, tables.JUDGMENTS, tables.JUDGMENT_HISTORY, tables.EXTEND)
         people = (tables.GOLD, tables.EXAM, tables.EXAM_ANSWERS, tables.QUALIFICATIONS)
         decided = (tables.AUDIT, tables.TOPUP, tables.VOIDED, tables.DEPARTURES)
+        decided += (tables.DEVIATIONS,)
         for table in (*nothing, *people, *decided, tables.ADJUDICATIONS, tables.SECOND_LOOK):
             self.put(table, table.empty())
         self.open()
@@ -87,6 +88,7 @@ class CampaignFolder:
         """Open a campaign, under the guideline of this version."""
         guide, opened_at = guideline.current(STANDARD), "2026-01-01T00:00:00Z"
         first = {"version": guide.version, "sha": guide.sha, "since": opened_at, "reason": None}
+        first |= {"labels": LABELS}
         fields = {
             "format": FORMAT,
             "commit": None,
@@ -191,7 +193,7 @@ def _contents(size):
     """Yield each table of the pipeline, and its rows."""
     ids = _ids(size)
     moments = [moment for _, moment, _ in ids]
-    yield tables.QUERIES, [(f"q{q:03}", query_of(q), "test") for q in range(size.queries)]
+    yield tables.QUERIES, [(f"q{q:03}", query_of(q), "test", None) for q in range(size.queries)]
     yield tables.CANDIDATES, [(*row, 0.5, 1) for row in ids]
     yield tables.VIDEOS, pd.DataFrame({"video_id": ["v"], "duration": [900.0], "path": ""})
     text = f"{CAPTION} as it was described"

@@ -5,6 +5,7 @@ What it should meet on the way is written in the file `fate` of its folder:
 program on its port.
 """
 
+import json
 import os
 import socket
 import subprocess
@@ -44,6 +45,8 @@ class Handler(BaseHTTPRequestHandler):
         authorized = self.headers["Authorization"] == f"Token {TOKEN}"
         self.send_response(200 if authorized else 401)
         self.end_headers()
+        if self.path == "/api/version/" and Path("release").exists():
+            self.wfile.write(json.dumps({"release": Path("release").read_text()}).encode())
 
 
 if __name__ == "__main__":
@@ -56,10 +59,11 @@ if __name__ == "__main__":
     if Path("fate").exists() and Path("fate").read_text().startswith("broken"):
         sys.exit(Path("fate").read_text())
     time.sleep(float(os.environ.get("FAKE_SECONDS", "0.1")))
-    database = Path(options["--data-dir"], "label_studio.sqlite3")
-    if not database.exists():
-        database.write_text(os.environ["LABEL_STUDIO_USER_TOKEN"])
-    TOKEN = database.read_text()
+    token = Path(options["--data-dir"], "token")
+    if not token.exists():
+        token.write_text(os.environ["LABEL_STUDIO_USER_TOKEN"])
+    TOKEN = token.read_text()
+    token.with_name("label_studio.sqlite3").touch()
     port = int(options["-p"])
     let_a_rival_in("look", port)
     while is_taken(port):

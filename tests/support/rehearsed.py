@@ -56,11 +56,13 @@ def rehearsed(videos=32, val=10, test=30, batch=10, seed=1) -> Rehearsed:
     records = list(sample.annotate(script, takes, params.seed))
     scenes = {str(record["desc_id"]): true_levels.parse_scene(record) for record in records}
 
-    def truth(query: str, moment: str) -> int:
-        return true_levels.true_level(scenes[query], scenes[moment], script)
-
     moments = _moments(records)
     queries = _queries(moments, val, test)
+    made_from = dict(zip(queries["query_id"], queries["moment_id"], strict=True))
+
+    def truth(query: str, moment: str) -> int:
+        return true_levels.true_level(scenes[made_from[query]], scenes[moment], script)
+
     candidates = _candidates(queries, moments, batch)
     return Rehearsed(queries, tuple(_rounds(queries, candidates, moments, truth, seed)), truth)
 
@@ -75,8 +77,9 @@ def _queries(moments, val, test) -> pd.DataFrame:
     distinct = moments[~captions.text_key(moments["caption"]).duplicated()]
     selection = distinct.sample(val + test, random_state=7).sort_values("moment_id")
     split = ["val"] * val + ["test"] * test
-    columns = {"query_id": selection["moment_id"], "query": selection["caption"], "split": split}
-    return tables.FROZEN_QUERIES.check(pd.DataFrame(columns).reset_index(drop=True))
+    columns = {"query_id": selection["caption"].map(captions.name_query), "split": split}
+    named = selection.assign(query=selection["caption"], **columns)[tables.FROZEN_QUERIES.columns]
+    return tables.FROZEN_QUERIES.check(named.reset_index(drop=True))
 
 
 def _candidates(queries, moments, batch) -> pd.DataFrame:

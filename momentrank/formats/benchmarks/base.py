@@ -107,11 +107,10 @@ def texts_of(queries: list[str], texts: Iterable[object]) -> dict[str, str]:
 
 
 def longest(pairs: Any) -> dict[str, float]:
-    """Return the longest duration of each video that has one; what no float holds is none."""
+    """Return the longest duration of each video that has one."""
     durations: dict[str, float] = {}
     for video, duration in pairs:
-        is_number = type(duration) in {int, float} and abs(duration) <= LATEST
-        if is_number and isinstance(video, str):
+        if isinstance(video, str) and type(duration) in {int, float}:
             durations[video] = max(float(duration), durations.get(video, 0.0))
     return durations
 

@@ -14,7 +14,6 @@ from momentrank.formats.benchmarks.base import (
     JsonFormat,
     Reading,
     has_key,
-    longest,
     parse_list,
     read_run,
     require_truth,
@@ -66,7 +65,7 @@ def read_annotations(records: Column, _: Reading) -> Table:
         counts = (
             (name, record.get(SEGMENTS)) for name, record in zip(names, records.values, strict=True)
         )
-        return longest((name, n * SEGMENT_SECONDS) for name, n in counts if type(n) is int)
+        return {name: float(n * SEGMENT_SECONDS) for name, n in counts if type(n) is int}
 
     columns = (start, end, np.ones(len(video)))
     table = Table(spread(queries, lists), video, *columns, rows.location, queries)

@@ -14,12 +14,15 @@ from pipeline.language.lexicon import (
     GENDER_OF_NOUN,
     PLURAL_TITLES,
     TITLES,
+    title_key,
+    title_pattern,
     words,
 )
 from pipeline.names.base import Span
 from pipeline.names.evidence.judging import is_name
-from pipeline.names.evidence.lists import first_names
+from pipeline.names.evidence.lists import first_names, is_elsewhere, lemmas, may_be_adverb
 from pipeline.names.evidence.surroundings import surroundings_of
+from pipeline.names.refinement import is_of_event
 
 # Names that a tagger need not mark
 
@@ -95,6 +98,7 @@ _LETTERS_BEFORE = re.compile(r"\w*$")
 _LETTERS_AFTER = re.compile(r"\w*")
 _LINK = re.compile(r"\s*[,;:&/]\s*(?:(?:and|then)\b\s*)*|\s+(?:and\s+)?|(?<=[a-z]{2})\.(?=[A-Z])")
 _CAPITAL_BEFORE = re.compile(r"(?:(?P<lower>[a-z,;]\s)|^\s*)([A-Z][\w-]*)\s+$")
+_OF_FEASTS = frozenset(("day", "eve", "evening", "morning", "night"))
 _NO_NAME = re.compile(r"^[\W_]+|(?:['\u2019`\u00b4]s|[\W_]+)$", re.IGNORECASE)
 
 
@@ -117,8 +121,15 @@ def _with_capital_before(text: str, name: Name, free_from: int) -> Name:
     word = match[2].lower() if match else ""
     if not match or match.start(2) < free_from or word in _BEFORE_NAMES:
         return name
-    begins = word in syntax.PHRASE_STARTS or word.endswith(("ing", "ed", "ly"))
-    return name if begins and not match["lower"] else Name(match.start(2), name.end, loose=True)
+    is_event = word in _OF_FEASTS or is_of_event(text[: match.start(2)], word)
+    if is_elsewhere(word) or is_event:
+        return name  # on Monday Ann sings; on New Year's Eve Ann sings
+    # Smiling Ann, yesterday Ann; but Wing Commander Ann.
+    inflected = word.endswith(("ing", "ed", "ly")) and word not in lemmas(word)
+    begins = inflected or may_be_adverb(word) or word in syntax.PHRASE_STARTS
+    if begins and not match["lower"]:
+        return name
+    return _with_capital_before(text, Name(match.start(2), name.end, loose=True), free_from)
 
 
 def _repeats(text: str, spans: Iterable[Span]) -> Iterator[Span]:
@@ -197,14 +208,8 @@ class Mention(NamedTuple):
 
 _SHORT = 3
 """Letters up to which a name that ends in s is not taken for one with an extra s."""
-_TITLE_NAMES = "|".join(sorted((*TITLES, *PLURAL_TITLES), key=len, reverse=True))
-_TITLE_BEFORE = re.compile(
-    rf"(?<![\w'\u2019-])(?P<the>(?:an?|the|his|her|their|my)\s+)?(?P<title>{_TITLE_NAMES})"
-    r"(?:\.\s*|\s+|(?<=Dr|Mr|Ms),\s*)$",
-    re.IGNORECASE,
-)
 _DETERMINER = re.compile(r"\b(?:an?|the|his|her|their|my)\s+$", re.IGNORECASE)
-_TITLE_WITHIN = re.compile(rf"({_TITLE_NAMES})\b", re.IGNORECASE)
+_TITLE_WITHIN = re.compile(rf"({title_pattern()})\b", re.IGNORECASE)
 _NAME_AFTER = re.compile(r"(?:\.\s*|\s+)[A-Z][\w-]*|\.")
 _WORD = re.compile(r"\w+(?:[-'\u2019]\w+)*")
 _POSSESSIVE = re.compile(r"\s?['\u2019`\u00b4]s(?!\w)|['\u2019](?=\s\w)")
@@ -217,6 +222,8 @@ def find_mentions(text: str, spans: Sequence[Span], names: Collection[str] = ())
     mentions: list[Mention] = []
     for name in _find_names(text, spans):
         mention = _mention(text, name, names)
+        if mentions and mention.start <= mentions[-1].start:
+            mentions.pop()  # it is in the title: Chief Petty Officer
         free_from = mentions[-1].end if mentions else 0
         if mention.end > free_from:
             mentions.append(mention._replace(start=max(mention.start, free_from)))
@@ -227,7 +234,8 @@ def _mention(text: str, name: Name, names: Collection[str]) -> Mention:
     start, end, title = _with_title(text, name)
     body = tuple(_WORD.findall(text[start:end].lower()))
     if title:
-        body = tuple(word for word in body if word not in TITLES and word not in PLURAL_TITLES)
+        either = {*title.split(), *TITLES, *PLURAL_TITLES}
+        body = tuple(word for word in body if word not in either)
     left, right = text[:start], text[end:]
     if len(body) == 1 and body[0] in GENDER_OF_NOUN and body[0] not in first_names():
         # Mom, the Waiter: a noun with a capital, not a name.
@@ -247,19 +255,22 @@ def _with_title(text: str, name: Name) -> tuple[int, int, str | None]:
     """Return a name with the titles before it, or at its start; a bare title needs a name."""
     start, end, _ = name
     within = _TITLE_WITHIN.match(text, start, end)
-    titles = [within[1].lower()] if within else []
+    titles = [title_key(within[1])] if within else []
     if within and within.end() == end:
         if after := _NAME_AFTER.match(text, end):
             end = after.end()
         # `the Dean` is a title without a name, but Dean is called so.
         elif within[1].lower() in first_names() and not _DETERMINER.search(text[:start]):
             titles = []
-    while before := _TITLE_BEFORE.search(text[:start]):
-        # `the doctor Ann` has a noun, not a title: `context` handles it.
-        if before["the"] and before["title"].islower():
-            break
-        start = before.start("title")
-        titles.append(before["title"].lower())
+    # `the doctor Ann` has a noun, not a title: `context` handles it.
+    while (before := syntax.title_before(text[:start])) and not before.is_definite:
+        start = before.start
+        titles.append(before.key)
+    if titles and text[start].isupper():  # Wing Commander
+        start = _with_capital_before(text, Name(start, end), 0).start
+    whole = title_key(text[start : within.end() if within else name.start].strip())
+    if titles and whole in TITLES:
+        return start, end, whole
     titles.sort(key=lambda title: title in TITLES and TITLES[title].role is None)
     return start, end, titles[0] if titles else None
 

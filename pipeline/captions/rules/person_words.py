@@ -11,6 +11,7 @@ from typing import NamedTuple
 from pipeline.captions.rules.coreference import Person
 from pipeline.language.lexicon import NUMBERS, Gender, plural
 from pipeline.language.syntax import NO_VERBS
+from pipeline.names import truecase
 
 PAIR = 2
 Options = Sequence[tuple[str, int]]
@@ -170,9 +171,13 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     return _tidy(_append_original(edited, text[at:], beside=True)) if at else text
 
 
+def _starts_sentence(before: str) -> bool:
+    return bool(_SENTENCE_START.search(before)) and not truecase.ends_abbreviated(before)
+
+
 def _append_original(edited: _Edited, text: str, *, beside: bool) -> _Edited:
     """Add original text; its first letter counts as touched if it is `beside` an edit."""
-    if edited.text and _SENTENCE_START.search(edited.text) and beside:
+    if edited.text and beside and _starts_sentence(edited.text):
         text = text[:1].upper() + text[1:]  # a name was dropped from the start of a sentence
     touched = str(int(beside)).ljust(len(text), "0")[: len(text)]
     return _Edited(edited.text + text, edited.touched + touched)
@@ -192,7 +197,7 @@ def _append_phrase(edited: _Edited, phrase: str, after: str) -> _Edited:
 
 def _fit_phrase(before: str, phrase: str, after: str) -> str:
     """Return a phrase in sentence case, with a space where a name touched a word."""
-    if _SENTENCE_START.search(before):
+    if _starts_sentence(before):
         phrase = phrase[0].upper() + phrase[1:]
     lead = " " if before[-1:].isalnum() and phrase[0].isalnum() else ""
     return lead + phrase + (" " if after[:1].isalnum() else "")

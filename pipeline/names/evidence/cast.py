@@ -41,15 +41,19 @@ class Cast(NamedTuple):
         return tuple(keys) in self.names
 
     def spans(self, text: str) -> list[Span]:
-        """Return the names of the cast in a text, each of its words with a capital."""
+        """Return the names of the cast in a text, in any letter case."""
         words = list(truecase.words(text)) if self.names else []
         longest = max(map(len, self.names), default=0)
         runs = (words[at : at + n] for at in range(len(words)) for n in range(1, longest + 1))
         return [
             Span(run[0].start, run[-1].end, text[run[0].start : run[-1].end], 1.0)
             for run in runs
-            if not any(word.is_lower for word in run) and self.is_name([w.key for w in run])
+            if self.is_name([word.key for word in run])
         ]
+
+    def words(self) -> frozenset[str]:
+        """Return the single words that are names of the cast."""
+        return frozenset(name[0] for name in self.names if len(name) == 1)
 
     def is_no_name(self, keys: Sequence[str]) -> bool:
         """Tell whether the words of a text, in lower case, are listed as not a name."""

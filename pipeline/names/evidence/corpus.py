@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
+from pipeline.language.syntax import PHRASE_STARTS
 from pipeline.names import truecase
 from pipeline.names.base import Span
 from pipeline.names.evidence import lists
@@ -51,6 +52,19 @@ def full_names(text: str) -> list[Span]:
         if text[first.end : second.start] == " "
         and first.key in lists.given_names()
         and second.key in lists.family_names()
+    ]
+
+
+def possible_names(text: str) -> list[Span]:
+    """Return the first names of the lists, those that are also a word among them: Grant, May."""
+    return [
+        Span(word.start, word.end, text[word.start : word.end], 1.0)
+        for word in truecase.words(text)
+        if not word.is_lower
+        and word.key in lists.given_names()
+        and not text[word.start : word.end].isupper()
+        and not lists.is_elsewhere(word.key)
+        and word.key not in PHRASE_STARTS | lists.listed("lists", "kinds")
     ]
 
 

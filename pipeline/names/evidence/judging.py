@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from pipeline.language.lexicon import GENDER_OF_NOUN, GENDER_OF_PLURAL, TITLES, words
 from pipeline.names.evidence import lists, roles
 from pipeline.names.evidence.cast import Cast
+from pipeline.names.evidence.lower_case import Kind, weigh_lower
 from pipeline.names.evidence.place_context import (
     is_attribute,
     is_somewhere,
@@ -23,7 +24,7 @@ from pipeline.names.evidence.weighing import weigh, weigh_place
 
 Reason = Literal[
     "cast", "title", "named", "listed", "full-name", "corpus", "role", "tagger",
-    "not-a-name", "thing", "elsewhere", "place", "attribute", "headline", "start", "word",
+    "lower", "not-a-name", "thing", "elsewhere", "place", "attribute", "headline", "start", "word",
     "unknown",
 ]  # fmt: skip
 
@@ -36,6 +37,7 @@ FULL = 2
 COMPANY, JOINED = 1, 2
 """Points (`weighing`) of a person named near it: Nora sees Quill; and of Quill and Nora."""
 _SHORT_TITLES = words("titles", "announcing")
+_OF_KIN = frozenset(("aunt", "auntie", "grandma", "grandpa", "uncle"))
 _AND = re.compile(r"(?:,? and|,| &) ([A-Z][\w-]*)")
 _BEFORE_AND = re.compile(r"([A-Z][\w-]*)(?:,? and|,| &) $")
 _NAMED = re.compile(r"\b([\w-]+)\s*,?\s+(?:who\s+is\s+|who's\s+)?(?:named|called)\s+$")
@@ -44,7 +46,7 @@ _NAMED = re.compile(r"\b([\w-]+)\s*,?\s+(?:who\s+is\s+|who's\s+)?(?:named|called
 class Verdict(NamedTuple):
     """The decision: it is a person's name, it may be one, or neither; and why."""
 
-    kind: Literal["name", "weak", "none"]
+    kind: Kind
     reason: Reason
 
 
@@ -54,6 +56,7 @@ class Known(NamedTuple):
     Attributes:
         cast: its cast list.
         people: the words that are people there.
+        named: the words that are names there, or in its cast, and may be so in lower case.
         words: those of them that it writes without a capital as often: House.
         share: the share of texts that name a person by the lists; sets how little evidence is
             enough.
@@ -62,6 +65,7 @@ class Known(NamedTuple):
     cast: Cast
     people: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
+    named: frozenset[str] = frozenset()
     share: float = 0.0
 
     @property
@@ -81,13 +85,13 @@ def judge(around: Surroundings, known: Known) -> Verdict:
         return Verdict("name", "tagger") if known.names_people else Verdict("weak", "unknown")
     if known.cast.is_no_name(around.keys):
         return Verdict("none", "not-a-name")
-    if known.cast.is_name(around.keys):
-        return Verdict("name", "cast")
-    if reason := _against(around, known):
+    if around.is_lower and not known.named.isdisjoint(around.keys):
+        return Verdict(weigh_lower(around), "lower")
+    is_cast = known.cast.is_name(around.keys)
+    if reason := None if is_cast else _against(around, known):
         return Verdict("none", reason)
-    if reason := _for(around, known):
-        return Verdict("name", reason)
-    return _neither(around, known)
+    reason = "cast" if is_cast else _for(around, known)
+    return Verdict("name", reason) if reason else _neither(around, known)
 
 
 def is_name(around: Surroundings, cast: Cast | None = None) -> bool:
@@ -120,7 +124,17 @@ def _for(around: Surroundings, known: Known) -> Reason | None:
         return None
     if is_full_name(around):
         return "full-name"
-    return None if around.headline else _for_by_place(around, known)
+    if around.headline:
+        return None
+    return _for_by_place(around, known) or ("corpus" if _is_of_texts(around, known) else None)
+
+
+def _is_of_texts(around: Surroundings, known: Known) -> bool:
+    """Tell whether another text has it as a name, and nothing here speaks for a common word."""
+    if is_attribute(around) or known.named.isdisjoint(around.keys):
+        return False
+    common = any(map(lists.is_word, around.keys))
+    return not common or not around.at_start or roles.acts_or_owns(around, wide=True)
 
 
 def _is_named(around: Surroundings) -> bool:
@@ -173,7 +187,8 @@ def _neither(around: Surroundings, known: Known) -> Verdict:
     if is_somewhere(around):
         return Verdict("weak", "place")
     if is_attribute(around):
-        return Verdict("weak", "attribute")
+        kind_of_thing = around.at_start and all(map(lists.is_word, around.keys))
+        return Verdict("none" if kind_of_thing else "weak", "attribute")
     if around.at_start:
         ordinary = all(map(lists.is_word, around.keys)) and not known.names_people
         acts = lists.given_names().intersection(around.keys) and roles.acts(around, wide=True)
@@ -214,9 +229,10 @@ def _has_title(around: Surroundings) -> bool:
         return True
     if not before & TITLES.keys() or around.headline or any(map(lists.is_elsewhere, names)):
         return False
-    return not any(map(lists.is_word, names)) or (
-        lists.family_names().issuperset(names) and roles.acts_or_owns(around)
-    )
+    if not all(map(lists.is_word, names)) or before & _OF_KIN:
+        return True
+    known = lists.given_names() | lists.family_names()
+    return known.issuperset(names) and roles.acts_or_owns(around, wide=True)
 
 
 def _may_be_named(around: Surroundings) -> bool:

@@ -104,6 +104,16 @@ def may_be_noun(word: str) -> bool:
     return "NOUN" in _lemmas(word)
 
 
+def may_be_adjective(word: str) -> bool:
+    """Tell whether a word, in lower case, can be an adjective, among other things: green."""
+    return "ADJ" in _lemmas(word)
+
+
+def may_be_adverb(word: str) -> bool:
+    """Tell whether a word, in lower case, can be an adverb, among other things: yesterday."""
+    return "ADV" in _lemmas(word)
+
+
 @cache
 def lemmas(word: str) -> frozenset[str]:
     """Return the verbs, in their base form, that a word can be of: walks, walked, walking."""

@@ -2,6 +2,7 @@
 
 import re
 
+from pipeline.language.lexicon import GENDER_OF_NOUN
 from pipeline.language.syntax import DITRANSITIVE, PHRASE_STARTS, PREPOSITIONS
 from pipeline.names.evidence import roles
 from pipeline.names.evidence.lists import (
@@ -18,11 +19,20 @@ from pipeline.names.evidence.surroundings import Surroundings
 _HAVE_SUBJECT = frozenset(("is", "are", "was", "were", "has", "have"))
 """Verbs whose subject comes right before them."""
 _READ = re.compile(r"\bread(?:s|ing)?\s+(?:[A-Z][\w-]*\s+(?:(?:for|of|to|and|with)\s+)?)+$")
+BESIDE = 20
+"""Characters beside a name that may make it one of a pair: Romeo and Juliet."""
+_OF_WORK = re.compile(
+    r"\b(?:aria|arias|chapter|copy|excerpt|line|lines|passage|performance|poster|production|quote"
+    r"|recording|rehearsal|scene|scenes|score|screening)\s+(?:from|for|of)\s+$"
+)
+_OF_CAPITAL = re.compile(r"[a-z,]\s+(?:the\s+)?([A-Z][a-z]+)\s+of\s+(?:the\s+)?$")
 _OWN_THING = re.compile(r"['\u2019]s\s+([A-Z][\w-]*)")
 
 
 def is_thing(around: Surroundings) -> bool:
     """Tell whether it is in the name of a place, a make or a thing: Crosby Street, Ann's Diner."""
+    if _is_in_phrase(around):
+        return True
     if len(around.run) > 1 and around.run[-1] in listed("around", "things_after"):
         return True
     inside = around.run.index(around.keys[-1]) if around.keys[-1] in around.run else 0
@@ -35,6 +45,17 @@ def is_thing(around: Surroundings) -> bool:
         return roles.has_determiner(around) or is_attribute(around)
     owned = _OWN_THING.match(around.right)
     return owned is not None and is_word(owned[1].lower()) and not is_elsewhere(owned[1].lower())
+
+
+def _is_in_phrase(around: Surroundings) -> bool:
+    """Tell whether it is in the name of a thing or a work: the Cup of Ann, a line from Hamlet."""
+    of = _OF_CAPITAL.search(around.left)
+    beside = f"{around.left[-BESIDE:]}{' '.join(around.run)}{around.right[:BESIDE]}".lower()
+    return (
+        (of is not None and of[1].lower() not in GENDER_OF_NOUN)
+        or _OF_WORK.search(around.left) is not None
+        or any(pair in beside for pair in listed("lists", "pairs"))
+    )
 
 
 def is_to_be_read(around: Surroundings) -> bool:

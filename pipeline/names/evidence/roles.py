@@ -3,7 +3,7 @@
 import re
 
 from pipeline.language.lexicon import GENDER_OF_NOUN
-from pipeline.language.syntax import DITRANSITIVE, PHRASE_STARTS
+from pipeline.language.syntax import DETERMINERS, DITRANSITIVE, PHRASE_STARTS
 from pipeline.names.evidence.lists import lemmas, listed
 from pipeline.names.evidence.surroundings import Surroundings
 
@@ -12,6 +12,7 @@ _ADVERBS = frozenset(
 )
 _BE = frozenset(("is", "was", "are", "were"))
 _UNINFLECTED = frozenset(("cut", "hit", "put", "set", "shut", "split", "spread"))
+_REFLEXIVE = frozenset(("herself", "himself"))
 _PRONOUNS = frozenset(("he", "she", "him", "her", "they", "them"))
 _AND_SOMEBODY = re.compile(r"\s*,?\s+(?:and|&)\s+(?:(?:an?|the|another|his|her)\s+)?([a-z]+)\b")
 _POSSESSED = re.compile(r"\b(?:his|her)\s+(?:[a-z]+\s+)??([a-z]+)\b")
@@ -30,11 +31,14 @@ def acts(around: Surroundings, *, wide: bool = False) -> bool:
     after = [word for word in around.after(3) if word not in _ADVERBS and word[-2:] != "ly"]
     if not after or around.is_possessive or _is_object(around):
         return False
+    if not _REFLEXIVE.isdisjoint(after[1:]) and lemmas(after[0]):
+        return True
     if after[0] in _BE:
         doing = after[1:2] != [] and after[1].endswith("ing")
         return _is_deed(after[1], wide) if doing else wide and not _is_done(after[1:2])
     inflected = not after[0].endswith("ing") and after[0] not in lemmas(after[0])
-    return inflected and _is_deed(after[0], wide)
+    has_object = wide and bool(lemmas(after[0])) and after[1:2] != [] and after[1] in DETERMINERS
+    return inflected and (has_object or _is_deed(after[0], wide))
 
 
 def acts_or_owns(around: Surroundings, *, wide: bool = False) -> bool:

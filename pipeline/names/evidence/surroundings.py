@@ -38,6 +38,7 @@ class Surroundings(NamedTuple):
         headline: the text capitalises ordinary words too.
         quoted: it is in a quotation.
         company: the words of the candidates near it, in lower case.
+        is_lower: none of its words has a capital.
     """
 
     keys: tuple[str, ...]
@@ -48,6 +49,7 @@ class Surroundings(NamedTuple):
     headline: bool
     quoted: bool = False
     company: frozenset[str] = frozenset()
+    is_lower: bool = False
 
     @property
     def is_possessive(self) -> bool:
@@ -97,6 +99,7 @@ def _around(text: str, span: Span, words: Sequence[truecase.Word], headline: boo
         at_start=words[first].is_first,
         headline=headline,
         quoted=opens_quote(text[: span.start]),
+        is_lower=all(words[n].is_lower for n in inside),
     )
 
 

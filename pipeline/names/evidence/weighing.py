@@ -53,8 +53,12 @@ def _weigh_word(around: Surroundings, place_weight: int) -> int:
     first_name = LISTED * any(key in lists.given_names() for key in keys)
     first_name = SURE if any(map(lists.is_given_name, keys)) else first_name
     family = not _is_kind(around) and any(key in lists.family_names() for key in keys)
-    word = all(map(lists.is_word, keys)) * (1 + (needs or not (first_name or family)))
-    return first_name + LISTED * family - word
+    if all(map(lists.is_word, keys)):
+        # In mid-sentence the capital of a first name is its own, even if it is a word too.
+        return (
+            first_name + LISTED * family - (1 + needs if alone else not first_name and 2 - family)
+        )
+    return first_name + LISTED * family
 
 
 def _is_alone(around: Surroundings) -> bool:

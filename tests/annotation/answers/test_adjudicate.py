@@ -132,6 +132,9 @@ class Server:
     def answers(self, project, since):
         return self.tasks
 
+    def whoami(self):
+        return None
+
     def users(self):
         return {"eva@example.org": OURS}
 
@@ -232,7 +235,7 @@ def test_nothing_happens_without_a_server_or_after_the_close(campaign, command, 
     campaign.open(closed_at="2026-02-01T00:00:00Z")
     code, *output = command("annotation.adjudicate")
     assert code != 0
-    assert "revert the commit that closed it" in "".join(output)
+    assert "open it again: git restore" in "".join(output)
 
 
 def test_the_status_counts_what_was_decided(campaign):

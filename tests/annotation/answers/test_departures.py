@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from opened import OPEN
 from test_pulling import (
     KEY,
     NOTHING,
@@ -25,7 +26,7 @@ from test_pulling import (
 from annotation.answers import pulling
 from annotation.answers.departures import find_left, update_departures
 from annotation.answers.history import first_pairs
-from annotation.answers.judgments import Owner, sort_answers
+from annotation.answers.judgments import Owner, Rules, sort_answers
 from pipeline.core import tables
 
 NEVER = tables.DEPARTURES.empty()
@@ -35,7 +36,8 @@ LEFT = "left"
 
 def then(before, *tasks, owner):
     """Return the history after another pull, and what was refused in it."""
-    rows = sort_answers(tasks, owner, SIGNER, first_pairs=first_pairs(before.versions))
+    rules = Rules(SIGNER, OPEN.labels_at, first_pairs=first_pairs(before.versions))
+    rows = sort_answers(tasks, owner, rules)
     return pulling.merge_history(before.versions, rows), [row["reason"] for row in rows.rejected]
 
 

@@ -8,18 +8,27 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from opened import LABELS, OPEN
 from support.campaign_cases import NONE_VOIDED, ledger_of
 
 from annotation.answers import pulling, reader
 from annotation.answers.departures import find_left
 from annotation.answers.history import first_pairs
-from annotation.answers.judgments import Owner, SortedAnswers, sort_answers, trust_all, trust_none
+from annotation.answers.judgments import (
+    Owner,
+    Rules,
+    SortedAnswers,
+    sort_answers,
+    trust_all,
+    trust_none,
+)
 from annotation.label_studio import page
 from annotation.label_studio.errors import StudioError
 from annotation.label_studio.keys import Key, Signer
 from annotation.label_studio.records import AnsweredTask, Project
 from annotation.votes.votes import last_shown, select_counting
 from pipeline.campaign.campaign import CampaignError
+from pipeline.campaign.guideline import CANT_JUDGE
 from pipeline.campaign.pairs import query_sha
 from pipeline.core import tables
 
@@ -30,7 +39,7 @@ KEY = Key("q", "m", 3, "first", SHA, "ab12", "1")
 DIGEST = page.digest(QUERY, CLIP)
 OLD = page.clip_html("/data/local-files/?d=clips/old.mp4")
 OURS, OTHER = 30, 40
-OWNER = Owner(3, OURS)
+OWNER = Owner(3, OURS, people={OURS: 3, OTHER: 4})
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -40,11 +49,11 @@ def at(second):
 
 
 def level(number):
-    return page.result_of(number)[0]
+    return page.result_of(LABELS, number)[0]
 
 
 def reason(name):
-    return page.result_of(None, name)
+    return page.result_of(LABELS | {"tired": "I am tired"}, None, name)
 
 
 THREE = (level(3),)
@@ -63,7 +72,7 @@ def task(*answers, key=KEY, number=1, closed=False, drafts=(), pair=None, query=
 
 def sort_tasks(*tasks, owner=OWNER, trust=trust_none, before=None):
     pairs = first_pairs(tables.JUDGMENT_HISTORY.empty() if before is None else before.versions)
-    return sort_answers(tasks, owner, SIGNER, trust, pairs)
+    return sort_answers(tasks, owner, Rules(SIGNER, OPEN.labels_at, trust, pairs))
 
 
 SHOWN = ledger_of([("q", "m")], sha="ab12").assign(query_sha=SHA)
@@ -122,10 +131,13 @@ AWAY = tables.DEPARTURES.check(pd.DataFrame(LEAVING))
 def owner_who_left(before=None, away=AWAY, until=None):
     """Return the annotator, who is away from minute 5 to minute 9, or stays until a day."""
     versions = tables.JUDGMENT_HISTORY.empty() if before is None else before.versions
-    return Owner(3, OURS, left=find_left(away, {3: until}, versions)(3))
+    left = find_left(away, {3: until}, versions)(3)
+    return OWNER._replace(left=left, set_aside=lambda _, changed: changed == at(20))
 
 
 REFUSED = {
+    "prefilled": task(answer(parent_prediction=5)),
+    "not-as-configured": task(answer(made=20)),
     "left": task(answer(made=6)),
     "bad-key": task(answer(), pair=TAMPERED),
     "not-the-annotator": task(answer(completed_by=OTHER)),
@@ -138,9 +150,9 @@ REFUSED = {
     "malformed": task(answer(result=None)),
     "foreign": task(answer(said=[level(3) | {"from_name": "other"}])),
     "twice": task(answer(said=[level(3), level(3)])),
-    "bad-level": task(answer(said=[level(7)])),
+    "bad-level": task(answer(said=[level(3) | {"value": {"choices": ["3"]}}])),
     "bad-reason": task(answer(said=reason("tired"))),
-    "no-reason": task(answer(said=[level("cant-judge")])),
+    "no-reason": task(answer(said=[level(CANT_JUDGE)])),
     "reason-alone": task(answer(said=reason("broken-clip")[1:])),
     "both": task(answer(said=[level(3), reason("broken-clip")[1]])),
 }
@@ -157,7 +169,9 @@ def test_what_is_no_judgment_is_refused_with_the_reason_and_never_a_level(why):
     [row] = result.rejected
     assert row["reason"] == why
     assert row["annotator"] == 3
-    assert row["origin"] == f"1@{at(6 if why == 'left' else 0)}"
+    assert row["origin"] == f"1@{at({'left': 6, 'not-as-configured': 20}.get(why, 0))}"
+    senders = {"changed-by-another": "annotator 4", "imported": None}
+    assert row["sent_by"] == senders.get(why, "annotator 3")
     assert (row["query_id"], row["moment_id"]) == ((None, None) if why == "bad-key" else ("q", "m"))
     pulling.other_tables(result)
 
@@ -172,6 +186,29 @@ def test_a_task_that_was_copied_here_is_nobodys(pair):
     result = sort_tasks(task(answer(), pair=pair), task(pair=pair))
     assert [row["reason"] for row in result.rejected] == ["bad-key"]
     assert (result.judgments, result.open_tasks) == ([], [])
+
+
+def test_an_answer_stays_prefilled_when_its_prediction_was_deleted():
+    deleted = task(answer(parent_prediction=None))
+    rules = Rules(SIGNER, OPEN.labels_at, prefilled={f"1@{at(0)}"})
+    assert [row["reason"] for row in sort_answers([deleted], OWNER, rules).rejected] == [
+        "prefilled"
+    ]
+
+
+@pytest.mark.parametrize("region", [{"origin": "prediction"}, {"origin": "prediction-changed"}])
+def test_a_choice_that_a_prediction_made_is_prefilled_and_one_made_by_hand_is_not(region):
+    [row] = sort_tasks(task(answer(said=[level(3) | region]))).rejected
+    assert row["reason"] == "prefilled"
+    assert len(sort_tasks(task(answer(said=[level(3) | {"origin": "manual"}]))).judgments) == 1
+
+
+@pytest.mark.parametrize(("sender", "name"), [(OTHER, "annotator 4"), (77, "account 77")])
+@pytest.mark.parametrize("whose", [OURS, OTHER, 77])
+def test_a_refused_answer_says_who_sent_it_whosever_name_it_bears(sender, name, whose):
+    forged = answer(completed_by=whose, updated_by={"id": sender})
+    [row] = sort_tasks(task(forged)).rejected
+    assert (row["annotator"], row["sent_by"]) == (3, name)
 
 
 @pytest.mark.parametrize("who", [{"id": OURS}, OURS])
@@ -675,7 +712,7 @@ def nest(depth):
 
 
 HOSTILE = {
-    "half a character": [level("\ud800")],
+    "half a character": [level(3) | {"value": {"choices": ["\ud800"]}}],
     "a deep list": [level(3) | {"value": {"choices": nest(400)}}],
     "a key that is half a character": [level(3) | {"\udfff": 1}],
 }

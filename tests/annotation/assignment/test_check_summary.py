@@ -84,6 +84,16 @@ def test_the_lead_has_decided_on_who_is_asked_nothing_anyway(folder, repository,
         "annotator 1 was stopped",
         "annotator 2 was stopped",
     ], "a rehearsal tells also of whom it has parted with"
+    figures = {"answered": 10, "plain": None, "quadratic": None}
+    results = [
+        {"annotator": who, "attempt": attempt, "failed": 9 - who, "passed": passed} | figures
+        for who, attempt, passed in [(2, 1, "no"), (2, 2, "no"), (6, 1, "no"), (6, 2, "yes")]
+    ]
+    tables.QUALIFICATIONS.write(pd.DataFrame(results)[tables.QUALIFICATIONS.columns])
+    assert check_inputs.explain_stopped(inputs[0], people, tables.JUDGMENTS.empty()) == {
+        1: "misses known levels",
+        2: "failed the exam twice (7 of 10 more than 1 off the second time); misses known levels",
+    }, "the second time counts, and those who passed then are not stopped"
 
 
 def test_of_gold_hits_and_equal_levels_are_counted_and_who_cant_judge_has_not_missed():

@@ -184,34 +184,51 @@ def test_where_gold_runs_out_there_are_fewer_and_the_state_says_so():
 
 def test_nobody_gets_gold_that_they_know_or_that_waits_for_all_who_are_left():
     candidates = candidates_of(20, BATCH, batch=BATCH)
-    pair = ("q0", "m0-01")
-    exam_answers = pd.DataFrame([(*pair, who) for who in (1, 2, 3)], columns=[*PAIR, "annotator"])
-    decided = [
-        {"query_id": "q0", "moment_id": "m0-01", "annotator": who, "level": 2} for who in (4, 5)
-    ]
+    inputs = {"gold": 0.3, "known": make_gold([("q0", "m0-01"), ("q0", "m0-02")])}
 
     def gold_for(number, **changes):
-        assignments = plan(campaign_of(candidates, people(number), id="c", **changes)).assignments
-        return set(assignments.loc[assignments["kind"] == "gold", "annotator"])
+        campaign = campaign_of(
+            candidates, people(number), id="c", checks=CheckInputs(**(inputs | changes))
+        )
+        assignments = plan(campaign).assignments
+        return assignments[assignments["kind"] == "gold"]
 
-    inputs = {"gold": 0.3, "known": make_gold([pair])}
-    judged = {"judgments": make_judgments(decided)}
-    assert gold_for(6, checks=CheckInputs(**inputs), **judged) == {1, 2, 3, 6}
-    assert gold_for(6, checks=CheckInputs(**inputs, taken=exam_answers), **judged) == {6}
-    assert gold_for(5, checks=CheckInputs(**inputs)) == set(), "its votes need everybody"
-    assert gold_for(8, checks=CheckInputs(**inputs)) != set()
+    first = gold_for(8)
+    assert len(first)
+    known = gold_for(8, taken=first[[*PAIR, "annotator"]])
+    assert known.merge(first, on=[*PAIR, "annotator"]).empty
+    assert gold_for(5).empty, "its votes need everybody"
+
+
+@pytest.mark.parametrize("rank", [1, 12])
+def test_gold_comes_among_the_votes_of_its_query_and_these_go_to_others(rank):
+    candidates = candidates_of(40, 2 * BATCH)
+    known = make_gold(list_pairs(candidates[candidates["rank"] == rank]))
+    campaign = campaign_of(candidates, people(9), id="c", rule=Rule(BATCH, max_open=60))
+    without = plan(campaign).assignments
+    wanted = plan(replace(campaign, checks=CheckInputs(gold=0.1, known=known))).assignments
+    gold = wanted[wanted["kind"] == "gold"]
+    votes = wanted[wanted["kind"] != "gold"]
+    assert len(gold) >= 9
+    together = wanted.groupby(["query_id", "annotator"]).size()
+    sizes = [together[row.query_id, row.annotator] for row in gold.itertuples()]
+    assert max(sizes) <= BATCH + 1, "one more only where nobody else has room"
+    assert sizes.count(BATCH) > 0.7 * len(sizes), "as many as without it"
+    pairs = votes.groupby(PAIR).size()
+    assert set(pairs) == {2}, "each pair has its votes"
+    assert len(votes) <= len(without)
 
 
 def test_pairs_that_people_could_not_agree_on_come_last():
     candidates = candidates_of(20, 2 * BATCH)
-    pairs = [(f"q{query}", f"m{query}-12") for query in range(20)]
-    gold = make_gold(pairs, sources=["adjudicated"] * 18 + ["lead"] * 2)
+    last = candidates[candidates["rank"].isin([1, 12])]
+    gold = make_gold(list_pairs(last), sources=["adjudicated", "lead"] * 20)
     assignments = plan(
-        campaign_of(candidates, people(9), id="c", checks=CheckInputs(gold=0.15, known=gold))
+        campaign_of(candidates, people(9), id="c", checks=CheckInputs(gold=0.1, known=gold))
     ).assignments
-    golds = assignments[assignments["kind"] == "gold"].groupby("annotator")["query_id"].agg(set)
-    clear = golds.map(lambda own: len(own & {"q18", "q19"}))
-    assert (clear.iloc[:3] == 2).all()
+    golds = assignments[assignments["kind"] == "gold"]
+    assert len(golds) >= 9
+    assert set(golds["moment_id"].str[-2:]) == {"12"}
 
 
 def test_gold_on_a_second_batch_does_not_begin_it():

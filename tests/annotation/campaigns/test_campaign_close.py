@@ -192,7 +192,7 @@ def test_a_pilot_is_judged_alone_and_kept_apart(folder, repository, command):
 
     [pilot] = read_asked_queries()
     code, _, errors = command("annotation.campaign", "close", "--offline", "--give-up")
-    assert (code, "the pilot is running; end it first" in errors) == (1, True)
+    assert (code, "has a pilot running; end it first" in errors) == (1, True)
     assert command("annotation.campaign", "open", "--end-pilot")[0] == 0
     assert len(read_asked_queries()) == 2
     assert pilot not in read_asked_queries()

@@ -21,6 +21,7 @@ from random import Random
 import httpx
 import pandas as pd
 import pytest
+from opened import LABELS
 from support.campaign_folder import (
     CAMPAIGN,
     CLIPS_URL,
@@ -201,7 +202,7 @@ def open_(task):
 
 
 def make_result(level):
-    value = {"choices": [str(level)]}
+    value = {"choices": [LABELS.get(str(level), str(level))]}
     return [{"from_name": "level", "to_name": "clip", "type": "choices", "value": value}]
 
 
@@ -774,7 +775,8 @@ class Judge(threading.Thread):
 
 
 def read_level(answer):
-    return int(answer["result"][0]["value"]["choices"][0])
+    [text] = answer["result"][0]["value"]["choices"]
+    return next(int(choice) for choice, label in LABELS.items() if label == text)
 
 
 MOVES = ("added", "closed", "reopened")

@@ -37,10 +37,10 @@ WAITING = 75
 KILLS_AT_FIRST, KILLS_A_ROUND, KILLS_AT_LAST, KILLS = 2, 2, 2, 6
 FEWEST_BEFORE = 2  # a command may end before it is killed
 FROM_THE_CORPUS = {
-    *("video_corpus.json", "train_manifest.json"),
+    *("corpus/corpus.parquet", "video_corpus.json", "train_manifest.json"),
     *("machine_judgments.csv", "machine_card.txt", "machine_manifest.json"),
-    *("val.machine.qrels", "test.machine.qrels"),
-    *("val.machine.moments.qrels", "test.machine.moments.qrels"),
+    *("qrels/val.machine.qrels", "qrels/test.machine.qrels"),
+    *("qrels/val.machine.moments.qrels", "qrels/test.machine.moments.qrels"),
 }
 CORPUS_STAGES = ("sample", "ingest", "tagger", "rewrite", "split", "embed", "candidates", "clips",
                  "pseudo")  # fmt: skip
@@ -271,7 +271,7 @@ def read_release(folder):
     return {
         str(name): path.read_bytes()
         for name, path in paths.items()
-        if not name.name.startswith("train_top") and name.name not in FROM_THE_CORPUS
+        if not name.name.startswith("train_top") and name.as_posix() not in FROM_THE_CORPUS
     }
 
 

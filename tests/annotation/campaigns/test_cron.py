@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from opened import LABELS
 from support.campaign_folder import PASSWORD, CampaignFolder, Size, email_of
 from support.studio import studio
 
@@ -92,7 +93,7 @@ def answer_first(lead, who):
     person = lead.sign_up(email_of(who), PASSWORD)
     [project] = [p for p in lead.projects() if f", annotator {who}." in p["description"]]
     with contextlib.closing(person):
-        person.annotate(lead.tasks(project["id"])[0]["id"], page.result_of(2))
+        person.annotate(lead.tasks(project["id"])[0]["id"], page.result_of(LABELS, 2))
 
 
 def test_a_campaign_runs_from_cron(crontab, label_studio, monkeypatch):

@@ -8,6 +8,7 @@ import time
 from random import Random
 
 import pytest
+from opened import LABELS
 from project import Project, make_checkout
 from support.studio import Studio
 
@@ -130,7 +131,7 @@ def test_it_is_not_taken_away_where_people_have_judged(rehearsal):
         )
         task = lead.tasks(practice)[0]["id"]
         choice = {"from_name": "level", "to_name": "clip", "type": "choices"}
-        lead.annotate(task, [{**choice, "value": {"choices": ["3"]}}])
+        lead.annotate(task, [{**choice, "value": {"choices": [LABELS["3"]]}}])
         checkout.run("make", "clean-demo", fails=True)
         assert "people have judged here: 1 judgments" in checkout.errors, "it looks on the server"
         lead.api("DELETE", f"/api/tasks/{task}/")

@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import json
+import re
 import shutil
 
 import numpy as np
@@ -14,7 +15,7 @@ from project import name_collection
 from support.campaign_cases import NONE_VOIDED
 from support.rehearsed import rehearsed
 
-from annotation import consensus
+from annotation import consensus, rehearsal
 from annotation.label_studio import guideline
 from annotation.pooling import published
 from annotation.votes import campaign_votes, raw, raw_consensus
@@ -24,6 +25,7 @@ from momentrank.ids import decode_id
 from pipeline import release
 from pipeline.campaign.campaign import write_campaign
 from pipeline.core import tables
+from pipeline.core.cli import write_metrics
 from pipeline.distribution import manifest as manifests
 from pipeline.distribution.records import RECORDS
 
@@ -63,9 +65,9 @@ def checkout(folder, repository, judgments, ledger, campaign=CAMPAIGN):
 @pytest.fixture(scope="module")
 def release_folder(tmp_path_factory, repository):
     """Return the folder of the release of the finished campaign."""
-    rehearsal = rehearsed()
+    finished = rehearsed()
     return checkout(
-        tmp_path_factory.mktemp("r") / "c", repository, rehearsal.judgments, rehearsal.ledger
+        tmp_path_factory.mktemp("r") / "c", repository, finished.judgments, finished.ledger
     )
 
 
@@ -115,6 +117,7 @@ def test_the_published_training_code_finds_what_it_reads(release_folder):
         assert queries
         for query in queries:
             types = {name: type(value) for name, value in query.items()}
+            assert types.pop("query_key") is str, "the id in all other files; not read"
             assert types == {"query_id": int, "query": str, "relevant_moment": list}
             assert query["relevant_moment"], "an empty list would be a query without ground truth"
             for moment in query["relevant_moment"]:
@@ -128,17 +131,29 @@ def test_the_published_training_code_finds_what_it_reads(release_folder):
         assert len(set(map(str, ids))) == len(ids)
 
 
+def test_a_rehearsal_ends_with_the_agreement_of_the_card(release_folder):
+    card = " ".join((release_folder / "README.md").read_text().split())
+    with contextlib.chdir(release_folder.parent.parent):
+        write_metrics("reference_runs", {"test": {"runs": {}}})
+        [line] = [line for line in rehearsal.outcome().splitlines() if "agreement" in line]
+    near, alpha = re.search(
+        r"([\d.]+) % within 1, ordinal alpha ([\d.]+) \(first two", line
+    ).groups()
+    assert f"ordinal alpha {alpha}, " in card
+    assert f"{near}% at most one level apart" in card
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_consensus_is_closer_to_the_truth_than_one_annotator(seed):
     """The exact mean is; the level, which is rounded up, errs less often by more than 1."""
-    rehearsal = rehearsed(seed=seed)
+    finished = rehearsed(seed=seed)
     agreed = campaign_votes.consensus(
-        rehearsal.judgments, rehearsal.ledger, NONE_VOIDED, closed=True
+        finished.judgments, finished.ledger, NONE_VOIDED, closed=True
     ).dropna(subset="level")
-    single = rehearsal.judgments.dropna(subset="level")
+    single = finished.judgments.dropna(subset="level")
 
     def errors(table, column):
-        truth = [rehearsal.truth(*pair) for pair in table[["query_id", "moment_id"]].to_numpy()]
+        truth = [finished.truth(*pair) for pair in table[["query_id", "moment_id"]].to_numpy()]
         return abs(table[column].astype(float) - np.array(truth))
 
     single_errors = errors(single, "level")
@@ -166,9 +181,9 @@ def test_the_raw_votes_give_the_released_levels_again(release_folder, tmp_path):
 
 
 def test_the_same_inputs_are_the_same_bytes_in_whatever_order(release_folder, tmp_path, repository):
-    rehearsal = rehearsed()
+    finished = rehearsed()
     shuffled = (
-        frame.sample(frac=1, random_state=3) for frame in (rehearsal.judgments, rehearsal.ledger)
+        frame.sample(frac=1, random_state=3) for frame in (finished.judgments, finished.ledger)
     )
     again = checkout(tmp_path / "c", repository, *shuffled)
     assert hashes(again) == hashes(release_folder)
@@ -248,7 +263,7 @@ def test_the_croissant_is_valid_and_its_records_are_the_tables(release_folder):
 
 
 def test_the_parquet_tables_belong_together(release_folder):
-    corpus = pd.read_parquet(release_folder / "corpus/corpus.parquet")
+    corpus = pd.read_parquet(release_folder / "captions/corpus.parquet")
     for split in ("val", "test"):
         queries, qrels, top = (
             pd.read_parquet(release_folder / f"{name}/{split}.parquet")
@@ -261,7 +276,7 @@ def test_the_parquet_tables_belong_together(release_folder):
         top_moments = {row["query-id"]: list(row["corpus-ids"]) for row in top.to_dict("records")}
         for query, moment in zip(qrels["query-id"], qrels["corpus-id"], strict=True):
             assert moment in top_moments[query]
-        ledger = rehearsed().ledger.sort_values(["query_id", "rank"])
+        ledger = rehearsed().ledger.sort_values(["query_id", "moment_id"])
         for query, ids in top_moments.items():
             assert ids == ledger.loc[ledger["query_id"] == query, "moment_id"].tolist()
         tsv = [
@@ -271,6 +286,35 @@ def test_the_parquet_tables_belong_together(release_folder):
         assert dict(zip(queries["_id"], queries["text"], strict=True)) == {
             decode_id(query): text for query, text, own, _ in tsv if own == split
         }
+
+
+def test_no_id_and_no_order_shows_the_moment_that_a_query_was_made_from(release_folder):
+    """In no file is it the first, or the last, of its query's moments more often than by chance."""
+    queries, ledger = rehearsed().queries, rehearsed().ledger
+    moment = dict(zip(queries["query_id"], queries["moment_id"], strict=True))
+    assert not set(queries["query_id"]) & set(ledger["moment_id"])
+    by_pair = ledger.set_index("pair_id")["moment_id"]
+    found = {"pairs.csv": {}, "json": {}, "qrels": {}, "top_ranked": {}}
+    listed = pd.read_csv(release_folder / "pairs.csv")
+    for query, rows in listed.groupby("query_id"):
+        found["pairs.csv"][query] = rows["pair_id"].map(by_pair).tolist()
+    for split in ("val", "test"):
+        for query in read_json(release_folder, f"{split}.json"):
+            pairs = [by_pair[pair["pair_id"]] for pair in query["relevant_moment"]]
+            found["json"][query["query_key"]] = pairs
+        qrels = pd.read_parquet(release_folder / f"qrels/{split}.parquet")
+        found["qrels"] |= qrels.groupby("query-id")["corpus-id"].apply(list).to_dict()
+        top = pd.read_parquet(release_folder / f"top_ranked/{split}.parquet")
+        found["top_ranked"] |= dict(zip(top["query-id"], top["corpus-ids"].map(list), strict=True))
+    for name, moments in found.items():
+        places = [
+            ids.index(moment[query]) / (len(ids) - 1)
+            for query, ids in moments.items()
+            if moment[query] in ids
+        ]
+        assert len(places) > 30, name
+        assert 0.35 < np.mean(places) < 0.65, name
+        assert np.mean([place == 0 for place in places]) < 0.25, name
 
 
 def test_levels_mean_what_the_guideline_says(release_folder):

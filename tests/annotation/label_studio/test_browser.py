@@ -6,13 +6,15 @@ from itertools import count
 
 import numpy as np
 import pytest
+from opened import LABELS
 from playwright.sync_api import expect
 from support.browser import PASSWORD, annotator, campaign_page
 from support.campaign_folder import email_of, query_of
 from support.disputed import EXPERT, SETTLED, VOTES, disputed_campaign
 from support.studio import studio
 
-from annotation.label_studio.page import OPTIONS, Answer, read_answer
+from annotation.label_studio.page import Answer, read_answer
+from annotation.label_studio.records import OPTIONS
 from pipeline.core import tables
 from pipeline.video.ffmpeg import write_video
 
@@ -57,7 +59,7 @@ def answers(lead, project):
     tasks = lead.tasks(project)
     assert all(len(task["annotations"]) <= 1 for task in tasks)
     return {
-        task["data"]["query"]: read_answer(annotation["result"])
+        task["data"]["query"]: read_answer(annotation["result"], [LABELS])
         for task in tasks
         for annotation in task["annotations"]
     }
@@ -86,6 +88,30 @@ def test_two_keys_a_judgment_and_the_next_pair_comes(lead, person, begin):
     assert person.hosts <= {"127.0.0.1", None}, "no other host is asked"
 
 
+LEVELS = ".momentrank .lsf-choice"
+ABOVE = """box => {
+    const text = document.createRange();
+    text.selectNodeContents(box);
+    return box.getBoundingClientRect().top - text.getBoundingClientRect().top;
+}"""
+SCROLLS = "box => box.scrollHeight - box.clientHeight"
+
+
+@pytest.mark.parametrize("query", ["a man sits " * 182, "x" * 2000])
+def test_a_long_query_scrolls_in_its_own_box(person, begin, query):
+    query = query.strip()
+    begin(query, "a short query")
+    box, clip = person.page.locator(".momentrank h3"), person.page.locator(".momentrank video")
+    for element in (clip, person.page.locator(LEVELS).first):
+        expect(element).to_be_in_viewport(ratio=1)
+    assert box.evaluate(SCROLLS) > 0
+    assert box.evaluate("box => box.scrollWidth - box.clientWidth") <= 0
+    assert box.evaluate(ABOVE) <= 0, "its beginning is not cut off"
+    person.press("3", SEND)
+    person.sees("a short query")
+    assert box.evaluate(SCROLLS) == 0
+
+
 def test_the_last_word_counts_and_nothing_of_the_others_is_sent(lead, person, begin):
     project = begin("first a level", "first a reason", "no reason", "the end")
     person.press("4", "x", "b", SEND)
@@ -104,6 +130,22 @@ def test_the_last_word_counts_and_nothing_of_the_others_is_sent(lead, person, be
         "first a reason": Answer(1),
         "no reason": Answer(reason="broken-clip"),
     }
+
+
+def test_a_page_whose_keys_were_swapped_stores_the_text_that_was_shown(lead, person, begin):
+    project = begin("keys swapped", "the end")
+    config = lead.api("GET", f"/api/projects/{project}/")["label_config"]
+    swapped = re.sub('hotkey="([04])"', lambda key: f'hotkey="{4 - int(key[1])}"', config)
+    lead.api("PATCH", f"/api/projects/{project}/", {"label_config": swapped})
+    person.begin(project)
+    person.sees("keys swapped")
+    person.press("0")
+    chosen = person.page.locator(".momentrank .ant-radio-wrapper-checked")
+    expect(chosen).to_contain_text(LABELS["4"])
+    person.press(SEND)
+    person.sees("the end")
+    lead.api("PATCH", f"/api/projects/{project}/", {"label_config": config})
+    assert answers(lead, project) == {"keys swapped": Answer(4)}
 
 
 def test_the_clip_plays_at_once_silently_again_and_again(person, begin):

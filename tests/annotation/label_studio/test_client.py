@@ -10,21 +10,27 @@ from http import HTTPStatus
 
 import label_studio_sdk.core.http_client
 import pytest
+from opened import LABELS
 from support.campaign_folder import CAMPAIGN, CampaignFolder, Size, email_of
 from werkzeug import Response
 
 from annotation import pull, push
 from annotation.label_studio import page, projects
 from annotation.label_studio.client import TESTED, LabelStudio
+from annotation.label_studio.connection import connect
 from annotation.label_studio.errors import StudioError
 from annotation.label_studio.keys import Key
+from annotation.label_studio.records import OPTIONS
 from annotation.label_studio.settings import Endpoint
+from annotation.label_studio.setup import seal_settings
+from annotation.server import check
 from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.pairs import query_sha
 from pipeline.core import tables
 
 TOKEN = "0123456789abcdef0123456789abcdef01234567"  # noqa: S105
 PAGE, TASKS = 10, 24
+ATTACHED = ("/api/storages/", "/api/storages/export", "/api/webhooks/", "/api/ml/")
 NOW = "2026-01-01T00:00:00.000000Z"
 
 
@@ -36,13 +42,15 @@ class Model:
         self.level = 3
         self._signer = signer
         self.description = projects.description(CAMPAIGN, 1, "clips")
-        self.users = [{"id": 30, "email": email_of(1)}]
+        self.users = [{"id": 30, "email": email_of(1), "date_joined": NOW}]
         self.imported = {"task_ids": [1, 2]}
         self.version = {"release": TESTED, "edition": "Community"}
         for path, right in (
             ("/api/projects/", self._projects),
             ("/api/projects/7/", self.as_project),
             ("/api/users/", lambda _: self.users),
+            *((path, lambda _: []) for path in ATTACHED),
+            ("/api/current-user/whoami", lambda _: {"id": 1, "email": "lead@example.org"}),
             ("/api/version/", lambda _: self.version),
             ("/api/tasks/", self._tasks),
             ("/api/projects/7/import", lambda _: self.imported),
@@ -73,7 +81,10 @@ class Model:
     def as_project(self, _=None):
         numbers = {"task_number": TASKS, "total_annotations_number": TASKS}
         texts = {"title": "Faults, annotator 1", "description": self.description}
-        return {"id": 7, "created_at": NOW, **texts, **numbers}
+        texts |= {"label_config": "<View/>", "expert_instruction": "Judge."}
+        whose = {"created_by": {"id": 1, "email": "lead@example.org"}}
+        settings = seal_settings(self._signer, {**texts, **OPTIONS})
+        return {"id": 7, "created_at": NOW, **settings, **numbers, **whose}
 
     def _tasks(self, request):
         first = PAGE * (int(request.args["page"]) - 1)
@@ -91,7 +102,7 @@ class Model:
             "data": page.task_data(query, clip, signed),
             "is_labeled": True,
             "updated_at": NOW,
-            "annotations": [answer | times | {"result": page.result_of(self.level)}],
+            "annotations": [answer | times | {"result": page.result_of(LABELS, self.level)}],
             "drafts": [],
         }
 
@@ -118,7 +129,7 @@ def server(folder, httpserver):
 
 
 def main():
-    pull.main(Namespace(accept_loss=False, full=True, trust_imported=False))
+    pull.main(Namespace(accept_loss=False, full=True, trust_imported=False, take_set_aside=False))
 
 
 def read_one_line(caught):
@@ -254,6 +265,16 @@ def test_another_version_is_one_line_and_no_refusal(server, folder, capsys):
     [line] = [line for line in capsys.readouterr().err.splitlines() if "WARNING" in line]
     assert {"1.20.0;", TESTED} <= set(line.split())
     assert set(folder.get(tables.JUDGMENTS)["level"]) == {4}
+
+
+@pytest.mark.parametrize("ask", [check, lambda: connect("push")], ids=["check", "push"])
+def test_a_push_and_a_check_name_another_version(ask, server, folder, capsys):
+    ask()
+    assert "WARNING" not in capsys.readouterr().err
+    server.version["release"] = "1.22.0"
+    said = ask()
+    assert f"Label Studio 1.22.0; only {TESTED} was tested" in capsys.readouterr().err
+    assert ask is not check or "Label Studio 1.22.0, " in said
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from opened import STANDARD
+from opened import LABELS, STANDARD
 
 from annotation.label_studio import guideline
 from annotation.label_studio.page import (
@@ -37,8 +37,11 @@ TEXT = (guideline.CHECKOUT / FILE).read_text(encoding="utf-8")
 @pytest.mark.parametrize("submitted", [*range(5), "broken-clip", "senseless-query"])
 def test_what_the_page_submits_is_read_as_what_it_says_in_any_order(submitted):
     answer = Answer(level=submitted) if isinstance(submitted, int) else Answer(reason=submitted)
-    result = [region | {"id": "abc"} for region in result_of(answer.level, answer.reason)]
-    assert read_answer(result) == read_answer(result[::-1]) == answer
+    result = [region | {"id": "abc"} for region in result_of(LABELS, answer.level, answer.reason)]
+    assert read_answer(result, [LABELS]) == read_answer(result[::-1], [LABELS]) == answer
+
+
+FOUR = LABELS["4"]
 
 
 def choice(name, *chosen, to="clip"):
@@ -109,6 +112,10 @@ def test_markup_in_it_is_shown_and_not_run():
         ("broken-clip:", "broken:", "reasons.broken: unknown key; must be 'broken-clip' or"),
         ("key: b", "key: x", "reasons.broken-clip.key: string should match pattern"),
         ("key: b", "key: s", "two reasons have the same key"),
+        ("Slightly relevant", "Irrelevant", "two choices are called 'Irrelevant'"),
+        ("Slightly relevant", "Can't judge", "two choices are called"),
+        ("Irrelevant", "$query", "can't begin with [$]"),
+        ("Can't judge", "No, can't judge", "no comma"),
         ("{{ levels }}", "", "must appear exactly once"),
         (re.search(r"\n  2: .*", TEXT)[0], "", "levels: must be 0 to 4"),
         ('version: "1"', 'version: "1', "guideline/en.md"),
@@ -126,9 +133,13 @@ def test_the_configuration_has_every_key_once_and_nothing_left_to_fill_in():
     guide = guideline.current(STANDARD)
     text = label_config(guide)
     root = ElementTree.fromstring(text)  # noqa: S314  (our own)
-    keys = {item.get("hotkey"): item.get("alias") for item in root.iter("Choice")}
-    levels = {str(level): str(level) for level in guide.levels}
-    assert keys == levels | {"x": "cant-judge", "b": "broken-clip", "s": "senseless-query"}
+    keys = {item.get("hotkey"): item.get("value") for item in root.iter("Choice")}
+    names = {"x": "cant-judge", "b": "broken-clip", "s": "senseless-query"}
+    names |= {str(level): str(level) for level in guide.levels}
+    assert keys == {key: guide.labels[name] for key, name in names.items()}
+    assert "alias" not in text, "what is stored is what was shown"
+    [when] = {item.get("whenChoiceValue") for item in root.iter("Choices")} - {None}
+    assert when == guide.labels["cant-judge"]
     assert len(list(root.iter("Choice"))) == len(keys)
     for place in ("levels", "reasons", "guideline"):
         assert f"<!-- {place} -->" not in text
@@ -210,21 +221,39 @@ def test_a_gif_is_a_picture_and_all_else_a_video(url, tag):
     ("result", "problem"),
     [
         ({"level": 3}, "malformed"),
-        ([choice("level", "3", "4")], "malformed"),
+        ([choice("level", FOUR, "4")], "malformed"),
         ([choice("level")], "malformed"),
         ([choice("level", 3)], "malformed"),
-        ([choice("level", "3", to="query")], "malformed"),
-        ([choice("level", "3") | {"type": "rating"}], "malformed"),
-        ([choice("level", "3"), choice("other", "3")], "foreign"),
-        (["3"], "foreign"),
-        *(([choice("level", text)], "bad-level") for text in ("5", "-1", "03", "³", "True", "3 ")),
+        ([choice("level", FOUR, to="query")], "malformed"),
+        ([choice("level", FOUR) | {"type": "rating"}], "malformed"),
+        ([choice("level", FOUR), choice("other", FOUR)], "foreign"),
+        ([FOUR], "foreign"),
+        *(([choice("level", text)], "bad-level") for text in ("4", f"{FOUR} ", FOUR.lower())),
     ],
 )
 def test_what_the_page_never_submits_is_a_named_problem(result, problem):
-    assert read_answer(result) == Answer(problem=problem)
+    assert read_answer(result, [LABELS]) == Answer(problem=problem)
 
 
-words = st.sampled_from(["level", "reason", "clip", "choices", "0", "4", "5", "cant-judge"])
+REVISED = LABELS | {"0": LABELS["4"], "4": "All of it", "cant-judge": "No idea"}
+
+
+@pytest.mark.parametrize(
+    ("result", "answer"),
+    [
+        (result_of(REVISED, 0), Answer(0)),
+        (result_of(REVISED, 4), Answer(4)),
+        (result_of(LABELS, 0), Answer(0)),
+        (result_of(LABELS, 4), Answer(0)),
+        (result_of(LABELS, None, "broken-clip"), Answer(reason="broken-clip")),
+        (result_of({"1": "Nothing"}, 1), Answer(problem="bad-level")),
+    ],
+)
+def test_a_text_is_read_by_the_guideline_in_force_and_else_by_the_one_before(result, answer):
+    assert read_answer(result, [REVISED, LABELS]) == answer
+
+
+words = st.sampled_from(["level", "reason", "clip", "choices", "0", "4", *LABELS.values()])
 words |= st.sampled_from(["broken-clip", "senseless-query"]) | st.text()
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | words,
@@ -243,11 +272,11 @@ regions = st.fixed_dictionaries(
 
 @given(values | st.lists(regions | values, max_size=3))
 def test_whatever_comes_there_is_one_answer_and_a_level_only_where_one_was_given(result):
-    answer = read_answer(result)
+    answer = read_answer(result, [LABELS])
     assert sum(part is not None for part in answer) == 1
     if answer.level is not None:
         [region] = result
-        assert region["value"]["choices"] == [str(answer.level)]
+        assert region["value"]["choices"] == [LABELS[str(answer.level)]]
     if answer.reason is not None:
         assert len(result) == 2
-        assert f'"{answer.reason}"' in json.dumps(result)
+        assert f'"{LABELS[answer.reason]}"' in json.dumps(result)

@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import socket
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -15,14 +16,18 @@ import time
 from http import HTTPStatus
 from pathlib import Path
 
+import pandas as pd
 import psutil
 import pytest
+from support.campaign_folder import CampaignFolder, Size
 
 from annotation import server
 from annotation.label_studio import settings
+from annotation.label_studio.client import TESTED
 from annotation.local_server import database, layout, log_writer, ports
 from annotation.local_server.process import find, find_running, is_alive
 from annotation.server import ServerError, start, stop, whoami_status
+from pipeline.core import tables
 
 pytestmark = [pytest.mark.integration]
 FAKE = Path(__file__).parents[2] / "support/fake_label_studio.py"
@@ -298,3 +303,109 @@ def test_a_full_disk_does_not_stop_the_server(tmp_path):
         writer.stdin.write(b"more than a thousand bytes\n" * 9000)
         writer.stdin.close()
         assert writer.wait(20) == 0
+
+
+def test_starting_names_another_version(folder, capsys):
+    Path("release").write_text(TESTED)
+    start(0)
+    assert "WARNING" not in capsys.readouterr().err
+    Path("release").write_text("1.22.0")
+    start(0)
+    assert f"is Label Studio 1.22.0; only {TESTED} was tested" in capsys.readouterr().err
+
+
+def make_database(*answers):
+    """Make the server's database in this folder, with these answers: number and time."""
+    layout.DATA.mkdir(parents=True)
+    with contextlib.closing(sqlite3.connect(layout.DATABASE)) as database:
+        database.execute("pragma journal_mode = wal")
+        database.execute("create table task_completion (id integer primary key, created_at text)")
+        rows = [(number, f"2026-01-01 00:00:0{second}.000123") for number, second in answers]
+        database.executemany("insert into task_completion values (?, ?)", rows)
+        filler = [(number, "x" * 500) for number in range(1000, 1100)]
+        database.executemany("insert into task_completion values (?, ?)", filler)
+        database.commit()
+
+
+def cut_short(content):
+    return content[: len(content) // 2]
+
+
+def overwrite_page(content):
+    return content[: 4096 * 2] + b"x" * 4096 + content[4096 * 3 :]
+
+
+def overwrite_header(content):
+    return b"\0" * 100 + content[100:]
+
+
+def replace_all(_content):
+    return b"<html>not found</html>" * 99
+
+
+@pytest.mark.parametrize("damage", [cut_short, overwrite_page, overwrite_header, replace_all])
+def test_no_server_is_started_on_a_damaged_database(folder, damage):
+    make_database()
+    layout.DATABASE.write_bytes(damage(layout.DATABASE.read_bytes()))
+    before = layout.DATABASE.read_bytes()
+    with pytest.raises(ServerError) as caught:
+        start(0)
+    for words in ("is damaged", "server restore FILE.zip", "label_studio.sqlite3-wal"):
+        assert words in str(caught.value)
+    assert (find(), layout.DATABASE.read_bytes()) == (None, before)
+
+
+PULLED = [(1, 1, "stands"), (2, 2, "stands"), (3, 3, "replaced"), (4, 4, "lost"), (5, 5, "trusted")]
+
+
+def write_history(folder, repository):
+    campaign = CampaignFolder.make(folder, repository, Size(queries=1, ranks=1))
+    times = [f"2026-01-01T00:00:0{second}.000123Z" for _, second, _ in PULLED]
+    rows = [
+        {"annotator": 1, "level": 2, "submitted_at": when, "updated_at": when}
+        | {"origin": f"{number}@{when}", "state": state, "seconds": 1.0}
+        for (number, _, state), when in zip(PULLED, times, strict=True)
+    ]
+    key = {"query_id": "q", "moment_id": "m", "kind": "first", "guideline": "1"}
+    shown = {"query_sha": "a", "clip_sha": "b", "reason": None}
+    history = pd.DataFrame([row | key | shown for row in rows])
+    campaign.put(tables.JUDGMENT_HISTORY, history[tables.JUDGMENT_HISTORY.columns])
+    settings.ENV.unlink()
+    return campaign
+
+
+def copy_while_in_use(answers, later):
+    """Copy the database's main file alone, while newer answers are in its `-wal`."""
+    make_database(*answers)
+    with contextlib.closing(sqlite3.connect(layout.DATABASE)) as database:
+        rows = [(number, f"2026-01-01 00:00:0{second}.000123") for number, second in later]
+        database.executemany("insert into task_completion values (?, ?)", rows)
+        database.commit()
+        content = layout.DATABASE.read_bytes()
+        assert Path(f"{layout.DATABASE}-wal").stat().st_size
+    layout.DATABASE.write_bytes(content)
+    assert not Path(f"{layout.DATABASE}-wal").exists()
+
+
+@pytest.mark.parametrize(
+    ("answers", "later", "lacks"),
+    [
+        ([(1, 1)], [(2, 2), (5, 5)], "lacks 2 of 3 answers that were pulled"),
+        ([(1, 1), (2, 2)], [(5, 5)], "lacks 1 of 3"),
+        ([(1, 9), (2, 2), (5, 5)], [(7, 7)], "lacks 1 of 3"),  # of a server that was wiped
+        ([(1, 1), (2, 2), (5, 5)], [(7, 7)], ""),
+    ],
+)
+def test_a_copy_that_forgets_the_newest_answers_is_named(
+    folder, repository, capsys, answers, later, lacks
+):
+    campaign = write_history(folder, repository)
+    copy_while_in_use(answers, later)
+    start(0)
+    said = capsys.readouterr().err
+    assert lacks in said
+    assert ("label_studio.sqlite3-wal" in said) == ("--accept-loss" in said) == bool(lacks)
+    stop()
+    campaign.open(closed_at="2026-02-01T00:00:00Z")
+    start(0)
+    assert "lacks" not in capsys.readouterr().err, "nobody will pull it again"

@@ -16,6 +16,7 @@ from random import Random
 import httpx
 import psutil
 import pytest
+from opened import LABELS
 from support.campaign_folder import PASSWORD, CampaignFolder, Size, email_of
 from support.postgres_cluster import cluster
 from support.studio import Studio
@@ -70,7 +71,7 @@ class Judge(threading.Thread):
             return False
         task = response.raise_for_status().json()
         level, path = self._random.randrange(5), f"/api/tasks/{task['id']}/annotations/"
-        value = {"choices": [str(level)]}
+        value = {"choices": [LABELS[str(level)]]}
         result = [{"from_name": "level", "to_name": "clip", "type": "choices", "value": value}]
         while not (sent := self._ask("POST", path, {"result": result, "lead_time": 3.0})):
             if self._insist("GET", path).raise_for_status().json():

@@ -188,6 +188,7 @@ def folder(tmp_path, monkeypatch, repository):
     tables.CAPTIONS.write(captions.assign(**rest, similarity=1.0, name_score=0.0))
     queries = pd.DataFrame({"query_id": ids, "query": texts, "split": "train"})
     queries.loc[: QUERIES - 1, "split"] = "test"
+    queries["moment_id"] = queries["query_id"]
     tables.QUERIES.write(queries)
     store = embeddings.Store(embeddings.FOLDER, "random")
     keys, distinct = embeddings.distinct(texts)

@@ -60,6 +60,15 @@ def test_stages_and_what_they_say_are_shown_and_on_failure_all_of_it(folder, rep
     assert any("failed to run" in line and "exited with 3" in line for line in lines)
 
 
+@pytest.mark.integration
+def test_frozen_stages_are_no_news(folder, repository):
+    dag = DAG.replace("    outs: [quiet.txt]\n", "    outs: [quiet.txt]\n    frozen: true\n")
+    (folder / "dvc.yaml").write_text(dag)
+    (folder / "quiet.txt").write_text("as it was")
+    code, lines = repro(folder, repository, "talking")
+    assert (code, lines[0], sorted(lines[1:])) == (0, "    talking", ["to-stderr", "to-stdout"])
+
+
 def test_whatever_dvc_does_not_say_of_itself_is_shown(capsys):
     lines = [
         "Running stage 'clips':\n",

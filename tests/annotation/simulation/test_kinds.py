@@ -69,7 +69,7 @@ def test_who_copies_gives_the_others_answers():
 def test_a_careless_account_is_simulated_as_such_and_known_again():
     accounts = {1: Account(email="a@b.c"), 4: Account(email="d@e.f", kind="lazy")}
     people = create_simulated(accounts)
-    simulated = Simulated(None, lambda *_: 0, people)
+    simulated = Simulated(None, lambda *_: 0, people, [])
     lazy_answer = answer(people[4], 0, "q", "m")
     assert lazy_answer.level == answer_again(people[4], 0, "q", "m").level == 2
     assert simulated.is_simulated(4, "q", "m", lazy_answer)
@@ -87,7 +87,7 @@ def test_one_of_enough_people_is_careless(folder, number, kinds):
 
 
 def test_the_gold_of_a_rehearsal_is_the_truth(folder):
-    rows = [("q", f"m{number:02}", number, 0.5, 1) for number in range(1, 61)]
+    rows = [("q", f"m{number:03}", number, 0.5, 1) for number in range(1, 161)]
     tables.CANDIDATES.write(pd.DataFrame(rows, columns=tables.CANDIDATES.columns))
     tables.GOLD.write(tables.GOLD.empty())
     careless.write_gold(lambda _, moment: int(moment[1:]) % 5)

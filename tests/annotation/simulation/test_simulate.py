@@ -3,6 +3,7 @@
 import json
 import shutil
 
+import pandas as pd
 import pytest
 from werkzeug import Response
 
@@ -12,10 +13,11 @@ from annotation.simulation import accounts
 from annotation.simulation.accounts import Visitor
 from annotation.simulation.truth import truth
 from pipeline.campaign.campaign import CampaignError
+from pipeline.core import tables
 from pipeline.sitcom import true_levels
 from pipeline.sitcom.screenplay import SCREENPLAY
 
-SCENE = {"who": ["Rose"], "action": "waves", "object": None, "place": "kitchen", "mentions": []}
+SCENE = {"who": ["Nora"], "action": "wave", "object": None, "place": "kitchen", "mentions": []}
 
 
 @pytest.fixture
@@ -31,12 +33,32 @@ def test_where_the_sample_is_not_drawn_it_says_what_draws_it(folder):
         truth()
 
 
-def test_a_moment_of_another_corpus_has_no_true_level(folder):
+@pytest.fixture
+def queries(folder):
+    """Write a sample of two moments, and queries of the first, of another corpus, and of none."""
     (folder / true_levels.OUT).mkdir(parents=True)
     path = folder / true_levels.OUT / "annotations.jsonl"
-    path.write_text(json.dumps({"desc_id": 1, "scene": SCENE}))
-    with pytest.raises(CampaignError, match=r"the moment '2' is not in the sample corpus"):
-        truth()("1", "2")
+    scenes = [SCENE | {"action": action, "mentions": ["people"]} for action in ("wave", "pour")]
+    records = [{"desc_id": number, "scene": scene} for number, scene in enumerate(scenes, 1)]
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    rows = [("qa", "a", "val", "1"), ("qb", "b", "val", "9"), ("qc", "c", "val", None)]
+    tables.FROZEN_QUERIES.write(pd.DataFrame(rows, columns=tables.FROZEN_QUERIES.columns))
+
+
+def test_the_true_level_of_a_query_is_that_of_the_moment_it_was_made_from(queries):
+    assert [truth()("qa", moment) for moment in ("1", "2")] == [4, 0]
+
+
+@pytest.mark.parametrize("pair", [("qa", "9"), ("qb", "1")])
+def test_a_moment_of_another_corpus_has_no_true_level(queries, pair):
+    with pytest.raises(CampaignError, match=r"the moment '9' is not in the sample corpus"):
+        truth()(*pair)
+
+
+@pytest.mark.parametrize("query", ["qc", "1"])
+def test_a_query_that_was_made_from_no_moment_has_no_true_level(queries, query):
+    with pytest.raises(CampaignError, match=rf"queries\.csv: the query '{query}' has no moment_id"):
+        truth()(query, "1")
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from annotation.label_studio.keys import Key
 from annotation.label_studio.records import Task
 from annotation.tasks import unfinished
 from annotation.tasks.changes import compare_tasks
-from annotation.tasks.ledger import append_pairs, find_restored
+from annotation.tasks.ledger import append_pairs, find_restored, find_unrecorded
 from annotation.tasks.tasks import shuffle
 from annotation.votes.votes import last_shown
 from pipeline.campaign.pairs import SHOWN_KEY
@@ -177,20 +177,48 @@ def test_what_is_again_as_it_was_is_shown_again_though_nobody_is_asked():
     first, second = ("q0", "m0", "a", "x"), ("q0", "m0", "b", "x")
     ledger = tables.PAIRS.empty()
     for push in (first, second):
-        assert find_restored(ledger, make_pairs(push)).empty
+        assert restored(ledger, make_pairs(push)).empty
         ledger = append_pairs(ledger, make_pairs(push))
-    assert find_restored(ledger, make_pairs(second)).empty
-    again = find_restored(ledger, make_pairs(first))
+    assert restored(ledger, make_pairs(second)).empty
+    again = restored(ledger, make_pairs(first))
     ledger = append_pairs(ledger, again)
     assert ledger["query_sha"].tolist() == ["a", "b", "a"]
     assert last_shown(ledger)["query_sha"].tolist() == ["a"]
-    assert find_restored(ledger, make_pairs(first)).empty
+    assert restored(ledger, make_pairs(first)).empty
+
+
+def restored(ledger, now, votes=()):
+    judged = pd.DataFrame(votes, columns=SHOWN_KEY)
+    return find_restored(find_unrecorded(ledger, judged), now)
+
+
+def test_a_pair_with_votes_whose_row_was_lost_is_recorded_again():
+    shown, other = ("q0", "m0", "a", "x"), ("q1", "m1", "a", "x")
+    ledger = append_pairs(tables.PAIRS.empty(), make_pairs(other))
+    now = make_pairs(shown, other)
+    assert restored(ledger, now).empty, "nobody has judged it: it is asked, and recorded then"
+    again = restored(ledger, now, [shown, shown, other])
+    assert again[SHOWN_KEY].to_numpy().tolist() == [[*shown]]
+    assert restored(append_pairs(ledger, again), now, [shown, other]).empty
+    changed = make_pairs(("q0", "m0", "b", "x"), other)
+    assert restored(ledger, changed, [shown, other]).empty, "its votes are stale"
 
 
 def test_a_ledger_that_begins_elsewhere_goes_on_from_there():
     first = append_pairs(tables.PAIRS.empty(), make_pairs(("q0", "m0", "a", "x")))
     grown = append_pairs(first.assign(pair_id=41), make_pairs(("q0", "m1", "a", "x")))
     assert grown["pair_id"].tolist() == [41, 42]
+
+
+def test_the_numbers_of_a_querys_pairs_say_nothing_of_their_ranks():
+    ids = [(f"q{query}", f"m{query}{rank}") for query in range(40) for rank in range(20)]
+    shown = make_pairs(*((*pair, "a", "x") for pair in ids)).assign(rank=[*range(1, 21)] * 40)
+    ledger = append_pairs(tables.PAIRS.empty(), shown.sample(frac=1, random_state=1))
+    assert ledger["query_id"].is_monotonic_increasing
+    first = ledger.drop_duplicates("query_id")["rank"]
+    assert (first == 1).sum() < 10
+    assert abs(ledger["rank"].corr(ledger.groupby("query_id").cumcount())) < 0.1
+    pd.testing.assert_frame_equal(ledger, append_pairs(tables.PAIRS.empty(), shown))
 
 
 @pytest.fixture

@@ -7,14 +7,14 @@ from annotation.label_studio import guideline
 from annotation.label_studio.connection import Connection
 from annotation.roster.roster import Roster
 from annotation.tasks import pushing
-from pipeline.campaign.campaign import CampaignError, GuidelineVersion
+from pipeline.campaign.campaign import CampaignError
 from pipeline.core.params import load
 
 OURS = guideline.current(STANDARD)
 
 
 def connection(version, sha):
-    versions = [GuidelineVersion(version=version, sha=sha, since=OPEN.opened_at, reason=None)]
+    versions = [OPEN.guidelines[0].model_copy(update={"version": version, "sha": sha})]
     campaign = OPEN.model_copy(update={"guideline": version, "guidelines": versions})
     return Connection(campaign, None, None, Roster([], {}))
 

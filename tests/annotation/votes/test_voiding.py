@@ -2,7 +2,10 @@
 
 import re
 from dataclasses import replace
+from itertools import product
+from math import ceil
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -18,7 +21,8 @@ from annotation.assignment.pair_states import find_pair_states
 from annotation.assignment.planning import plan
 from annotation.consensus import summarize_campaign
 from annotation.votes.campaign_votes import consensus, counted_votes
-from annotation.votes.votes import classify, last_shown
+from annotation.votes.rule import decide
+from annotation.votes.votes import NO_LEVEL, classify, last_shown
 from pipeline.campaign.voided import count_withdrawn, drop_voided, mark_voided, voided_for_good
 from pipeline.core import tables
 
@@ -96,6 +100,58 @@ def test_a_pair_goes_on_as_if_the_voided_vote_had_not_been():
     assert (row["outcome"], row["level"], list(row["scores"])) == ("two", 4, [3, 4])
 
 
+DISPUTED = [levels for levels in product(range(5), repeat=3) if abs(levels[0] - levels[1]) > 1]
+"""All triples that can wait: where the first two agree, they have decided."""
+
+
+def decide_levels(*levels, closed=False):
+    """Return outcome and level of a pair with these levels, by the paper's rule."""
+    decided = decide(np.zeros(len(levels), np.int64), np.array(levels), 1, closed=closed)
+    return decided.outcome[0], int(decided.level[0])
+
+
+@pytest.mark.parametrize("levels", DISPUTED, ids=str)
+def test_three_levels_decide_nothing_since_a_fourth_could_always_change_the_result(levels):
+    assert len({decide_levels(*levels, fourth) for fourth in range(5)}) > 1
+    assert decide_levels(*levels) == ("waiting", NO_LEVEL)
+    assert decide_levels(*levels, closed=True) == ("discarded", NO_LEVEL)
+
+
+def test_whichever_of_four_votes_is_voided_the_rest_is_as_if_it_had_not_been():
+    cases = [(levels, out) for levels in product(range(5), repeat=4) for out in range(4)]
+    pairs = [("q", f"m{number:04}") for number in range(len(cases))]
+    judgments = make_judgments(
+        vote(10 * number + person, level, moment_id=moment)
+        for number, ((_, moment), (levels, _)) in enumerate(zip(pairs, cases, strict=True))
+        for person, level in enumerate(levels)
+    )
+    voided = [(10 * number + out, 0, None) for number, (_, out) in enumerate(cases)]
+    table = consensus(judgments, ledger_of(pairs), void(*voided))
+    for (levels, out), outcome, level in zip(cases, table["outcome"], table["level"], strict=True):
+        first, second, third = (*levels[:out], *levels[out + 1 :])
+        agreed = abs(first - second) <= 1
+        wanted = ("two", ceil((first + second) / 2)) if agreed else ("waiting", None)
+        assert (outcome, None if pd.isna(level) else level) == wanted, (levels, out, third)
+
+
+def test_exactly_one_more_person_is_asked_about_three_levels():
+    candidates = candidates_of(len(DISPUTED), 1, BATCH)
+    pairs = list(zip(candidates["query_id"], candidates["moment_id"], strict=True))
+    by_query = dict(zip(sorted({query for query, _ in pairs}), DISPUTED, strict=True))
+    rows = [
+        vote(person, level, query_id=query, moment_id=moment)
+        for query, moment in pairs
+        for person, level in enumerate((*by_query[query][:2], 4, by_query[query][2]), start=1)
+    ]
+    judgments = make_judgments(rows)
+    voided = void((3, 0, None))
+    asked = plan(
+        replace(campaign_of(candidates, people(6)), judgments=judgments, voided=voided)
+    ).assignments
+    assert sorted(zip(asked["query_id"], asked["moment_id"], strict=True)) == sorted(pairs)
+    assert set(asked["annotator"]) <= {5, 6}, "the others have seen it"
+
+
 @pytest.fixture(scope="module")
 def voided_campaign():
     """Return a campaign that has ended, and everything of one person in it voided."""
@@ -171,6 +227,7 @@ def test_a_second_batch_follows_the_mean_of_the_votes_that_count():
 
 RAW = {
     "annotation/pull.py": "writes them",
+    "annotation/tasks/pushing.py": "records what was shown, whether votes on it count or not",
     "annotation/rehearsal.py": "counts what people made, before it is thrown away",
 }
 """Who reads judgments.csv and need not ask what is voided."""

@@ -56,7 +56,8 @@ def make_voided(*periods):
 def make_refused(*rows):
     """Return refused answers of `(annotator, reason, hours after the start, seconds)`."""
     frame = pd.DataFrame(
-        [(None, None, who, reason, f"{number}@r", START + timedelta(hours=after), seconds)
+        [(None, None, who, reason, f"{number}@r", START + timedelta(hours=after), seconds,
+          f"annotator {who}")
          for number, (who, reason, after, seconds) in enumerate(rows)],
         columns=tables.REJECTED_JUDGMENTS.columns,
     )  # fmt: skip
@@ -83,8 +84,10 @@ def test_hours_are_the_sum_of_what_each_answer_took(rows, voided_after, first, l
     work = hours.list_work([judge_at(*rows)], make_voided(period), REFUSED)
     days = [(START + timedelta(days=day)).date() for day in (first, last)]
     table = hours.measure_hours(work, 5.0, *days)
-    expected = {}
-    for who, after, seconds in rows:
+    expected, before = {}, {}
+    for who, after, seconds in sorted(rows, key=lambda row: row[1]):
+        since = after - before.get(who, -1)
+        before[who] = after
         when = START + timedelta(hours=after)
         if not days[0] <= when.date() <= days[1]:
             continue
@@ -92,7 +95,8 @@ def test_hours_are_the_sum_of_what_each_answer_took(rows, voided_after, first, l
         own = expected.setdefault(key, dict.fromkeys(hours.TOTALS, 0))
         state = "voided" if who == 1 and after >= voided_after else "judgments"
         own[state] += 1
-        own["voided_hours" if state == "voided" else "hours"] += min(seconds or 0, 300) / 3600
+        spent = min(seconds or 0, 300, since * 3600)
+        own["voided_hours" if state == "voided" else "hours"] += spent / 3600
         own["without_time"] += state == "judgments" and seconds is None
     actual = {
         (row["annotator"], row["week"]): {name: row[name] for name in hours.TOTALS}
@@ -111,8 +115,10 @@ def test_all_kinds_of_work_count_and_what_was_refused_stands_apart():
     checks = judge_at((1, 1, 60.0)).assign(kind="gold")
     exam = judge_at((1, 2, 60.0))[hours.DONE].assign(attempt=2)
     refused = make_refused(
-        (1, "left", 0, 36.0), (1, "skipped", 1, None), (1, "draft", 1, 9.0), (2, "empty", 1, 1e9)
+        (1, "left", 3, 36.0), (1, "skipped", 4, None), (1, "draft", 5, 9.0), (2, "empty", 1, 1e9)
     )
+    forged = make_refused((1, "changed-by-another", 6, 60.0)).assign(sent_by="annotator 2")
+    refused = pd.concat([refused, forged.assign(origin="f@r")], ignore_index=True)
     table = hours.measure_hours(hours.list_work([votes, checks, exam], NONE_VOIDED, refused), 5.0)
     assert table[["annotator", "judgments", "refused"]].to_numpy().tolist() == [
         [1, 3, 2],
@@ -123,6 +129,17 @@ def test_all_kinds_of_work_count_and_what_was_refused_stands_apart():
     rows = table.to_dict("records")
     assert hours.rate(rows[0]) == pytest.approx(60)
     assert hours.rate(rows[1]) is None
+
+
+def test_a_time_that_somebody_claims_is_bounded_by_the_servers_clock():
+    burst = [(1, 1 + number / 3600, 300.0) for number in range(29)]
+    work = hours.list_work([judge_at(*burst)], NONE_VOIDED, REFUSED)
+    assert hours.measure_hours(work, 5.0)["hours"].tolist() == pytest.approx([(300 + 28) / 3600])
+    other = hours.list_work([judge_at((2, 1.001, 5.0), *burst)], NONE_VOIDED, REFUSED)
+    by_person = hours.measure_hours(other, 5.0).set_index("annotator")["hours"]
+    assert by_person[2] == pytest.approx(5 / 3600), "another's answer in between bounds nothing"
+    moved = hours.list_work([judge_at(*burst)], NONE_VOIDED, REFUSED, {f"a{n}" for n in range(29)})
+    assert hours.measure_hours(moved, 5.0)["hours"].tolist() == pytest.approx([29 * 300 / 3600])
 
 
 def test_a_week_is_the_iso_week_of_the_day_in_utc():
@@ -181,8 +198,13 @@ def checkout(folder, repository):
     write_campaign(OPEN)
     roster.write({n: Person(role="annotator", active=True) for n in range(1, 5)}, ACCOUNTS)
     tables.JUDGMENTS.write(judge_at((1, 0, 60.0), (2, 1, 30.0), (3, 200, 30.0)))
-    tables.REJECTED_JUDGMENTS.write(make_refused((2, "left", 1, 36.0)))
-    for table in (tables.VOIDED, tables.EXAM_ANSWERS, tables.ADJUDICATIONS):
+    tables.REJECTED_JUDGMENTS.write(make_refused((2, "left", 2, 36.0)))
+    for table in (
+        tables.VOIDED,
+        tables.EXAM_ANSWERS,
+        tables.ADJUDICATIONS,
+        tables.JUDGMENT_HISTORY,
+    ):
         table.write(table.empty())
     (folder / ".gitignore").write_text("/datasets/work/\nannotators.private.yaml\n")
     for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "Begin"]):

@@ -65,6 +65,28 @@ def test_a_folder_is_loaded_with_its_own_ids_texts_and_times(old):
     assert mr.evaluate(collection["test"].qrels, run, ["nDCG(iou=0.5)@10"])["nDCG(iou=0.5)@10"] == 1
 
 
+def test_releases_with_the_ids_of_moments_and_with_ids_of_queries_are_both_read(
+    old, tmp_path, capsys
+):
+    """In the old layout a query has its moment's id, and `corpus/` is of the first manifest."""
+    new = write(tmp_path / "new", "2.0.0", TRAINING | {"corpus/corpus.parquet": "x"}, **{
+        path: {"q%202": "q0123456789ab"} for path in ("queries.tsv", "qrels/test.qrels")
+    } | {"pairs.csv": {"q 2": "q0123456789ab"}})  # fmt: skip
+    (old / "corpus").mkdir()
+    (old / "corpus/corpus.parquet").write_text("x")
+    manifest = json.loads((old / "manifest.json").read_text())
+    manifest["files"]["corpus/corpus.parquet"] = {"sha256": hashlib.sha256(b"x").hexdigest()}
+    (old / "manifest.json").write_text(json.dumps(manifest | {"format": 1}))
+    for folder, query in ((old, "q 2"), (new, "q0123456789ab")):
+        collection = mr.load(folder)
+        assert list(collection["test"].queries) == [query, "q3"]
+        assert collection.path("corpus/corpus.parquet").read_text() == "x"
+    assert main(["diff", str(old), str(new)]) == 0
+    output = capsys.readouterr().out
+    assert "corpus/corpus.parquet" in output
+    assert "q0123456789ab" in output
+
+
 def test_what_is_not_the_release_is_refused(old, tmp_path):
     with pytest.raises(mr.FormatError, match=r"nothing.*no such file"):
         mr.load(tmp_path / "nothing")

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 
 import pytest
 
@@ -109,3 +110,27 @@ def test_before_anything_is_judged_files_are_empty_and_that_is_said(tmp_path, na
 def test_any_other_empty_file_is_an_error(tmp_path):
     (tmp_path / "x.txt").write_text("")
     assert refusal(tmp_path / "x.txt") == f"{tmp_path / 'x.txt'}: the file is empty"
+
+
+REMARK = r"ids of moments, too: 1 \(such as 'm 1'\); .* without reading anything, and BEIR"
+
+
+def test_qrels_of_moments_whose_ids_are_queries_too_are_remarked_on(release):
+    """A run that returns the moment of the query's id would be right."""
+    qrels = release / "qrels" / "val.moments.qrels"
+    qrels.write_text("m%201 0 m2 3\nq2 0 m%201 0\n")
+    [remark] = describe(qrels).remarks
+    assert re.search(REMARK, remark)
+    path = manifest(release, **{"qrels/val.moments.qrels": {"sha256": sha256(qrels.read_text())}})
+    [remark] = describe(path).remarks
+    assert remark.startswith(f"{qrels}: ")
+    assert re.search(REMARK, remark)
+    assert main(["validate", str(path)]) == 0
+
+
+@pytest.mark.parametrize("text", ["q1 0 m1 3\nq2 0 m1 0\n", "", "q Q0 v 0 1 3\n"])
+def test_qrels_whose_queries_have_ids_of_their_own_are_not(release, text):
+    qrels = release / "qrels" / "val.moments.qrels"
+    qrels.write_text(text)
+    path = manifest(release, **{"qrels/val.moments.qrels": {"sha256": sha256(text)}})
+    assert describe(path).remarks == []

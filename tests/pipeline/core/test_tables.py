@@ -25,8 +25,8 @@ ROWS = {
     ],
     "REVIEW": [("m1", "She waves."), ("m2", "drop")],
     "CAST": [("Dr. Nora Reed", "female"), ("Robin", None)],
-    "QUERIES": [("m1", "She waves.", "val"), ("m2", "=1+1", "train")],
-    "FROZEN_QUERIES": [("m1", "She waves.", "val"), ("m2", "-1, \"so\"\nto say", "test")],
+    "QUERIES": [("q1", "She waves.", "val", "m1"), ("m2", "=1+1", "train", "m2")],
+    "FROZEN_QUERIES": [("q1", "She waves.", "val", "m1"), ("q2", '-1, "so"\nso', "test", None)],
     "CANDIDATES": [("q1", "m1", 1, 1.0, 1), ("q1", "m2", 21, -0.123456, 2)],
     "CLIPS": [("m1", "ab.mp4", "ab", 2.5), ("m2", "cd.gif", "cd", 0.0)],
     "FAILED_CLIPS": [("m1", "v 1", "missing"), ("m2", "../v2", "no-frame")],
@@ -53,8 +53,8 @@ ROWS = {
         ("q1", "m1", 3, None, "broken-clip", NOON, None, "b", "1", "first", "a", "c", NOON, "lost"),
     ],
     "REJECTED_JUDGMENTS": [
-        ("q1", "m1", 3, "skipped", "1@a", NOON, 7.5),
-        (None, None, 4, "bad-key", "2@b", NOON, None),
+        ("q1", "m1", 3, "skipped", "1@a", NOON, 7.5, "annotator 3"),
+        (None, None, 4, "bad-key", "2@b", NOON, None, None),
     ],
     "ASSIGNMENTS": [("q1", "m1", 3, "first"), ("q1", "m1", 4, "escalated")],
     "OPEN_TASKS": [
@@ -75,6 +75,10 @@ ROWS = {
     "QUALIFICATIONS": [(3, 1, 100, 16, 0.25, 0.5, "no"), (3, 2, 16, 0, None, None, "yes")],
     "VOIDED": [(3, NOON, None, "judged without looking"), (4, NOON, NOON, None)],
     "DEPARTURES": [(3, NOON, None), (4, NOON, NOON)],
+    "DEVIATIONS": [
+        (3, "campaign", NOON, None, "label_config", "no"),
+        (4, "exam", NOON, NOON, "2 predictions; its settings", "yes"),
+    ],
     "SECOND_LOOK": [("q1", "m1", "is it the same door?"), ("q1", "m2", None)],
     "ADJUDICATIONS": [
         ("q1", "m1", 8, 4, None, NOON, 7.5, "1@a", "1", "ab", "cd"),
@@ -182,8 +186,8 @@ def test_the_index_is_not_kept_and_what_is_handed_over_is_not_changed(tmp_path):
 
 
 def test_columns_in_another_order_are_put_in_theirs(tmp_path):
-    (tmp_path / "q.csv").write_text("split,query_id,query\nval,q1,She waves.\n")
-    assert plain(tables.QUERIES.read(tmp_path / "q.csv")) == [["q1", "She waves.", "val"]]
+    (tmp_path / "q.csv").write_text("split,moment_id,query_id,query\nval,m1,q1,She waves.\n")
+    assert plain(tables.QUERIES.read(tmp_path / "q.csv")) == [["q1", "She waves.", "val", "m1"]]
 
 
 # Broken cells
@@ -270,7 +274,7 @@ def test_a_column_that_has_its_dtype_already_is_checked_all_the_same():
 
 def test_lines_are_those_of_the_file_even_after_cells_of_several_lines(tmp_path):
     path = tmp_path / "q.csv"
-    path.write_text('query_id,query,split\nq1,"two\nlines",val\n\nq2,x,dev\n')
+    path.write_text('query_id,query,split,moment_id\nq1,"two\nlines",val,m1\n\nq2,x,dev,\n')
     assert problems(lambda: tables.QUERIES.read(path)) == [
         f"{path}: line 5, split: 'dev' is not one of val, test, train"
     ]
@@ -278,6 +282,7 @@ def test_lines_are_those_of_the_file_even_after_cells_of_several_lines(tmp_path)
 
 def test_several_broken_cells_are_several_lines_and_the_rest_is_counted():
     frame = pd.DataFrame({"query_id": list("abcdefg"), "query": "x", "split": "dev"})
+    frame["moment_id"] = None
     lines = problems(lambda: tables.QUERIES.check(frame))
     assert len(lines) == SHOWN_PROBLEMS + 1
     assert lines[0] == (
@@ -288,7 +293,7 @@ def test_several_broken_cells_are_several_lines_and_the_rest_is_counted():
 
 def test_text_that_is_no_utf8_is_refused(tmp_path):
     path = tmp_path / "q.csv"
-    path.write_bytes(b"query_id,query,split\nq1,fine,val\nq2,caf\xe9,val\n")
+    path.write_bytes(b"query_id,query,split,moment_id\nq1,fine,val,\nq2,caf\xe9,val,\n")
     assert problems(lambda: tables.QUERIES.read(path)) == [f"{path}: line 3, query: not UTF-8"]
     lone = make_frame("QUERIES").astype(object).replace("=1+1", "\ud800")
     [line] = problems(lambda: tables.QUERIES.check(lone))

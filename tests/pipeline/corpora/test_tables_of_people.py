@@ -123,6 +123,31 @@ def test_a_missing_column_names_what_was_looked_for_and_found(tmp_path):
         rows(tmp_path, "video,start,txt\n")
 
 
+def test_all_columns_that_are_missing_or_unclear_are_named_at_once(tmp_path):
+    with pytest.raises(FileError) as caught:
+        rows(tmp_path, "clip,start,begin,txt\n", {"moment_id": "key"})
+    lines = str(caught.value).splitlines()
+    assert [name for name in ("'key'", "'start', 'begin'") if name not in str(caught.value)] == []
+    assert lines[-1].endswith(
+        "ingest.columns: {video_id: ITS COLUMN, end: ITS COLUMN, description: ITS COLUMN}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("header", "columns"),
+    [
+        ("videoid heading startTime endtime video_duration duration", [0, 2, 3, 4, 1]),
+        ("VideoID narration start_timestamp stop_timestamp length", [0, 2, 3, 4, 1]),
+        ("Video-Name Caption T-Start T-End duration Video Length", [0, 2, 3, 5, 1]),
+    ],
+)
+def test_names_of_columns_are_found_joined_and_by_the_certain_one(tmp_path, header, columns):
+    names = header.replace("Video Length", "Video.Length").split()
+    located = locate(tmp_path, names, {})
+    order = ["video_id", "start", "end", "duration", "description"]
+    assert [located[field] for field in order] == [names[number] for number in columns]
+
+
 def test_a_column_of_a_usual_name_may_be_another_thing(tmp_path):
     text = "id,video,start,end,duration,text\nann,v,1,3,2,Hi\n"
     [row] = rows(tmp_path, text, {"moment_id": None, "duration": None})

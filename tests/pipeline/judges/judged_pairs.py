@@ -55,7 +55,7 @@ def write_levels(levels, **changed_shas):
 def write_checkout(folder):
     """Write the tables that the stage reads into the current folder, `folder`."""
     shutil.copy(REPOSITORY / "params.yaml", folder)
-    texts = [(query, f"Text of {query}.", split) for query, split in QUERIES.items()]
+    texts = [(query, f"Text of {query}.", split, None) for query, split in QUERIES.items()]
     write(tables.QUERIES, texts)
     write(tables.FROZEN_QUERIES, texts)
     write(tables.MOMENTS, [(m, f"v-{m}", 1.0, 3.5, "He waves.", "v") for m in MOMENTS])

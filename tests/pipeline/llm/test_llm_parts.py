@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -85,6 +86,89 @@ def test_a_code_may_be_anything(code):
 def test_an_answer_is_good_whatever_its_usage_says(usage, counted):
     body = {"choices": [{"message": {"content": "x"}, "finish_reason": "stop"}], "usage": usage}
     assert answers.parse(body) == Answer("x", None, "stop", *counted)
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome", "sentence"),
+    [
+        ({"error": {"message": "Slow down.", "code": 429}}, outcomes.RATE_LIMITED, "Slow down."),
+        ({"error": {"message": "Slow.", "code": "429"}}, outcomes.RATE_LIMITED, "Slow."),
+        (
+            {"error": {"message": "Slow.", "type": "rate_limit_error"}},
+            outcomes.RATE_LIMITED,
+            "Slow.",
+        ),
+        ({"error": "Rate limit exceeded"}, outcomes.RATE_LIMITED, "Rate limit exceeded"),
+        ({"code": 429, "message": "Wait."}, outcomes.RATE_LIMITED, "Wait."),
+        ({"error": True, "message": "Too many requests."}, outcomes.RATE_LIMITED, "Too many req"),
+        (
+            {"error": {"message": "Pay.", "code": 429, "type": "insufficient_quota"}},
+            outcomes.INSUFFICIENT_QUOTA,
+            "Pay.",
+        ),
+        ({"error": {"message": "Who?", "code": 401}}, outcomes.UNAUTHORIZED, "Who?"),
+        ({"error": {"message": "Down.", "code": 502}}, outcomes.SERVER_ERROR, "Down."),
+        ({"error": {"message": "Bad.", "code": 400}}, outcomes.REJECTED, "Bad."),
+        ({"detail": "Not now."}, outcomes.BROKEN_RESPONSE, "Not now."),
+        ({"error": {"reason": "odd"}}, outcomes.BROKEN_RESPONSE, "odd"),
+        (
+            {"choices": [{"error": {"code": 502, "message": "Half."}, "finish_reason": "error"}]},
+            outcomes.SERVER_ERROR,
+            "Half.",
+        ),
+        ("<html>Log in</html>", outcomes.BROKEN_RESPONSE, "<html>Log in</html>"),
+        ('data: {"error": {"code": 503, "message": "Up."}}', outcomes.SERVER_ERROR, "Up."),
+        (": ping\n\ndata: {}\n\n", outcomes.BROKEN_RESPONSE, "event stream"),
+        ({"odd": 1}, outcomes.BROKEN_RESPONSE, "{'odd': 1}"),
+    ],
+)
+def test_an_error_with_status_200_is_what_it_says(error, outcome, sentence):
+    with pytest.raises(CallFailed) as caught:
+        answers.parse(error)
+    assert caught.value.outcome is outcome
+    assert sentence in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("message", "reason", "outcome"),
+    [
+        ({"content": [{"type": "text", "text": "%"}]}, "stop", None),
+        ({"content": ["%"]}, None, None),
+        ({"content": [{"type": "thinking", "thinking": "Hm"}, {"text": "%"}]}, "stop", None),
+        ({"content": "%", "reasoning_content": "Hm", "tool_calls": []}, "stop", None),
+        ({"content": [{"type": "refusal", "refusal": "No."}]}, "stop", outcomes.REFUSED),
+        ({"content": None, "reasoning_content": "Hm"}, "length", outcomes.ONLY_THOUGHTS),
+        ({"content": "", "reasoning": "Hm"}, "stop", outcomes.ONLY_THOUGHTS),
+        ({"content": "<think>Hm %"}, "length", outcomes.ONLY_THOUGHTS),
+        ({"content": "<think>Hm</think>\n"}, "stop", outcomes.ONLY_THOUGHTS),
+        ({"content": None, "tool_calls": [{}]}, "stop", outcomes.TOOL_CALLS),
+        ({"content": "%"}, "tool_calls", outcomes.TOOL_CALLS),
+        ({"content": "%"}, "content_filter", outcomes.FILTERED),
+        ({"content": []}, "stop", outcomes.BROKEN_JSON),
+    ],
+)
+def test_what_a_message_has_beside_or_in_place_of_text(tmp_path, recipe, message, reason, outcome):
+    good = json.dumps({"captions": [{"id": "a", "caption": "A man sits."}]})
+    filled = json.loads(json.dumps(message).replace("%", json.dumps(good)[1:-1]))
+    answer = answers.parse({"choices": [{"message": filled, "finish_reason": reason}]})
+    expected = {} if outcome else {"Omar sits.": "A man sits."}
+    assert read(answer, {"a": "Omar sits."}) == (expected, outcome)
+    request = recipe.request(["Omar sits."])
+    Cache(tmp_path, REWRITING).put(request, answer)
+    assert Cache(tmp_path, REWRITING).get(request) == answer
+
+
+@given(st.text(max_size=60))
+def test_only_known_reasons_to_stop_leave_an_answer_usable(reason):
+    reading = read(make_answer(("a", "x"), ("b", "y"), finish=reason), ASKED)
+    assert (reading.outcome is None) == (reason == "stop")
+    if reading.outcome not in {None, *EVERY}:
+        assert re.fullmatch(r"stopped-by-[a-z0-9-]+", reading.outcome.name)
+
+
+def test_the_same_caption_twice_is_harmless():
+    answer = make_answer(("a", "x"), ("b", "y"), ("a", " x"), ("b", "y"))
+    assert read(answer, ASKED) == ({"Omar sits.": "x", "Tessa sings.": "y"}, None)
 
 
 @pytest.mark.parametrize(

@@ -50,12 +50,11 @@ def test_2000_descriptions_all_end_right_on_a_bad_day(
     llm = rewriter(server, per_request=per_request, timeout=2.0)
     assert rewrite(llm, asked) == expect_rewrites(asked)
     assert len(set(FAULTS) & set(server.stats.faults)) >= 5
-    # On a busy machine an answer may come too late, or a request, though no fault had it so.
+    # On a busy machine an answer may come too late, though no fault had it so.
     late = llm.spent.outcomes["timeout"] - server.stats.faults["timeout"]
     assert server.stats.max_in_flight <= 8 + late
     assert server.stats.answered.total() - len(server.stats.answered) <= late
-    assert llm.spent.outcomes[OK] < llm.spent.requests
-    assert 0 <= llm.spent.requests - server.stats.requests <= late
+    assert llm.spent.outcomes[OK] < llm.spent.requests == server.stats.requests
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -76,11 +75,34 @@ def test_each_fault_alone_is_overcome(serve, rewriter, items, fault):
         *((name, "wrong-ids") for name in ("missing", "extra", "twice")),
         ("500", "server-error"),
         ("cut", "connection"),
+        ("limit-in-body", "rate-limited"),
+        ("error-in-body", "broken-response"),
+        ("stream", "broken-response"),
+        ("thoughts", "only-thoughts"),
+        ("tools", "tool-calls"),
+        ("stopped", "stopped-by-recitation"),
     ],
 )
 def test_a_poisonous_description_fails_alone_and_by_name(serve, rewriter, items, spoilt, outcome):
     server = serve(poison="Nora7 ", spoilt=spoilt)
     assert rewrite(rewriter(server), items(40)) == expect_rewrites(items(40), {"m7": outcome})
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "words"),
+    [
+        ("limit-in-body", "rate-limited: The gateway allows 10 requests a minute"),
+        ("error-in-body", "broken-response: The gateway has lost its model"),
+        ("stream", "the response is an event stream: turn streaming off"),
+        ("thoughts", "the model thinks and says nothing: turn thinking off"),
+    ],
+)
+def test_a_gateways_sentence_is_shown(serve, rewriter, items, caplog, spoilt, words):
+    server = serve(poison="Nora", spoilt=spoilt)
+    with pytest.raises(LLMError) as caught:
+        rewrite(rewriter(server, policy=IMPATIENT), items(40))
+    assert words in f"{caught.value} {caplog.text}"
+    assert rewrite(rewriter(server, policy=IMPATIENT), [Moment("s", "Tessa sings.")])[0].caption
 
 
 @pytest.mark.parametrize("number", [1, 3, 20])
@@ -370,7 +392,7 @@ def test_the_worst_case_of_an_estimate_is_reached_and_never_passed(
     assert estimate.cost < llm.spent.cost <= estimate.most_cost
 
 
-@pytest.mark.parametrize("wrapping", ["fenced", "talks", "thinks"])
+@pytest.mark.parametrize("wrapping", ["fenced", "talks", "thinks", "parts"])
 def test_the_object_is_taken_out_of_what_stands_around_it(serve, rewriter, items, wrapping):
     server = serve(wrapping=wrapping)
     assert rewrite(rewriter(server), items(50)) == expect_rewrites(items(50))

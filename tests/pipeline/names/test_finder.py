@@ -60,7 +60,7 @@ def test_what_has_no_capital_in_mid_sentence_is_no_name():
 def test_a_name_the_corpus_knows_is_found_where_the_tagger_missed_it():
     finder = NameFinder(Dictionary(["Nora", "Will"], missed="purple"), CORPUS)
     assert find_names(finder, "The purple hat of Nora falls.") == ["Nora"]
-    assert find_names(finder, "The purple hat of Omar falls.") == []
+    assert find_names(finder, "The purple hat of Quux falls.") == []
     assert find_names(finder, "A purple nora falls.") == []
 
 

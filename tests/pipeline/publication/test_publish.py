@@ -241,7 +241,11 @@ def smuggle(path, edit):
         ("README.md", "ask someone@example.com", "line {last}: contains an e-mail address"),
         ("README.md", "ask someone\uff20example.com", "line {last}: contains an e-mail address"),
         ("queries.tsv", "q9\tmail two@example.org\tval\t1", "line {last}: contains an address"),
-        ("corpus/corpus.parquet", "opensesame", "text, row group 0: contains an address or a pass"),
+        (
+            "captions/corpus.parquet",
+            "opensesame",
+            "text, row group 0: contains an address",
+        ),
         ("qrels/levels.json", f"hf_{'x' * 34}", "line {last}: contains a token"),
         ("pairs.csv", "the-servers-own-key", "line {last}: contains a token"),
     ],
@@ -500,8 +504,8 @@ def test_what_a_cut_download_left_out_is_fetched_or_said_to_be_missing(
         with without_connection(), pytest.raises(mr.UsageError, match=message):
             _ = mr.load("hf:ann/kitchen", revision="v0.1.0")["val"].qrels
         assert len(list(mr.load("hf:ann/kitchen", revision="v0.1.0")["val"].qrels_iter())) == 1
-    large = whole.path("corpus/corpus.parquet")
-    assert large.read_bytes() == (tables.RELEASE / "corpus/corpus.parquet").read_bytes()
+    large = whole.path("captions/corpus.parquet")
+    assert large.read_bytes() == (tables.RELEASE / "captions/corpus.parquet").read_bytes()
     (whole.folder / "pairs.csv").unlink()
     assert whole.moments, "what went missing meanwhile is fetched at the same revision"
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from opened import OPEN as OPENED
 
 from annotation import agreement, calibration, consensus
 from pipeline import reference_runs, report
@@ -24,7 +25,7 @@ guideline: "1"
 rehearsal: {rehearsal}
 format: 1
 commit: null
-guidelines: [{{"version": "1", "sha": "a", "since": "2024-05-01T07:00:00Z", "reason": null}}]
+guidelines: [{guideline}]
 opened_at: "2026-11-22T08:53:12Z"
 closed_at: {closed_at}
 """
@@ -61,7 +62,8 @@ def read() -> report_inputs.Sources:
 
 def make(folder: Path, campaign: str | None = OPEN, votes=VOTES, text: str = "", **fields) -> None:
     """Write the collection into a folder and run what comes before the report."""
-    usual = {"name": '"Small"', "rehearsal": "false", "closed_at": "null"}
+    guide = OPENED.guidelines[0].model_dump_json()
+    usual = {"name": '"Small"', "rehearsal": "false", "closed_at": "null", "guideline": guide}
     shutil.copy(REPOSITORY / "params.yaml", folder / "params.yaml")
     with contextlib.chdir(folder):
         tables.CAMPAIGN.mkdir(parents=True)
@@ -90,7 +92,7 @@ def _corpus(text: str) -> None:
     )  # fmt: skip
     tables.CAPTIONS.write(captions)
     queries = captions.rename(columns={"moment_id": "query_id", "caption": "query"})
-    queries["split"] = queries["query_id"].map(SPLIT)
+    queries["split"], queries["moment_id"] = queries["query_id"].map(SPLIT), queries["query_id"]
     tables.QUERIES.write(queries[tables.QUERIES.columns])
     frozen = queries.loc[queries["split"] != "train", tables.FROZEN_QUERIES.columns]
     tables.FROZEN_QUERIES.write(frozen)
@@ -134,7 +136,7 @@ def _campaign(votes, text: str) -> None:
     ]  # fmt: skip
     frame = pd.DataFrame(rows, columns=tables.JUDGMENTS.columns)
     tables.JUDGMENTS.write(frame if rows else tables.JUDGMENTS.empty())
-    refused = [("m1", "m1", 1, "bad-level", "9@x", "2026-11-22T08:00:00Z", None)]
+    refused = [("m1", "m1", 1, "bad-level", "9@x", "2026-11-22T08:00:00Z", None, "annotator 1")]
     columns = tables.REJECTED_JUDGMENTS.columns
     tables.REJECTED_JUDGMENTS.write(pd.DataFrame(refused, columns=columns))
 
@@ -145,7 +147,8 @@ def _metrics(text: str) -> None:
     (folder / "ingest.json").write_text(json.dumps({"rows": 100, "rejected": 2}))
     checked = {
         "round": 0, "distinct_descriptions": 98, "passed": 97, "failed_names": 0,
-        "failed_similarity": 1, "failed_detail": 0, "without_draft": 0, "share_passed": 0.989796,
+        "failed_similarity": 1, "failed_detail": 0, "failed_damage": 0, "failed_form": 0,
+        "without_draft": 0, "share_passed": 0.989796,
     }  # fmt: skip
     rewrite = {
         "backend": "rules", "moments": 98, "moments_in_use": 96, "rounds": {"0": checked},

@@ -159,6 +159,20 @@ def test_the_lead_sees_who_is_missing_the_pace_and_the_forecast_and_nobody_else_
         assert personal not in public
 
 
+@pytest.mark.parametrize("running", [True, False])
+def test_the_lead_sees_who_was_stopped_and_why_when_all_is_over_too(copied, running):
+    why = "failed the exam twice (9 of 16 more than 1 off the second time)"
+    stop = {"since": "2026-11-29T08:00:00", "reason": "gold", "last": "2026-11-28T08:00:00"}
+    state = make_state() | {"checks": {"stopped": {"1": stop}}} if running else {"campaign": None}
+    state |= {"stopped": {"1": "gold", "2": why}}
+    (copied / small_collection.tables.STATE).write_text(json.dumps(state))
+    public, own = map(strip_tags, small_collection.pages(copied))
+    when = "no new tasks since 2026-11-29" if running else "was stopped"
+    for sentence in (f"Annotator 1: {when}: gold.", f"Annotator 2: was stopped: {why}."):
+        assert sentence in own
+        assert sentence not in public
+
+
 def test_a_closed_campaign_is_told_and_a_released_one_has_no_next_step(tmp_path):
     pages = make_pages(tmp_path, closed_at='"2026-11-23T08:53:12Z"')
     for page in pages:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numbered import FPS, convert, numbers, read_frame_number, times, write_numbered
+from numbered import FPS, convert, read_frame_number, watch, write_numbered
 from PIL import Image
 
 from pipeline.video.cutter import ClipFormat, Interval, cut
@@ -24,12 +24,6 @@ def video(tmp_path_factory):
 
 def read(jpeg):
     return np.asarray(Image.open(io.BytesIO(jpeg)).convert("RGB"))
-
-
-def watch(clip, instants):
-    """Return the numbers of the frames that somebody who watches sees shortly after instants."""
-    frames = list(zip(numbers(clip), times(clip), strict=True))
-    return [[number for number, at in frames if at <= time + 1e-6][-1] for time in instants]
 
 
 @pytest.mark.parametrize("kind", ["mp4", "gif"])
@@ -62,6 +56,19 @@ def test_frames_at_uneven_times_are_taken_by_their_times(video, tmp_path):
     )
     frame_numbers = [read_frame_number(read(jpeg)) for jpeg in take_pictures(clip, 8.0, 8, 180)]
     assert frame_numbers == watch(clip, picture_times(8.0, 8))
+
+
+def test_a_picture_of_a_frame_that_stands_is_that_frame(video, tmp_path):
+    """The video's frames 30 to 79 are missing: what is seen is 29 from 2.42 s to 6.67 s."""
+    still, clip = tmp_path / "still.mp4", tmp_path / "clip.mp4"
+    drop = r"select=not(between(n\,30\,79))"
+    convert(video, still, "-fps_mode", "passthrough", before=("-vf", drop))
+    for start, end in ((3.0, 6.0), (2.0, 5.0), (4.0, 8.0)):
+        assert cut(still, Interval(start, end), end, ClipFormat("mp4", 270), clip) is None
+        instants = picture_times(end - start, 16)
+        pictures = take_pictures(clip, end - start, len(instants), 180)
+        seen = [read_frame_number(read(jpeg)) for jpeg in pictures]
+        assert seen == watch(still, [start + time for time in instants])
 
 
 def test_the_last_picture_stays(video, tmp_path):

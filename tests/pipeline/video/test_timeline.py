@@ -25,25 +25,31 @@ def write_showinfo(frames, tick):
     return "\n".join(["[info] Input #0, mov", *lines, "[info] [Parsed] side data - x:"])
 
 
-@given(st.lists(st.tuples(st.integers(-99, 99999), st.integers(1, 9000)), max_size=9), ticks,
-       seconds, seconds)  # fmt: skip
+pictures = st.tuples(st.integers(-99, 99999), st.integers(1, 9000))
+
+
+@given(st.lists(pictures, min_size=1, max_size=9), ticks, seconds, seconds)
 def test_it_says_what_the_fractions_say(frames, tick, first, second):
     start, end = sorted([first, second])
     timeline = Timeline(write_showinfo(frames, tick))
     at = [pts * tick for pts, _ in frames]
     assert [frame.time for frame in timeline.frames] == sorted(at)
     low, high = Fraction(start), Fraction(end)
-    assert timeline.shows(start, end) == any(low <= time + HALF < high for time in at)
-    assert timeline.begins_by(start) == (bool(at) and min(at) <= low)
-    last = max(((pts * tick, long * tick) for pts, long in frames), default=None)
-    assert timeline.reaches(end) == (last is not None and sum(last) + HALF >= high)
+    rising = [time for n, time in enumerate(at) if not n or time > max(at[:n])]
+    before = max((time for time in rising if time <= low + Fraction(1, 1000)), default=rising[0])
+    shown = [time for time in rising if time >= before and time + HALF < high]
+    showing = timeline.watch(start, end)
+    assert [frame.time for frame in (showing.frames if showing else [])] == shown
+    assert timeline.begins_by(start) == (min(at) <= low)
+    last = max((pts * tick, long * tick) for pts, long in frames)
+    assert timeline.reaches(end) == (sum(last) + HALF >= high)
 
 
 @pytest.mark.parametrize("text", ["", "nonsense", "[error] moov atom not found"])
 def test_without_frames_there_is_nothing(text):
     timeline = Timeline(text)
     assert (timeline.frames, timeline.begins_by(9), timeline.reaches(0)) == ([], False, False)
-    assert not timeline.shows(0, 9)
+    assert timeline.watch(0, 9) is None
 
 
 def test_where_durations_are_not_told_the_last_frame_stands_as_long_as_others():
@@ -53,10 +59,41 @@ def test_where_durations_are_not_told_the_last_frame_stands_as_long_as_others():
 
 
 def test_a_third_of_a_second_written_with_six_digits_is_meant():
-    timeline = Timeline(write_showinfo([(13312, 1024)], Fraction(1, 12288)))  # 13/12 s
-    assert timeline.shows(1.083333, 1.1)
-    assert timeline.shows(1.083334, 1.1) is False
-    assert not timeline.shows(1.0, 1.083333)
+    timeline = Timeline(write_showinfo([(12288, 1024), (13312, 1024)], Fraction(1, 12288)))
+    first, second = Fraction(1), Fraction(13, 12)
+    assert [frame.time for frame in timeline.watch(1.0, 1.083333).frames] == [first]
+    assert [frame.time for frame in timeline.watch(1.083333, 1.1).frames] == [second]
+    assert [frame.time for frame in timeline.watch(1.0, 1.083334).frames] == [first, second]
+
+
+FRAMES_OF_A_RECORDING = [*range(50), *range(100, 150)]  # 25 a second; 49 stands for 2 s
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "is_steady", "repeats"),
+    [
+        (0.4, 1.0, True, False),
+        (0.41, 1.01, True, False),  # between two frames, as in most corpora
+        (0.4, 4.8, True, False),  # a still in the middle keeps its length by itself
+        (1.0, 3.0, False, True),
+        (2.5, 4.5, False, False),
+        (2.5, 3.0, False, True),
+        (4.0, 5.0, True, False),
+    ],
+)
+def test_frames_are_steady_but_where_a_still_meets_an_edge(start, end, is_steady, repeats):
+    frames = [(40 * number, 40) for number in FRAMES_OF_A_RECORDING]
+    showing = Timeline(write_showinfo(frames, Fraction(1, 1000))).watch(start, end)
+    assert (showing.is_steady, showing.repeat is not None) == (is_steady, repeats)
+    assert showing.step == Fraction(1, 25)
+    assert (showing.repeat or 0) < showing.end - showing.frames[-1].time
+
+
+def test_a_slide_is_a_still_even_if_all_frames_are_slides():
+    timeline = Timeline(write_showinfo([(k * 5, 5) for k in range(4)], Fraction(1)))
+    assert not timeline.watch(5, 10).is_steady
+    thirds = Timeline(write_showinfo([(k, 1) for k in range(9)], Fraction(1, 3)))
+    assert thirds.watch(1.0, 2.0).is_steady  # a slow rate is a rate
 
 
 @pytest.mark.parametrize("is_before", [True, False])

@@ -6,10 +6,30 @@ import math
 import time
 
 from support.fake_openai.judges import find_query, is_about_a_clip, judge, load_truth, logprobs
-from support.fake_openai.script import Json, Reply, Script, error, of_json
+from support.fake_openai.script import OK, Json, Reply, Script, error, of_json
 
 BAD_LEVELS = ("missing", "extra", "twice", "empty")
 """Faults of captions; in an answer with a level, the level is invalid instead."""
+
+
+CHUNK = json.dumps({"choices": [{"delta": {"content": "{"}}]})
+GATEWAY = {
+    "limit-in-body": of_json(
+        {"error": {"message": "The gateway allows 10 requests a minute", "code": 429}}
+    ),
+    "error-in-body": of_json({"error": "The gateway has lost its model"}),
+    "stream": Reply(OK, f"data: {CHUNK}\n\ndata: [DONE]\n\n".encode(), kind="text/event-stream"),
+    "rejected": error(400, "invalid_request_error", "This can't be asked"),
+    "500": error(500, "server_error", "The server had an error"),
+}
+"""Replies that are no answers, by fault."""
+WITHOUT_CONTENT: dict[str, Json] = {
+    "refused": {"refusal": "I can't help with that."},
+    "filtered": {"finish": "content_filter"},
+    "thoughts": {"finish": "length", "reasoning_content": "Hm. They ask for"},
+    "tools": {"finish": "tool_calls", "tool_calls": [{"id": "1"}]},
+}
+"""Completions without content, by fault."""
 
 
 def caption_of(description: str) -> str:
@@ -49,19 +69,15 @@ def answer(script: Script, body: Json, fault: str) -> Reply:
     if fault == "429":
         wait = ("Retry-After", str(script.retry_after))
         return error(429, "rate_limit_exceeded", "Somebody else was faster", wait)
-    if fault == "500":
-        return error(500, "server_error", "The server had an error")
-    if fault == "rejected":
-        return error(400, "invalid_request_error", "This can't be asked")
+    if fault in GATEWAY:
+        return GATEWAY[fault]
     return of_json(_answer(script, body, items, fault))._replace(cut=fault == "cut")
 
 
 def _answer(script: Script, body: Json, items: list[Json], fault: str) -> Json:
     used = prompt_tokens(body, script.picture_tokens)
-    if fault == "refused":
-        return _completion(body, used, None, refusal="I can't help with that.")
-    if fault == "filtered":
-        return _completion(body, used, None, "content_filter")
+    if fault in WITHOUT_CONTENT:
+        return _completion(body, used, None, **WITHOUT_CONTENT[fault])
     if is_about_a_clip(body):
         return _level(script, body, used, fault)
     captions = [{"id": one["id"], "caption": caption_of(one["description"])} for one in items]
@@ -76,7 +92,13 @@ def _answer(script: Script, body: Json, items: list[Json], fault: str) -> Json:
     if fault == "empty":
         captions[0]["caption"] = " "
     content = _wrap(json.dumps({"captions": captions}), script.wrapping)
-    return _completion(body, used, _spoil(content, fault), _finish(fault))
+    content = _spoil(content, fault)
+    completion = _completion(body, used, content, _finish(fault))
+    if script.wrapping == "parts":
+        parts = [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": content[:9]}]
+        parts.append({"type": "text", "text": content[9:]})
+        completion["choices"][0]["message"]["content"] = parts
+    return completion
 
 
 def _level(script: Script, body: Json, used: int, fault: str) -> Json:
@@ -95,7 +117,7 @@ def _spoil(content: str, fault: str) -> str:
 
 
 def _finish(fault: str) -> str:
-    return "length" if fault == "truncated" else "stop"
+    return {"truncated": "length", "stopped": "Recitation!"}.get(fault, "stop")
 
 
 def _wrap(content: str, wrapping: str) -> str:
@@ -103,6 +125,7 @@ def _wrap(content: str, wrapping: str) -> str:
     draft = json.dumps({"captions": [{"id": "first", "caption": "A draft."}]})
     return {
         "": content,
+        "parts": content,
         "fenced": f"```json\n{content}\n```",
         "talks": f"Sure! Here are the {{captions}}:\n\n{content}\n\nTell me if you need more {{:",
         "thinks": f"<think>\nThe user asks for captions, say {draft}?\n</think>\n\n{content}",
@@ -112,12 +135,12 @@ def _wrap(content: str, wrapping: str) -> str:
 
 
 def _completion(
-    body: Json, read: int, content: str | None, finish: str = "stop", refusal: str | None = None
+    body: Json, read: int, content: str | None, finish: str = "stop", **message: object
 ) -> Json:
-    """Return a chat completion; `read` is how many tokens were sent."""
+    """Return a chat completion; `read` is how many tokens were sent, `message` more fields."""
     tokens = len(content or "") // 4 + 1
     used = {"prompt_tokens": read, "completion_tokens": tokens}
-    message = {"role": "assistant", "content": content, "refusal": refusal}
+    message = {"role": "assistant", "content": content, "refusal": None} | message
     return {
         "id": "chatcmpl-1",
         "object": "chat.completion",

@@ -25,8 +25,9 @@ class Script:
     retry_after: float = 0.01
     money: int = -1  # tokens until the account is empty; -1: never
     poison: str = ""  # a description with this word ruins its whole answer, as `spoilt` says
-    spoilt: str = "broken-json"  # or refused, filtered, truncated, rejected, 500, empty
-    wrapping: str = ""  # text around each answer: fenced, talks, thinks, drafts, prose
+    spoilt: str = "broken-json"  # or refused, filtered, truncated, rejected, 500, empty, or a
+    # gateway's: limit-in-body, error-in-body, stream, thoughts, tools, stopped
+    wrapping: str = ""  # text around each answer: fenced, talks, thinks, drafts, prose, parts
     only_completion_tokens: bool = False  # refuse max_tokens, like newer OpenAI models
     requests: int = 0  # per window; 0: no limit
     tokens: int = 0
@@ -45,6 +46,7 @@ class Reply(NamedTuple):
     body: bytes
     headers: tuple[tuple[str, str], ...] = ()
     cut: bool = False
+    kind: str = "application/json"
 
 
 @dataclass

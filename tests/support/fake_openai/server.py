@@ -127,7 +127,7 @@ class Server:
     def _answer(self, body: Json, fault: str) -> Reply:
         """Answer, and charge for the tokens."""
         reply = answer(self.script, body, fault)
-        if reply.status == OK:
+        if reply.status == OK and b'"usage"' in reply.body:
             used = json.loads(reply.body)["usage"]["total_tokens"]
             if self.script.at_answer:
                 self.limits.add(0, used)
@@ -138,7 +138,7 @@ class Server:
 
 async def _send(writer: asyncio.StreamWriter, reply: Reply) -> bool:
     """Send a reply; return whether the connection stays open."""
-    lines = [f"HTTP/1.1 {reply.status} Whatever", "Content-Type: application/json"]
+    lines = [f"HTTP/1.1 {reply.status} Whatever", f"Content-Type: {reply.kind}"]
     lines += [f"{name}: {value}" for name, value in reply.headers]
     lines += [f"Content-Length: {len(reply.body)}", "", ""]
     body = reply.body[: len(reply.body) // 2] if reply.cut else reply.body

@@ -1,0 +1,196 @@
+"""Every command in every state of a campaign: what it may change, and what it says where not."""
+
+import argparse
+import json
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from support.campaign_folder import CampaignFolder, Size
+
+from annotation.simulation import commands
+from pipeline.campaign import phases
+from pipeline.campaign.campaign import FILE, Pilot, load_campaign, load_open_campaign
+from pipeline.campaign.freezing import freeze, is_frozen
+from pipeline.campaign.next_step import MANIFEST
+from pipeline.core import cli, files, git, tables
+
+STATES = get_args(phases.State)
+CHANGES = {
+    "annotation.adjudicate": "--pair q000 q000-m01",
+    "annotation.audit plan": "plan --queries 1",
+    "annotation.audit top-up": "top-up splade.run --depth 1",
+    "annotation.campaign close": "close",
+    "annotation.campaign open": "open --name Spring",
+    "annotation.campaign open --end-pilot": "open --end-pilot",
+    "annotation.campaign open --revise": "open --revise clearer",
+    "annotation.exam feedback": "feedback",
+    "annotation.exam mark": "mark",
+    "annotation.exam push": "push",
+    "annotation.exam status": "status",
+    "annotation.people invite": "invite",
+    "annotation.people list": "list",
+    "annotation.people void": "void 1 --from 2026-01-01",
+    "annotation.pull --accept-loss": "--accept-loss",
+    "annotation.pull --trust-imported": "--trust-imported",
+    "annotation.push --beside-others": "--beside-others",
+    "annotation.simulate": "",
+    "pipeline.publish": "--to folder public",
+    "pipeline.publish --incomplete": "--to folder public --incomplete",
+}
+"""What to type after the module, for each command that the table of states has."""
+READS = {
+    "annotation.audit published": "published raw.csv val.json",
+    "annotation.audit report": "report",
+    "annotation.estimate": "",
+    "annotation.people hours": "hours",
+    "annotation.rehearsal": "",
+    "annotation.server backup": "backup saved.zip",
+    "annotation.server check": "check",
+    "annotation.server restore": "restore saved.zip",
+    "annotation.server start": "start",
+    "annotation.server status": "status",
+    "annotation.server stop": "stop",
+    "annotation.status": "",
+    "pipeline.check": "",
+    "pipeline.doctor": "",
+    "pipeline.recover": "",
+    "pipeline.show": "--queries 1",
+}
+"""The same for all others: they change nothing that a campaign is made of."""
+
+
+@pytest.fixture
+def state(request, folder, repository):
+    """Be in the folder of a campaign that is in this state."""
+    campaign = CampaignFolder.make(folder, repository, Size(queries=2, ranks=1))
+    shutil.copy(repository / "dvc.yaml", cli.DAG)
+    changes = {"rehearsal": False}
+    if request.param == "pilot":
+        changes["pilot"] = Pilot(queries=["q000"]).model_dump()
+    if request.param in {"closed", "released"}:
+        changes["closed_at"] = "2026-02-01T00:00:00Z"
+        freeze()
+    campaign.open(**changes)
+    if request.param == "none":
+        FILE.write_text("null\n")
+    if request.param == "released":
+        released = {"campaign": load_campaign().model_dump(), "files": {}}
+        files.write_json(MANIFEST, released)
+    return request.param
+
+
+def list_commands(package: str) -> set[str]:
+    """Return the commands of a package's folder, by their modules and verbs."""
+    stages = {entry["cmd"].split()[-1] for entry in files.read_yaml(cli.DAG)["stages"].values()}
+    names = {f"{package}.{path.stem}" for path in Path(package).glob("[!_]*.py")} - stages
+    return {command for name in names for command in list_verbs(name)}
+
+
+class ParsedError(Exception):
+    """The command line was about to be read, with this parser."""
+
+
+def list_verbs(module: str) -> list[str]:
+    with pytest.MonkeyPatch.context() as patch:
+
+        def stop(parser, *_):
+            raise ParsedError(parser)
+
+        patch.setattr(argparse.ArgumentParser, "parse_args", stop)
+        patch.setattr(sys, "argv", [module])
+        with pytest.raises(ParsedError) as caught:
+            runpy.run_module(module, run_name="__main__", alter_sys=True)
+    [parser] = caught.value.args
+    verbs = [
+        verb
+        for action in parser._actions
+        if isinstance(action, argparse._SubParsersAction)
+        for verb in action.choices
+    ]
+    return [f"{module} {verb}" for verb in verbs] or [module]
+
+
+@pytest.mark.parametrize("package", ["annotation", "pipeline"])
+def test_each_command_of_the_folder_has_an_entry(package, repository, monkeypatch):
+    monkeypatch.chdir(repository)
+    known = {name.partition(" --")[0] for name in CHANGES | READS}
+    stages = {name.partition(" --")[0] for name in CHANGES if "annotation.pu" in name}
+    assert list_commands(package) == {name for name in known - stages if name.startswith(package)}
+
+
+def test_each_entry_of_the_table_is_tried_here():
+    assert phases.ALLOWED.keys() == CHANGES.keys()
+    assert {state for states in phases.ALLOWED.values() for state in states.split()} <= {*STATES}
+
+
+def snapshot() -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in tables.CAMPAIGN.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("state", STATES, indirect=True)
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_command_that_changes_inputs_asks_the_state(name, state, command):
+    before = snapshot()
+    code, _, errors = command(name.split()[0], *CHANGES[name].split())
+    refused = f"error: {FILE}: " in errors
+    assert refused == (state not in phases.ALLOWED[name].split()), errors
+    if refused:
+        assert code == 1
+        assert re.search(r"python -m [a-z]|dvc repro|git restore|make campaign", errors), errors
+        assert snapshot() == before
+
+
+@pytest.mark.parametrize("state", STATES, indirect=True)
+@pytest.mark.parametrize("name", READS)
+def test_every_other_command_changes_no_inputs(name, state, command, monkeypatch):
+    monkeypatch.setattr(commands, "run", lambda *_: 1)  # what a rehearsal would type
+    monkeypatch.setattr(commands, "command", lambda *_: ["true"])
+    before = snapshot()
+    command(name.split()[0], *READS[name].split())
+    assert snapshot() == before
+
+
+@pytest.mark.parametrize("state", ["closed", "released"], indirect=True)
+def test_what_is_typed_to_open_a_closed_campaign_again_keeps_what_people_made(state, command):
+    closed = FILE.read_text()
+    content = {FILE: re.sub(r"closed_at: .*", "closed_at: null", closed)}
+    frozen = cli.DAG.read_text()
+    content[cli.DAG] = frozen.replace("    frozen: true\n", "")
+    assert git.run("init", "-q").returncode == 0
+    commit(content)
+    judged = tables.EXTEND.path
+    commit({FILE: closed, cli.DAG: frozen, judged: "query_id,extend\nq000,no\n"})
+    commit({Path("dvc.lock"): "released\n"})
+    assert is_frozen()
+    code, _, errors = command("annotation.audit", "plan", "--queries", 1)
+    assert code == 1
+    [typed] = re.findall(r"git restore [^;]*", errors)
+    subprocess.run(["sh", "-c", typed], check=True)  # as the lead would
+    assert load_open_campaign() is not None
+    assert not is_frozen()
+    assert judged.read_text() == "query_id,extend\nq000,no\n"
+    assert phases.find_state(load_campaign()) == "open"
+
+
+def commit(contents: dict[Path, str]) -> None:
+    for path, text in contents.items():
+        path.write_text(text)
+    for words in ("add -A", "-c user.name=A -c user.email=a@example.org commit -qm next"):
+        assert git.run(*words.split()).returncode == 0
+
+
+def test_released_means_as_it_is_now(folder, repository):
+    campaign = CampaignFolder.make(folder, repository, Size(queries=2, ranks=1))
+    campaign.open(closed_at="2026-02-01T00:00:00Z")
+    MANIFEST.parent.mkdir(parents=True)
+    closed = load_campaign()
+    MANIFEST.write_text(json.dumps({"campaign": closed.model_dump() | {"given_up": 3}}))
+    assert phases.find_state(closed) == "closed"
+    MANIFEST.write_text(json.dumps({"campaign": closed.model_dump()}))
+    assert phases.find_state(closed) == "released"

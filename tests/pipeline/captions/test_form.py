@@ -1,0 +1,183 @@
+"""The form of captions: what is added to an answer, what is cut off, and what many share."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.captions.details import Pair
+from pipeline.captions.form import list_faults, list_faults_alone
+from pipeline.captions.habits import find_habits, list_ends, list_examples
+from pipeline.core.engine.text_rows import _types
+from pipeline.names.base import Span
+
+DESCRIPTION = "Omar pours cold milk into a tall glass on the table."
+CAPTION = "A man pours cold milk into a tall glass on the table."
+
+
+def pair(description, caption):
+    """Return a pair whose names are Omar and Nora."""
+    named = [Span(*m.span(), m[0], 1.0) for m in re.finditer("Omar|Nora", description)]
+    return Pair(description, named, caption, [])
+
+
+def faults(description, caption, *, english=True):
+    return list_faults(english, [pair(description, caption)])[0]
+
+
+ADDED = [
+    ('"</s>"', f"{CAPTION}</s>"),
+    ('"<|im_end|>"', f"{CAPTION}<|im_end|>"),
+    ('"**"', CAPTION.replace("A man", "**A man**")),
+    ('"`"', f"`{CAPTION}`"),
+    ('":"', f"Caption: {CAPTION}"),
+    ('"caption"', f"Caption. {CAPTION}"),
+    ('"("', f"{CAPTION} (Note: the name was removed.)"),
+    ('"rewritten"', f"{CAPTION[:-1]}, rewritten."),
+    ('"&#39;"', CAPTION.replace("man", "man&#39;s friend")),
+    ('"&quot;"', f"{CAPTION}&quot;"),
+    (r'"\u"', CAPTION.replace("man", r"man\u2019s friend")),
+    ('"-"', f"- {CAPTION}"),
+    ('"1."', f"1. {CAPTION}"),
+    ('"}"', f"{CAPTION} }}"),
+    ('"]"', f"{CAPTION}]"),
+    ('"""', f'"{CAPTION}"'),
+    ('begins with "\'"', f"'{CAPTION}'"),
+    ('"_"', CAPTION.replace("A man", "PERSON_X")),
+    ('digits "1"', CAPTION.replace("A man", "Person 1")),
+    ("U+202E", f"\u202e{CAPTION}"),
+    ("U+E0041", f"{CAPTION}\U000e0041"),
+    ("U+FFFD", CAPTION.replace("a tall", "a\ufffd tall")),
+    ("U+200B", CAPTION.replace("a tall", "a\u200b tall")),
+    ("U+E000", f"{CAPTION}\ue000"),
+    ("U+00A0", CAPTION.replace("a tall", "a\u00a0tall")),
+    ("cyrillic letters", CAPTION.replace("milk", "m\u0456lk")),
+    ("fullwidth letters", CAPTION.replace("A", "\uff21")),
+    ('"\U0001f600"', f"{CAPTION} \U0001f600"),
+    ("capitals", CAPTION.upper()),
+    ('capitals "MAN"', CAPTION.replace("man", "MAN")),
+    ("a capital in each word", CAPTION.title()),
+    ("no capital at the beginning", CAPTION.lower()),
+    ("said twice", f"{CAPTION} {CAPTION}"),
+    ('"milk milk"', CAPTION.replace("milk", "milk milk")),
+    ("repeated", CAPTION.replace("glass", "glass pours cold milk into a tall glass")),
+    ("no final mark", CAPTION[:-1]),
+    ("the end is missing", "A man pours cold milk into a tall glass."),
+    ('ends with "into"', "A man pours cold milk into."),
+    ('ends with "the"', "A man pours cold milk into a tall glass on the."),
+    ('"not"', CAPTION.replace("pours", "does not pour")),
+    ('"isn\'t"', CAPTION.replace("pours", "isn't pouring")),
+    ('"..."', CAPTION.replace(".", "...")),
+    ('"i"', f"{CAPTION} I hope this helps."),
+    ('added "Strictly anonymous."', f"{CAPTION} Strictly anonymous."),
+    ('added "', f"{CAPTION[:-1]}, smiles brightly, hugs seven cheerful children, bows and coughs."),
+]
+
+
+@pytest.mark.parametrize(("fault", "caption"), ADDED)
+def test_what_the_description_does_not_have_is_named(fault, caption):
+    assert fault in faults(DESCRIPTION, caption)
+
+
+RIGHT = [
+    (DESCRIPTION, CAPTION),
+    (DESCRIPTION, "Cold milk is poured into a tall glass on the table by a man."),
+    (DESCRIPTION, "A man fills a tall glass on the table with cold milk."),
+    ("Omar walks in with Nora.", "A man walks in with a woman."),
+    ("Omar sits down in the chair.", "A man sits in the chair."),
+    ("Omar gives the book to Nora.", "A man gives a woman the book."),
+    ("omar waves", "A man waves"),
+    ('Omar (left) types "A&B" \U0001f600: 7 < 9!', 'A man (left) types "A&B" \U0001f600: 7 < 9!'),
+    ("Omar\u2019s friend isn\u2019t here.", "A man's friend isn't here."),
+    ("Omar doesn't answer.", "A man does not answer."),
+    ("THE COOK LEAVES THE ROOM.", "THE COOK LEAVES THE ROOM."),
+    (
+        "Omar puts a hand on Omar's arm and a hand on Nora's arm.",
+        "A man puts a hand on another man's arm and a hand on another man's arm.",
+    ),
+    ("Omar winkt und geht in das Haus hinein.", "Ein Mann winkt und geht in das Haus hinein."),
+]
+
+
+@pytest.mark.parametrize(("description", "caption"), RIGHT)
+def test_what_the_description_has_is_no_fault(description, caption):
+    assert faults(description, caption) == ""
+
+
+@given(st.text(st.characters(categories=("L", "N", "P", "S", "Zs")), max_size=60))
+def test_a_caption_like_its_description_has_only_faults_that_nobody_sees(text):
+    assert re.fullmatch(r"(U\+[0-9A-F]{4,}(; )?)*", faults(text, text))
+
+
+def test_words_are_known_in_english_only():
+    polish = ("Omar wchodzi, siada, pije.", "Kobieta wchodzi, siada i pije.")
+    assert '"i"' in faults(*polish)
+    assert faults(*polish, english=False) == ""
+
+
+WITHOUT = [
+    f"{CAPTION}</s>",
+    f"Caption: {CAPTION}",
+    f"{CAPTION} }}",
+    f"\u202e{CAPTION}",
+    f"{CAPTION} {CAPTION}",
+    CAPTION.replace("milk", "m\u0456lk"),
+    CAPTION.replace("A", "&nbsp;A"),
+]
+
+
+@pytest.mark.parametrize("caption", WITHOUT)
+def test_some_faults_show_without_a_description(caption):
+    assert list_faults_alone(caption)
+    assert not list_faults_alone(CAPTION)
+
+
+ACTS = [
+    *("waves to a dog", "cuts an onion", "opens the door", "reads a letter", "ties a shoe"),
+    *("paints a fence", "sings on a stage"),
+]
+
+
+def find(begin="", end="", habitual=7):
+    """Return the habits where so many captions have what is added at their ends."""
+    pairs = [
+        pair(f"Nora {act}.", f"{begin}a woman {act}{end}." if n < habitual else f"A woman {act}.")
+        for n, act in enumerate(ACTS)
+    ]
+    return find_habits("abcdefg", list_ends(None, pairs))
+
+
+@pytest.mark.parametrize(
+    ("added", "text"),
+    [
+        ({"begin": "In this video, "}, 'begin with "in this video someone"'),
+        ({"end": " in the scene"}, 'end with "in the scene"'),
+        ({"begin": "We see "}, 'begin with "we see someone"'),
+    ],
+)
+def test_a_habit_is_found_once_with_its_count(added, text):
+    assert list(map(str, find(**added))) == [f"7 of 7 captions {text}"]
+    assert list(map(str, find(**added, habitual=5))) == [f"5 of 7 captions {text}"]
+    assert find(**added, habitual=4) == []
+
+
+def test_people_and_what_descriptions_share_are_no_habit():
+    assert find() == []
+    pairs = [pair(f"In this video Omar {act}.", f"In this video a man {act}.") for act in ACTS]
+    assert find_habits("abcdefg", list_ends(None, pairs)) == []
+
+
+def test_a_habit_is_listed_with_a_caption_that_is_not_listed_yet():
+    [habit] = find(begin="In this video, ")
+    table = list_examples([habit], {"c", "d"})
+    assert table["moment_id"].tolist() == ["c"]
+    assert table["form"].tolist() == ['7 of 7 captions begin with "in this video someone"']
+    assert list_examples([habit], set()).empty
+
+
+@pytest.mark.parametrize(("work", "known"), [(list_faults, True), (list_ends, None)])
+def test_rows_can_be_worked_on_in_shards(work, known):
+    kinds = _types(work)
+    results = work(known, [pair(DESCRIPTION, ADDED[0][1])])
+    assert kinds.results.validate_json(kinds.results.dump_json(results)) == results
