@@ -213,8 +213,8 @@ def _judged_by_people() -> int:
     campaign, simulated = load_campaign(), None
     if campaign is not None and campaign.rehearsal:
         people = create_simulated(roster.read_accounts())
-        labels = [guide.labels for guide in campaign.guidelines]
-        simulated = detect.Simulated(keys.signer(campaign.id), truth(), people, labels)
+        signer, shown = keys.signer(campaign.id), campaign.guidelines_shown
+        simulated = detect.Simulated(signer, truth(), people, shown)
     on_server = 0
     if DATA.exists():
         _run_server("start")

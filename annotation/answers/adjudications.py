@@ -80,8 +80,8 @@ def fetch_decisions(
             left=left_by(owner.annotator),
             set_aside=set_aside(owner.annotator),
         )
-        labels_at, pairs = connection.campaign.labels_at, _first_pairs(before)
-        rules = Rules(connection.signer, labels_at, first_pairs=pairs)
+        shown, pairs = connection.campaign.guidelines_shown, _first_pairs(before)
+        rules = Rules(connection.signer, shown, first_pairs=pairs)
         rows = sort_answers(tasks.values(), deciding, rules)
         open_tasks += [
             OpenTask(*(row[name] for name in OpenTask._fields)) for row in rows.open_tasks
@@ -90,7 +90,7 @@ def fetch_decisions(
         refused.update(row["reason"] for row in rows.rejected if row["reason"] != "draft")
         taken_back |= {row["origin"] for row in rows.rejected if row["takes_back"] in TAKEN_BACK}
     remaining = before[~before["origin"].isin(taken_back)]
-    decisions = merge_decisions(remaining, _as_table(connection, judgments))
+    decisions = merge_decisions(remaining, _as_table(judgments))
     return FetchedDecisions(decisions, open_tasks, found_projects, refused)
 
 
@@ -110,6 +110,5 @@ def _first_pairs(decisions: pd.DataFrame) -> FirstPairs:
     return dict(zip(decisions["origin"], pairs, strict=True))
 
 
-def _as_table(connection: Connection, rows: list[dict[str, Any]]) -> pd.DataFrame:
-    frame = pd.DataFrame(rows, columns=tables.ADJUDICATIONS.columns)
-    return reader.date_answers(frame, connection.campaign)
+def _as_table(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    return reader.date_answers(pd.DataFrame(rows, columns=tables.ADJUDICATIONS.columns))

@@ -44,8 +44,8 @@ def fetch_and_mark(connection: Connection, params: Exam, *, full: bool = False) 
     exam, before = tables.EXAM.read(), tables.EXAM_ANSWERS.read()
     left, refused, answered = Counter[tuple[int, int]](), Counter[str](), []
     pages: dict[tuple[int, int], str] = {}
-    labels_at, first_pairs = connection.campaign.labels_at, _first_pairs(before, exam)
-    rules = Rules(connection.signer, labels_at, first_pairs=first_pairs)
+    shown, first_pairs = connection.campaign.guidelines_shown, _first_pairs(before, exam)
+    rules = Rules(connection.signer, shown, first_pairs=first_pairs)
     for purpose, attempt in ATTEMPT_OF.items() if len(exam) else ():
         exam_projects = projects.find_projects(connection, purpose)
         set_aside = deviations.find_set_aside(deviations.read(), purpose)
@@ -59,7 +59,7 @@ def fetch_and_mark(connection: Connection, params: Exam, *, full: bool = False) 
             left[owner.annotator, attempt] = len(rows.open_tasks)
             refused.update(row["reason"] for row in rows.rejected if row["reason"] != "draft")
             answered += _answers(rows, attempt)
-    answers = record_answers(before, _as_table(connection, answered, exam), exam)
+    answers = record_answers(before, _as_table(answered, exam), exam)
     people = [person.number for person in connection.roster.annotators if person.active]
     exam = freeze_truth(exam, tables.GOLD.read(), answers, params.group, people)
     results = mark(answers, exam, params.max_failed)
@@ -83,15 +83,13 @@ def _answers(rows: SortedAnswers, attempt: int) -> list[dict[str, Any]]:
     return [{**row, "attempt": attempt} for row in [*unread, *rows.judgments]]
 
 
-def _as_table(
-    connection: Connection, rows: list[dict[str, Any]], exam: pd.DataFrame
-) -> pd.DataFrame:
+def _as_table(rows: list[dict[str, Any]], exam: pd.DataFrame) -> pd.DataFrame:
     """Return rows as `tables.EXAM_ANSWERS`, without those for another text or clip."""
     columns = [*tables.EXAM_ANSWERS.columns, "query_sha", "clip_sha"]
     frame = pd.DataFrame(rows, columns=columns)
     unread = frame["query_sha"].isna()
     frame = frame.loc[unread | is_in(frame, exam, SHOWN_KEY), tables.EXAM_ANSWERS.columns]
-    ordered = reader.date_answers(frame, connection.campaign).sort_values("submitted_at")
+    ordered = reader.date_answers(frame).sort_values("submitted_at")
     newest = ordered.drop_duplicates(list(tables.EXAM_ANSWERS.key), keep="last")
     return tables.EXAM_ANSWERS.check(newest)
 

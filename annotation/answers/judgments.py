@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from annotation.answers.departures import Left, never
 from annotation.label_studio.keys import Key, Pair, Signer
-from annotation.label_studio.page import Answer, read_answer
+from annotation.label_studio.page import UNKNOWN_TEXT, Answer, read_answer, read_guideline_sha
 from annotation.label_studio.records import AnsweredTask
 from annotation.roster.senders import name_sender
-from pipeline.campaign.guideline import Labels
+from pipeline.campaign.campaign import GuidelineVersion
 from pipeline.core import tables
 
 Row = dict[str, Any]
@@ -68,10 +68,17 @@ class Origin(NamedTuple):
     shown: bool
 
 
+class Reading(NamedTuple):
+    """What an answer says, and the version of the guideline that its page showed."""
+
+    content: Answer
+    guideline: str
+
+
 FirstPairs = Mapping[str, Pair]
 """The pairs of answers, by origin, as of when they were first pulled."""
-LabelsAt = Callable[[datetime], Sequence[Labels]]
-"""The texts of the page's choices at an instant, then those of earlier versions."""
+GuidelinesShown = Callable[[str | None, datetime], Sequence[GuidelineVersion]]
+"""The versions of the guideline that a page may have shown (`Campaign.guidelines_shown`)."""
 Trust = Callable[[str], bool]
 """Whether an imported answer counts, by its origin."""
 
@@ -87,7 +94,7 @@ def trust_all(_origin: str) -> bool:
 
 
 class Rules(NamedTuple):
-    """How a campaign's answers are read: its keys, and the texts of its choices.
+    """How a campaign's answers are read: its keys, and the guidelines with their choices' texts.
 
     `trust` says which imported answers count. An answer that `first_pairs` lists for another pair
     was given to what its task showed then. `prefilled` are origins that were refused as such: their
@@ -95,7 +102,7 @@ class Rules(NamedTuple):
     """
 
     signer: Signer
-    labels_at: LabelsAt
+    guidelines_shown: GuidelinesShown
     trust: Trust = trust_none
     first_pairs: FirstPairs = MappingProxyType({})
     prefilled: Collection[str] = ()
@@ -103,7 +110,7 @@ class Rules(NamedTuple):
 
 def sort_answers(tasks: Iterable[AnsweredTask], owner: Owner, rules: Rules) -> SortedAnswers:
     """Sort the answers in one project's tasks."""
-    signer, labels_at, _, first_pairs, _ = rules
+    signer, guidelines_shown, _, first_pairs, _ = rules
     rows = SortedAnswers([], [], [], [])
     twins_of: dict[object, list[AnsweredTask]] = defaultdict(list)
     for task in tasks:
@@ -116,8 +123,10 @@ def sort_answers(tasks: Iterable[AnsweredTask], owner: Owner, rules: Rules) -> S
                 valid_key, shown and not _is_of_another_pair(answer, valid_key, first_pairs)
             )
             fault = _fault(answer, owner, origin, rules)
-            content = Answer(problem=fault) if fault else _read(answer, labels_at)
-            _sort_answer(rows, answer, owner, valid_key, content)
+            reading = read_shown(answer, guidelines_shown)
+            if fault:
+                reading = reading._replace(content=Answer(problem=fault))
+            _sort_answer(rows, answer, owner, valid_key, reading)
         rows.rejected.extend(
             _refusal(draft, owner, valid_key, "draft")
             for draft in task.drafts
@@ -168,8 +177,18 @@ def _sort_twins(
     rows.duplicates.extend(task.id for task in waiting[len(open_tasks) :])
 
 
-def _read(answer: Mapping[str, Any], labels_at: LabelsAt) -> Answer:
-    return read_answer(answer["result"], labels_at(datetime.fromisoformat(answer["updated_at"])))
+def read_shown(answer: Mapping[str, Any], guidelines_shown: GuidelinesShown) -> Reading:
+    """Read an answer as the API returns it, by the guideline that its page showed.
+
+    If some text is none of that version's choices, the first version that has all of them is used.
+    """
+    result, instant = answer["result"], datetime.fromisoformat(answer["updated_at"])
+    readings = [
+        Reading(read_answer(result, guide.labels), guide.version)
+        for guide in guidelines_shown(read_guideline_sha(result), instant)
+    ]
+    known = (read for read in readings if read.content.problem not in UNKNOWN_TEXT)
+    return next(known, readings[0])
 
 
 def _sort_answer(
@@ -177,10 +196,11 @@ def _sort_answer(
     answer: Mapping[str, Any],
     owner: Owner,
     key: Key | None,
-    content: Answer,
+    reading: Reading,
 ) -> None:
+    content, guideline = reading
     if key is None or content.problem is not None:
-        rows.rejected.append(_refusal(answer, owner, key, content.problem or "bad-key"))
+        rows.rejected.append(_refusal(answer, owner, key, content.problem or "bad-key", guideline))
     else:
         judged = {
             "level": content.level,
@@ -189,7 +209,7 @@ def _sort_answer(
             "updated_at": answer["updated_at"],
             "seconds": _seconds(answer["lead_time"]),
             "origin": _origin(answer),
-            "guideline": key.guideline,
+            "guideline": guideline,
             "state": "trusted" if _account(answer["updated_by"]) is None else "stands",
         }
         rows.judgments.append(_pair(key) | judged)
@@ -256,7 +276,13 @@ def _pair(key: Key) -> Row:
     return row
 
 
-def _refusal(answer: Mapping[str, Any], owner: Owner, key: Key | None, reason: str) -> Row:
+def _refusal(
+    answer: Mapping[str, Any],
+    owner: Owner,
+    key: Key | None,
+    reason: str,
+    guideline: str | None = None,
+) -> Row:
     """Return a row for a refused answer, including what the history needs."""
     return {
         "query_id": key.query_id if key else None,
@@ -267,6 +293,7 @@ def _refusal(answer: Mapping[str, Any], owner: Owner, key: Key | None, reason: s
         "submitted_at": answer["created_at"],
         "updated_at": answer.get("updated_at"),
         "seconds": _seconds(answer.get("lead_time")),
+        "guideline": guideline,
         "sent_by": _sender(answer, owner),
         "takes_back": _takes_back(answer, owner, reason),
     }

@@ -56,7 +56,7 @@ def fetch(
     people = owners(connection, open_projects)
     rules = Rules(
         connection.signer,
-        connection.campaign.labels_at,
+        connection.campaign.guidelines_shown,
         trusted,
         first_pairs(before),
         _read_prefilled(),
@@ -71,12 +71,6 @@ def fetch(
         project = sort_answers(tasks.values(), owner, rules)
         for name, project_rows in project._asdict().items():
             getattr(rows, name).extend(project_rows)
-    if (
-        len(connection.campaign.guidelines) > 1
-    ):  # a task may be older than its page's current guideline
-        for row in rows.judgments:
-            when = pd.Timestamp(row["submitted_at"]).to_pydatetime()
-            row["guideline"] = connection.campaign.guideline_at(when)
     return rows
 
 

@@ -15,7 +15,7 @@ from annotation.answers.judgments import Owner
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.records import AnsweredTask, Project
-from pipeline.campaign.campaign import Campaign, CampaignError
+from pipeline.campaign.campaign import CampaignError
 from pipeline.core import files
 from pipeline.core.tables import PRIVATE
 
@@ -82,11 +82,10 @@ def _load(project: Project) -> dict[int, AnsweredTask]:
         return {}
 
 
-def date_answers(answers: pd.DataFrame, campaign: Campaign) -> pd.DataFrame:
-    """Return answers with `submitted_at` as instants, and the `guideline` in use then."""
+def date_answers(answers: pd.DataFrame) -> pd.DataFrame:
+    """Return answers with `submitted_at` as instants."""
     instants = pd.to_datetime(answers["submitted_at"], format="ISO8601", utc=True)
-    versions = [campaign.guideline_at(instant.to_pydatetime()) for instant in instants]
-    return answers.assign(submitted_at=instants, guideline=versions)
+    return answers.assign(submitted_at=instants)
 
 
 def owners(connection: Connection, annotators: Iterable[int]) -> list[Owner]:

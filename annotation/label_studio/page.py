@@ -26,6 +26,8 @@ REMARKS: Mapping[Purpose, Sequence[str]] = {
 }
 """What the tasks of a purpose show between query and clip: fields of their data."""
 
+NO_KEY = "ctrl+alt+shift+f12"
+"""A key that nobody presses: a choice without one gets the next digit from Label Studio."""
 UNKNOWN_TEXT = ("bad-level", "bad-reason", "both")
 """Problems of an answer whose texts are not this version's."""
 _PLACEHOLDER = re.compile(r"<!-- (\w+) -->|\{\{ (\w+) \}\}")
@@ -61,6 +63,7 @@ def label_config(guide: Guideline, purpose: Purpose = "campaign") -> str:
         "remarks": "".join(
             f'<Header value="${name}" size="5"/>' for name in REMARKS.get(purpose, ())
         ),
+        "sha": f'<Choice value="{guide.sha}" selected="true" hotkey="{NO_KEY}"/>',
     }
     words = {name: quoteattr(text) for name, text in guide.page.model_dump().items()}
     text = CONFIG.read_text(encoding="utf-8").strip()  # as Label Studio keeps it
@@ -120,18 +123,19 @@ def task_data(query: str, clip_url: str, key: str) -> dict[str, str]:
     return {"query": query, "clip_html": clip_html(clip_url), "pair": key}
 
 
-def read_answer(result: object, versions: Sequence[Labels]) -> Answer:
+def read_answer(result: object, labels: Labels) -> Answer:
     """Return what an annotation's `result` says; never a level if anything is wrong with it.
 
-    An answer is exactly one level, or "can't judge" and exactly one reason. `versions` has the
-    texts of the choices in force, then earlier ones; the first that has all texts is used.
+    An answer is exactly one level, or "can't judge" and exactly one reason; `labels` are the texts
+    of the page's choices.
     """
     if not isinstance(result, list):
         return Answer(problem="malformed")
-    if not result:
+    regions = [region for region in result if _guideline_sha(region) is None]
+    if not regions:
         return Answer(problem="empty")
     chosen: dict[str, str] = {}
-    for region in result:
+    for region in regions:
         match region:
             case {
                 "from_name": "level" | "reason" as name,
@@ -146,8 +150,24 @@ def read_answer(result: object, versions: Sequence[Labels]) -> Answer:
                 return Answer(problem="malformed")
             case _:
                 return Answer(problem="foreign")
-    answers = [_answer(chosen.get(LEVEL), chosen.get(REASON), labels) for labels in versions]
-    return next((answer for answer in answers if answer.problem not in UNKNOWN_TEXT), answers[0])
+    return _answer(chosen.get(LEVEL), chosen.get(REASON), labels)
+
+
+def read_guideline_sha(result: object) -> str | None:
+    """Return the hash of the guideline on the page that sent a result; None if it has none.
+
+    A browser keeps the page that it opened, from task to task, for as long as it is not reloaded:
+    neither the task nor the time tells which guideline an annotator saw.
+    """
+    said = map(_guideline_sha, result) if isinstance(result, list) else ()
+    return next(filter(None, said), None)
+
+
+def _guideline_sha(region: object) -> str | None:
+    match region:
+        case {"from_name": "guideline_sha", "type": "choices", "value": {"choices": [str(sha)]}}:
+            return sha
+    return None
 
 
 def result_of(

@@ -4,29 +4,28 @@ A simulated answer can be recognised: it has the level and the seconds that the 
 the same person and pair.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import pandas as pd
 
+from annotation.answers.judgments import GuidelinesShown, read_shown
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.keys import Signer
-from annotation.label_studio.page import read_answer
 from annotation.simulation.answers import SimulatedAnswer, Truth
 from annotation.simulation.kinds import Person, answer, answer_again
-from pipeline.campaign.guideline import Labels
 
 
 class Simulated(NamedTuple):
     """Recognises a rehearsal's simulated answers; `people` are from `create_simulated`.
 
-    `labels` are the texts of the pages' choices, of each version of the guideline.
+    `guidelines_shown` is the campaign's.
     """
 
     signer: Signer
     truth: Truth
     people: Mapping[int, Person]
-    labels: Sequence[Labels]
+    guidelines_shown: GuidelinesShown
 
     def is_simulated(
         self, annotator: int, query_id: str, moment_id: str, actual: SimulatedAnswer
@@ -51,7 +50,7 @@ def count_on_server(studio: LabelStudio, simulated: Simulated | None) -> int:
                 if simulated is None or key is None:
                     count += 1
                     continue
-                level = read_answer(raw["result"], simulated.labels).level
+                level = read_shown(raw, simulated.guidelines_shown).content.level
                 actual = SimulatedAnswer(level, raw["lead_time"])
                 whose = key.annotator, key.query_id, key.moment_id
                 count += not simulated.is_simulated(*whose, actual)

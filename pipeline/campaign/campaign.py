@@ -13,7 +13,7 @@ import pandas as pd
 from pydantic import Field, field_validator
 
 from momentrank.errors import MomentRankError
-from pipeline.campaign.guideline import CHOICES, Labels
+from pipeline.campaign.guideline import CHOICES
 from pipeline.core import files, tables
 from pipeline.core.params import read_model
 from pipeline.core.validation import Name, Section
@@ -21,7 +21,7 @@ from pipeline.core.validation import Name, Section
 FILE = tables.CAMPAIGN / "campaign.yaml"
 COMMIT = r"^[0-9a-f]{40,64}$"
 UUID = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
-FORMAT = 1
+FORMAT = 2
 """The format of a campaign. Raise it with any change of what people see, or of how an answer is
 read: the page, the keys of tasks, the tables in datasets/campaign."""
 THEIR_OWN = ("datasets", "params.yaml", "dvc.lock", "annotation/guideline")
@@ -87,21 +87,15 @@ class Campaign(Section):
     guidelines: Annotated[list[GuidelineVersion], Field(min_length=1)]
     pilot: Pilot | None = None
 
-    def guideline_at(self, instant: datetime) -> str:
-        """Return the version in force at an instant; before all of them, the first."""
-        return self._begun(instant)[-1].version
+    def guidelines_shown(self, sha: str | None, instant: datetime) -> list[GuidelineVersion]:
+        """Return the versions that a page may have shown, the likeliest first.
 
-    def labels_at(self, instant: datetime) -> list[Labels]:
-        """Return the choices' texts in force at an instant, then those of earlier versions.
-
-        A page that was open when the guideline was revised shows the earlier ones until it is
-        loaded again.
+        That is the version whose hash the page sent, if it is one of ours; then the one in force
+        at an instant (before all of them, the first); then earlier ones.
         """
-        return [guide.labels for guide in reversed(self._begun(instant))]
-
-    def _begun(self, instant: datetime) -> list[GuidelineVersion]:
+        sent = [guide for guide in self.guidelines if guide.sha == sha]
         begun = [guide for guide in self.guidelines if parse_instant(guide.since) <= instant]
-        return begun or self.guidelines[:1]
+        return [*sent, *reversed(begun or self.guidelines[:1])]
 
     @property
     def piloting(self) -> bool:

@@ -36,7 +36,7 @@ LEFT = "left"
 
 def then(before, *tasks, owner):
     """Return the history after another pull, and what was refused in it."""
-    rules = Rules(SIGNER, OPEN.labels_at, first_pairs=first_pairs(before.versions))
+    rules = Rules(SIGNER, OPEN.guidelines_shown, first_pairs=first_pairs(before.versions))
     rows = sort_answers(tasks, owner, rules)
     return pulling.merge_history(before.versions, rows), [row["reason"] for row in rows.rejected]
 

@@ -3,13 +3,15 @@
 import contextlib
 import re
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 from support.campaign_folder import CampaignFolder, Size
 
-from annotation.answers import pulling
+from annotation.answers import deviations, pulling
 from annotation.answers.judgments import SortedAnswers
 from annotation.assignment.shown import join_shown, read_pairs_to_judge
 from annotation.label_studio.connection import Connection
@@ -141,13 +143,15 @@ def server(monkeypatch):
     """Return a server to which pulls and pushes of this process go."""
     server = Server()
     monkeypatch.setattr(pulling, "fetch", server.fetch)
+    monkeypatch.setattr(deviations, "inspect", lambda *_: {})
     monkeypatch.setattr(pushing, "reconcile", lambda *arguments: arguments[-1]())
     return server
 
 
 def sync(*queries: str, push: bool = True) -> None:
     """Pull, then push the pairs of these queries, as `dvc repro push` does."""
-    connection = Connection(load_campaign(), None, None, roster.read_roster())
+    studio = SimpleNamespace(now=lambda: datetime.now(UTC), accounts=dict)
+    connection = Connection(load_campaign(), studio, None, roster.read_roster())
     pulling.pull(connection)
     wanted = tables.CANDIDATES.read()
     wanted = wanted.loc[wanted["query_id"].isin(queries), ["query_id", "moment_id"]]

@@ -72,7 +72,7 @@ def task(*answers, key=KEY, number=1, closed=False, drafts=(), pair=None, query=
 
 def sort_tasks(*tasks, owner=OWNER, trust=trust_none, before=None):
     pairs = first_pairs(tables.JUDGMENT_HISTORY.empty() if before is None else before.versions)
-    return sort_answers(tasks, owner, Rules(SIGNER, OPEN.labels_at, trust, pairs))
+    return sort_answers(tasks, owner, Rules(SIGNER, OPEN.guidelines_shown, trust, pairs))
 
 
 SHOWN = ledger_of([("q", "m")], sha="ab12").assign(query_sha=SHA)
@@ -109,6 +109,40 @@ def test_an_answer_becomes_a_judgment_of_its_pair():
         "origin": f"7@{at(5)}",
         "state": "stands",
     }
+
+
+REVISED = LABELS | {"0": LABELS["4"], "4": "All of it", "cant-judge": "No idea"}
+SECOND = OPEN.guidelines[0].model_copy(
+    update={"version": "2", "sha": "b" * 12, "since": at(60), "labels": REVISED}
+)
+
+
+@pytest.mark.parametrize(
+    ("labels", "submitted", "sha", "made", "read"),
+    [
+        (LABELS, 4, None, 59, (4, "1")),
+        (LABELS, 1, None, 61, (1, "2")),
+        (REVISED, 4, None, 61, (4, "2")),
+        (LABELS, None, None, 61, (None, "1")),
+        (LABELS, 4, None, 61, (0, "2")),
+        (LABELS, 4, "a" * 12, 61, (4, "1")),
+        (REVISED, 0, "b" * 12, 61, (0, "2")),
+        (REVISED, 0, "b" * 12, 59, (0, "2")),
+        (LABELS, 4, "a hash of no version", 59, (4, "1")),
+    ],
+)
+def test_an_answer_is_read_by_the_guideline_that_its_page_showed(
+    labels, submitted, sha, made, read
+):
+    """A browser keeps its page when the guideline is revised; the page sends its hash."""
+    revised = OPEN.model_copy(update={"guidelines": [*OPEN.guidelines, SECOND]})
+    said = page.result_of(labels, submitted, None if submitted is not None else "broken-clip")
+    if sha:
+        sent = {"from_name": "guideline_sha", "to_name": "clip", "type": "choices"}
+        said.append(sent | {"value": {"choices": [sha]}})
+    rules = Rules(SIGNER, revised.guidelines_shown)
+    [row] = sort_answers([task(answer(made=made, said=said))], OWNER, rules).judgments
+    assert (row["level"], row["guideline"]) == read
 
 
 @pytest.mark.parametrize("name", get_args(page.ReasonName))
@@ -190,7 +224,7 @@ def test_a_task_that_was_copied_here_is_nobodys(pair):
 
 def test_an_answer_stays_prefilled_when_its_prediction_was_deleted():
     deleted = task(answer(parent_prediction=None))
-    rules = Rules(SIGNER, OPEN.labels_at, prefilled={f"1@{at(0)}"})
+    rules = Rules(SIGNER, OPEN.guidelines_shown, prefilled={f"1@{at(0)}"})
     assert [row["reason"] for row in sort_answers([deleted], OWNER, rules).rejected] == [
         "prefilled"
     ]

@@ -2,18 +2,20 @@
 
 import re
 import shutil
+import time
 from itertools import count
 
 import numpy as np
 import pytest
-from opened import LABELS
+from opened import LABELS, STANDARD
 from playwright.sync_api import expect
 from support.browser import PASSWORD, annotator, campaign_page
 from support.campaign_folder import email_of, query_of
 from support.disputed import EXPERT, SETTLED, VOTES, disputed_campaign
 from support.studio import studio
 
-from annotation.label_studio.page import Answer, read_answer
+from annotation.label_studio import guideline
+from annotation.label_studio.page import Answer, label_config, read_answer, read_guideline_sha
 from annotation.label_studio.records import OPTIONS
 from pipeline.core import tables
 from pipeline.video.ffmpeg import write_video
@@ -59,10 +61,18 @@ def answers(lead, project):
     tasks = lead.tasks(project)
     assert all(len(task["annotations"]) <= 1 for task in tasks)
     return {
-        task["data"]["query"]: read_answer(annotation["result"], [LABELS])
+        task["data"]["query"]: read_answer(annotation["result"], LABELS)
         for task in tasks
         for annotation in task["annotations"]
     }
+
+
+def wait_for_answers(lead, project, number):
+    """Wait for the last answer, which the page sends as it empties itself."""
+    end = time.monotonic() + 30
+    while sum(len(task["annotations"]) for task in lead.tasks(project)) < number:
+        assert time.monotonic() < end, "an answer never came"
+        time.sleep(0.1)
 
 
 def test_two_keys_a_judgment_and_the_next_pair_comes(lead, person, begin):
@@ -75,6 +85,7 @@ def test_two_keys_a_judgment_and_the_next_pair_comes(lead, person, begin):
     assert person.page.evaluate("window.hacked") is None
     person.press("0", SEND)
     expect(person.page.locator(".momentrank")).to_have_count(0)  # nothing is left
+    wait_for_answers(lead, project, 3)
     actual = answers(lead, project)
     assert actual == dict(
         zip(queries, [Answer(3), Answer(reason="senseless-query"), Answer(0)], strict=True)
@@ -140,12 +151,40 @@ def test_a_page_whose_keys_were_swapped_stores_the_text_that_was_shown(lead, per
     person.begin(project)
     person.sees("keys swapped")
     person.press("0")
-    chosen = person.page.locator(".momentrank .ant-radio-wrapper-checked")
+    chosen = person.page.locator(".momentrank .ant-radio-wrapper-checked:visible")
     expect(chosen).to_contain_text(LABELS["4"])
     person.press(SEND)
     person.sees("the end")
     lead.api("PATCH", f"/api/projects/{project}/", {"label_config": config})
     assert answers(lead, project) == {"keys swapped": Answer(4)}
+
+
+def test_an_answer_says_which_guideline_its_page_showed(lead, person, begin):
+    """A browser keeps its page from task to task, whatever has been pushed since."""
+    queries = ["before", "after it", "then", "on the new page"]
+    project = begin(*queries)
+    guide = guideline.current(STANDARD)
+    person.press("3", SEND)
+    person.sees("after it")
+    revised = label_config(guide._replace(sha="0123456789abcdef", html="<p>Revised</p>"))
+    lead.api("PATCH", f"/api/projects/{project}", {"label_config": revised})
+    person.press("2", SEND)
+    person.sees("then")
+    person.press("5", "1", SEND)
+    person.sees("on the new page")
+    person.page.reload()
+    person.sees("on the new page")
+    person.press("Escape", "x", "b", SEND)
+    expect(person.page.locator(".momentrank")).to_have_count(0)
+    wait_for_answers(lead, project, 4)
+    said = {
+        task["data"]["query"]: read_guideline_sha(annotation["result"])
+        for task in lead.tasks(project)
+        for annotation in task["annotations"]
+    }
+    assert said == dict.fromkeys(queries[:3], guide.sha) | {queries[3]: "0123456789abcdef"}
+    levels = [Answer(3), Answer(2), Answer(1), Answer(reason="broken-clip")]
+    assert list(answers(lead, project).values()) == levels
 
 
 def test_the_clip_plays_at_once_silently_again_and_again(person, begin):

@@ -39,7 +39,7 @@ class Model:
 
     def __init__(self, signer, http):
         self.faults, self.requests = {}, []
-        self.level = 3
+        self.level, self.sent = 3, []
         self._signer = signer
         self.description = projects.description(CAMPAIGN, 1, "clips")
         self.users = [{"id": 30, "email": email_of(1), "date_joined": NOW}]
@@ -102,7 +102,9 @@ class Model:
             "data": page.task_data(query, clip, signed),
             "is_labeled": True,
             "updated_at": NOW,
-            "annotations": [answer | times | {"result": page.result_of(LABELS, self.level)}],
+            "annotations": [
+                answer | times | {"result": [*self.sent, *page.result_of(LABELS, self.level)]}
+            ],
             "drafts": [],
         }
 
@@ -264,6 +266,29 @@ def test_another_version_is_one_line_and_no_refusal(server, folder, capsys):
     main()
     [line] = [line for line in capsys.readouterr().err.splitlines() if "WARNING" in line]
     assert {"1.20.0;", TESTED} <= set(line.split())
+    assert set(folder.get(tables.JUDGMENTS)["level"]) == {4}
+
+
+VERSIONS = {"1": "2025-12-31T00:00:00Z", "2": "2026-01-02T00:00:00Z", "3": "2026-01-03T00:00:00Z"}
+
+
+@pytest.mark.parametrize(
+    ("sent", "version"),
+    [("sha of 1", "1"), ("sha of 2", "2"), ("sha of 3", "3"), ("another", "1"), (None, "1")],
+)
+def test_an_answer_has_the_guideline_of_the_page_whenever_it_was_sent(
+    sent, version, server, folder
+):
+    """Version 1 is in force at NOW; what a page says goes before the time."""
+    guidelines = [
+        {"version": name, "sha": f"sha of {name}", "since": since, "reason": None, "labels": LABELS}
+        for name, since in VERSIONS.items()
+    ]
+    folder.open(guideline="3", guidelines=guidelines)
+    value = {"from_name": "guideline_sha", "to_name": "clip", "type": "choices"}
+    server.sent = [value | {"value": {"choices": [sent]}}] if sent else []
+    main()
+    assert set(folder.get(tables.JUDGMENTS)["guideline"]) == {version}
     assert set(folder.get(tables.JUDGMENTS)["level"]) == {4}
 
 

@@ -16,12 +16,14 @@ from opened import LABELS, STANDARD
 from annotation.label_studio import guideline
 from annotation.label_studio.page import (
     ALOUD,
+    NO_KEY,
     Answer,
     clip_html,
     clip_of,
     instruction,
     label_config,
     read_answer,
+    read_guideline_sha,
     result_of,
     task_data,
 )
@@ -38,7 +40,11 @@ TEXT = (guideline.CHECKOUT / FILE).read_text(encoding="utf-8")
 def test_what_the_page_submits_is_read_as_what_it_says_in_any_order(submitted):
     answer = Answer(level=submitted) if isinstance(submitted, int) else Answer(reason=submitted)
     result = [region | {"id": "abc"} for region in result_of(LABELS, answer.level, answer.reason)]
-    assert read_answer(result, [LABELS]) == read_answer(result[::-1], [LABELS]) == answer
+    assert read_answer(result, LABELS) == read_answer(result[::-1], LABELS) == answer
+    assert read_guideline_sha(result) is None
+    sha = choice("guideline_sha", "ab12")
+    for whole in ([sha, *result], [*result, sha]):
+        assert (read_answer(whole, LABELS), read_guideline_sha(whole)) == (answer, "ab12")
 
 
 FOUR = LABELS["4"]
@@ -133,14 +139,17 @@ def test_the_configuration_has_every_key_once_and_nothing_left_to_fill_in():
     guide = guideline.current(STANDARD)
     text = label_config(guide)
     root = ElementTree.fromstring(text)  # noqa: S314  (our own)
+    [sha] = [item.get("value") for item in root.iter("Choice") if item.get("selected")]
+    assert sha == guide.sha
     keys = {item.get("hotkey"): item.get("value") for item in root.iter("Choice")}
+    assert keys.pop(NO_KEY) == guide.sha
     names = {"x": "cant-judge", "b": "broken-clip", "s": "senseless-query"}
     names |= {str(level): str(level) for level in guide.levels}
     assert keys == {key: guide.labels[name] for key, name in names.items()}
     assert "alias" not in text, "what is stored is what was shown"
     [when] = {item.get("whenChoiceValue") for item in root.iter("Choices")} - {None}
     assert when == guide.labels["cant-judge"]
-    assert len(list(root.iter("Choice"))) == len(keys)
+    assert len(list(root.iter("Choice"))) == len(keys) + 1
     for place in ("levels", "reasons", "guideline"):
         assert f"<!-- {place} -->" not in text
     [panel] = [item.get("value") for item in root.iter("HyperText") if item.get("name") != "clip"]
@@ -228,29 +237,14 @@ def test_a_gif_is_a_picture_and_all_else_a_video(url, tag):
         ([choice("level", FOUR) | {"type": "rating"}], "malformed"),
         ([choice("level", FOUR), choice("other", FOUR)], "foreign"),
         ([FOUR], "foreign"),
+        ([choice("guideline_sha", "ab12")], "empty"),
+        ([choice("guideline_sha", "ab12", "cd34"), choice("level", FOUR)], "foreign"),
+        ([choice("guideline_sha", "ab12"), *[choice("level", FOUR)] * 2], "twice"),
         *(([choice("level", text)], "bad-level") for text in ("4", f"{FOUR} ", FOUR.lower())),
     ],
 )
 def test_what_the_page_never_submits_is_a_named_problem(result, problem):
-    assert read_answer(result, [LABELS]) == Answer(problem=problem)
-
-
-REVISED = LABELS | {"0": LABELS["4"], "4": "All of it", "cant-judge": "No idea"}
-
-
-@pytest.mark.parametrize(
-    ("result", "answer"),
-    [
-        (result_of(REVISED, 0), Answer(0)),
-        (result_of(REVISED, 4), Answer(4)),
-        (result_of(LABELS, 0), Answer(0)),
-        (result_of(LABELS, 4), Answer(0)),
-        (result_of(LABELS, None, "broken-clip"), Answer(reason="broken-clip")),
-        (result_of({"1": "Nothing"}, 1), Answer(problem="bad-level")),
-    ],
-)
-def test_a_text_is_read_by_the_guideline_in_force_and_else_by_the_one_before(result, answer):
-    assert read_answer(result, [REVISED, LABELS]) == answer
+    assert read_answer(result, LABELS) == Answer(problem=problem)
 
 
 words = st.sampled_from(["level", "reason", "clip", "choices", "0", "4", *LABELS.values()])
@@ -272,7 +266,7 @@ regions = st.fixed_dictionaries(
 
 @given(values | st.lists(regions | values, max_size=3))
 def test_whatever_comes_there_is_one_answer_and_a_level_only_where_one_was_given(result):
-    answer = read_answer(result, [LABELS])
+    answer = read_answer(result, LABELS)
     assert sum(part is not None for part in answer) == 1
     if answer.level is not None:
         [region] = result

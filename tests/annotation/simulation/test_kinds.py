@@ -69,7 +69,7 @@ def test_who_copies_gives_the_others_answers():
 def test_a_careless_account_is_simulated_as_such_and_known_again():
     accounts = {1: Account(email="a@b.c"), 4: Account(email="d@e.f", kind="lazy")}
     people = create_simulated(accounts)
-    simulated = Simulated(None, lambda *_: 0, people, [])
+    simulated = Simulated(None, lambda *_: 0, people, None)
     lazy_answer = answer(people[4], 0, "q", "m")
     assert lazy_answer.level == answer_again(people[4], 0, "q", "m").level == 2
     assert simulated.is_simulated(4, "q", "m", lazy_answer)

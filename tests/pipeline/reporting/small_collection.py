@@ -23,7 +23,7 @@ id: "348075d9-cac8-4995-ad38-d2f981dd1cde"
 name: {name}
 guideline: "1"
 rehearsal: {rehearsal}
-format: 1
+format: 2
 commit: null
 guidelines: [{guideline}]
 opened_at: "2026-11-22T08:53:12Z"
