@@ -28,8 +28,8 @@ from pipeline.core import files, tables
 from pipeline.core.params import Params
 from pipeline.core.people_sections import Exam
 
-ROUNDS = 2
-"""How often votes are replaced by gold: what others get instead, once more."""
+ROUNDS = 3
+"""How often votes are replaced by gold: then what others got instead, and so on."""
 
 
 class Plan(NamedTuple):
