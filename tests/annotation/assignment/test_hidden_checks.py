@@ -233,6 +233,17 @@ def test_gold_is_as_frequent_among_the_few_votes_that_it_replaced_elsewhere():
         assert abs(gold - 0.09 * number) < 3.5 * (0.09 * number) ** 0.5
 
 
+def test_a_full_queue_has_as_many_tasks_however_much_of_it_is_gold():
+    candidates = candidates_of(40, BATCH, batch=BATCH)
+    gold = make_gold(list_pairs(candidates[candidates["rank"] == 1]))
+    usual = {"id": "c", "rule": Rule(BATCH, max_open=4 * BATCH)}
+    checks = CheckInputs(gold=0.1, known=gold)
+    tasks = plan(campaign_of(candidates, people(8), checks=checks, **usual)).assignments
+    gold = tasks.loc[tasks["kind"] == "gold", "annotator"]
+    assert len(set(gold.value_counts())) > 1
+    assert set(tasks.groupby("annotator").size()) == {4 * BATCH}
+
+
 def test_pairs_that_people_could_not_agree_on_come_last():
     candidates = candidates_of(20, 2 * BATCH)
     last = candidates[candidates["rank"].isin([1, 12])]
