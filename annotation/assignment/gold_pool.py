@@ -1,9 +1,8 @@
 """The gold that each person can be asked, and which of it comes next."""
 
-import heapq
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
-from math import ceil
+from math import floor
 from typing import NamedTuple
 
 import numpy as np
@@ -68,7 +67,7 @@ class GoldPool:
 
     Gold replaces a new vote of its query, so that neither query nor number tells it. Nobody gets
     as gold a pair that they have judged, were being asked or know from elsewhere, nor a pair that
-    waits for the votes of everyone who is left.
+    waits for the votes of everyone who is left. Pairs that people could not agree on come last.
     """
 
     def __init__(
@@ -80,7 +79,8 @@ class GoldPool:
         open_tasks: OpenTasks,
     ) -> None:
         """Take who may be asked, the available gold (`find_gold`), and what should be open."""
-        self._campaign, self._rate = campaign.id, campaign.checks.per_vote("gold")
+        rate = campaign.checks.per_vote("gold")
+        self._campaign, self._share = campaign.id, rate / (1 + rate)
         self._asked = set(asked)
         self._names = list(states.pairs[PAIR_KEY].itertuples(index=False, name=None))
         self._batches = states.pairs["group"].tolist()
@@ -98,50 +98,36 @@ class GoldPool:
         self._shown = Counter(checks.loc[checks["kind"] == "gold", "pair"].tolist())
         self._needed = _count_needed(states, open_tasks.votes)
 
-    def draw(self, annotator: int, number: int) -> list[Seat]:
-        """Return up to `number` pairs that a person gets as gold now, and what they replace.
-
-        Pairs that people could not agree on come last.
-        """
-        seats = heapq.nsmallest(
-            number,
-            self._find_seats(annotator) if number else (),
-            key=lambda seat: (self._hard[seat.gold], self._draw("seat", annotator, seat.gold)),
-        )
-        for seat in seats:
-            self._shown[seat.gold] += 1
-            self._seen[annotator].add(seat.gold)
-            self._new[annotator].remove(seat.vote)
-            if seat.vote in self._needed:
-                self._needed[seat.vote] += 1
-        return seats
-
-    def _find_seats(self, annotator: int) -> Iterator[Seat]:
-        """Yield what a person could get as gold: pairs of a query, as far as it has new votes.
-
-        Each pair is drawn one of the places of the largest query, and needs a vote in this place:
-        so gold is as rare among the few disputed pairs of a query as these are among all votes. No
-        query has many seats: those with much gold would have more of it than others.
-        """
+    def draw(self, annotator: int) -> Iterator[Seat]:
+        """Yield the pairs that a person gets as gold now, and what they replace."""
         votes_of: dict[str, list[int]] = defaultdict(list)
         for vote in sorted(self._new[annotator]):
             votes_of[self._names[vote][0]].append(vote)
-        size = max(map(len, votes_of.values()), default=0)
-        most = ceil(size * self._rate / (1 + self._rate))
         for query, votes in votes_of.items():
-            usable = [pair for pair in self._of_query[query] if self._is_usable(annotator, pair)]
-            batches = {self._batches[vote] for vote in votes}
-            usable.sort(key=lambda pair: self._rank(annotator, pair, batches))
-            others = sorted(
-                set(votes) - set(usable), key=lambda pair: self._draw("vote", annotator, pair)
-            )
-            places = sorted(
-                range(size),
-                key=lambda place: rng.draw(self._campaign, "place", annotator, query, place),
-            )
-            for pair, place in zip(usable[:most], places, strict=False):
-                if place < len(votes) and (pair in votes or others):
-                    yield Seat(pair, pair if pair in votes else others.pop())
+            yield from self._draw_for(annotator, query, votes)
+
+    def _draw_for(self, annotator: int, query: str, votes: list[int]) -> Iterator[Seat]:
+        """Yield a query's gold: the share of its new votes, rounded up or down by a draw.
+
+        So each vote is as likely to be replaced, however many the query has and whenever it comes.
+        """
+        rounding = rng.fraction(self._campaign, "seats", annotator, query, *votes)
+        number = floor(self._share * len(votes) + rounding)
+        usable = [pair for pair in self._of_query[query] if self._is_usable(annotator, pair)]
+        batches = {self._batches[vote] for vote in votes}
+        usable.sort(key=lambda pair: self._rank(annotator, pair, batches))
+        gold = usable[:number]
+        others = sorted(
+            set(votes) - set(gold), key=lambda vote: self._draw("vote", annotator, vote)
+        )
+        for pair in gold:
+            vote = pair if pair in votes else others.pop()
+            self._shown[pair] += 1
+            self._seen[annotator].add(pair)
+            self._new[annotator].remove(vote)
+            if vote in self._needed:
+                self._needed[vote] += 1
+            yield Seat(pair, vote)
 
     def _rank(
         self, annotator: int, pair: int, batches: Collection[int]

@@ -1,8 +1,8 @@
 """Hidden checks: gold pairs and repeated pairs, mixed into what people judge.
 
 Over all that a person is given, they make up the shares of `CheckInputs`. They come with new
-votes, never alone; checks that could not be given in time come later, at most at twice the pace.
-Gold replaces new votes of the same queries, which go to others: there they look as gold would.
+votes, never alone. Gold replaces new votes of the same queries, which go to others: there they
+look as gold would. Repeats that could not be given in time come later, at most at twice the pace.
 When they come, and which pair, is drawn by hashes: equal tables, equal checks. Open checks stay.
 """
 
@@ -10,7 +10,7 @@ import heapq
 from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
-from math import ceil, floor
+from math import floor
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +25,7 @@ from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import rng, tables
 
 CATCH_UP = 2
-"""How much denser than their share checks may come while some are owed."""
+"""How much denser than their share repeats may come while some are owed."""
 GOLD, REPEAT = tables.CHECKS
 
 
@@ -87,7 +87,7 @@ class HiddenChecks:
     def draw_gold(
         self, votes: pd.DataFrame, old: pd.DataFrame, checks: pd.DataFrame
     ) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Return the gold that is due with the `votes` that are not `old`, and what it replaces.
+        """Return the gold that comes with the `votes` that are not `old`, and what it replaces.
 
         All are as `pair, annotator, kind`: votes and `checks` that should be open, if there is no
         more gold.
@@ -96,15 +96,10 @@ class HiddenChecks:
         if campaign.checks.gold == 0 or self._gold.empty:
             return checks[:0], votes[:0]
         pool = GoldPool(self._states, campaign, self._asked, self._gold, open_tasks)
-        had, rate = self._count_had(checks, GOLD), campaign.checks.per_vote(GOLD)
         gold: list[tuple[int, int, str]] = []
         replaced: list[tuple[int, int, str]] = []
-        for annotator, stream in self._streams(open_tasks).items():
-            due = _count_due(campaign, annotator, GOLD, stream, had[annotator])
-            if old is not self._states.open_tasks:  # the push had its moments in the first round
-                most = ceil(CATCH_UP * rate * stream.new)
-                due = min(_count_owed(rate, stream, had[annotator], GOLD), most)
-            for seat in pool.draw(annotator, due):
+        for annotator in self._asked:
+            for seat in pool.draw(annotator):
                 gold.append((seat.gold, annotator, GOLD))
                 replaced.append((seat.vote, annotator, "first"))
         return _frame(gold), _frame(replaced)
@@ -127,7 +122,7 @@ class HiddenChecks:
         without = []
         for annotator, stream in streams.items():
             room = floor(self._asked[annotator].most) - tasks[annotator]
-            due = _count_due(campaign, annotator, REPEAT, stream, had[annotator])
+            due = _count_due(campaign, annotator, stream, had[annotator])
             pairs = repeats.draw(annotator, max(0, min(due, room)))
             rows += [(pair, annotator, REPEAT) for pair in pairs]
             wanted = floor(campaign.checks.per_vote(GOLD) * (stream.before + stream.new))
@@ -164,25 +159,18 @@ def _frame(rows: list[tuple[int, int, str]]) -> pd.DataFrame:
     return frame.astype({"pair": "int64", "annotator": "int64", "kind": "str"})
 
 
-def _count_due(campaign: PlanInputs, annotator: int, kind: str, stream: Stream, had: int) -> int:
-    """Return how many checks of a kind come with the new votes: never more than owed."""
-    rate = campaign.checks.per_vote(kind)
+def _count_due(campaign: PlanInputs, annotator: int, stream: Stream, had: int) -> int:
+    """Return how many repeats come with the new votes: never more than owed."""
+    rate = campaign.checks.per_vote(REPEAT)
     ends = (stream.before, stream.before + stream.new)
-    begin, end = (_count_moments(rate * CATCH_UP, at, campaign.id, kind, annotator) for at in ends)
-    return max(0, min(_count_owed(rate, stream, had, kind), end - begin))
+    begin, end = (_count_moments(rate * CATCH_UP, at, campaign.id, annotator) for at in ends)
+    return max(0, min(floor(rate * ends[1] + 1e-9) - had, end - begin))
 
 
-def _count_owed(rate: float, stream: Stream, had: int, kind: str) -> int:
-    """Return how many checks are owed; gold replaces votes, so each piece lowers the rest."""
-    owed = rate * (stream.before + stream.new) - had
-    return max(0, floor(owed / (1 + rate if kind == GOLD else 1) + 1e-9))
-
-
-def _count_moments(rate: float, votes: int, *whose: object) -> int:
-    """Return how many check moments fall in a person's first votes: `rate` per vote, drawn."""
+def _count_moments(rate: float, votes: int, campaign: str, annotator: int) -> int:
+    """Return how many repeats' moments fall in a person's first votes: `rate` per vote, drawn."""
     last = floor(rate * votes)
-    drawn = int(rng.draw(*whose, last)[:8], 16) / 16**8
-    return last + (last + drawn < rate * votes)
+    return last + (last + rng.fraction(campaign, REPEAT, annotator, last) < rate * votes)
 
 
 class _Repeats:

@@ -28,8 +28,8 @@ from pipeline.core import files, tables
 from pipeline.core.params import Params
 from pipeline.core.people_sections import Exam
 
-ROUNDS = 2
-"""How often votes are replaced by gold: what others get instead, once more."""
+ROUNDS = 3
+"""How often votes are replaced by gold: then what others got instead, and so on."""
 
 
 class Plan(NamedTuple):
@@ -81,9 +81,11 @@ def _assign(
     someone then may be replaced in its turn, so that gold is as frequent there as elsewhere.
     """
 
-    def assign(open_votes: pd.DataFrame, *judged: pd.DataFrame) -> pd.DataFrame:
-        answered = pd.concat([states.answered, *judged])  # no vote on a pair with a check
-        busy = states._replace(answered=answered, open_tasks=open_votes)
+    def assign(
+        open_votes: pd.DataFrame, open_checks: pd.DataFrame, *judged: pd.DataFrame
+    ) -> pd.DataFrame:
+        answered = pd.concat([states.answered, open_checks, *judged])  # no vote on a checked pair
+        busy = states._replace(answered=answered, open_tasks=open_votes, open_checks=open_checks)
         return assign_wave(campaign, busy, missing, quotas)
 
     checks = HiddenChecks(states, campaign, quotas)

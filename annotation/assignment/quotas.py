@@ -16,9 +16,9 @@ WEEK = timedelta(days=7)
 class Quota(NamedTuple):
     """What one person may have open.
 
-    `queue` votes, unless a single batch is larger, and never more than `week`: what `per_week`
-    leaves, given the last seven days. In addition there is room for hidden checks, up to `most`
-    tasks in all. `done` is the number of their judgments.
+    `queue` votes and gold, unless a single batch is larger, and never more than `week`: what
+    `per_week` leaves, given the last seven days. In addition there is room for repeats, up to
+    `most` tasks in all. `done` is the number of their judgments.
     A person who is `over` has done more than their share, and is asked only if nobody else is left.
     One who is `idle` has judged nothing for `patience` days: one batch waits until they come back.
     """
@@ -51,7 +51,7 @@ def find_quotas(campaign: PlanInputs) -> dict[int, Quota]:
     whole = sum(person.share for person in asked.values())
     per_share = sum(done[number] for number in asked) / whole if asked else 0.0
     queue = campaign.rule.max_open
-    votes = 1 - campaign.checks.gold - campaign.checks.repeats  # of all tasks
+    votes = 1 - campaign.checks.repeats  # the share of votes and gold, which replaces them
 
     def quota(number: int, person: Annotator) -> Quota:
         most = person.share * queue

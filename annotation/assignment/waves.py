@@ -58,7 +58,8 @@ def _fill(
     involved = pd.concat([states.answered, assigned, states.overdue]).drop_duplicates(PERSON)
     involved = involved.assign(group=group[involved["pair"]])
     near = involved[involved["group"].isin({slot.group for slot in slots})]
-    added = fill_slots(slots, near, quotas, Counter(assigned["annotator"].tolist()))
+    load = Counter([*assigned["annotator"], *states.open_checks["annotator"]])
+    added = fill_slots(slots, near, quotas, load)
     return added.astype(assigned.dtypes.to_dict())
 
 

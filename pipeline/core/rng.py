@@ -13,3 +13,8 @@ def generator(*keys: object) -> np.random.Generator:
 def draw(*keys: object) -> str:
     """Return the hash of these words or numbers: sorting by it shuffles, each time alike."""
     return hashlib.sha256(" ".join(map(str, keys)).encode()).hexdigest()
+
+
+def fraction(*keys: object) -> float:
+    """Return a number in [0, 1) that belongs to these words or numbers."""
+    return int(draw(*keys)[:8], 16) / 16**8

@@ -1,7 +1,7 @@
 """Whether the order of tasks tells gold, over whole campaigns.
 
-Three campaigns can't show areas below about 0.53 (0.55 at the default rates): eight show a little
-more than chance (docs/quality.md).
+Three campaigns can't show areas below about 0.53 (0.55 at the default rates): docs/quality.md has
+more of them.
 """
 
 import pandas as pd
