@@ -149,7 +149,8 @@ def refuse_same_ids(queries: pd.DataFrame) -> None:
         first, second = rows["query"]
         raise SplitError(
             f"the query id {rows['query_id'].iloc[0]} stands for two texts, {first!r} and"
-            f" {second!r}: reword one in {tables.REVIEW.path}"
+            f" {second!r}: reword one in {tables.REVIEW.path},"
+            f" or change the id in {tables.FROZEN_QUERIES.path} if it is yours"
         )
 
 

@@ -65,8 +65,8 @@ RULES = """\
   if the other two differ by more than 1, the pair is discarded. A discarded pair has no level,
   but its votes are in `raw_annotation.csv`.
 * A mean between two levels is rounded {rounding}.
-* Queries whose texts differ only in case or in surrounding space were judged once. They are
-  released as one query, with the smallest id.
+* Captions that differ only in case or in surrounding space were drawn as one query. It has the
+  text of the moment with the smallest id, and its own id is made from that text.
 * An adjudicated pair was decided by the lead or an expert, who saw the votes. It has a level but
   no mean.
 * A query is released only if at least one of its moments has a level.

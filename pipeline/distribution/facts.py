@@ -36,8 +36,10 @@ CORPORA = {
 NO_CAPTIONS = (
     "A system under evaluation may use the queries and the videos. It must not use the captions:"
     " neither `caption` in the JSON files nor `text` in `captions/`. Captions selected the moments"
-    " to judge. Nor may it use `pairs.csv` and `top_ranked/`, which list what was judged, or ask"
-    " which moments have no training query: the queries of the other splits were made from these."
+    " to judge. Nor may it use the similarities in `val.json` and `test.json`, or `pairs.csv` and"
+    " `top_ranked/`, which list what was judged. Moments that have no training query, or an empty"
+    " caption in a training set, include those that the queries of the other splits were made from:"
+    " no system may use that, or their similarities to training queries, to find them."
 )
 
 
@@ -194,7 +196,8 @@ def _own_moments(collection: Collection) -> str:
         " caption, and people judged it like any other candidate. Its level counts in every score."
         " The report shows it among the candidates: at rank 1, as the encoder finds it first, and"
         " at a similarity of 1.0, a step that has only such moments and those with equal captions."
-        " Neither its id nor the order of any file shows which moment it is; captions do."
+        " Neither its id nor the order of any file shows which moment it is; captions and"
+        " similarities do."
     )
 
 
