@@ -27,6 +27,7 @@ from momentrank.errors import MomentRankError
 from momentrank.ids import is_utf8
 from pipeline.captions import checks
 from pipeline.captions.checks import COLUMNS
+from pipeline.captions.form import find_style
 from pipeline.core import cli, csv_files
 from pipeline.core.params import Params, load
 from pipeline.language import detection, support
@@ -88,6 +89,10 @@ def add_checks(frame: pd.DataFrame, params: Params, *, with_similarity: bool) ->
     encoder = checks.load_encoder(params) if compare else None
     limits = limits._replace(english=spoken.is_english)
     results = checks.check(captions, descriptions, finder, encoder, limits)
+    style = find_style(list(results["form"]))
+    for fault in sorted(style):
+        cli.log(f"check: most captions begin or end with {fault}: a habit, and no fault of each")
+    results = checks.excuse_faults(results, style)
     return frame.assign(**{name: results[name].array for name in COLUMNS})
 
 

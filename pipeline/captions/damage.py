@@ -24,8 +24,10 @@ _TITLE_WORDS = {word for title in lexicon.TITLES for word in title.split()}
 _TITLES = "|".join(word.capitalize() for word in sorted(_TITLE_WORDS - {"first", "second"}))
 _SHORT = "|".join(sorted(truecase.ABBREVIATIONS))
 _PERSON = r"(?:an?|another|someone|somebody|two|several|he|she|they)\b"
+_ONE = r"(?:an?|another|someone|somebody|he|she|they)\b"
 _BROKEN = (
-    re.compile(rf"(?i)\b(?:an?|the|his|its|their|my|your|our|another) (?!other\b){_PERSON}"),
+    re.compile(rf"(?i)\b(?:an?|the|his|its|their|my|your|our|another) (?!other\b){_ONE}"),
+    re.compile(r"(?i)\ban? (?:two|several)\b"),
     re.compile(
         rf"(?i)\b(?!(?:he|here|how|it|let|she|that|there|this|what|when|where|who)\b)\w+['\u2019]s?"
         rf" {_PERSON}"

@@ -126,8 +126,8 @@ def list_for_review(
 ) -> pd.DataFrame:
     """Return what people should look at: repairs, failures, and captions that may name someone.
 
-    `failed` has the failed check of repairs and failures, its score, and the faults of their form:
-    `repair.FAILED`.
+    `failed` has the failed check of repairs and failures, its score, and what is damaged or has
+    a fault of form: `repair.FAILED`.
     `doubts` has the possible names in the others (`DOUBTS`); such captions are in use, with the
     status `passed`. `keep` is what to write into review.csv if a caption is right as it is.
     """
@@ -140,6 +140,6 @@ def list_for_review(
     joined = joined.merge(doubts[["moment_id", "names"]], on="moment_id", how="left")
     joined = joined.assign(keep=_keep_orders(joined))
     columns = ["moment_id", "status", "check", "score", "description", "caption", "keep"]
-    return joined[[*columns, "names", "form"]].sort_values(
+    return joined[[*columns, "names", "damage", "form"]].sort_values(
         ["status", "moment_id"], ignore_index=True
     )
