@@ -30,6 +30,7 @@ from pipeline.captions.checks import COLUMNS
 from pipeline.captions.form import find_style
 from pipeline.core import cli, csv_files
 from pipeline.core.params import Params, load
+from pipeline.core.text import reveal
 from pipeline.language import detection, support
 from pipeline.names.evidence.cast import Cast
 
@@ -104,7 +105,8 @@ def main(options: argparse.Namespace) -> None:
     if options.out:
         csv_files.write_csv(options.out, frame)
     else:
-        sys.stdout.write(csv_files.csv_text(frame))
+        rows = csv_files.csv_text(frame)
+        sys.stdout.write(reveal(rows) if sys.stdout.isatty() else rows)
     named, unlike, vague, broken, deformed = (
         (~frame[f"{name}_ok"]).sum() for name in ("names", "similarity", "detail", "damage", "form")
     )

@@ -14,6 +14,7 @@ from functools import cache
 from itertools import pairwise
 
 from pipeline.captions.details import NO_DETAILS, Pair, details, mask, mask_people
+from pipeline.captions.replacements import WORDS
 from pipeline.core import text
 from pipeline.language import lexicon, syntax
 from pipeline.names import truecase
@@ -66,6 +67,7 @@ NO_MARK, NO_CAPITAL = "no final mark", "no capital"
 STYLE = frozenset((NO_MARK, NO_CAPITAL))
 """Faults that are a rewriter's style if most captions have them, and no others."""
 FEWEST_IN_STYLE = 5
+_OF_PEOPLE = details(" ".join((*WORDS, *map(lexicon.plural, WORDS)))).keys()
 PEOPLE_WORDS = 3
 """Words that may stand for a name in a language whose words for people are not known."""
 _SCRIPT_OF = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": "CJK", "HALFWIDTH": "CJK"}
@@ -370,7 +372,8 @@ def _added_words(pair: Pair, before: str, after: str, *, english: bool) -> Itera
     description = pair.description.translate(_PLAIN)
     known = details(description, pair.described) + details(description)
     told = details(after)
-    added = Counter({word: count for word, count in told.items() if word not in known})
+    known_or_people = known.keys() | _OF_PEOPLE
+    added = Counter({word: count for word, count in told.items() if word not in known_or_people})
     sentences = _sentences(after)
     if len(sentences) > len(_sentences(before)):
         for sentence in sentences:

@@ -91,10 +91,14 @@ def decide(captions: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
     A decided wording has the source `review`, no scores, and the status `reviewed`. A kept caption
     has that status too, and keeps its scores; if it is no longer the wording to keep, it keeps its
     own status. A dropped moment keeps its last caption, with the status `dropped`.
+
+    Raises:
+        ReviewError: a caption to keep contains a character that nobody sees.
     """
     decided = dict(zip(decisions["moment_id"], decisions["caption"], strict=True))
     order = captions["moment_id"].map(decided).astype(object)
     dropped, accepted = order.eq(DROP), order.eq(KEEP) | order.eq(_keep_orders(captions))
+    _refuse_unreadable(captions[accepted], decisions)
     worded = (
         order.notna() & ~dropped & ~order.fillna("").str.fullmatch(rf"(?:{KEEP}|{BOUND.pattern})")
     )
@@ -105,6 +109,16 @@ def decide(captions: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
     )
     result.loc[worded, ["model", "prompt", "similarity", "name_score"]] = None
     return result
+
+
+def _refuse_unreadable(kept: pd.DataFrame, decisions: pd.DataFrame) -> None:
+    for moment_id, caption in kept[["moment_id", "caption"]].itertuples(index=False):
+        if unreadable := list_unreadable(caption):
+            line = decisions.index[decisions["moment_id"] == moment_id][0]
+            raise ReviewError(
+                f"{tables.REVIEW.path}, line {line}: the caption to keep contains {unreadable[0]},"
+                " which nobody sees; write the wording instead"
+            )
 
 
 def list_outdated_lines(captions: pd.DataFrame, decisions: pd.DataFrame) -> list[int]:

@@ -277,6 +277,14 @@ def test_a_wording_that_has_changed_since_is_not_kept(stage_outcome):
     assert review.list_outdated_lines(outcome.captions, lines) == [3]
 
 
+@pytest.mark.parametrize("order", ["keep", review.keep_order("Ann\u202e sits.")])
+def test_a_caption_with_what_nobody_sees_is_not_kept(stage_outcome, order):
+    captions = stage_outcome.captions.replace({"caption": {"A woman sits.": "Ann\u202e sits."}})
+    decisions = pd.DataFrame({"moment_id": ["b"], "caption": [order]}, index=[7])
+    with pytest.raises(review.ReviewError, match=r"line 7: the caption to keep contains U\+202E"):
+        review.decide(captions, decisions)
+
+
 def test_a_decision_about_no_moment_is_a_clear_error(stage_outcome):
     with pytest.raises(review.ReviewError, match=r"line 0: there is no moment 'x'"):
         decide(stage_outcome, x="drop")

@@ -50,6 +50,8 @@ def test_a_lost_word_and_a_broken_phrase_have_a_mark(description, caption, mark)
     [
         ("Nora feeds the dog.", "A woman feeds the dog."),
         ("Nora and Omar walks out.", "Two people walk out."),
+        ("Nora says they're in.", "A woman says they are in."),
+        ("Nora, wearing a hat, sings.", "A woman in a hat sings."),
         ("Nora nods while they sit.", "A woman nods while the two sit."),
         ("They meet a man named Omar.", "They meet a man."),
         ("Dr. Reed reads to Captain Quill.", "A doctor reads to a captain."),
