@@ -67,7 +67,7 @@ NO_MARK, NO_CAPITAL = "no final mark", "no capital"
 STYLE = frozenset((NO_MARK, NO_CAPITAL))
 """Faults that are a rewriter's style if most captions have them, and no others."""
 FEWEST_IN_STYLE = 5
-_OF_PEOPLE = details(" ".join((*WORDS, *map(lexicon.plural, WORDS)))).keys()
+_OF_PEOPLE = details(" ".join((*WORDS, *map(lexicon.plural, WORDS), "named called"))).keys()
 PEOPLE_WORDS = 3
 """Words that may stand for a name in a language whose words for people are not known."""
 _SCRIPT_OF = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": "CJK", "HALFWIDTH": "CJK"}
@@ -286,8 +286,9 @@ def _ends_clause(word: str, before: str) -> bool:
 
 def _is_cut(last: str, words: Sequence[str], told: Counter[str]) -> bool:
     """Tell whether the last word is the beginning of a word that the caption lacks."""
-    whole = [word for word in words if word.startswith(last)]
-    return last not in words and any(not details(word) & told for word in whole)
+    wholes = [details(word) for word in words if word.startswith(last)]
+    is_other = last in words or last in NO_DETAILS
+    return not is_other and any(whole and not whole & told for whole in wholes)
 
 
 def _lacks_last_detail(pair: Pair, last: str, told: Counter[str]) -> bool:
@@ -296,8 +297,8 @@ def _lacks_last_detail(pair: Pair, last: str, told: Counter[str]) -> bool:
     A caption that adds as much as it lacks says it in other words.
     """
     words, known = _masked_words(pair), details(pair.description, pair.described)
-    final = [word for word in words if word not in NO_DETAILS and len(word) > 1][-1:]
-    if not final or last not in words or details(final[0]) & told:
+    final = [stem for word in words for stem in details(word) if stem not in _OF_PEOPLE][-1:]
+    if not final or last not in words or final[0] in told:
         return False
     return (known - told).total() > (told - known).total()
 

@@ -104,6 +104,8 @@ RIGHT = [
     (DESCRIPTION, "Cold milk is poured into a tall glass on the table by a man."),
     (DESCRIPTION, "A man fills a tall glass on the table with cold milk."),
     ("Omar walks in with Nora.", "A man walks in with a woman."),
+    ("Omar plays with a girl named Nora.", "A man plays with a girl."),
+    ("Nora sees many faces of Omar.", "A woman sees many faces of a man."),
     ("Omar apologizes to Nora.", "A doctor says sorry to a nurse."),
     ("Omar gets up from sitting on the sofa.", "A man gets up from the sofa he was sitting on."),
     ("Omar laughs as he has a phone conversation.", "A man laughs as he talks on the phone."),
