@@ -27,8 +27,10 @@ from momentrank.errors import MomentRankError
 from momentrank.ids import is_utf8
 from pipeline.captions import checks
 from pipeline.captions.checks import COLUMNS
+from pipeline.captions.form import find_style
 from pipeline.core import cli, csv_files
 from pipeline.core.params import Params, load
+from pipeline.core.text import reveal
 from pipeline.language import detection, support
 from pipeline.names.evidence.cast import Cast
 
@@ -88,6 +90,10 @@ def add_checks(frame: pd.DataFrame, params: Params, *, with_similarity: bool) ->
     encoder = checks.load_encoder(params) if compare else None
     limits = limits._replace(english=spoken.is_english)
     results = checks.check(captions, descriptions, finder, encoder, limits)
+    style = find_style(list(results["form"]))
+    for fault in sorted(style):
+        cli.log(f"check: most captions begin or end with {fault}: a habit, and no fault of each")
+    results = checks.excuse_faults(results, style)
     return frame.assign(**{name: results[name].array for name in COLUMNS})
 
 
@@ -99,7 +105,8 @@ def main(options: argparse.Namespace) -> None:
     if options.out:
         csv_files.write_csv(options.out, frame)
     else:
-        sys.stdout.write(csv_files.csv_text(frame))
+        rows = csv_files.csv_text(frame)
+        sys.stdout.write(reveal(rows) if sys.stdout.isatty() else rows)
     named, unlike, vague, broken, deformed = (
         (~frame[f"{name}_ok"]).sum() for name in ("names", "similarity", "detail", "damage", "form")
     )

@@ -26,7 +26,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 
 from pipeline.captions import habits, names_found, review
-from pipeline.captions.checks import check, check_form, load_encoder, load_finder, read_limits
+from pipeline.captions.checks import (
+    check,
+    check_form,
+    excuse_style,
+    load_encoder,
+    load_finder,
+    read_limits,
+)
 from pipeline.captions.details import Pair
 from pipeline.captions.repair import DIGITS, FAILED, Check, RepairResult, rewrite_and_repair
 from pipeline.captions.replacements import extract
@@ -126,7 +133,7 @@ def rewrite_by_params(params: Params, moments: pd.DataFrame, people: pd.DataFram
     look = partial(
         check, finder=finder, encoder=encoder, limits=limits, find_described=find, map_rows=rows
     )
-    done = rewrite(moments, rewriter, look, params.rewrite.rounds)
+    done = rewrite(moments, rewriter, excuse_style(look), params.rewrite.rounds)
     return RewriteRun(done, llm.spent.metrics() if llm else {}, find, finder.doubts, rows)
 
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pipeline.captions import damage, details, form
+from pipeline.captions.repair import Check
 from pipeline.core.captions import min_similarity
 from pipeline.core.engine.text_rows import IN_PROCESS, RowMap
 from pipeline.core.params import Params
@@ -110,6 +111,24 @@ def check_form(captions: Sequence[str], descriptions: Sequence[str]) -> pd.DataF
     unmade = dict.fromkeys(COLUMNS[1:-2])
     checks = pd.DataFrame({"names": ""} | unmade, index=range(len(captions)), dtype=object)
     return _add_form(checks, form.list_faults(False, rows))
+
+
+def excuse_style(check: Check) -> Check:
+    """Return a check that excuses the style of the first captions that it is given."""
+    style: frozenset[str] | None = None
+
+    def check_without_style(captions: Sequence[str], descriptions: Sequence[str]) -> pd.DataFrame:
+        nonlocal style
+        checks = check(captions, descriptions)
+        style = form.find_style(list(checks["form"])) if style is None else style
+        return excuse_faults(checks, style)
+
+    return check_without_style
+
+
+def excuse_faults(checks: pd.DataFrame, style: frozenset[str]) -> pd.DataFrame:
+    """Return the checks without faults that are a style: a habit, not an error of each caption."""
+    return _add_form(checks, [form.excuse(faults, style) for faults in checks["form"]])
 
 
 def _add_form(checks: pd.DataFrame, faults: Sequence[str]) -> pd.DataFrame:

@@ -24,8 +24,10 @@ _TITLE_WORDS = {word for title in lexicon.TITLES for word in title.split()}
 _TITLES = "|".join(word.capitalize() for word in sorted(_TITLE_WORDS - {"first", "second"}))
 _SHORT = "|".join(sorted(truecase.ABBREVIATIONS))
 _PERSON = r"(?:an?|another|someone|somebody|two|several|he|she|they)\b"
+_ONE = r"(?:an?|another|someone|somebody|he|she|they)\b"
 _BROKEN = (
-    re.compile(rf"(?i)\b(?:an?|the|his|its|their|my|your|our|another) (?!other\b){_PERSON}"),
+    re.compile(rf"(?i)\b(?:an?|the|his|its|their|my|your|our|another) (?!other\b){_ONE}"),
+    re.compile(r"(?i)\ban? (?:two|several)\b"),
     re.compile(
         rf"(?i)\b(?!(?:he|here|how|it|let|she|that|there|this|what|when|where|who)\b)\w+['\u2019]s?"
         rf" {_PERSON}"
@@ -46,6 +48,8 @@ _OF_PEOPLE = frozenset(
     details(" ".join((*WORDS, *map(lexicon.plural, WORDS), *lexicon.NUMBERS, _COUNTED)))
 )
 """The stems of what stands for people, and of what goes with a name: a man named Omar."""
+_SAID_OTHERWISE = re.compile(r"\w+['\u2019](?:d|ll|r|re|v|ve)|cannot|wear")
+"""Stems of what function words can say: they're, in a hat."""
 _ENDS = re.compile(r"[.!?][\"'\u201d\u2019)]*(?=\s+[\"'\u201c(]?[A-Z])")
 
 
@@ -99,7 +103,10 @@ def _find_lost(description: str, described: Sequence[Span], caption: str) -> Cou
     after = details(caption)
     if (after - before).keys() - _OF_PEOPLE:
         return Counter()
-    return Counter({s: n for s, n in (before - after).items() if s not in _OF_PEOPLE})
+    lost = (before - after).items()
+    return Counter(
+        {s: n for s, n in lost if s not in _OF_PEOPLE and not _SAID_OTHERWISE.fullmatch(s)}
+    )
 
 
 def _with_capitals(text: str, spans: Sequence[Span]) -> list[Span]:

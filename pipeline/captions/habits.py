@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from pipeline.captions.details import MASK, Pair, mask_people
+from pipeline.captions.form import NO_CAPITAL, NO_MARK, STYLE, list_lost
 from pipeline.captions.repair import DIGITS
 from pipeline.captions.review import DOUBTS
 from pipeline.core.text import words
@@ -40,7 +41,8 @@ class Habit(NamedTuple):
 
     def __str__(self) -> str:
         """Return the finding as a text."""
-        return f'{len(self.moments):,} of {self.total:,} captions {self.end} with "{self.words}"'
+        shared = self.words if self.words in STYLE else f'"{self.words}"'
+        return f"{len(self.moments):,} of {self.total:,} captions {self.end} with {shared}"
 
 
 class Ends(NamedTuple):
@@ -61,8 +63,13 @@ def _list_ends(pair: Pair) -> Ends:
     runs = {tuple(known[i : i + n]) for n in range(1, LONGEST + 1) for i in range(len(known))}
     lengths = range(1, min(LONGEST, len(caption)) + 1)
     begins, ends = ([tuple(caption[:n]) for n in lengths], [tuple(caption[-n:]) for n in lengths])
+    lost = list_lost(pair.description, pair.caption)
     return Ends(
-        *([run for run in some if run not in runs and {*run} != {MASK}] for some in (begins, ends))
+        *(
+            [run for run in some if run not in runs and {*run} != {MASK}]
+            + [(fault,) for fault in lost if fault == style]
+            for some, style in ((begins, NO_CAPITAL), (ends, NO_MARK))
+        )
     )
 
 

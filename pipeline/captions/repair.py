@@ -19,11 +19,11 @@ import pandas as pd
 from pipeline.captions.rewriter import Moment, Rewrite, Rewriter
 
 Check = Callable[[Sequence[str], Sequence[str]], pd.DataFrame]
-"""From captions and descriptions to `checks.COLUMNS` without `names` and `damage` of each."""
+"""From captions and descriptions to `checks.COLUMNS` without `names` of each."""
 
 FAILURES = ["named", "unlike", "vague", "broken", "deformed"]
 """Columns of booleans: which checks a version fails."""
-FAILED = ["moment_id", "check", "score", "form"]
+FAILED = ["moment_id", "check", "score", "damage", "form"]
 VERSION = ["caption", "similarity", "name_score", "detail", *FAILURES]
 """What is kept of a version of a caption until a better one replaces it."""
 DIGITS = 4

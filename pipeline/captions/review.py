@@ -91,10 +91,14 @@ def decide(captions: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
     A decided wording has the source `review`, no scores, and the status `reviewed`. A kept caption
     has that status too, and keeps its scores; if it is no longer the wording to keep, it keeps its
     own status. A dropped moment keeps its last caption, with the status `dropped`.
+
+    Raises:
+        ReviewError: a caption to keep contains a character that nobody sees.
     """
     decided = dict(zip(decisions["moment_id"], decisions["caption"], strict=True))
     order = captions["moment_id"].map(decided).astype(object)
     dropped, accepted = order.eq(DROP), order.eq(KEEP) | order.eq(_keep_orders(captions))
+    _refuse_unreadable(captions[accepted], decisions)
     worded = (
         order.notna() & ~dropped & ~order.fillna("").str.fullmatch(rf"(?:{KEEP}|{BOUND.pattern})")
     )
@@ -105,6 +109,16 @@ def decide(captions: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
     )
     result.loc[worded, ["model", "prompt", "similarity", "name_score"]] = None
     return result
+
+
+def _refuse_unreadable(kept: pd.DataFrame, decisions: pd.DataFrame) -> None:
+    for moment_id, caption in kept[["moment_id", "caption"]].itertuples(index=False):
+        if unreadable := list_unreadable(caption):
+            line = decisions.index[decisions["moment_id"] == moment_id][0]
+            raise ReviewError(
+                f"{tables.REVIEW.path}, line {line}: the caption to keep contains {unreadable[0]},"
+                " which nobody sees; write the wording instead"
+            )
 
 
 def list_outdated_lines(captions: pd.DataFrame, decisions: pd.DataFrame) -> list[int]:
@@ -126,8 +140,8 @@ def list_for_review(
 ) -> pd.DataFrame:
     """Return what people should look at: repairs, failures, and captions that may name someone.
 
-    `failed` has the failed check of repairs and failures, its score, and the faults of their form:
-    `repair.FAILED`.
+    `failed` has the failed check of repairs and failures, its score, and what is damaged or has
+    a fault of form: `repair.FAILED`.
     `doubts` has the possible names in the others (`DOUBTS`); such captions are in use, with the
     status `passed`. `keep` is what to write into review.csv if a caption is right as it is.
     """
@@ -140,6 +154,6 @@ def list_for_review(
     joined = joined.merge(doubts[["moment_id", "names"]], on="moment_id", how="left")
     joined = joined.assign(keep=_keep_orders(joined))
     columns = ["moment_id", "status", "check", "score", "description", "caption", "keep"]
-    return joined[[*columns, "names", "form"]].sort_values(
+    return joined[[*columns, "names", "damage", "form"]].sort_values(
         ["status", "moment_id"], ignore_index=True
     )

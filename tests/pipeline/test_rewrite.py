@@ -11,7 +11,7 @@ from support.fake_openai.process import serving
 from momentrank.errors import UsageError
 from pipeline import rewrite
 from pipeline.captions import review
-from pipeline.captions.checks import Limits, check
+from pipeline.captions.checks import Limits, check, excuse_style
 from pipeline.captions.rewriter import Rewrite
 from pipeline.captions.rules.gender import normalize_cast, read_cast
 from pipeline.core import cli, csv_files, files, params, tables
@@ -203,3 +203,27 @@ def test_a_habit_is_one_finding_and_a_mark_is_named(project, monkeypatch, capsys
     metrics = files.read_json(cli.METRICS / "rewrite.json")
     assert metrics["habits"] == [{"captions": 6, "of": 6, "begin": "here someone"}]
     assert metrics["rounds"]["1"]["failed_form"] == 1
+
+
+class Careless:
+    """A rewriter that leaves out every final mark, and cuts one caption off."""
+
+    source, model, prompt = "llm", "a-model", "a-prompt"
+
+    def rewrite(self, items, attempt):
+        for item in items:
+            caption = item.description.replace("Mary", "Someone").removesuffix(".")
+            yield Rewrite(item.moment_id, caption.removesuffix(" door"))
+
+
+def test_where_every_caption_lacks_its_final_mark_it_is_a_habit(project):
+    acts = ["waves", "sits", "eats soup", "opens a door", "runs away", "reads a letter"]
+    corpus = moments([f"Mary {act}." for act in acts])
+    mary = pd.DataFrame({"name": ["Mary"], "gender": ["female"]})
+    limits = Limits(min_similarity=0.0, max_name_score=1.0)
+    look = partial(check, finder=(finder := Nobody(Cast.from_table(mary))), encoder=None)
+    look = excuse_style(partial(look, limits=limits))
+    done = rewrite.rewrite(corpus, Careless(), look, repairs=1)
+    assert done.failed[["moment_id", "form"]].to_numpy().tolist() == [["d", 'ends with "a"']]
+    [habit] = rewrite.find_habits(rewrite.RewriteRun(done, {}, finder.find), corpus)
+    assert str(habit) == "6 of 6 captions end with no final mark"

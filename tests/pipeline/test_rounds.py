@@ -85,11 +85,11 @@ def test_every_item_ends_in_its_state_with_its_own_caption(outcome):
 
 def test_failures_name_the_check_and_its_score(outcome):
     failed = outcome.failed.set_index("moment_id")
-    assert failed.loc["Ann sits."].tolist() == ["names", 0.95, ""]
-    assert failed.loc["Ann reads."].tolist() == ["similarity", 0.2, ""]
+    assert failed.loc["Ann sits."].tolist() == ["names", 0.95, "", ""]
+    assert failed.loc["Ann reads."].tolist() == ["similarity", 0.2, "", ""]
     assert failed.loc["Ann runs.", "check"] == "refused"
     cut = repair({"a": ["New Year's a woman"] * 3}).failed
-    assert cut.loc[0, "check"] == "damage"
+    assert cut.loc[0, ["check", "damage"]].tolist() == ["damage", "broken: 's a"]
 
 
 def test_figures_of_a_round_are_counts_and_shares_of_distinct_descriptions(outcome):
@@ -111,7 +111,7 @@ def test_where_a_repair_is_refused_the_caption_and_its_check_stay_together():
     captions = outcome.captions.set_index("moment_id")
     assert captions.loc["a", ["caption", "rounds"]].tolist() == ["Ann", 1]
     failed = outcome.failed.set_index("moment_id")
-    assert failed.loc["a"].tolist() == ["names", 0.95, ""]
+    assert failed.loc["a"].tolist() == ["names", 0.95, "", ""]
     assert failed.loc["b", "check"] == "refused"
 
 
@@ -122,7 +122,7 @@ def test_a_repair_that_names_nobody_because_it_tells_nothing_is_not_taken():
         "Ann feeds the dog.",
         "failed",
     ]
-    assert outcome.failed.to_numpy().tolist() == [["Ann feeds the dog.", "names", 0.95, ""]]
+    assert outcome.failed.to_numpy().tolist() == [["Ann feeds the dog.", "names", 0.95, "", ""]]
     row = repair(script).captions.loc[0, ["caption", "rounds", "status"]].tolist()
     assert row == ["A woman feeds the dog.", 2, "repaired"]
 
@@ -275,6 +275,14 @@ def test_a_wording_that_has_changed_since_is_not_kept(stage_outcome):
     orders = ["keep", review.keep_order("Someone reads.")]
     lines = pd.DataFrame({"moment_id": ["b", "c"], "caption": orders}, index=[2, 3])
     assert review.list_outdated_lines(outcome.captions, lines) == [3]
+
+
+@pytest.mark.parametrize("order", ["keep", review.keep_order("Ann\u202e sits.")])
+def test_a_caption_with_what_nobody_sees_is_not_kept(stage_outcome, order):
+    captions = stage_outcome.captions.replace({"caption": {"A woman sits.": "Ann\u202e sits."}})
+    decisions = pd.DataFrame({"moment_id": ["b"], "caption": [order]}, index=[7])
+    with pytest.raises(review.ReviewError, match=r"line 7: the caption to keep contains U\+202E"):
+        review.decide(captions, decisions)
 
 
 def test_a_decision_about_no_moment_is_a_clear_error(stage_outcome):

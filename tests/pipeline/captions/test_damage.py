@@ -37,6 +37,7 @@ def damage(description, caption):
         ("They fear hurricane Quill.", "They fear hurricane a person.", "broken: hurricane a"),
         ("They look at the Quill.", "They look at the a man.", "broken: the a"),
         ("His friend Omar sings.", "His a man sings.", "broken: His a"),
+        ("The Nora and Omar sing.", "A two people sing.", "broken: A two"),
         ("Nora feeds the dog.", "A woman feeds.", "lost: dog"),
     ],
 )
@@ -49,6 +50,9 @@ def test_a_lost_word_and_a_broken_phrase_have_a_mark(description, caption, mark)
     [
         ("Nora feeds the dog.", "A woman feeds the dog."),
         ("Nora and Omar walks out.", "Two people walk out."),
+        ("Nora says they're in.", "A woman says they are in."),
+        ("Nora, wearing a hat, sings.", "A woman in a hat sings."),
+        ("Nora nods while they sit.", "A woman nods while the two sit."),
         ("They meet a man named Omar.", "They meet a man."),
         ("Dr. Reed reads to Captain Quill.", "A doctor reads to a captain."),
         ("Nora tells the doctor Omar is ill.", "She tells the doctor a man is ill."),

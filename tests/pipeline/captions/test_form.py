@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.captions.details import Pair
-from pipeline.captions.form import list_faults, list_faults_alone
+from pipeline.captions.form import (
+    NO_CAPITAL,
+    NO_MARK,
+    excuse,
+    find_style,
+    list_faults,
+    list_faults_alone,
+)
 from pipeline.captions.habits import find_habits, list_ends, list_examples
 from pipeline.core.engine.text_rows import _types
 from pipeline.names.base import Span
@@ -43,7 +50,8 @@ ADDED = [
     ('"}"', f"{CAPTION} }}"),
     ('"]"', f"{CAPTION}]"),
     ('"""', f'"{CAPTION}"'),
-    ('begins with "\'"', f"'{CAPTION}'"),
+    ('"""', f"'{CAPTION}'"),
+    ('begins with "\'"', f"'{CAPTION}"),
     ('"_"', CAPTION.replace("A man", "PERSON_X")),
     ('digits "1"', CAPTION.replace("A man", "Person 1")),
     ("U+202E", f"\u202e{CAPTION}"),
@@ -54,22 +62,33 @@ ADDED = [
     ("U+00A0", CAPTION.replace("a tall", "a\u00a0tall")),
     ("cyrillic letters", CAPTION.replace("milk", "m\u0456lk")),
     ("fullwidth letters", CAPTION.replace("A", "\uff21")),
+    ("phonetic letters", CAPTION.replace("n", "\u0274")),
+    ("small letters", CAPTION.replace("i", "\u2170")),
+    ('"\u3002"', CAPTION.replace(".", "\u3002")),
+    ('digits "\u2460"', f"\u2460 {CAPTION}"),
+    ('"\u0335"', CAPTION.replace("man", "m\u0335an")),
     ('"\U0001f600"', f"{CAPTION} \U0001f600"),
     ("capitals", CAPTION.upper()),
     ('capitals "MAN"', CAPTION.replace("man", "MAN")),
+    ('capitals "X"', CAPTION.replace("A man", "X")),
     ("a capital in each word", CAPTION.title()),
-    ("no capital at the beginning", CAPTION.lower()),
+    ("no capital", CAPTION.lower()),
     ("said twice", f"{CAPTION} {CAPTION}"),
     ('"milk milk"', CAPTION.replace("milk", "milk milk")),
     ("repeated", CAPTION.replace("glass", "glass pours cold milk into a tall glass")),
+    ('repeated "on the table"', CAPTION.replace("table", "table on the table")),
     ("no final mark", CAPTION[:-1]),
     ("the end is missing", "A man pours cold milk into a tall glass."),
+    ("the end is missing", "A man pours cold milk into a tall glass on the tab."),
+    ('ends with "he"', f"{CAPTION[:-1]} as he."),
     ('ends with "into"', "A man pours cold milk into."),
     ('ends with "the"', "A man pours cold milk into a tall glass on the."),
     ('"not"', CAPTION.replace("pours", "does not pour")),
     ('"isn\'t"', CAPTION.replace("pours", "isn't pouring")),
     ('"..."', CAPTION.replace(".", "...")),
     ('"i"', f"{CAPTION} I hope this helps."),
+    ('"sorry"', f"Sorry, {CAPTION}"),
+    ('"ai"', f"As an AI, {CAPTION}"),
     ('added "Strictly anonymous."', f"{CAPTION} Strictly anonymous."),
     ('added "', f"{CAPTION[:-1]}, smiles brightly, hugs seven cheerful children, bows and coughs."),
 ]
@@ -85,6 +104,17 @@ RIGHT = [
     (DESCRIPTION, "Cold milk is poured into a tall glass on the table by a man."),
     (DESCRIPTION, "A man fills a tall glass on the table with cold milk."),
     ("Omar walks in with Nora.", "A man walks in with a woman."),
+    ("Omar plays with a girl named Nora.", "A man plays with a girl."),
+    ("Nora sees many faces of Omar.", "A woman sees many faces of a man."),
+    ("Omar apologizes to Nora.", "A doctor says sorry to a nurse."),
+    ("Omar gets up from sitting on the sofa.", "A man gets up from the sofa he was sitting on."),
+    ("Omar laughs as he has a phone conversation.", "A man laughs as he talks on the phone."),
+    ("Omar fails to lift it and leaves alone.", "A man can't lift it and leaves with nobody."),
+    ("Nora knocks three times and watches tv.", "A woman knocks 3 times and watches TV."),
+    ("Omar says 'I don't know' and leaves.", 'A man leaves and says, "I don\'t know."'),
+    ("Omar drives to LA.", "A man drives to L.A."),
+    ("Dr. Omar waves. Nora leaves.", "A doctor waves. A woman leaves."),
+    ("Omar wears a t-shirt.", "A man wears a t\u2011shirt."),
     ("Omar sits down in the chair.", "A man sits in the chair."),
     ("Omar gives the book to Nora.", "A man gives a woman the book."),
     ("omar waves", "A man waves"),
@@ -97,6 +127,7 @@ RIGHT = [
         "A man puts a hand on another man's arm and a hand on another man's arm.",
     ),
     ("Omar winkt und geht in das Haus hinein.", "Ein Mann winkt und geht in das Haus hinein."),
+    ("\u0930\u093e\u092e \u0939\u0948\u0964", "\u0906\u0926\u092e\u0940 \u0939\u0948\u0964"),
 ]
 
 
@@ -114,6 +145,28 @@ def test_words_are_known_in_english_only():
     polish = ("Omar wchodzi, siada, pije.", "Kobieta wchodzi, siada i pije.")
     assert '"i"' in faults(*polish)
     assert faults(*polish, english=False) == ""
+
+
+def test_words_for_people_that_are_not_known_are_not_added_ones():
+    german = ("Nora trinkt Omars Kaffee.", "Eine Frau trinkt den Kaffee eines Mannes.")
+    assert faults(*german, english=False) == ""
+    assert 'added "' in faults(
+        "Nora winkt.", "Eine Frau winkt, lacht, singt, tanzt, springt.", english=False
+    )
+
+
+@pytest.mark.parametrize("style", [frozenset({NO_MARK}), frozenset({NO_MARK, NO_CAPITAL})])
+def test_what_most_captions_lack_is_their_style(style):
+    habitual, cut = "; ".join(sorted(style)), f'{NO_MARK}; ends with "into"'
+    assert find_style([habitual] * 6 + ["", cut, "said twice"]) == style
+    assert excuse(habitual, style) == ""
+    assert excuse(cut, style) == 'ends with "into"'
+
+
+def test_what_few_captions_lack_is_their_fault():
+    assert not find_style([NO_MARK] * 5 + [""] * 6)
+    assert not find_style([NO_MARK] * 4)
+    assert not find_style([f"{NO_MARK}; said twice"] * 9)
 
 
 WITHOUT = [
@@ -139,10 +192,10 @@ ACTS = [
 ]
 
 
-def find(begin="", end="", habitual=7):
+def find(begin="A woman", end=".", habitual=7):
     """Return the habits where so many captions have what is added at their ends."""
     pairs = [
-        pair(f"Nora {act}.", f"{begin}a woman {act}{end}." if n < habitual else f"A woman {act}.")
+        pair(f"Nora {act}.", f"{begin} {act}{end}" if n < habitual else f"A woman {act}.")
         for n, act in enumerate(ACTS)
     ]
     return find_habits("abcdefg", list_ends(None, pairs))
@@ -151,9 +204,11 @@ def find(begin="", end="", habitual=7):
 @pytest.mark.parametrize(
     ("added", "text"),
     [
-        ({"begin": "In this video, "}, 'begin with "in this video someone"'),
-        ({"end": " in the scene"}, 'end with "in the scene"'),
-        ({"begin": "We see "}, 'begin with "we see someone"'),
+        ({"begin": "In this video, a woman"}, 'begin with "in this video someone"'),
+        ({"end": " in the scene."}, 'end with "in the scene"'),
+        ({"end": ""}, "end with no final mark"),
+        ({"begin": "a woman"}, "begin with no capital"),
+        ({"begin": "We see a woman"}, 'begin with "we see someone"'),
     ],
 )
 def test_a_habit_is_found_once_with_its_count(added, text):
@@ -169,7 +224,7 @@ def test_people_and_what_descriptions_share_are_no_habit():
 
 
 def test_a_habit_is_listed_with_a_caption_that_is_not_listed_yet():
-    [habit] = find(begin="In this video, ")
+    [habit] = find(begin="In this video, a woman")
     table = list_examples([habit], {"c", "d"})
     assert table["moment_id"].tolist() == ["c"]
     assert table["form"].tolist() == ['7 of 7 captions begin with "in this video someone"']
