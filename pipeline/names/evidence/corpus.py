@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise, zip_longest
 
+from pipeline.language.lexicon import NUMBERS
 from pipeline.language.syntax import PHRASE_STARTS, is_singular_verb
 from pipeline.names import truecase
 from pipeline.names.base import Span
@@ -21,7 +22,7 @@ MIN_POINTS = 4
 """The points that these and its other places must add up to (`weighing`)."""
 LEAST = -2
 """Points below those of any place."""
-_NO_NAMES = PHRASE_STARTS | lists.listed("around", "pronouns") | truecase.ABBREVIATIONS
+_NO_NAMES = PHRASE_STARTS.union(lists.listed("around", "pronouns"), truecase.ABBREVIATIONS, NUMBERS)
 
 
 def names_share(texts: Sequence[str]) -> float:

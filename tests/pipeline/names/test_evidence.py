@@ -359,6 +359,7 @@ def test_a_first_name_that_is_a_word_is_listed_where_the_tagger_misses_it():
         ("Stones lie in the yard.", []),
         ("Everyone leaves, and I'm glad.", []),
         ("What happens in Paris?", []),
+        ("Four people set a sofa down.", []),
     ],
 )
 def test_what_no_word_is_and_what_acts_is_listed_where_the_tagger_misses_it(text, listed):
