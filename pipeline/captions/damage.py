@@ -34,9 +34,10 @@ _BROKEN = (
     ),
     re.compile(rf"\b(?:{_TITLES}) (?i:{_PERSON})"),
     re.compile(rf"(?i)\b(?:{_SHORT})\. {_PERSON}"),
+    re.compile(rf"(?i)\w[\"\u201d] {_PERSON}"),
     re.compile(rf"(?i)\b(?:gonna|wanna|gotta|hurricane|cyclone|typhoon) {_PERSON}"),
 )
-"""Places where no phrase for a person fits: after an article, a possessive, a title, gonna."""
+"""Places where no phrase for a person fits: after an article, a possessive, a title, a nickname."""
 _AFTER_CAPITAL = re.compile(r"(?<=[a-z,] )([A-Z][a-z]+) (?:an?|another|someone|somebody)\b")
 _DAYS = frozenset(("day", "eve", "evening", "morning", "night"))
 _HOST = re.compile(r"([a-z]+)['\u2019]s? ")

@@ -7,7 +7,7 @@ from pipeline.names import truecase
 from pipeline.names.base import Span
 from pipeline.names.evidence import corpus
 from pipeline.names.evidence.judging import Known, Verdict, judge
-from pipeline.names.evidence.lists import given_names
+from pipeline.names.evidence.lists import family_names, given_names, is_word
 from pipeline.names.evidence.lower_case import may_be_lower
 from pipeline.names.evidence.surroundings import surroundings_of
 from pipeline.names.refinement import Evidence, refine
@@ -30,7 +30,7 @@ def find_candidates(knowledge: Knowledge, text: str, spans: Sequence[Span]) -> l
     """Return the candidates of a text: what the tagger marks and what the corpus adds."""
     every = [*spans, *knowledge.known.cast.spans(text), *corpus.full_names(text)]
     if knowledge.known.names_people:
-        every += corpus.possible_names(text)
+        every += corpus.possible_names(text) + corpus.guesses(text)
     return refine(text, every, knowledge.evidence, knowledge.known.named)
 
 
@@ -53,8 +53,17 @@ def judge_texts(knowledge: Knowledge, rows: Sequence[Tagged]) -> list[list[Judge
     for text, tagged in rows:
         spans = find_candidates(knowledge, text, tagged)
         verdicts = (judge(around, knowledge.known) for around in surroundings_of(text, spans))
-        judged.append(list(zip(spans, verdicts, strict=True)))
+        judged.append(list(map(_decide, spans, verdicts)))
     return judged
+
+
+def _decide(span: Span, verdict: Verdict) -> Judged:
+    """Return a candidate with its verdict; a guess is no name by the tagger's word."""
+    if span.score or verdict.kind != "name":
+        return span, verdict
+    if verdict.reason == "tagger":
+        return span, Verdict("weak", "unknown")
+    return span._replace(score=1.0), verdict
 
 
 def list_names(judged: Iterable[Sequence[Judged]]) -> frozenset[str]:
@@ -67,5 +76,10 @@ def list_names(judged: Iterable[Sequence[Judged]]) -> frozenset[str]:
         for word in truecase.words(span.text)
         if not word.is_lower
         and may_be_lower(word.key)
-        and (verdict.reason != "tagger" or word.key in given_names())
+        and (verdict.reason != "tagger" or _is_name_only(word.key))
     )
+
+
+def _is_name_only(word: str) -> bool:
+    """Tell whether the lists have it as a first name, or as a family name and no word."""
+    return word in given_names() or (word in family_names() and not is_word(word))

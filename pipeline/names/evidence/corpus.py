@@ -1,15 +1,18 @@
 """What a corpus shows about names: whether it names people, and who acts in it and recurs."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
-from pipeline.language.syntax import PHRASE_STARTS
+from pipeline.language.lexicon import NUMBERS
+from pipeline.language.syntax import PHRASE_STARTS, is_singular_verb
 from pipeline.names import truecase
 from pipeline.names.base import Span
 from pipeline.names.evidence import lists
 from pipeline.names.evidence.cast import Cast
 from pipeline.names.evidence.judging import is_name
+from pipeline.names.evidence.lower_case import may_be_lower
 from pipeline.names.evidence.surroundings import Surroundings, surroundings_of
 from pipeline.names.evidence.weighing import weigh_place
 
@@ -19,6 +22,7 @@ MIN_POINTS = 4
 """The points that these and its other places must add up to (`weighing`)."""
 LEAST = -2
 """Points below those of any place."""
+_NO_NAMES = PHRASE_STARTS.union(lists.listed("around", "pronouns"), truecase.ABBREVIATIONS, NUMBERS)
 
 
 def names_share(texts: Sequence[str]) -> float:
@@ -32,13 +36,13 @@ def names_somebody(text: str, cast: Cast) -> bool:
 
 
 def runs(text: str) -> list[Surroundings]:
-    """Return the first names of a text by the lists, each with what is around it."""
+    """Return the words with a capital that may name a person, each with what is around it."""
     return surroundings_of(
         text,
         [
             Span(word.start, word.end, text[word.start : word.end], 1.0)
             for word in truecase.words(text)
-            if not word.is_lower and lists.is_given_name(word.key)
+            if not word.is_lower and (not word.is_first or lists.is_given_name(word.key))
         ],
     )
 
@@ -66,6 +70,35 @@ def possible_names(text: str) -> list[Span]:
         and not lists.is_elsewhere(word.key)
         and word.key not in PHRASE_STARTS | lists.listed("lists", "kinds")
     ]
+
+
+def guesses(text: str) -> list[Span]:
+    """Return what may be a name by its form alone, with the score 0.
+
+    That is a capital that no English word, place or make needs, and a bare noun that begins a text
+    and acts: Stone chops wood.
+    """
+    words = list(truecase.words(text))
+    return [
+        Span(word.start, word.end, text[word.start : word.end], 0.0)
+        for word, following in zip_longest(words, words[1:])
+        if not word.is_lower
+        and _may_need_capital(text[word.start : word.end])
+        and (not lists.is_word(word.key) or (word.start == 0 and _acts(word, following)))
+    ]
+
+
+def _may_need_capital(word: str) -> bool:
+    """Tell whether a word may be more than a pronoun, a place, a make or an abbreviation: I'm."""
+    stem = re.split("['\u2019]", word.lower())[0]
+    return not word.isupper() and stem not in _NO_NAMES and not lists.is_elsewhere(word.lower())
+
+
+def _acts(word: truecase.Word, following: truecase.Word | None) -> bool:
+    """Tell whether a bare noun is followed by a verb in its third person."""
+    if following is None or not following.is_lower or not may_be_lower(word.key):
+        return False
+    return lists.may_be_noun(word.key) and is_singular_verb(following.key)
 
 
 def weigh_words(text: str, spans: Sequence[Span], sure: frozenset[str]) -> dict[str, int]:

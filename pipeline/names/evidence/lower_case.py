@@ -18,6 +18,7 @@ from pipeline.language.lexicon import (
 from pipeline.names.evidence import lists, roles
 from pipeline.names.evidence.place_context import is_attribute
 from pipeline.names.evidence.surroundings import Surroundings
+from pipeline.names.truecase import ABBREVIATIONS
 
 Kind = Literal["name", "weak", "none"]
 _NOUNS = GENDER_OF_NOUN.keys() | GENDER_OF_PLURAL.keys() | TITLES.keys() | PLURAL_TITLES.keys()
@@ -25,8 +26,8 @@ _SUBJECTS = frozenset(("he", "i", "it", "she", "they", "we", "who", "you"))
 
 
 def may_be_lower(word: str) -> bool:
-    """Tell whether a name in lower case may be looked for: it is no noun for people."""
-    return len(word) > 1 and word not in _NOUNS
+    """Tell whether a name in lower case may be looked for: it is no noun for people, and no Jr."""
+    return len(word) > 1 and word not in _NOUNS and word not in ABBREVIATIONS
 
 
 def weigh_lower(around: Surroundings) -> Kind:

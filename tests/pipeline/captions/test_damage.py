@@ -34,6 +34,7 @@ def damage(description, caption):
         ("Pvt. Omar Reed runs.", "Someone. A man runs.", "broken: Someone"),
         ("She is gonna miss Nora.", "She is gonna a woman.", "lost: miss"),
         ("She will hug Nora.", "She will a woman.", "lost: hug"),
+        ('"Lucky" Omar Reed deals.', '"Lucky" a man deals.', 'broken: y" a'),
         ("They fear hurricane Quill.", "They fear hurricane a person.", "broken: hurricane a"),
         ("They look at the Quill.", "They look at the a man.", "broken: the a"),
         ("His friend Omar sings.", "His a man sings.", "broken: His a"),

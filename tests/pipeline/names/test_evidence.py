@@ -348,3 +348,31 @@ def test_a_first_name_that_is_a_word_is_listed_where_the_tagger_misses_it():
     texts = [*FILM, "May will call them.", "Grant is tied up."]
     doubts = NameFinder(Blind(), texts).doubts(texts[-2:])
     assert [[doubt.span.text for doubt in listed] for listed in doubts] == [[], ["Grant"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "listed"),
+    [
+        ("Xquzzle is tied up.", ["Xquzzle"]),
+        ("The Quuxleys are tied up.", ["Quuxleys"]),
+        ("Stone chops wood.", ["Stone"]),
+        ("Stones lie in the yard.", []),
+        ("Everyone leaves, and I'm glad.", []),
+        ("What happens in Paris?", []),
+        ("Four people set a sofa down.", []),
+    ],
+)
+def test_what_no_word_is_and_what_acts_is_listed_where_the_tagger_misses_it(text, listed):
+    finder = NameFinder(Blind(), [*FILM, text])
+    assert [doubt.span.text for doubt in finder.doubts([text])[0]] == listed
+    assert find_names(finder, [text]) == [[]]
+
+
+def test_people_with_titles_show_that_a_corpus_names_people():
+    texts = ["They obey Judge Quuxley.", "They see King Xquzzle.", "They ask Dr. Zworp."]
+    assert names_share([*texts, "A dog barks."]) == 0.75
+
+
+def test_a_generation_is_part_of_the_name_that_the_corpus_knows():
+    texts = [*FILM, "Ethan Jr. hugs Quuxley.", "Ethan Jr. waves."]
+    assert find_names(NameFinder(Eager(), texts), texts[-1:]) == [["Ethan Jr."]]
