@@ -79,7 +79,7 @@ A folder may import those of its own floor and of lower ones.
 """
 BUDGET = {
     "momentrank": 12_600,
-    "pipeline": 28_500,
+    "pipeline": 28_650,
     "annotation": 16_400,
     "baselines": 4_500,
     "benchmarks": 1_920,
@@ -87,7 +87,7 @@ BUDGET = {
     "tests": 49_600,
 }
 """The lines that a package may have; who raises a budget says in the commit for what."""
-MAX_WORDS, MAX_LINES, MAX_CODE_DEPS = 28_800, 500, 140
+MAX_WORDS, MAX_LINES, MAX_CODE_DEPS = 28_950, 500, 140
 """Of all of docs/, of a module, and of dvc.yaml."""
 
 

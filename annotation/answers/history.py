@@ -5,10 +5,14 @@ has changed the answer since. `rejected`: its annotator withdrew it. `tampered`:
 changed the answer or its task since. `lost`: it disappeared from the server, which has nothing of
 this answer, or (restored from a backup) only an earlier version. `trusted`: it was imported, and
 the lead accepted it. Lost and tampered versions count: a person did judge.
+
+Label Studio can rewrite the labels of all answers without a new time or name (`/api/labels/bulk`).
+So a version that is not what it was when it was pulled was tampered with.
 """
 
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from annotation.answers.judgments import FirstPairs
@@ -21,6 +25,7 @@ KEY = list(tables.JUDGMENTS.key)
 COUNTING = ("stands", "lost", "tampered", "trusted")
 STATES = (*COUNTING, "replaced", "rejected")
 REFUSED = [*VERSION, "takes_back"]
+SAID = ["level", "reason"]
 
 
 class History(NamedTuple):
@@ -37,13 +42,16 @@ def history(before: pd.DataFrame, current: pd.DataFrame, refused: pd.DataFrame) 
     `before` is the table of versions; `current` has the same form, with the judgments that are on
     the server now. `refused` has the columns `REFUSED` for every answer that was rejected.
     """
+    rewritten = is_in(current, before, VERSION) & ~is_in(current, before, [*VERSION, *SAID])
+    none = current.loc[rewritten, VERSION].assign(takes_back="none")
+    refused, current = pd.concat([refused, none]), current[~rewritten]
     older = before[~is_in(before, current, VERSION)]
     newest = current.groupby("origin")["updated_at"].max().reindex(older["origin"])
     valid = older["updated_at"] <= newest.set_axis(older.index)
     now = refused.set_index("origin").reindex(older["origin"]).set_axis(older.index)
     refused_now = now["takes_back"].notna() & ~valid
-    same = (now["takes_back"] == "version") & (now["updated_at"] == older["updated_at"])
-    taken_back = refused_now & ((now["takes_back"] == "all") | same)
+    same = now["updated_at"] == older["updated_at"]
+    taken_back = refused_now & (now["takes_back"] == np.where(same, "version", "all"))
     stands = taken_back | (now["takes_back"] == "kept")
     tampered = refused_now & ~stands & older["state"].isin(["stands", "lost"])
     vanished = older["state"].isin(["stands", "tampered"]) & ~valid & ~refused_now

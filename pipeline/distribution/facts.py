@@ -36,10 +36,11 @@ CORPORA = {
 NO_CAPTIONS = (
     "A system under evaluation may use the queries and the videos. It must not use the captions:"
     " neither `caption` in the JSON files nor `text` in `captions/`. Captions selected the moments"
-    " to judge. Nor may it use the similarities in `val.json` and `test.json`, or `pairs.csv` and"
-    " `top_ranked/`, which list what was judged. Moments that have no training query, or an empty"
-    " caption in a training set, include those that the queries of the other splits were made from:"
-    " no system may use that, or their similarities to training queries, to find them."
+    " to judge. Nor may it use the similarities in `val.json` and `test.json`, `pairs.csv` and"
+    " `top_ranked/`, which list what was judged, or levels, people's or a machine's. Moments that"
+    " have no training query, or an empty caption in a training set, include those that the"
+    " queries of the other splits were made from: no system may use that, or their similarities"
+    " to training queries, to find them."
 )
 
 

@@ -399,6 +399,10 @@ BY_OTHERS = {
     "another moved it to the task of another pair": task(answer(updated_by=OTHER), key=MOVED),
     "another made its task that of another pair": task(answer(), key=MOVED),
     "another made its task show another clip": task(answer(), key=RECUT, clip=OLD),
+    "all answers' labels were exchanged": task(answer(said=[level(0)])),
+    "all answers' labels were renamed": task(
+        answer(said=[level(3) | {"value": {"choices": ["Else"]}}])
+    ),
     "the account was deleted": task(answer(completed_by=None, updated_by=None)),
 }
 

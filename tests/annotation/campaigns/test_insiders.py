@@ -220,3 +220,35 @@ def test_an_answer_that_a_prediction_chose_counts_for_nobody_and_predictions_are
     settings = read_settings(begun, 1)
     assert settings["total_predictions_number"] == 0
     assert {name: settings[name] for name in OPTIONS} == OPTIONS
+
+
+@pytest.mark.parametrize("way", ["api/labels/bulk", "api/dm/actions?id=rename_labels"])
+def test_answers_whose_labels_are_exchanged_on_the_server_count_as_they_were_pulled(begun, way):
+    """Label Studio rewrites the answers of a project without a new time or author."""
+    bob, project = begun.world.people[2], begun.projects()[1]
+    (key, task), (other, second), *_ = own_tasks(begun, 1)
+    begun.answer(task, key, 4)
+    begun.answer(second, other, 1)
+    begun.well("pull")
+    one = {"project": project, "old_label": [LABELS["4"]], "new_label": [LABELS["0"]]}
+    many = {
+        "selectedItems": {"all": True, "excluded": []},
+        "old_label_name": LABELS["4"],
+        "new_label_name": LABELS["0"],
+        "control_tag": "level",
+    }
+    if "bulk" in way:
+        bob.api("POST", f"/{way}", one)
+    else:
+        bob.api("POST", f"/{way}&project={project}", many)
+    stored = {
+        region["value"]["choices"][0]
+        for task in begun.lead.tasks(project)
+        for annotation in task["annotations"]
+        for region in annotation["result"]
+    }
+    assert {LABELS["0"], LABELS["1"]} <= stored, "the server has them otherwise now"
+    assert LABELS["4"] not in stored
+    said = begun.run("pull", "--full").said
+    assert "1 judgments, or their tasks, were changed by someone else" in said
+    assert begun.read_judgments() == {key: 4, other: 1}

@@ -48,7 +48,12 @@ def texts():
     every = [
         f"{actor} {deed.format(target)}" for actor in PEOPLE for deed in DEEDS for target in PEOPLE
     ]
-    return [*every, "A long way. " * 100 + "Okonkwo waves.", "the will of a man"]
+    return [
+        *every,
+        "A long way. " * 100 + "Okonkwo waves.",
+        "the will of a man",
+        "It is in Lower Quay.",
+    ]
 
 
 def work(map_rows):
