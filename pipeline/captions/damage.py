@@ -41,9 +41,12 @@ _BROKEN = (
 _AFTER_CAPITAL = re.compile(r"(?<=[a-z,] )([A-Z][a-z]+) (?:an?|another|someone|somebody)\b")
 _DAYS = frozenset(("day", "eve", "evening", "morning", "night"))
 _HOST = re.compile(r"([a-z]+)['\u2019]s? ")
+_WORD = f"(?:{'|'.join(map(re.escape, WORDS))})"
 _FRAGMENT = re.compile(
-    rf"(?i)(?:^|[.!?]\s+)((?:(?:an?|the|another)\s+)?(?:{'|'.join(map(re.escape, WORDS))}))[.!?]\s"
+    rf"(?i)(?:^|[.!?]\s+)((?:(?:an?|the|another)\s+)?{_WORD})[.!?]\s"
+    rf"|\b({_WORD}\. (?-i:[a-z])\w*)"
 )
+"""A phrase for a person as a sentence of its own, or with a full stop within its sentence."""
 _COUNTED = "couple few several group place name named called"
 _OF_PEOPLE = frozenset(
     details(" ".join((*WORDS, *map(lexicon.plural, WORDS), *lexicon.NUMBERS, _COUNTED)))
@@ -51,7 +54,7 @@ _OF_PEOPLE = frozenset(
 """The stems of what stands for people, and of what goes with a name: a man named Omar."""
 _SAID_OTHERWISE = re.compile(r"\w+['\u2019](?:d|ll|r|re|v|ve)|cannot|wear")
 """Stems of what function words can say: they're, in a hat."""
-_ENDS = re.compile(r"[.!?][\"'\u201d\u2019)]*(?=\s+[\"'\u201c(]?[A-Z])")
+_ENDS = re.compile(r"[.!?][\"'\u201d\u2019)]*(?=\s+[\"'\u201c(]?\w)")
 
 
 def list_damage(_: None, rows: Sequence[Pair]) -> list[str]:
@@ -63,7 +66,7 @@ def _damage(description: str, described: Sequence[Span], caption: str) -> list[s
     lost = _find_lost(description, described, caption)
     broken = _find_broken(caption) - _find_broken(description)
     if _count_ends(caption) > _count_ends(description):
-        broken += Counter(_FRAGMENT.findall(caption)) - Counter(_FRAGMENT.findall(description))
+        broken += _find_fragments(caption) - _find_fragments(description)
     return [
         *(f"lost: {word}" for word in sorted(lost)),
         *(f"broken: {phrase}" for phrase in sorted(broken)),
@@ -81,6 +84,10 @@ def _find_broken(text: str) -> Counter[str]:
     hosts = (match for match in map(_HOST.match, phrases) if match)
     slips = [match.string for match in hosts if not lists.may_be_noun(match[1])]
     return phrases - Counter(dict.fromkeys(slips, len(text)))  # he enter's a room
+
+
+def _find_fragments(text: str) -> Counter[str]:
+    return Counter(match[1] or match[2] for match in _FRAGMENT.finditer(text))
 
 
 def _stands_apart(left: str, word: str) -> bool:

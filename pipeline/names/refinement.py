@@ -110,8 +110,10 @@ def _merge(text: str, spans: Iterable[Span]) -> list[Span]:
 
 
 def _with_generation(text: str, name: Span) -> Span:
-    after = GENERATION.match(text, name.end)
-    return _span(text, name.start, after.end(), name.score) if after else name
+    found = GENERATION.search(text, name.start)
+    if found is None or not found.start() <= name.end <= found.end():
+        return name
+    return _span(text, name.start, found.end(), name.score)
 
 
 def _span(text: str, start: int, end: int, score: float) -> Span:

@@ -39,6 +39,8 @@ def damage(description, caption):
         ("They look at the Quill.", "They look at the a man.", "broken: the a"),
         ("His friend Omar sings.", "His a man sings.", "broken: His a"),
         ("The Nora and Omar sing.", "A two people sing.", "broken: A two"),
+        ("Omar Reed Jr. sits.", "A man. sits.", "broken: A man"),
+        ("She pets Mr. Reed Sr. on a sofa.", "She pets a man. on a sofa.", "broken: man. on"),
         ("Nora feeds the dog.", "A woman feeds.", "lost: dog"),
     ],
 )
@@ -50,6 +52,7 @@ def test_a_lost_word_and_a_broken_phrase_have_a_mark(description, caption, mark)
     ("description", "caption"),
     [
         ("Nora feeds the dog.", "A woman feeds the dog."),
+        ("he sees Nora. she waves.", "he sees a woman. she waves."),
         ("Nora and Omar walks out.", "Two people walk out."),
         ("Nora says they're in.", "A woman says they are in."),
         ("Nora, wearing a hat, sings.", "A woman in a hat sings."),

@@ -376,3 +376,5 @@ def test_people_with_titles_show_that_a_corpus_names_people():
 def test_a_generation_is_part_of_the_name_that_the_corpus_knows():
     texts = [*FILM, "Ethan Jr. hugs Quuxley.", "Ethan Jr. waves."]
     assert find_names(NameFinder(Eager(), texts), texts[-1:]) == [["Ethan Jr."]]
+    bites = "A dog bites Mr. Quuxley Jr. on the leg."
+    assert find_names(NameFinder(Eager(), [*texts, bites]), [bites]) == [["Quuxley Jr."]]
