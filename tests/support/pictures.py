@@ -58,7 +58,8 @@ def measure(picture: str) -> dict[str, str]:
 def take_annotation(folder: Path) -> None:
     """Show the annotator's page with a moment of the demo and its own caption as the query."""
     with contextlib.chdir(DEMO):
-        pairs = tables.CONSENSUS.read().merge(tables.FROZEN_QUERIES.read(), on="query_id")
+        queries = tables.FROZEN_QUERIES.read()[["query_id", "query"]]
+        pairs = tables.CONSENSUS.read().merge(queries, on="query_id")
         clips = tables.CLIPS.read().merge(tables.CAPTIONS.read(), on="moment_id")
         pairs = pairs.merge(clips, on="moment_id").query("caption == query and level == 4")
     query, clip = max(zip(pairs["query"], pairs["clip"], strict=True), key=lambda it: len(it[0]))
