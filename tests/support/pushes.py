@@ -2,9 +2,13 @@
 
 Each round is a plan and a push; then people answer what is at the front of their queue, some more
 than others. Two people differ as in `support.simulated_group`.
+
+`PYTHONPATH=tests python -m support.pushes` prints the table of docs/quality.md (ten minutes).
 """
 
+import sys
 from collections import defaultdict
+from collections.abc import Iterable
 from random import Random
 from typing import NamedTuple
 
@@ -27,11 +31,34 @@ ensemble, linear_model = Lazy("sklearn.ensemble"), Lazy("sklearn.linear_model")
 metrics, model_selection = Lazy("sklearn.metrics"), Lazy("sklearn.model_selection")
 pipeline, preprocessing = Lazy("sklearn.pipeline"), Lazy("sklearn.preprocessing")
 
-QUERIES, BATCH, PEOPLE = 60, 20, 8
+QUERIES, BATCH = 60, 20
 DEFAULTS = {"gold": 0.03, "repeats": 0.02}
 SHARES_DONE = (0.3, 0.6, 1.0)
 """Of their open tasks, what people do between two pushes."""
 MOST_ROUNDS = 60
+
+
+class Setting(NamedTuple):
+    """How much gold there is: the default checks so many `times`.
+
+    The lead has judged `known` pairs of each batch of a query.
+    """
+
+    times: float
+    known: int
+    queue: int = 200
+    people: int = 8
+
+
+MEASURED = {
+    Setting(1, 1): 6,
+    Setting(1, 2): 6,
+    Setting(3, 3): 6,
+    Setting(3, 3, queue=70): 4,
+    Setting(1, 2, people=6): 4,
+    Setting(3, 3, people=6): 4,
+}
+"""The settings in the docs, each with the number of campaigns."""
 
 
 class Task(NamedTuple):
@@ -88,22 +115,26 @@ class Pushed(Simulated):
         self.tasks = self.tasks[np.array(marks, dtype=bool)]
 
 
-def run_campaign(seed: int, times: float, known: int, queue: int = 200) -> list[Task]:
-    """Return all tasks of a campaign with the default checks so many `times`.
+def run_campaigns(setting: Setting, seeds: Iterable[int]) -> pd.DataFrame:
+    """Return the tasks of campaigns as `describe` does; a `group` is a person of one of them."""
+    by_seed = {seed: describe(run_campaign(seed, setting)) for seed in seeds}
+    groups = (one.assign(group=1000 * seed + one["annotator"]) for seed, one in by_seed.items())
+    return pd.concat(groups, ignore_index=True)
 
-    The lead has judged so many pairs of each batch of a query.
-    """
+
+def run_campaign(seed: int, setting: Setting) -> list[Task]:
+    """Return all tasks of a campaign."""
     candidates = candidates_of(QUERIES, 2 * BATCH, BATCH)
-    chosen = candidates.groupby(["query_id", "batch"]).sample(known, random_state=seed)
+    chosen = candidates.groupby(["query_id", "batch"]).sample(setting.known, random_state=seed)
     gold = chosen[PAIR_KEY].assign(level=2, note=None)
     levels = collect_gold(
         tables.GOLD.check(gold), tables.EXAM.empty(), tables.ADJUDICATIONS.empty()
     )
-    shares = {name: times * share for name, share in DEFAULTS.items()}
-    world = Pushed(candidates, people(PEOPLE), Random(seed))
+    shares = {name: setting.times * share for name, share in DEFAULTS.items()}
+    world = Pushed(candidates, people(setting.people), Random(seed))
     world.rest = {
         "id": f"campaign {seed}",
-        "rule": Rule(BATCH, min_mean=2.4, max_open=queue),
+        "rule": Rule(BATCH, min_mean=2.4, max_open=setting.queue),
         "checks": CheckInputs(known=levels, **shares),
     }
     return world.run(seed)
@@ -168,7 +199,7 @@ def classify(table: pd.DataFrame) -> dict[str, Area]:
     }
     some, rest = int(gold.sum()), int((~gold).sum())
     error = float(np.sqrt((some + rest + 1) / (12 * some * rest)))
-    folds = model_selection.LeaveOneGroupOut()
+    folds = model_selection.GroupKFold(8)
     result = {}
     for name, model in models.items():
         score = model_selection.cross_val_predict(
@@ -176,3 +207,16 @@ def classify(table: pd.DataFrame) -> dict[str, Area]:
         )[:, 1]
         result[name] = Area(float(metrics.roc_auc_score(gold, score)), error)
     return result
+
+
+def main() -> None:
+    """Print how well gold is told in each setting of the docs."""
+    for setting, campaigns in MEASURED.items():
+        areas = classify(run_campaigns(setting, range(300, 300 + campaigns)))
+        told = " ".join(f"{name} {one.area:.3f}" for name, one in areas.items())
+        error = areas["trees"].error
+        sys.stdout.write(f"{setting} campaigns {campaigns} {told} error {error:.3f}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -105,6 +106,18 @@ def test_the_readmes_command_scores_a_run_on_the_release(rehearsal):
     run = str(reference_runs.RUNS / "captions.test.run")
     words = command.replace("RELEASE", str(tables.RELEASE)).replace("my.run", run).split()
     assert "nDCG(iou=0.5)@10\tall\t" in rehearsal.run(*words)
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="no chromium")
+def test_the_docs_pictures_are_taken_of_it(rehearsal):
+    docs = rehearsal.checkout.folder / "docs"
+    before = files.read_json(docs / "pictures.json")
+    rehearsal.checkout.run("make", "pictures")
+    after = files.read_json(docs / "pictures.json")
+    assert set(after) == set(before)
+    for name, taken in after.items():
+        assert taken["sources"] == before[name]["sources"]
+        assert taken["picture"] != before[name]["picture"]
 
 
 def test_it_is_not_taken_away_where_people_have_judged(rehearsal):
