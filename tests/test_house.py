@@ -84,7 +84,7 @@ BUDGET = {
     "baselines": 4_500,
     "benchmarks": 1_920,
     "tools": 510,
-    "tests": 49_600,
+    "tests": 49_650,
 }
 """The lines that a package may have; who raises a budget says in the commit for what."""
 MAX_WORDS, MAX_LINES, MAX_CODE_DEPS = 28_950, 500, 140

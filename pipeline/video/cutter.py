@@ -60,6 +60,10 @@ class _NoClip(Exception):  # noqa: N818  (not an error: the unfinished file is r
     """The video does not provide the clip."""
 
 
+class _NotWrittenError(Exception):
+    """The clip could not be written, and the video is not to blame; what ffmpeg says."""
+
+
 class Interval(NamedTuple):
     """The half-open interval [start, end) of a video, in seconds."""
 
@@ -178,7 +182,10 @@ def cut(
         FileError: the folder can't be written to.
     """
     with suppress(_NoClip), files.unfinished(target, "wb") as stream:
-        reason = _cut(video, interval, needed, clip_format, Path(stream.name))
+        try:
+            reason = _cut(video, interval, needed, clip_format, Path(stream.name))
+        except _NotWrittenError as exc:
+            raise VideoError(f"{target}: ffmpeg could not write it: {exc}") from exc
         if reason:
             raise _NoClip
     return reason
@@ -209,7 +216,7 @@ def _cut(
         options = (*clip_format.options(showing), *output)
         attempt = _run(command(attempt.seek, showing), options)
     if attempt.failed:
-        raise VideoError(f"{video}: ffmpeg could not write its clip: {attempt.complaint}")
+        raise _NotWrittenError(attempt.complaint)
     return None if _lasts(clip, showing, clip_format) else "wrong-length"
 
 

@@ -36,7 +36,9 @@ def test_a_campaign_of_another_format_is_refused_with_the_commit_that_finishes_i
     write_campaign(OPEN)
     assert load_campaign() == OPEN
     FILE.write_text(FILE.read_text().replace(f"format: {FORMAT}\n", f"format: {form}\nnew: 1\n"))
-    with pytest.raises(CampaignError, match=rf"format 1; .* git restore --source {OPEN.commit} "):
+    with pytest.raises(
+        CampaignError, match=rf"format {FORMAT}; .* git restore --source {OPEN.commit} "
+    ):
         load_campaign()
 
 

@@ -611,10 +611,10 @@ UNSEEN = ["\u202eShe\u202c waves.", "She\u200b waves.\U000e0041", "\ufeffShe w\u
 
 @pytest.mark.parametrize("text", UNSEEN)
 def test_what_nobody_sees_is_removed_from_a_description_and_counted(text):
-    result = ingest_rows(row(description=text))
+    result, params = ingest_rows(row(description=text)), ingest_params()
     assert result.moments["description"].tolist() == ["She waves."]
     assert result.metrics["texts_cleaned"] == 1
-    assert any("invisible" in line for line in ingest.remarks(result))
+    assert any("invisible" in line for line in ingest.remarks(result, params))
 
 
 def test_a_joiner_that_is_part_of_the_spelling_stays():

@@ -39,7 +39,7 @@ class Model:
 
     def __init__(self, signer, http):
         self.faults, self.requests = {}, []
-        self.level, self.sent = 3, []
+        self.level, self.sent, self.updated_at = 3, [], NOW
         self._signer = signer
         self.description = projects.description(CAMPAIGN, 1, "clips")
         self.users = [{"id": 30, "email": email_of(1), "date_joined": NOW}]
@@ -96,7 +96,7 @@ class Model:
         key = Key(f"q00{number // 12}", f"m{number}", 1, "first", query_sha(query), "ab12", "1")
         signed = self._signer.sign(key, page.digest(query, page.clip_html(clip)))
         answer = {"id": number, "completed_by": 30, "updated_by": 30, "was_cancelled": False}
-        times = {"created_at": NOW, "updated_at": NOW, "lead_time": 2.0}
+        times = {"created_at": NOW, "updated_at": self.updated_at, "lead_time": 2.0}
         return {
             "id": number,
             "data": page.task_data(query, clip, signed),
@@ -125,7 +125,7 @@ def server(folder, httpserver):
     folder.configure(httpserver.url_for("").rstrip("/"), TOKEN)
     main()
     assert len(folder.get(tables.JUDGMENTS)) == TASKS
-    model.level = 4
+    model.level, model.updated_at = 4, NOW.replace("0Z", "1Z")
     model.requests.clear()
     return model
 
