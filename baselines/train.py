@@ -43,7 +43,8 @@ def validator(
 
     def validate() -> float:
         ranked = open_searcher(model, inputs, params.predict, first_stage).search(queries)
-        [value] = scorer.calc_aggregate(segments(ranked, inputs.names, queries)).values()
+        run = segments(ranked, inputs.names, queries)
+        [value] = scorer.calc_aggregate({"": run}).values()
         return float(value)
 
     return validate

@@ -6,28 +6,30 @@
     {"q1": {("v1", 0.0, 20.0): 4}}                      as documents in ranx and ir_measures
 
 Records are dicts or frames with the columns `query_id, video_id, start, end` and `level`, or `rank`
-or `score`. A run is sorted by rank, else by descending score.
+or `score`. A run is sorted by rank, else by descending score. Iterables are read once.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union, Unpack
 
+import numpy as np
+
 from momentrank import formats, mismatches
 from momentrank.errors import UsageError
 from momentrank.formats.read import RunOptions
+from momentrank.formats.table import Row, Table
 from momentrank.formats.text import Time
 from momentrank.ids import IdError
 from momentrank.matching.aligned import restore_own_ids
 from momentrank.segments import (
     SegmentError,
     Segments,
-    build_qrels,
-    build_run,
-    qrels_from_frame,
+    distinct,
+    find_repeats,
     read_ids,
-    run_from_frame,
+    read_numbers,
 )
 
 if TYPE_CHECKING:
@@ -39,51 +41,132 @@ Data = Union[Segments, "pd.DataFrame", str, Path, Mapping[Any, Any], Iterable[An
 """What qrels and runs are read from."""
 Warn = Callable[[str], None]
 SEGMENT = ("query_id", "video_id", "start", "end")
+OTHER_NAMES = {
+    **dict.fromkeys(("qid", "q_id", "query", "topic", "topic_id", "desc_id"), "query_id"),
+    **dict.fromkeys(("vid", "video", "video_name", "docno", "docid", "doc_id"), "video_id"),
+    **dict.fromkeys(("begin", "start_time", "t_start", "st"), "start"),
+    **dict.fromkeys(("stop", "end_time", "t_end", "ed"), "end"),
+    **dict.fromkeys(("label", "rel", "rel_level", "relevance", "grade"), "level"),
+    **dict.fromkeys(("sim", "similarity", "confidence", "pred_score"), "score"),
+    **dict.fromkeys(("q0", "iter", "iteration"), "Q0"),
+}
+"""What other tools call a column."""
+
+
+def rename_hint(missing: Sequence[str], found: Iterable[object]) -> str:
+    """Return which columns to rename to those that are missing, if any have a known name."""
+    named = {OTHER_NAMES.get(str(name).strip().lower(), ""): name for name in found}
+    pairs = [f"{named[name]!r} to {name!r}" for name in missing if name in named]
+    return f"; rename {' and '.join(pairs)}" if pairs else ""
 
 
 def as_truth(qrels: Data, time: Time, warn: Warn) -> formats.Truth:
     """Return judged segments, with what else their file has; `warn` is called with warnings."""
     if isinstance(qrels, str | Path):
         return formats.load_truth(qrels, time=time, warn=warn)
-    try:
-        return formats.Truth(as_qrels(qrels))
-    except SegmentError as exc:
-        raise SegmentError(exc.row, exc.reason, "the qrels") from exc
+    if isinstance(qrels, Segments) and not len(find_repeats(qrels)[0]):
+        return formats.Truth(qrels)
+    table, _ = _table(qrels, "the qrels", "level")
+    segments = table.qrels()
+    repeats = table.repeats(segments, judged=True)
+    for message in repeats.remarks:
+        warn(message)
+    return formats.Truth(segments, conflict=repeats.conflict)
 
 
-def as_qrels(qrels: Data) -> Segments:
-    """Return judged segments that are not in a file; see `as_truth`."""
-    if isinstance(qrels, Segments):
-        return qrels
-    if (frame := _as_frame(qrels)) is not None:
-        return qrels_from_frame(frame)
-    rows = list(_rows(qrels, "level"))
-    return build_qrels(*_columns(rows, len(SEGMENT) + 1, ", level"))
-
-
-def as_lists(run: Data, *, tasks: bool = False, **options: Unpack[RunOptions]) -> formats.Lists:
-    """Return ranked results by task; "" is the list of all.
+def as_lists(
+    run: Data, name: str, *, tasks: bool = False, **options: Unpack[RunOptions]
+) -> formats.Lists:
+    """Return ranked results by task; "" is the list of all. `name` is the run's, for messages.
 
     For a file, the options of `formats.load_lists` decide what is read.
     """
     if isinstance(run, str | Path):
         return formats.load_lists(run, tasks=tasks, **options)
-    return {"": run if isinstance(run, Segments) else _as_run(run, options["warn"])}
+    if isinstance(run, Segments) and not len(find_repeats(run)[0]):
+        return {"": run}
+    (table, has_ranks), warn = _table(run, name, "score"), options["warn"]
+    segments = table.run(warn if has_ranks else None)
+    for message in table.remarks(segments):
+        warn(message)
+    return {"": segments}
 
 
-def _as_run(run: Data, warn: Warn) -> Segments:
-    if (frame := _as_frame(run)) is not None:
-        return run_from_frame(frame, warn)
-    rows = list(_rows(run, "score"))
-    scored = bool(rows) and len(rows[0]) != len(SEGMENT)
-    columns = _columns(rows, len(SEGMENT) + scored, " and, in all or in none, a score")
-    return build_run(*columns, by_score=scored)
+Columns = Mapping[str, Any]
+"""By name: those of `SEGMENT`, and `level` or, of a run, perhaps `rank` and `score`."""
+
+
+def _table(data: Data, name: str, value: str) -> tuple[Table, bool]:
+    """Return rows in memory as a table, and whether they have ranks.
+
+    A run without ranks is in descending order of its scores.
+    """
+    try:
+        columns = _columns(data, value)
+        ids = [read_ids(columns[key], key) for key in SEGMENT[:2]]
+        numbers = {
+            key: read_numbers(columns[key], key) for key in columns if key not in SEGMENT[:2]
+        }
+    except SegmentError as exc:
+        raise SegmentError(exc.row, exc.reason, name) from exc
+    values = numbers.get(value, np.zeros(len(ids[0])))
+    order = numbers.get("rank", -values) if value == "score" else None
+    times = numbers["start"], numbers["end"]
+    table = Table(ids[0], ids[1], *times, values, partial(Row, name), ranks=order)
+    return table, "rank" in numbers
+
+
+def _columns(data: Data, value: str) -> Columns:
+    """Return the columns of qrels, with `value` "level", or of a run, with "score"."""
+    if isinstance(data, Segments):
+        query = [data.queries[number] for number in data.query.tolist()]
+        columns: Columns = dict(zip((*SEGMENT, value), (query, *data[2:]), strict=True))
+        return columns if value == "level" else {**columns, "rank": data.rank}
+    if (frame := _as_frame(data)) is not None:
+        return _of_frame(frame, value)
+    rows = list(_rows(data, value))
+    if rows and all(isinstance(row, Mapping) for row in rows):
+        return _of_records(rows, value)
+    rows = [_of_record(number, row, value) for number, row in enumerate(rows)]
+    is_short = value == "score" and (not rows or len(rows[0]) == len(SEGMENT))
+    names = SEGMENT if is_short else (*SEGMENT, value)
+    for number, row in enumerate(rows):
+        if len(row) != len(names):
+            last = " and, in all or in none, a score" if value == "score" else f", {value}"
+            raise SegmentError(number, f"must be {', '.join(SEGMENT)}{last}; not {row!r}")
+    return {name: [row[at] for row in rows] for at, name in enumerate(names)}
 
 
 def _as_frame(data: Any) -> "pd.DataFrame | None":
     """Return pandas' frame, or one that converts to it, as polars' do; None for other data."""
     frame: pd.DataFrame | None = data.to_pandas() if hasattr(data, "to_pandas") else data
     return frame if hasattr(frame, "iloc") else None
+
+
+def _of_frame(frame: "pd.DataFrame", value: str) -> Columns:
+    kind, needed = ("run", SEGMENT) if value == "score" else ("qrels", (*SEGMENT, value))
+    if missing := [name for name in needed if name not in frame]:
+        found = ", ".join(map(repr, frame.columns)) + rename_hint(missing, frame.columns)
+        raise UsageError(f"{kind}: the frame has no column {missing[0]!r}; it has {found}")
+    if value == "score" and not {"rank", "score"} & {*frame.columns}:
+        hint = rename_hint(["score"], frame.columns)
+        raise UsageError(f"the run has neither a column 'rank' nor 'score'{hint}")
+    ids = {name: frame[name].tolist() for name in SEGMENT[:2]}
+    names = [*SEGMENT[2:], value, *(["rank"] if value == "score" else [])]
+    return {**ids, **{name: frame[name].to_numpy() for name in names if name in frame}}
+
+
+def _of_records(rows: Sequence[Mapping[Any, Any]], value: str) -> Columns:
+    optional = ["rank", "score"] if value == "score" else []
+    more = [name for name in optional if name in rows[0]] if optional else [value]
+    names = [*SEGMENT, *more]
+    for number, row in enumerate(rows):
+        if missing := [name for name in names if name not in row]:
+            hint = rename_hint(missing, row)
+            raise SegmentError(number, f"the record has no {missing[0]!r}{hint}")
+        if mixed := [name for name in optional if name in row and name not in names]:
+            raise SegmentError(number, f"only some records have a {mixed[0]!r}")
+    return {name: [row[name] for row in rows] for name in names}
 
 
 def match(
@@ -106,11 +189,13 @@ def match(
             return {task: restore_own_ids(run, scorer.qrels) for task, run in lists}
         except IdError as exc:
             raise IdError(f"{name}: {exc}") from exc
-        except SegmentError as exc:
-            raise SegmentError(exc.row, exc.reason, name) from exc
 
-    check = partial(mismatches.check_lists, scorer.convention, scorer.qrels)
+    check = partial(mismatches.check_lists, scorer.convention, scorer.truth)
     lists = load(scorer.depth, warn)
+    if scorer.convention.distinct and any(len(find_repeats(run)[0]) for run in lists.values()):
+        if scorer.depth is not None:
+            lists = load(None, lambda _: None)  # others take the places of those that repeat
+        lists = {task: distinct(run) for task, run in lists.items()}
     try:
         check(lists, name, warn)
     except mismatches.NoOverlapError as exc:
@@ -125,18 +210,38 @@ def match(
     return lists
 
 
-def _rows(data: Any, value: str) -> Iterator[tuple[Any, ...]]:
+def load(
+    run: Data,
+    scorer: "Evaluator",
+    name: str,
+    warn: Warn,
+    time: Time | None = None,
+    *,
+    require_match: bool = True,
+) -> formats.Lists:
+    """Return the lists of a run of any kind, as far as the scorer reads them; see `match`."""
+
+    def read(depth: int | None, tell: Warn) -> formats.Lists:
+        if lists is not None:
+            return lists
+        return as_lists(run, name, **{**how, "depth": depth, "warn": tell})
+
+    tasks, unit = bool(scorer.convention.tasks), time or scorer.convention.time
+    how: Any = {"tasks": tasks, "time": unit, "truth": scorer.truth}
+    in_memory = not isinstance(run, str | Path)
+    lists = as_lists(run, name, warn=warn) if in_memory else None
+    return match(read, scorer, name, warn, require_match=require_match)
+
+
+def _rows(data: Any, value: str) -> Iterator[Any]:
     if isinstance(data, Mapping):
         data = _by_query(data)
     elif not isinstance(data, Iterable):
         raise UsageError(f"qrels and runs are paths, frames, dicts or lists, not {data!r}")
     for number, row in enumerate(data):
-        if isinstance(row, Mapping):
-            yield _record(number, row, value)
-        elif isinstance(row, str) or not isinstance(row, Iterable):
+        if isinstance(row, str) or not isinstance(row, Iterable):
             raise SegmentError(number, f"must be {', '.join(SEGMENT)}, {value}; not {row!r}")
-        else:
-            yield tuple(row)
+        yield row if isinstance(row, Mapping) else tuple(row)
 
 
 def _by_query(listed: Mapping[Any, Any]) -> Iterator[Any]:
@@ -155,16 +260,14 @@ def _by_query(listed: Mapping[Any, Any]) -> Iterator[Any]:
                 yield row
 
 
-def _record(number: int, row: Mapping[Any, Any], value: str) -> tuple[Any, ...]:
-    missing = [name for name in SEGMENT if name not in row]
-    if missing:
-        raise SegmentError(number, f"the record has no {missing[0]!r}")
-    return (*(row[name] for name in SEGMENT), *([row[value]] if value in row else []))
-
-
-def _columns(rows: list[tuple[Any, ...]], width: int, last: str) -> list[list[Any]]:
-    for number, row in enumerate(rows):
-        if len(row) != width:
-            raise SegmentError(number, f"must be {', '.join(SEGMENT)}{last}; not {row!r}")
-    query, video, *numbers = ([row[column] for row in rows] for column in range(width))
-    return [read_ids(query, "query_id"), read_ids(video, "video_id"), *numbers]
+def _of_record(number: int, row: Any, value: str) -> tuple[Any, ...]:
+    """Return a row as a tuple, for lists of which only some rows are records."""
+    if not isinstance(row, Mapping):
+        return tuple(row)
+    try:
+        columns = _of_records([row], value)
+    except SegmentError as exc:
+        raise SegmentError(number, exc.reason) from exc
+    if "rank" in columns:
+        raise SegmentError(number, "only some rows have a 'rank'")
+    return tuple(column[0] for column in columns.values())

@@ -144,7 +144,7 @@ def explain(
 
 
 def _value(evaluator: Evaluator, run: Segments) -> float | None:
-    _, values = evaluator.per_query(run)[evaluator.measures[0]]
+    _, values = evaluator.per_query({"": run})[evaluator.measures[0]]
     return float(values[0]) if len(values) else None
 
 

@@ -5,16 +5,14 @@ and runs may be paths, frames, dicts or lists (see `momentrank.data`), and are n
 measures are values or names. What looks wrong, such as ids that don't match, is a warning.
 """
 
-import sys
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
 from momentrank import conventions, data, formats
 from momentrank.data import Data
+from momentrank.errors import UsageError, warn
 from momentrank.formats import write
-from momentrank.formats.read import RunOptions
 from momentrank.formats.text import Time
 from momentrank.formats.validation import examine
 from momentrank.ids import id_text
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
 
 Measures = Iterable[Measure | str] | Measure | str
 Chosen = Union[str, "Convention", None]
-PACKAGE = str(Path(__file__).parent)
 
 
 def evaluate(
@@ -60,10 +57,10 @@ def evaluate(
         NoOverlapError: the qrels and the run have no query or no video in common.
     """
     chosen = _choose(convention)
-    scorer, truth = _read(_parse(measures) or chosen.defaults(), qrels, convention, time)
-    results = _load(run, scorer, truth, "the run", time)
+    scorer = _read(_parse(measures) or chosen.defaults(), qrels, convention, time)
+    results = data.load(run, scorer, "the run", warn, time)
     if not scorer.measures:
-        return Evaluation(chosen, chosen.table_of(truth.segments, results), {})
+        return Evaluation(chosen, chosen.table_of(scorer.qrels, results), {})
     per_query = scorer.per_query(results)
     totals = {
         repr(measure): scorer.aggregate(measure, values)
@@ -90,10 +87,9 @@ def evaluate_with_machine(
     from momentrank.prediction_powered import estimate_run, join
 
     chosen = _choose(convention)
-    people, _ = _read(_parse(measures) or chosen.defaults(), qrels, convention, time)
-    truth = data.as_truth(machine, time or chosen.time, _warn)
-    scorers = join(people, truth.segments)
-    results = _load(run, scorers.machine, truth, "the run", time)
+    people = _read(_parse(measures) or chosen.defaults(), qrels, convention, time)
+    scorers = join(people, data.as_truth(machine, time or chosen.time, warn))
+    results = data.load(run, scorers.machine, "the run", warn, time)
     return estimate_run(scorers, results, confidence)
 
 
@@ -157,11 +153,11 @@ def explain(
 
     chosen = _choose(convention)
     asked = measure or explanation.default_measure(chosen)
-    scorer, truth = _read(asked, qrels, convention, time)
-    results = _load(run, scorer, truth, "the run", time)
+    scorer = _read(asked, qrels, convention, time)
+    results = data.load(run, scorer, "the run", warn, time)
     listed = results[chosen.list_of(scorer.measures[0], results)]
     query_id = id_text(query) or str(query)
-    return explanation.explain(truth.segments, listed, query_id, scorer.measures[0], chosen, shown)
+    return explanation.explain(scorer.qrels, listed, query_id, scorer.measures[0], chosen, shown)
 
 
 def convert(source: Path | str, out: Path | str, to: str, *, tag: str = "momentrank") -> None:
@@ -172,7 +168,7 @@ def convert(source: Path | str, out: Path | str, to: str, *, tag: str = "momentr
         UsageError: the file is neither, or there is no such format to write.
     """
     content, lists = examine(source)
-    content.warn(source, _warn)
+    content.warn(source, warn)
     write.convert(content, lists, (Path(source), Path(out)), to, tag)
 
 
@@ -184,49 +180,38 @@ def write_qrels(path: Path | str, qrels: Data, fmt: str = "segments") -> None:
         SegmentError: a row is malformed.
         UsageError: qrels can't be written in that format.
     """
-    write.write_qrels(path, data.as_truth(qrels, "seconds", _warn).segments, fmt)
+    write.write_qrels(path, data.as_truth(qrels, "seconds", warn).segments, fmt)
 
 
 def write_run(path: Path | str, run: Data, fmt: str = "segments", tag: str = "momentrank") -> None:
     """Write ranked results, with `tag` if the format has one; see `write_qrels`."""
-    [results] = data.as_lists(run, warn=_warn).values()
+    [results] = data.as_lists(run, "the run", warn=warn).values()
     write.write_run(path, results, fmt, tag)
 
 
 def evaluator(measures: Measures, qrels: Data, convention: Chosen = None) -> Evaluator:
-    """Return an evaluator that scores runs, frames or `Segments`, against the same qrels.
+    """Return an evaluator that scores runs of any kind against the same qrels.
 
     For errors, see `evaluate`.
     """
-    return _read(measures, qrels, convention)[0]
+    return _read(measures, qrels, convention)
 
 
 def iter_calc(
     measures: Measures, qrels: Data, run: Data, convention: Chosen = None
 ) -> Iterator[Metric]:
     """Yield the value of each measure for each scored query; see `evaluate`."""
-    scorer, results = _ready(measures, qrels, run, convention)
-    return scorer.iter_calc(results)
+    return _read(measures, qrels, convention).iter_calc(run)
 
 
 def calc_aggregate(measures: Measures, qrels: Data, run: Data, convention: Chosen = None) -> Scores:
     """Return each measure over all scored queries; see `evaluate`."""
-    scorer, results = _ready(measures, qrels, run, convention)
-    return scorer.calc_aggregate(results)
+    return _read(measures, qrels, convention).calc_aggregate(run)
 
 
 def calc(measures: Measures, qrels: Data, run: Data, convention: Chosen = None) -> CalcResults:
     """Return each measure over all queries, and for each query; see `evaluate`."""
-    scorer, results = _ready(measures, qrels, run, convention)
-    return scorer.calc(results)
-
-
-def _ready(
-    measures: Measures, qrels: Data, run: Data, convention: Chosen
-) -> tuple[Evaluator, formats.Lists]:
-    """Return an evaluator and a run; if nothing matches, it warns, and all values are 0."""
-    scorer, truth = _read(measures, qrels, convention)
-    return scorer, _load(run, scorer, truth, "the run", require_match=False)
+    return _read(measures, qrels, convention).calc(run)
 
 
 def _choose(convention: Chosen) -> "Convention":
@@ -235,12 +220,12 @@ def _choose(convention: Chosen) -> "Convention":
 
 def _read(
     measures: Measures, qrels: Data, convention: Chosen, time: Time | None = None
-) -> tuple[Evaluator, formats.Truth]:
+) -> Evaluator:
     chosen = _choose(convention)
-    truth = data.as_truth(qrels, time or chosen.time, _warn)
+    truth = data.as_truth(qrels, time or chosen.time, warn)
     if convention is None and (official := formats.official_convention(truth)):
-        _warn(f"for the official numbers of {truth.format} pass convention={official!r}")
-    return Evaluator(_parse(measures), truth.segments, chosen), truth
+        warn(f"for the official numbers of {truth.format} pass convention={official!r}")
+    return Evaluator(_parse(measures), truth, chosen)
 
 
 def _parse(measures: Measures) -> list[Measure]:
@@ -256,32 +241,11 @@ def _score(
     time: Time | None,
 ) -> tuple[dict[str, PerQuery], Sequence[Measure]]:
     """Return the values of each run, and the measures as the convention computes them."""
-    scorer, truth = _read(measures, qrels, convention, time)
+    if not isinstance(runs, Mapping):
+        raise UsageError("runs must be a dict of names and runs, such as {'ours': 'a.run'}")
+    scorer = _read(measures, qrels, convention, time)
     scored = {
-        name: scorer.per_query(_load(run, scorer, truth, name, time)) for name, run in runs.items()
+        name: scorer.per_query(data.load(run, scorer, name, warn, time))
+        for name, run in runs.items()
     }
     return scored, scorer.measures
-
-
-def _load(
-    run: Data,
-    scorer: Evaluator,
-    truth: formats.Truth,
-    name: str,
-    time: Time | None = None,
-    *,
-    require_match: bool = True,
-) -> formats.Lists:
-    def read(depth: int | None, warn: data.Warn) -> formats.Lists:
-        unit = time or scorer.convention.time
-        how: RunOptions = {"time": unit, "depth": depth, "truth": truth, "warn": warn}
-        return data.as_lists(run, tasks=bool(scorer.convention.tasks), **how)
-
-    return data.match(read, scorer, name, _warn, require_match=require_match)
-
-
-def _warn(message: str) -> None:
-    level, frame = 1, sys._getframe()
-    while frame.f_back and frame.f_code.co_filename.startswith(PACKAGE):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, stacklevel=level)

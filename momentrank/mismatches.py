@@ -1,26 +1,30 @@
 """Queries, videos and times of a run that do not match those of the qrels.
 
-If ids are written in two ways, every score is 0: a warning shows an example of both.
+Results in a video whose id is written in another way meet nothing: a warning counts them, and shows
+an example of both.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from momentrank.errors import MomentRankError
-from momentrank.segments import Floats, Segments
+from momentrank.segments import Bools, Floats, Segments
 
 if TYPE_CHECKING:
     from momentrank.conventions.base import Convention
+    from momentrank.formats.table import Truth
 
 SHOWN = 3
 """Ids that a message lists."""
-LOOKED_AT = 2000
-"""Ids of each side to compare: differences in spelling are mostly consistent."""
-SAMPLE = 20_000
-"""Judged segments and results whose videos are compared first."""
+SLACK = 1.0
+"""Seconds by which a result may end after its video: durations are often rounded."""
+SHARES = 2.0
+"""Seconds that a video must last for results within its first one to look like shares."""
 SCALE = 20
 """How much later the results' ends must be than the judged ones to be in another unit."""
 _UNITS = {1000: "milliseconds", 60: "minutes", 25: "frames"}
@@ -30,6 +34,10 @@ _NUMBER = re.compile(r"0*(\d+)(?:\.0*)?")
 
 class NoOverlapError(MomentRankError):
     """A run and qrels without a query, or without a video, in common."""
+
+
+Alike = list[tuple[str, str]]
+"""Pairs of an id of the qrels and one of the run that differ only in spelling."""
 
 
 class Unmatched(NamedTuple):
@@ -47,36 +55,33 @@ def find_unmatched(qrels: Sequence[str], run: Sequence[str]) -> Unmatched:
     )
 
 
-def check(qrels: Segments, run: Segments, name: str, warn: Callable[[str], None]) -> None:
-    """Warn about what only one side has, if it looks like a variant of the other's.
-
-    `name` is the run's, for messages.
-
-    Raises:
-        NoOverlapError: nothing of the run can be scored.
-    """
-    try:
-        messages = list(find_differences(qrels, run))
-    except NoOverlapError as exc:
-        raise NoOverlapError(f"{name}: {exc}") from exc
-    for message in messages:
-        warn(f"{name}: {message}")
-
-
 def check_lists(
     convention: "Convention",
-    qrels: Segments,
+    truth: "Truth",
     lists: Mapping[str, Segments],
     name: str,
     warn: Callable[[str], None],
 ) -> None:
-    """Check the list of each task as the convention reads it; see `check`."""
+    """Warn about what only the qrels or a run has, if it looks like a variant of the other's.
+
+    The list of each task is checked as the convention reads it; `name` is the run's, for messages.
+
+    Raises:
+        NoOverlapError: nothing of the run can be scored.
+    """
     for task, run in lists.items():
-        check(*convention.prepare(qrels, run), f"{name}: {task}" if task else name, warn)
+        whose = f"{name}: {task}" if task else name
+        try:
+            messages = list(find_differences(*convention.prepare(truth.segments, run)))
+        except NoOverlapError as exc:
+            raise NoOverlapError(f"{whose}: {exc}") from exc
+        late = [text for text, _ in find_odd_times(run, truth.durations)]
+        for message in [*messages, *late]:
+            warn(f"{whose}: {message}")
 
 
 def find_differences(qrels: Segments, run: Segments, *, unmatched: bool = True) -> Iterator[str]:
-    """Yield what `check` warns about; unmatched queries only on request.
+    """Yield what `check_lists` warns about; unmatched queries only on request.
 
     Raises:
         NoOverlapError: nothing of the run can be scored.
@@ -92,41 +97,39 @@ def find_differences(qrels: Segments, run: Segments, *, unmatched: bool = True) 
 
 def _of_queries(qrels: Segments, run: Segments, *, unmatched: bool) -> Iterator[str]:
     ids = find_unmatched(qrels.queries, run.queries)
-    alike = _require_common("query", qrels.queries, ids)
+    alike = find_alike(ids.not_in_run, ids.not_in_qrels)
+    _require_common("query", qrels.queries, ids, alike)
     for names, has, lacks in zip(ids, ("qrels", "run"), ("run", "qrels"), strict=True):
         if names and unmatched:
             yield f"queries in the {has} but not in the {lacks}: {len(names)} ({shorten(names)})"
     if alike:
-        yield f"some query ids differ only in spelling: {alike}"
+        yield f"query ids that differ only in spelling: {describe_alike(alike)}"
 
 
 def _of_videos(qrels: Segments, run: Segments) -> Iterator[str]:
-    if _mostly_meet(qrels.video, run.video):
-        return
     judged, retrieved = sorted(set(qrels.video)), sorted(set(run.video))
-    if alike := _require_common("video", judged, find_unmatched(judged, retrieved)):
-        yield f"some video ids differ only in spelling: {alike}"
+    ids = find_unmatched(judged, retrieved)
+    alike = find_alike(judged, ids.not_in_qrels)
+    _require_common("video", judged, ids, alike)
+    if alike:
+        names = {theirs for _, theirs in alike}
+        number = sum(video in names for video in run.video)
+        yield (
+            f"results in videos whose ids differ only in spelling from those of the qrels, which"
+            f" meet nothing: {number} of {len(run.video)}; {describe_alike(alike)}"
+        )
 
 
-def _require_common(what: str, judged: Sequence[str], ids: Unmatched) -> str:
-    """Return an example of ids that may be the same, if there are any.
-
-    Raises:
-        NoOverlapError: no id of the qrels is in the run.
-    """
-    alike = find_alike(*ids)
-    if len(ids.not_in_run) == len(judged):
-        examples = f"{ids.not_in_run[0]!r} in the qrels, {ids.not_in_qrels[0]!r} in the run"
-        raise NoOverlapError(f"the qrels and the run have no {what} in common: {alike or examples}")
-    return alike
+def _require_common(what: str, judged: Sequence[str], ids: Unmatched, alike: Alike) -> None:
+    """Raise a NoOverlapError if no id of the qrels is in the run."""
+    if judged and len(ids.not_in_run) == len(judged):
+        examples = f"{_first(ids.not_in_run)} in the qrels, {_first(ids.not_in_qrels)} in the run"
+        shown = describe_alike(alike) if alike else examples
+        raise NoOverlapError(f"the qrels and the run have no {what} in common: {shown}")
 
 
-def _mostly_meet(judged: Sequence[str], retrieved: Sequence[str]) -> bool:
-    """Tell quickly, for long lists only, that most videos of both are the same."""
-    if max(len(judged), len(retrieved)) <= SAMPLE:
-        return False
-    ours = set(judged[:SAMPLE])
-    return 2 * len(ours.intersection(retrieved[:SAMPLE])) > len(ours)
+def _first(names: Sequence[str]) -> str:
+    return repr(names[0]) if names else "none"
 
 
 def _of_times(qrels: Segments, run: Segments) -> Iterator[str]:
@@ -163,27 +166,80 @@ def _latest(segments: Segments) -> dict[str, float]:
     return latest
 
 
-def find_alike(qrels: Sequence[str], run: Sequence[str]) -> str:
-    """Return an example of an id of the qrels and one of the run that may be the same."""
-    forms = {plain(name): name for name in reversed(qrels[:LOOKED_AT])}
-    pairs = [(forms[form], name) for name in run[:LOOKED_AT] if (form := plain(name)) in forms]
-    if not pairs:
-        return ""
-    ours, theirs = pairs[0]
-    more = f" ({len(pairs)} such)" if len(pairs) > 1 else ""
-    return f"{ours!r} in the qrels, {theirs!r} in the run{more}"
+def find_alike(judged: Sequence[str], others: Sequence[str]) -> Alike:
+    """Return pairs of an id of the qrels and one of the run that may be the same."""
+    if not others:
+        return []
+    forms = {plain(name): name for name in reversed(judged)}
+    return [(forms[form], name) for name in others if (form := plain(name)) in forms]
+
+
+def describe_alike(alike: Alike) -> str:
+    """Return the first of some pairs; with code points if they may look the same."""
+    ours, theirs = alike[0]
+    more = f" ({len(alike)} such)" if alike[1:] else ""
+    parts = _differing(ours, theirs)
+    points = ""
+    if not "".join(parts).isascii():
+        points = " ({} and {})".format(*(_code_points(part) for part in parts))
+    return f"{ours!r} in the qrels, {theirs!r} in the run{points}{more}"
+
+
+def _differing(ours: str, theirs: str) -> tuple[str, str]:
+    """Return what is left of two texts without their common beginning and end."""
+    start = _count_equal(ours, theirs)
+    ours, theirs = ours[start:], theirs[start:]
+    end = _count_equal(ours[::-1], theirs[::-1])
+    return ours[: len(ours) - end], theirs[: len(theirs) - end]
+
+
+def _count_equal(ours: str, theirs: str) -> int:
+    pairs = zip(ours, theirs, strict=False)
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
+
+
+def _code_points(text: str) -> str:
+    return " ".join(f"U+{ord(character):04X}" for character in text[:SHOWN]) or "nothing"
 
 
 def plain(name: str) -> str:
     """Return an id without what spellings often differ in.
 
-    These are: folders, an extension of videos, ActivityNet's `v_`, zeros around a number, capitals
-    and spaces.
+    These are: folders, an extension of videos, ActivityNet's `v_`, zeros around a number, capitals,
+    spaces, and how Unicode composes characters (macOS writes file names in parts).
     """
+    if not name.isascii():
+        name = unicodedata.normalize("NFKC", name)
+        name = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")
     match = _FILE.match(name.strip().casefold())
     text = match[1] if match else name
     number = _NUMBER.fullmatch(text)
     return number[1] if number else text
+
+
+def find_odd_times(run: Segments, durations: Mapping[str, float]) -> Iterator[tuple[str, float]]:
+    """Yield what is odd about results' times in their videos, and the share of such results.
+
+    `durations` are in seconds, of some videos.
+    """
+    length: Floats = np.array([durations.get(video, np.inf) for video in run.video], np.float64)
+    for wrong, what in (
+        (run.start < 0, "start before 0"),
+        (run.end > length + SLACK, "end after their video"),
+    ):
+        if wrong.any():
+            number = int(wrong.sum())
+            yield f"results that {what}: {number} ({_example(run, wrong)})", number / len(wrong)
+    known = np.isfinite(length) & (length > SHARES)
+    if known.any() and 0 < run.end[known].max() <= 1:
+        what = "all results end within a second: are their times shares of the video?"
+        yield f"{what} ({_example(run, known)})", 1.0
+
+
+def _example(run: Segments, rows: Bools) -> str:
+    row = int(np.argmax(rows))
+    times = f"{run.start[row]:g} to {run.end[row]:g} s"
+    return f"query {run.queries[run.query[row]]!r}: {times} of {run.video[row]!r}"
 
 
 def shorten(names: Sequence[str]) -> str:

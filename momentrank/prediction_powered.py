@@ -33,12 +33,13 @@ from momentrank.errors import UsageError
 from momentrank.matching.aligned import restore_own_ids
 from momentrank.mismatches import find_unmatched, shorten
 from momentrank.paired_tests import CLOSE, t_tails
-from momentrank.segments import Floats, Segments, make_frame
+from momentrank.segments import Floats, make_frame
 from momentrank.significance import CONFIDENCE
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from momentrank.formats.table import Truth
     from momentrank.measures.base import Measure
     from momentrank.scoring import Evaluator, Run
 
@@ -196,7 +197,7 @@ class Scorers(NamedTuple):
     machine: "Evaluator"
 
 
-def join(people: "Evaluator", levels: Segments, name: str = "the machine") -> Scorers:
+def join(people: "Evaluator", machine: "Truth", name: str = "the machine") -> Scorers:
     """Return the scorers by people's qrels and by a machine's; `name` is for messages.
 
     Raises:
@@ -209,7 +210,9 @@ def join(people: "Evaluator", levels: Segments, name: str = "the machine") -> Sc
     for measure in people.measures:
         if people.convention.is_summed(measure):
             raise UsageError(f"{measure!r} is a sum; --machine estimates means only")
-    levels = restore_own_ids(levels, people.qrels)
+    if people.convention.distinct:
+        machine = machine.distinct()
+    levels = restore_own_ids(machine.segments, people.qrels)
     judged = restore_own_ids(people.qrels, levels)
     missing = find_unmatched(judged.queries, levels.queries).not_in_run
     if missing:

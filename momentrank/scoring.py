@@ -1,18 +1,19 @@
 """The evaluator: scores runs against qrels by a convention; and the values that it returns.
 
-Qrels and runs are frames (`read_qrels`, `read_run`) or `Segments`, by task if several; they
-are never changed.
+Qrels and runs are what `momentrank.data` reads, or `Segments`, by task if several; they are never
+changed.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 import numpy as np
 
-from momentrank import conventions, segments
-from momentrank.errors import UsageError
+from momentrank import conventions, data, formats
+from momentrank.errors import UsageError, warn
+from momentrank.formats.table import Truth
 from momentrank.matching.aligned import AlignedRun, align, restore_own_ids
 from momentrank.measures.base import Measure
 from momentrank.measures.parse import parse_measure
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from momentrank.conventions.base import Convention
+    from momentrank.data import Data
 
-    Qrels = Segments | pd.DataFrame
-    Run = Segments | pd.DataFrame | Mapping[str, Segments]
+    Run = Data | Mapping[str, Segments]
 
 
 PerQuery = dict[Measure, tuple[list[str], Floats]]
@@ -126,9 +127,9 @@ class Evaluator:
     """Scores several runs against the same qrels; a malformed run is a SegmentError."""
 
     def __init__(
-        self, measures: Iterable[Measure], qrels: "Qrels", convention: "str | Convention"
+        self, measures: Iterable[Measure], qrels: "Truth | Data", convention: "str | Convention"
     ) -> None:
-        """Check the measures and the qrels.
+        """Check the measures and the qrels; `Segments` are taken as they are.
 
         Raises:
             MeasureError: a measure lacks a parameter.
@@ -141,7 +142,15 @@ class Evaluator:
             measure.validate_params()
             self.convention.check(measure)
         self.measures = list(dict.fromkeys(map(self.convention.resolve, asked)))
-        self.qrels = qrels if isinstance(qrels, Segments) else segments.qrels_from_frame(qrels)
+        self.truth = self._read(qrels)
+        self.qrels = self.truth.segments
+
+    def _read(self, qrels: "Truth | Data") -> Truth:
+        if isinstance(qrels, Segments):
+            return Truth(qrels)
+        if not isinstance(qrels, Truth):
+            qrels = data.as_truth(qrels, self.convention.time, warn)
+        return qrels.distinct() if self.convention.distinct else qrels
 
     @property
     def depth(self) -> int | None:
@@ -168,9 +177,13 @@ class Evaluator:
         return Scores(self.convention, totals)
 
     def per_query(self, run: "Run") -> PerQuery:
-        """Return the scored queries and their values for each measure."""
-        if not isinstance(run, Mapping):
-            run = {"": run if isinstance(run, Segments) else segments.run_from_frame(run)}
+        """Return the scored queries and their values for each measure.
+
+        `Segments` by task are taken as they are, as `momentrank.data` returns them; any other run
+        is read and compared with the qrels first.
+        """
+        if not _are_lists(run):
+            run = data.load(run, self, "the run", warn, require_match=False)
         tasks = {measure: self.convention.list_of(measure, run) for measure in self.measures}
         scored = {task: self._align(run[task]) for task in set(tasks.values())}
         return {
@@ -197,6 +210,10 @@ class Evaluator:
         """Return the queries that only the qrels or only the run has."""
         run = restore_own_ids(run, self.qrels)
         return find_unmatched(self.qrels.queries, run.queries)
+
+
+def _are_lists(run: "Run") -> TypeGuard[formats.Lists]:
+    return isinstance(run, dict) and all(isinstance(each, Segments) for each in run.values())
 
 
 def _metrics(scored: PerQuery) -> Iterator[Metric]:

@@ -2,7 +2,7 @@
 
 The segments of a query are contiguous and in order: judged segments as in their file, results by
 rank. As frames they have the columns `query_id, video_id, start, end`, and `level` for qrels or
-`rank, score` for runs. A malformed row is a SegmentError, a missing column a UsageError.
+`rank, score` for runs. A malformed row is a SegmentError.
 """
 
 from collections import defaultdict
@@ -121,25 +121,21 @@ def build_run(
     scores: Column | None = None,
     *,
     ranks: Column | None = None,
-    by_score: bool = False,
     queries: Sequence[str] = (),
     warn: Callable[[str], None] | None = None,
 ) -> Segments:
-    """Return ranked results.
+    """Return ranked results, ordered by `ranks` if given.
 
-    They are ordered by `ranks` if given, else by descending score if `by_score`; ties, and all
-    other rows, keep the input order. `warn` is called if ranks are tied.
+    Ties keep the input order; `warn` is called if there are any.
     """
     values = np.zeros(len(starts)) if scores is None else scores
     keys = None
     if ranks is not None:
-        keys = _numbers(ranks, "rank")
+        keys = read_numbers(ranks, "rank")
         _refuse(~np.isfinite(keys), np.arange(len(keys)), "the rank must be a number")
-    elif by_score:
-        keys = -_numbers(values, "score")
     segments, order = _group(query_ids, video_ids, starts, ends, values, keys, queries=queries)
     _refuse(~np.isfinite(segments.value), order, "the score must be a number")
-    if warn and ranks is not None and keys is not None:
+    if warn and keys is not None:
         tied = (np.diff(segments.query) == 0) & (np.diff(keys[order]) == 0)
         if tied.any():
             repeated = "1 rank is" if tied.sum() == 1 else f"{tied.sum()} ranks are"
@@ -163,7 +159,8 @@ def _group(
         raise SegmentError(min(lengths), "the columns differ in length")
     index = Numbers(queries)
     query = index.encode(query_ids)
-    start, end, value = _numbers(starts, "start"), _numbers(ends, "end"), _numbers(values, "value")
+    start, end = read_numbers(starts, "start"), read_numbers(ends, "end")
+    value = read_numbers(values, "value")
     order: Ints = np.arange(len(query))
     if keys is not None:
         order = np.lexsort((keys, query))
@@ -179,15 +176,17 @@ def _group(
     return Segments(list(index), query[order], video, start, end, value[order]), order
 
 
-def _numbers(column: Column, name: str) -> Floats:
-    """Return a column of numbers; strings, booleans and nulls are refused."""
+def read_numbers(column: Column, name: str) -> Floats:
+    """Return a column of numbers; strings, booleans, nulls and spans of time are refused."""
     if isinstance(column, np.ndarray) and column.dtype.kind in "fiu":
         return column.astype(np.float64)
     if not set(map(type, column)) <= {int, float}:
         for row, value in enumerate(column):
             is_number = isinstance(value, int | float | np.integer | np.floating)
-            if isinstance(value, bool) or not is_number:
-                raise SegmentError(row, f"the {name} must be a number, not {value!r}")
+            if isinstance(value, bool | np.timedelta64) or not is_number:
+                is_span = isinstance(value, np.timedelta64) or hasattr(value, "total_seconds")
+                hint = "; give its seconds" if is_span else ""
+                raise SegmentError(row, f"the {name} must be a number, not {value!r}{hint}")
     try:
         return np.asarray(column, dtype=np.float64)
     except OverflowError:
@@ -200,29 +199,48 @@ def _refuse(wrong: Bools, order: Ints, reason: str) -> None:
         raise SegmentError(int(order[wrong].min()), reason)
 
 
-def qrels_from_frame(frame: "pd.DataFrame") -> Segments:
-    """Return the judged segments of a frame `query_id, video_id, start, end, level`."""
-    return build_qrels(*_columns(frame, ["query_id", "video_id", "start", "end", "level"], "qrels"))
+_ODD = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64)
+"""Factors that spread the bits of a hash."""
 
 
-def run_from_frame(frame: "pd.DataFrame", warn: Callable[[str], None] | None = None) -> Segments:
-    """Return the results of a frame `query_id, video_id, start, end` with `rank` or `score`."""
-    query, video, start, end = _columns(frame, ["query_id", "video_id", "start", "end"], "run")
-    if "rank" not in frame and "score" not in frame:
-        raise UsageError("the run has neither a column 'rank' nor 'score'")
-    scores = frame["score"].to_numpy() if "score" in frame else None
-    ranks = frame["rank"].to_numpy() if "rank" in frame else None
-    columns = (query, video, start, end, scores)
-    return build_run(*columns, ranks=ranks, by_score=ranks is None, warn=warn)
+def find_repeats(segments: Segments) -> tuple[Ints, Ints]:
+    """Return the rows that repeat a segment of their query, ascending, and the first row of each.
+
+    Results that can't be read have no video; they repeat nothing.
+    """
+    none = np.empty(0, np.int64)
+    if not _may_repeat(segments):
+        return none, none
+    video = Numbers([""]).encode(segments.video)
+    keys = (segments.end, segments.start, video, segments.query)
+    order = np.lexsort(keys)
+    columns = np.stack(keys)[:, order]
+    same = (columns[:, 1:] == columns[:, :-1]).all(axis=0) & (video[order[1:]] > 0)
+    same = np.concatenate([[False], same])
+    start = np.maximum.accumulate(np.where(same, 0, np.arange(len(order))))
+    again = np.sort(order[same])
+    first = np.empty(len(order), np.int64)
+    first[order] = order[start]
+    return again, first[again]
 
 
-def _columns(frame: "pd.DataFrame", names: Sequence[str], kind: str) -> list[Any]:
-    missing = [name for name in names if name not in frame]
-    if missing:
-        columns = ", ".join(map(repr, frame.columns))
-        raise UsageError(f"{kind}: the frame has no column {missing[0]!r}; it has {columns}")
-    ids = [read_ids(frame[name].tolist(), name) for name in names[:2]]
-    return [*ids, *(frame[name].to_numpy() for name in names[2:])]
+def _may_repeat(segments: Segments) -> bool:
+    """Tell whether two segments may share their query, start and end; False is certain."""
+    keys = segments.query.astype(np.uint64) * _ODD[0]
+    for odd, times in zip(_ODD[1:], (segments.start, segments.end), strict=True):
+        keys ^= (times + 0.0).view(np.uint64) * odd  # wraps around; -0.0 is 0.0
+    keys.sort()
+    return bool((keys[1:] == keys[:-1]).any())
+
+
+def distinct(segments: Segments) -> Segments:
+    """Return each segment of a query once: the first of equal ones, of results the best ranked."""
+    again, _ = find_repeats(segments)
+    if not len(again):
+        return segments
+    kept = np.ones(len(segments.query), dtype=bool)
+    kept[again] = False
+    return segments.select(kept)
 
 
 def read_ids(values: Sequence[object], name: str) -> list[str]:

@@ -12,15 +12,14 @@ from momentrank.matching.aligned import restore_own_ids
 from momentrank.mismatches import (
     NoOverlapError,
     find_differences,
+    find_odd_times,
     find_unmatched,
     shorten,
 )
-from momentrank.segments import Bools, Floats, Segments
+from momentrank.segments import Segments
 
 FEW = 0.01
 """Up to this share of the results, wrong times are only a remark: real runs have such results."""
-SLACK = 1.0
-"""Seconds by which a result may end after its video: durations are often rounded."""
 
 
 class Rules(NamedTuple):
@@ -97,7 +96,7 @@ def _check_list(
         lacking += _missing(truth.segments, run)
         notes.problems.extend([*_queries(truth.segments, run), *_videos(rules, truth, run)])
     (notes.problems if rules.every_query else notes.remarks).extend(lacking)
-    for message, share in _times(run, durations):
+    for message, share in find_odd_times(run, durations):
         (notes.problems if share > FEW else notes.remarks).append(message)
     return notes
 
@@ -161,20 +160,3 @@ def _videos(rules: Rules, truth: Truth, run: Segments) -> Iterator[str]:
         query, video, expected = wrong[0]
         example = f"query {query!r}: {video!r}, not {expected!r}"
         yield f"results that are not in their query's video: {len(wrong)} ({example})"
-
-
-def _times(run: Segments, durations: Mapping[str, float]) -> Iterator[tuple[str, float]]:
-    length: Floats = np.array([durations.get(video, np.inf) for video in run.video], np.float64)
-    for wrong, what in (
-        (run.start < 0, "start before 0"),
-        (run.end > length + SLACK, "end after their video"),
-    ):
-        if wrong.any():
-            number = int(wrong.sum())
-            yield f"results that {what}: {number} ({_example(run, wrong)})", number / len(wrong)
-
-
-def _example(run: Segments, rows: Bools) -> str:
-    row = int(np.argmax(rows))
-    times = f"{run.start[row]:g} to {run.end[row]:g} s"
-    return f"query {run.queries[run.query[row]]!r}: {times} of {run.video[row]!r}"

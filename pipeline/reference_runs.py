@@ -125,7 +125,7 @@ def scores(runs: Mapping[str, pd.DataFrame], qrels: pd.DataFrame) -> dict[str, S
     scorer = evaluator(MEASURES, qrels)
     result: dict[str, Scores | None] = {}
     for name, run in runs.items():
-        means = scorer.calc_aggregate(segments(run))
+        means = scorer.calc_aggregate({"": segments(run)})
         result[name] = {repr(measure): round(value, 6) for measure, value in means.items()}
     return result
 

@@ -95,7 +95,7 @@ def _score(pairs: pd.DataFrame, runs: Mapping[str, Any], level: str, seed: int) 
         IDEAL: _rank(pairs.sort_values(level, ascending=False, kind="stable")),
     }
     scorer = evaluator(MEASURES, make_qrels(pairs, level), "paper")
-    scored = [scorer.per_query(run) for run in rankings.values()]
+    scored = [scorer.per_query({"": run}) for run in rankings.values()]
     tables = [np.array([values[measure][1] for values in scored]) for measure in scorer.measures]
     chance_from, end = len(runs), len(runs) + SHUFFLES
     return [

@@ -186,10 +186,10 @@ def run(options: argparse.Namespace) -> int:
     truth = inputs.load_truth(options, options.qrels)
     evaluator = Evaluator(
         measures if options.no_judged else inputs.add_judged(measures),
-        truth.segments,
+        truth,
         convention,
     )
-    noise = _noise(options, truth)
+    noise = _noise(options, evaluator.truth)
     scored: dict[str, PerQuery] = {}
     lists_by_run: dict[str, Lists] = {}
     for path in paths:
@@ -206,7 +206,9 @@ def run(options: argparse.Namespace) -> int:
         f" randomisation and bootstrap: {options.rounds} rounds, seed {options.seed}"
     )
     if noise:
-        compared = compared._replace(bands=_bands(options, noise, asked, truth, lists_by_run))
+        compared = compared._replace(
+            bands=_bands(options, noise, asked, evaluator.truth, lists_by_run)
+        )
         source["label noise"] = f"{noise.describe()}; within: the difference may lose its sign"
     _print(options.format or "table", compared, inputs.numbers(options), source)
     return 0
@@ -232,7 +234,7 @@ def _bands(
     from momentrank.meta.systems import Systems
 
     convention = inputs.convention_of(options)
-    systems = Systems(Evaluator(measures, truth.segments, convention), lists)
+    systems = Systems(Evaluator(measures, truth, convention), lists)
     return measure_bands(systems, noise, options.confidence)
 
 

@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
     _check_printing(options, named.runs, measures, convention.name)
     source = provenance(options.qrels, convention.name)
     truth = inputs.load_truth(options, options.qrels)
-    evaluator = Evaluator(measures, truth.segments, convention)
+    evaluator = Evaluator(measures, truth, convention)
     if options.machine:
         return machine.run(options, evaluator, list(dict.fromkeys(named.runs)), source)
     groups = group_queries(options.by, evaluator.qrels, inputs.warn) if options.by else {}

@@ -50,8 +50,8 @@ def run(options: argparse.Namespace) -> int:
     measure = parse_measure(options.measure) if options.measure else default_measure(convention)
     source = provenance(options.qrels, convention)
     truth = inputs.load_truth(options, options.qrels)
-    qrels = truth.segments
-    evaluator = Evaluator([measure], qrels, convention)
+    evaluator = Evaluator([measure], truth, convention)
+    qrels = evaluator.qrels
     lists = inputs.load_for(options, options.run_file, evaluator, truth)
     listed = lists[evaluator.convention.list_of(measure, lists)]
     query = options.query if options.query in qrels.queries else decode_id(options.query)

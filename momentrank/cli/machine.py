@@ -41,7 +41,7 @@ def run(
     origin = inputs.provenance(options.machine, "")
     source |= {"machine": origin["qrels"], "machine_sha256": origin["qrels_sha256"]}
     truth = inputs.load_truth(options, options.machine)
-    scorers = join(people, truth.segments, str(options.machine))
+    scorers = join(people, truth, str(options.machine))
     judged, number = len(people.qrels.queries), len(truth.segments.queries)
     source["people"] = f"{judged} of {number} queries, assumed to be a random sample"
     source["intervals"] = f"{CONFIDENCE:.0%}"

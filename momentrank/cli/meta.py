@@ -98,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
     measures = _measures(named.measures, inputs.convention_of(options))
     truth = inputs.load_truth(options, options.qrels)
     systems = _read(options, truth, measures, named.runs)
-    how = _settings(options, truth, measures, named.runs)
+    how = _settings(options, systems.evaluator.truth, measures, named.runs)
     chosen = options.only or [*NAMES, *([SELECTION] if options.val else [])]
     results = dict(experiments.run_experiments(chosen, systems, how, Progress().begin))
     source = provenance(options.qrels, inputs.convention_of(options))
@@ -139,7 +139,7 @@ def _read(
     from momentrank.meta.systems import Systems
 
     convention = conventions.get(inputs.convention_of(options))
-    evaluator = Evaluator(measures, truth.segments, convention)
+    evaluator = Evaluator(measures, truth, convention)
     runs = {str(path): inputs.load_for(options, path, evaluator, truth) for path in paths}
     return Systems(evaluator, runs)
 

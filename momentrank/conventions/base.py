@@ -32,6 +32,8 @@ class Convention:
     """Other defaults of measures' parameters."""
     time: ClassVar[Literal["seconds", "mm.ss in lines"]] = "seconds"
     """The usual unit of times in its text files."""
+    distinct: ClassVar[bool] = False
+    """Whether a segment that appears twice in its query counts once; scripts count it twice."""
     brief: ClassVar[tuple[str, ...]] = ()
     """The cells of `table` that are printed if no measure is requested."""
     percent: ClassVar[bool] = False

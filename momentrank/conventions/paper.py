@@ -1,6 +1,7 @@
 """Each measure as its paper defines it, and the two other scorers in use for TVR-Ranking.
 
-* `paper`: every query of the qrels counts; one that is missing from the run counts as 0.
+* `paper`: every query of the qrels counts; one that is missing from the run counts as 0. A segment
+  that appears twice in its query counts once: of results, the better ranked.
 * `tvr-ranking`, released with it, the source of published numbers: gain is 2^level - 1, the IoU
   must exceed the threshold, and the mean is over the queries of the run.
 * `spr`, published with SPR (arXiv 2501.05072): the same gain, the IoU must reach the threshold.
@@ -25,6 +26,7 @@ class Paper(Convention):
 
     name = "paper"
     source = "each measure's own paper"
+    distinct = True
 
     def defaults(self) -> list[Measure]:
         """Return nDCG as TVR-Ranking's tables show it."""
@@ -40,6 +42,7 @@ class TvrRanking(Paper):
     name = "tvr-ranking"
     source = "the scorer released with TVR-Ranking (Liang et al., 2024)"
     changes = {"dcg": "exp-log2", "strict": True}
+    distinct = False
 
     def select_counted(self, aligned: AlignedRun) -> Bools:
         return aligned.in_run
@@ -51,6 +54,7 @@ class Spr(Paper):
     name = "spr"
     source = "the scorer published with SPR (arXiv 2501.05072)"
     changes = {"dcg": "exp-log2", "strict": False}
+    distinct = False
 
     def check(self, measure: Measure) -> None:
         if measure.NAME not in HAS:

@@ -98,9 +98,10 @@ def load_truth(path: Path | str, **options: Unpack[QrelsOptions]) -> Truth:
     with pause_collector():
         table, name = qrels_table(read_source(Path(path)), how)
         segments = table.qrels()
-        for message in table.qrels_remarks(segments):
+        repeats = table.repeats(segments, judged=True)
+        for message in [*table.notes, *repeats.remarks]:
             how.warn(message)
-        return Truth(segments, name, table.durations, table.texts)
+        return Truth(segments, name, table.durations, table.texts, repeats.conflict)
 
 
 def qrels_table(

@@ -47,6 +47,11 @@ class Location(NamedTuple):
         """Return the location of an item, from 0, of the list at this location."""
         return self._replace(trail=f"{self.trail}[{index}]")
 
+    @property
+    def inside(self) -> str:
+        """Where it is inside the file, in words."""
+        return ", ".join(filter(None, [f"line {self.line}" if self.line else "", self.trail]))
+
     def error(self, reason: str) -> FormatError:
         """Return an error for this location."""
         line = "" if self.line is None else f", line {self.line}"

@@ -1,21 +1,25 @@
 """A file's columns, converted to `Segments` with the location of each error; and a ground truth."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from momentrank.errors import MomentRankError
 from momentrank.formats.source import FormatError, Location, count
 from momentrank.segments import (
     REVERSED,
     Bools,
     Floats,
+    Ints,
     SegmentError,
     Segments,
     build_qrels,
     build_run,
+    distinct,
+    find_repeats,
 )
 
 Durations = Callable[[], Mapping[str, float]]
@@ -30,6 +34,14 @@ class Truth:
     format: str = ""
     read_durations: Durations = dict
     read_texts: Texts = dict
+    conflict: MomentRankError | None = None
+    """An error for a segment that has two levels, if one does."""
+
+    def distinct(self) -> "Truth":
+        """Return each segment once; raise the conflict if there is one."""
+        if self.conflict:
+            raise self.conflict
+        return replace(self, segments=distinct(self.segments))
 
     @cached_property
     def durations(self) -> Mapping[str, float]:
@@ -49,18 +61,48 @@ class Truth:
         return dict(zip(names, segments.video[::-1], strict=True))
 
 
-_ODD = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64)
-"""Factors that spread the bits of a hash."""
-
-
 LENIENT = (
     "; --lenient (lenient=True) leaves such moments out, and a query without another one counts as"
     " missed, as scripts count it"
 )
 
 
+class Place(Protocol):
+    """Where a row is: in a file, or in the memory of a program."""
+
+    @property
+    def inside(self) -> str:
+        """Where it is inside its file or list, in words."""
+
+    def error(self, reason: str) -> MomentRankError:
+        """Return an error for this place."""
+
+
+class Row(NamedTuple):
+    """A row, from 0, of qrels or a run in memory, whose name `source` is."""
+
+    source: str
+    row: int
+
+    @property
+    def inside(self) -> str:
+        """The row, in words."""
+        return f"row {self.row}"
+
+    def error(self, reason: str) -> SegmentError:
+        """Return an error for this row."""
+        return SegmentError(self.row, reason, self.source)
+
+
+class Repeats(NamedTuple):
+    """Messages about segments that appear twice in their query; and an error if levels differ."""
+
+    remarks: list[str]
+    conflict: MomentRankError | None
+
+
 class Table(NamedTuple):
-    """The segments of a file as columns, in file order.
+    """The segments of a file, or of rows in memory, as columns, in their order.
 
     `queries` are the distinct ids of a file in which queries may have no segments. `ranks` are
     those of a file with ranks. `notes` are messages to the user, one line each. `unscored` is
@@ -72,7 +114,7 @@ class Table(NamedTuple):
     start: Floats
     end: Floats
     value: Floats
-    location: Callable[[int], Location]
+    location: Callable[[int], Place]
     queries: list[str] | None = None
     ranks: Floats | None = None
     notes: Sequence[str] = ()
@@ -84,9 +126,9 @@ class Table(NamedTuple):
         """Return the table as judged segments."""
         return self._with_all_queries(self._check(build_qrels, {REVERSED: LENIENT}))
 
-    def run(self) -> Segments:
-        """Return the table as results, by rank or in file order."""
-        return self._with_all_queries(self._check(build_run, ranks=self.ranks))
+    def run(self, warn: Callable[[str], None] | None = None) -> Segments:
+        """Return the table as results, by rank or in file order; `warn` is told of equal ranks."""
+        return self._with_all_queries(self._check(build_run, ranks=self.ranks, warn=warn))
 
     def _check(
         self, make: Callable[..., Segments], hints: Mapping[str, str] | None = None, **more: Any
@@ -137,54 +179,50 @@ class Table(NamedTuple):
         yield from self.notes
         if message := self._misordered(run):
             yield message
+        yield from self.repeats(run).remarks
 
     def _misordered(self, run: Segments) -> str | None:
         """Describe the first result with a higher score than the one before it, if any."""
         higher = (run.value[1:] > run.value[:-1]) & (run.query[1:] == run.query[:-1])
         if not higher.any():
             return None
-        # Results are in the order of ranks: find the row of the first in the file.
-        index = {name: number for number, name in enumerate(run.queries)}
-        query = np.array([index[name] for name in self.query])
-        keys = np.zeros(len(query)) if self.ranks is None else self.ranks
-        row = int(np.lexsort((keys, query))[1 + int(np.argmax(higher))])
+        row = int(self._rows(run)[1 + int(np.argmax(higher))])
         what = "rank" if self.ranks is not None else "order of the list"
         reason = f"the score is higher than that of the result before it: the {what} counts"
         return str(
             self.location(row).error(f"{reason} ({count(int(higher.sum()), 'such result')})")
         )
 
-    def qrels_remarks(self, qrels: Segments) -> Iterator[str]:
-        """Yield messages to the user about the table's judged segments, one line each."""
-        yield from self.notes
-        if message := self._contradiction(qrels):
-            yield message
+    def _rows(self, segments: Segments) -> Ints:
+        """Return the row of the table of each segment."""
+        index = {name: number for number, name in enumerate(segments.queries)}
+        query = np.array([index[name] for name in self.query])
+        keys = np.zeros(len(query)) if self.ranks is None else self.ranks
+        rows: Ints = np.lexsort((keys, query))
+        return rows
 
-    def _contradiction(self, segments: Segments) -> str | None:
-        """Describe the first segment with two levels, if any; both count, so it is a warning."""
-        if not _may_repeat(segments):
-            return None
-        seen: dict[Any, int] = {}
-        columns = (self.query, self.video, self.start.tolist(), self.end.tolist())
-        for row, key in enumerate(zip(*columns, strict=True)):
-            first = seen.setdefault(key, row)
-            before, level = self.value[[first, row]]
-            if before != level:
-                location = self.location(first)
-                inside = f"line {location.line}" if location.line else ""
-                where = ", ".join(filter(None, [inside, location.trail]))
-                reason = f"the same segment appears twice: level {level:g}, but level {before:g} in"
-                return str(self.location(row).error(f"{reason} {where}; both count"))
-        return None
+    def repeats(self, segments: Segments, *, judged: bool = False) -> Repeats:
+        """Return what there is to say about segments that repeat one of their query."""
+        again, first = find_repeats(segments)
+        if not len(again):
+            return Repeats([], None)
+        rows = self._rows(segments)
+        differs = judged & (segments.value[again] != segments.value[first])
+        if differs.any():
+            at = int(np.argmax(differs))
+            new, old = segments.value[[again[at], first[at]]]
+            what = f": level {new:g}, but level {old:g} there"
+            hint = f"{what}; `paper` counts a segment once: keep one of the two"
+            pair = int(rows[again[at]]), int(rows[first[at]])
+            return Repeats([str(self._repeat(*pair, what))], self._repeat(*pair, hint))
+        number = count(len(again), "such row")
+        what = f" ({number}); `paper` counts a segment once, scripts each time"
+        return Repeats([str(self._repeat(int(rows[again[0]]), int(rows[first[0]]), what))], None)
 
-
-def _may_repeat(segments: Segments) -> bool:
-    """Tell whether two segments may share their query, start and end; False is certain."""
-    keys = segments.query.astype(np.uint64) * _ODD[0]
-    for odd, times in zip(_ODD[1:], (segments.start, segments.end), strict=True):
-        keys ^= (times + 0.0).view(np.uint64) * odd  # wraps around; -0.0 is 0.0
-    keys.sort()
-    return bool((keys[1:] == keys[:-1]).any())
+    def _repeat(self, row: int, first: int, what: str) -> MomentRankError:
+        return self.location(row).error(
+            f"the same segment as in {self.location(first).inside}{what}"
+        )
 
 
 class Windows(NamedTuple):

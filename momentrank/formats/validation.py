@@ -137,7 +137,7 @@ class _File(NamedTuple):
         if kind == "qrels":
             tables = {"": qrels_table(self.source, options, self.records)[0]}
             lists = {"": tables[""].qrels()}
-            remarks = [*tables[""].qrels_remarks(lists[""])]
+            remarks = [*tables[""].notes, *tables[""].repeats(lists[""], judged=True).remarks]
             values, counts = np.unique(lists[""].value, return_counts=True)
             levels = dict(zip(map(int, values.tolist()), counts.tolist(), strict=True))
         else:
@@ -221,13 +221,11 @@ def _shared_ids(judged: Judged) -> list[str]:
 
 def _oddities(table: Table, segments: Segments) -> Iterable[str]:
     """Yield warnings; results that can't be read have no video, and are not counted here."""
-    keys = zip(table.query, table.video, table.start.tolist(), table.end.tolist(), strict=True)
-    real = [key for key in keys if key[1]]
-    if twice := len(real) - len(set(real)):
-        yield f"segments that appear twice in their query: {twice}"
     if empty := len(segments.queries) - len(np.unique(segments.query)):
         yield f"queries without segments: {empty}"
-    if instants := sum(start == end for *_, start, end in real):
+    rows = zip(table.video, table.start.tolist(), table.end.tolist(), strict=True)
+    real = [(start, end) for video, start, end in rows if video]
+    if instants := sum(start == end for start, end in real):
         yield f"zero-length segments: {instants}"
-    if early := sum(start < 0 for *_, start, _ in real):
+    if early := sum(start < 0 for start, _ in real):
         yield f"segments that start before 0: {early}"

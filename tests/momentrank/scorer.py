@@ -1,6 +1,6 @@
 """The scorer on the oracle's cases: what both are asked in the same words."""
 
-from momentrank import evaluator
+from momentrank import Evaluator
 from momentrank.measures import REGISTRY
 from momentrank.segments import build_qrels, build_run
 
@@ -23,7 +23,6 @@ def segments(collection, make, value):
 
 def scores(name, params, convention, qrels, run):
     measure = measure_of(name, params)
-    metrics = evaluator([measure], segments(qrels, build_qrels, value=True), convention).iter_calc(
-        segments(run, build_run, value=False)
-    )
+    evaluator = Evaluator([measure], segments(qrels, build_qrels, value=True), convention)
+    metrics = evaluator.iter_calc({"": segments(run, build_run, value=False)})
     return {metric.query_id: metric.value for metric in metrics}

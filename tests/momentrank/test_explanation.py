@@ -55,13 +55,13 @@ ALL = [(convention, measure) for convention, measures in CASES.items() for measu
 
 @st.composite
 def collections(draw):
-    """Return qrels and a run of one query in small videos, where much meets."""
+    """Return qrels and a run of one query in small videos, where much meets, each moment once."""
 
     def rows(most):
         row = st.tuples(
             st.sampled_from("vw"), st.integers(0, 20), st.integers(0, 12), st.integers(0, 3)
         )
-        return draw(st.lists(row, min_size=1, max_size=most))  # fmt: skip
+        return draw(st.lists(row, min_size=1, max_size=most, unique_by=lambda row: row[:3]))
 
     judged, results = rows(4), rows(7)
 

@@ -172,9 +172,9 @@ def test_scores_are_in_all_rows_or_in_none():
 
 
 def test_what_reading_a_file_tells_is_a_warning_at_the_call(files):
-    twice = LINES + "q1 Q0 v1 0 20 2\n"
+    twice = LINES + "q1 Q0 v1 0 20 4\n"
     (files / "my.qrels").write_text(twice)
-    with pytest.warns(UserWarning, match="the same segment appears twice") as caught:
+    with pytest.warns(UserWarning, match="the same segment as in line 1") as caught:
         mr.evaluate(files / "my.qrels", files / "my.run", MEASURES)
     assert caught[0].filename == __file__
 

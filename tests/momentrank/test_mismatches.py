@@ -2,7 +2,9 @@
 
 import pytest
 
-from momentrank.mismatches import NoOverlapError, check, plain
+from momentrank import conventions
+from momentrank.formats import Truth
+from momentrank.mismatches import NoOverlapError, check_lists, plain
 from momentrank.segments import build_qrels, build_run
 
 TIMES = [10.0, 20.0, 30.0]
@@ -10,6 +12,11 @@ TIMES = [10.0, 20.0, 30.0]
 
 def segments(make, queries, videos, ends=TIMES):
     return make(queries, videos, [0.0] * 3, ends, [1.0] * 3)
+
+
+def check(qrels, run, name, warn, durations=dict):
+    truth = Truth(qrels, read_durations=durations)
+    check_lists(conventions.get("paper"), truth, {"": run}, name, warn)
 
 
 def collect_warnings(run_queries=("1", "2", "3"), run_videos=("a", "b", "c"), ends=TIMES):
@@ -55,10 +62,11 @@ def test_some_that_do_not_meet_are_told_with_an_example():
     assert collect_warnings(run_queries=["1", "2.0", "x"]) == [
         "a.run: queries in the qrels but not in the run: 2 (2, 3)",
         "a.run: queries in the run but not in the qrels: 2 (2.0, x)",
-        "a.run: some query ids differ only in spelling: '2' in the qrels, '2.0' in the run",
+        "a.run: query ids that differ only in spelling: '2' in the qrels, '2.0' in the run",
     ]
     assert collect_warnings(run_videos=["a", "B", "z"]) == [
-        "a.run: some video ids differ only in spelling: 'b' in the qrels, 'B' in the run"
+        "a.run: results in videos whose ids differ only in spelling from those of the qrels, which"
+        " meet nothing: 1 of 3; 'b' in the qrels, 'B' in the run"
     ]
 
 

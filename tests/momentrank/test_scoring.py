@@ -76,12 +76,17 @@ def test_the_order_of_operations_is_that_of_the_definition():
         assert (scores[measure] == 1.0) is expected
 
 
+MOMENT = ["query_id", "video_id", "start", "end"]
+
+
 def frames(seed):
+    """Return qrels and a run as frames, each moment once."""
     case = oracle.case(seed, empty_lists=False)
     rows = [(q, *row) for q, listed in case.qrels.items() for row in listed]
-    qrels = pd.DataFrame(rows, columns=["query_id", "video_id", "start", "end", "level"])
-    rows = [(q, *row, n) for q, listed in case.run.items() for n, row in enumerate(listed, 1)]
-    return qrels, pd.DataFrame(rows, columns=["query_id", "video_id", "start", "end", "rank"])
+    qrels = pd.DataFrame(rows, columns=[*MOMENT, "level"]).drop_duplicates(MOMENT)
+    lists = {query: list(dict.fromkeys(listed)) for query, listed in case.run.items()}
+    rows = [(q, *row, n) for q, listed in lists.items() for n, row in enumerate(listed, 1)]
+    return qrels, pd.DataFrame(rows, columns=[*MOMENT, "rank"])
 
 
 MEASURES = [nDCG(iou=0.5) @ 3, AP(iou=0.3), AxIoU @ 3, P(match="bin") @ 2, AP(match="tol"), NumRel]

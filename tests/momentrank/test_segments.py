@@ -8,8 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from momentrank import segments
+from momentrank.data import as_lists, as_truth
 from momentrank.errors import UsageError
 from momentrank.segments import SegmentError, build_qrels, build_run, iou
+
+
+def run_of(rows):
+    return as_lists(rows, "the run", warn=lambda _: None)[""]
+
+
+def qrels_of(rows):
+    return as_truth(rows, "seconds", lambda _: None).segments
+
 
 ROWS = st.lists(
     st.tuples(st.sampled_from("ab"), st.sampled_from("vw"), st.integers(1, 4), st.integers(0, 3))
@@ -35,7 +45,8 @@ def test_by_rank_and_stable(rows):
 
 
 def test_by_descending_score_and_stable():
-    run = build_run(["q"] * 4, list("abcd"), [0] * 4, [1] * 4, [0.5, 0.9, 0.5, -1], by_score=True)
+    rows = zip(["q"] * 4, list("abcd"), [0] * 4, [1] * 4, [0.5, 0.9, 0.5, -1], strict=True)
+    run = run_of(list(rows))
     assert run.video == ["b", "a", "c", "d"]
     assert run.value.tolist() == [0.9, 0.5, 0.5, -1]
 
@@ -92,7 +103,7 @@ def test_frames_in_frames_out_and_neither_changed():
         index=[7, 7, 7],
     )
     before = frame.copy(deep=True)
-    run = segments.run_frame(segments.run_from_frame(frame))
+    run = segments.run_frame(run_of(frame))
     pd.testing.assert_frame_equal(frame, before)
     assert run.to_dict("list") == {
         "query_id": ["2", "2", "1"],
@@ -103,7 +114,7 @@ def test_frames_in_frames_out_and_neither_changed():
         "score": [0.3, 0.1, 0.2],
     }
     qrels = frame.assign(level=[0, 4, 1]).drop(columns=["rank", "score"])
-    again = segments.qrels_frame(segments.qrels_from_frame(qrels))
+    again = segments.qrels_frame(qrels_of(qrels))
     assert again["level"].tolist() == [0, 1, 4]
 
 
@@ -112,7 +123,7 @@ def test_a_frame_without_a_column_is_a_clear_error(missing):
     columns = {"query_id": ["q"], "video_id": ["v"], "start": [0], "end": [1], "rank": [1]}
     del columns[missing]
     with pytest.raises(UsageError, match=f"^run: the frame has no column '{missing}'; it has '"):
-        segments.run_from_frame(pd.DataFrame(columns))
+        run_of(pd.DataFrame(columns))
 
 
 @pytest.mark.parametrize(
@@ -128,7 +139,7 @@ def test_a_frame_without_a_column_is_a_clear_error(missing):
 )
 def test_whole_numbers_are_integers_as_ids(column, ids):
     frame = pd.DataFrame({"query_id": column, "video_id": "v", "start": 0, "end": 1, "rank": 1})
-    assert segments.run_from_frame(frame).queries == ids
+    assert run_of(frame).queries == ids
 
 
 @pytest.mark.parametrize(
@@ -146,13 +157,13 @@ def test_a_null_is_no_id(column, name):
     row = int(column.dtype != bool)
     frame = pd.DataFrame({"query_id": "q", "video_id": "v", "start": 0, "end": [1, 1], "rank": 1})
     with pytest.raises(SegmentError, match=f"row {row}: the {name} must be a string or an integer"):
-        segments.run_from_frame(frame.assign(**{name: column}))
+        run_of(frame.assign(**{name: column}))
 
 
 def test_a_run_needs_a_rank_or_a_score():
     frame = pd.DataFrame({"query_id": ["q"], "video_id": ["v"], "start": [0], "end": [1]})
     with pytest.raises(UsageError, match="neither a column 'rank' nor 'score'"):
-        segments.run_from_frame(frame)
+        run_of(frame)
 
 
 TIMES = st.lists(

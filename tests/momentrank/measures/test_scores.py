@@ -7,7 +7,7 @@ import oracle
 import pytest
 from scorer import measure_of, scores, segments
 
-from momentrank import calc_aggregate, conventions
+from momentrank import Evaluator, conventions
 from momentrank.segments import build_qrels, build_run
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # random ids need not meet
@@ -65,7 +65,7 @@ def test_over_all_queries_as_each_convention_counts(seed):
         segments(case.qrels, build_qrels, value=True),
         segments(case.run, build_run, value=False),
     )
-    ours = calc_aggregate([measure], qrels, run, convention)[measure]
+    ours = Evaluator([measure], qrels, convention).calc_aggregate({"": run})[measure]
     expected = oracle.mean(name, params, case.qrels, case.run, convention)
     assert ours == pytest.approx(expected, abs=1e-12)
 
