@@ -21,7 +21,7 @@ from momentrank.errors import UsageError
 from momentrank.formats.read import RunOptions
 from momentrank.formats.table import Row, Table
 from momentrank.formats.text import Time
-from momentrank.ids import IdError
+from momentrank.ids import IdError, rename_hint
 from momentrank.matching.aligned import restore_own_ids
 from momentrank.segments import (
     SegmentError,
@@ -41,23 +41,6 @@ Data = Union[Segments, "pd.DataFrame", str, Path, Mapping[Any, Any], Iterable[An
 """What qrels and runs are read from."""
 Warn = Callable[[str], None]
 SEGMENT = ("query_id", "video_id", "start", "end")
-OTHER_NAMES = {
-    **dict.fromkeys(("qid", "q_id", "query", "topic", "topic_id", "desc_id"), "query_id"),
-    **dict.fromkeys(("vid", "video", "video_name", "docno", "docid", "doc_id"), "video_id"),
-    **dict.fromkeys(("begin", "start_time", "t_start", "st"), "start"),
-    **dict.fromkeys(("stop", "end_time", "t_end", "ed"), "end"),
-    **dict.fromkeys(("label", "rel", "rel_level", "relevance", "grade"), "level"),
-    **dict.fromkeys(("sim", "similarity", "confidence", "pred_score"), "score"),
-    **dict.fromkeys(("q0", "iter", "iteration"), "Q0"),
-}
-"""What other tools call a column."""
-
-
-def rename_hint(missing: Sequence[str], found: Iterable[object]) -> str:
-    """Return which columns to rename to those that are missing, if any have a known name."""
-    named = {OTHER_NAMES.get(str(name).strip().lower(), ""): name for name in found}
-    pairs = [f"{named[name]!r} to {name!r}" for name in missing if name in named]
-    return f"; rename {' and '.join(pairs)}" if pairs else ""
 
 
 def as_truth(qrels: Data, time: Time, warn: Warn) -> formats.Truth:

@@ -8,7 +8,7 @@ code puts it in a tensor.
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, SupportsFloat, SupportsIndex
 
 from momentrank.errors import MomentRankError
@@ -127,3 +127,22 @@ def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
         raise ValueError(f"the key {twice!r} appears twice in one object")
     return fields
+
+
+OTHER_NAMES = {
+    **dict.fromkeys(("qid", "q_id", "query", "topic", "topic_id", "desc_id"), "query_id"),
+    **dict.fromkeys(("vid", "video", "video_name", "docno", "docid", "doc_id"), "video_id"),
+    **dict.fromkeys(("begin", "start_time", "t_start", "st"), "start"),
+    **dict.fromkeys(("stop", "end_time", "t_end", "ed"), "end"),
+    **dict.fromkeys(("label", "rel", "rel_level", "relevance", "grade"), "level"),
+    **dict.fromkeys(("sim", "similarity", "confidence", "pred_score"), "score"),
+    **dict.fromkeys(("q0", "iter", "iteration"), "Q0"),
+}
+"""What other tools call a column."""
+
+
+def rename_hint(missing: Sequence[str], found: Iterable[object]) -> str:
+    """Return which columns to rename to those that are missing, if any have a known name."""
+    named = {OTHER_NAMES.get(str(name).strip().lower(), ""): name for name in found}
+    pairs = [f"{named[name]!r} to {name!r}" for name in missing if name in named]
+    return f"; rename {' and '.join(pairs)}" if pairs else ""

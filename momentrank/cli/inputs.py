@@ -5,6 +5,7 @@ import json
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -188,6 +189,9 @@ def load_truth(options: argparse.Namespace, path: Path) -> formats.Truth:
         lenient=options.lenient,
         warn=warn,
     )
+    if options.corpus:
+        lengths = {**truth.durations, **formats.read_corpus(options.corpus).durations}
+        truth = replace(truth, read_durations=lambda: lengths)
     options.truth = truth  # in memory until the command ends
     official = formats.official_convention(truth)
     if official and getattr(options, "convention", official) is None:

@@ -81,6 +81,14 @@ def _fail(message: str, code: int) -> int:
     return code
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Exit with the message; say how to write what looks like an option."""
+        if "QUERY" in message or "unrecognized" in message:
+            message += " (a name that begins with - comes last, after --)"
+        super().error(message)
+
+
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     """Parse the arguments; names may come before and after options."""
     parser = _parser([verb for verb in VERBS if verb in arguments[:1]] or VERBS)
@@ -94,7 +102,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 
 def _parser(names: Sequence[str]) -> argparse.ArgumentParser:
     form = partial(argparse.RawDescriptionHelpFormatter, width=WIDTH)
-    parser = argparse.ArgumentParser("momentrank", description=__doc__, formatter_class=form)
+    parser = _Parser("momentrank", description=__doc__, formatter_class=form)
     parser.add_argument("--version", action="version", version=f"momentrank {__version__}")
     verbs = parser.add_subparsers(metavar="VERB", required=True)
     for name in names:

@@ -28,6 +28,7 @@ from momentrank.formats.lines import (
 )
 from momentrank.formats.source import FormatError, Source, count
 from momentrank.formats.table import Table, Windows, fill_scores, read_windows
+from momentrank.ids import rename_hint
 from momentrank.segments import Floats, Ints
 
 _AMBIGUOUS = 8
@@ -45,7 +46,8 @@ def parse_columns(text: str, *needed: str) -> str:
     names = text.replace(",", " ").split()
     for name in names:
         if name not in NAMES:
-            raise UsageError(f"--columns: {name!r} is not one of {', '.join(NAMES)}")
+            hint = rename_hint([other for other in NAMES if other not in names], [name])
+            raise UsageError(f"--columns: {name!r} is not one of {', '.join(NAMES)}{hint}")
         if name != "-" and names.count(name) > 1:
             raise UsageError(f"--columns: {name!r} is named twice")
     missing = [name for name in (*NEEDED, *needed) if name not in names]

@@ -11,7 +11,10 @@ ids = st.text(min_size=1, max_size=6)
 times = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e6, max_value=1e6)
 spans = st.tuples(times, times).map(sorted)
 scores = st.floats(allow_nan=False, allow_infinity=False)
-rows = st.lists(st.tuples(ids, ids, spans, scores), min_size=1, max_size=12)
+rows = st.lists(
+    st.tuples(ids, ids, spans, scores),
+    min_size=1, max_size=12, unique_by=lambda row: (row[0], *row[2]),
+)  # fmt: skip
 
 
 @st.composite
@@ -31,7 +34,7 @@ def runs(draw, one_video=False):
     query, video, span, score = map(list, zip(*draw(rows), strict=True))
     video = [f"of {name}" for name in query] if one_video else video
     starts, ends = zip(*span, strict=True)
-    return build_run(query, video, starts, ends, score, by_score=True)
+    return build_run(query, video, starts, ends, score, ranks=np.negative(score))
 
 
 def same(first, second):

@@ -157,11 +157,11 @@ def test_an_unjudged_video_is_no_other_spelling():
 )
 def test_a_span_of_time_is_no_number_of_seconds(span):
     with pytest.raises(
-        mr.SegmentError, match="row 0: the start must be a number.*give its seconds"
+        mr.SegmentError, match=r"row 0: the start must be a number.*give its seconds"
     ):
         mr.evaluate(QRELS, [("q", "v", span, 10, 0.5)], MEASURES)
     frame = pd.DataFrame([("q", "v", 0, 10, 0.5)], columns=[*NAMES, "score"])
-    with pytest.raises(mr.SegmentError, match="row 0: the end must be a number.*give its seconds"):
+    with pytest.raises(mr.SegmentError, match=r"row 0: the end must be a number.*give its seconds"):
         mr.evaluate(QRELS, frame.assign(end=pd.Series([span])), MEASURES)
 
 
@@ -229,3 +229,23 @@ def test_records_are_in_the_order_of_their_ranks():
     assert [row.start for row in mr.explain(QRELS, rows, "q").ranking] == [20, 0]
     with pytest.raises(mr.SegmentError, match="row 1: the record has no 'rank'"):
         mr.evaluate(QRELS, [rows[0], dict(zip(NAMES, RUN[1], strict=False))], MEASURES)
+
+
+def test_names_of_columns_and_ids_that_look_like_options_are_told(tmp_path, capsys):
+    qrels = given_as("file", [("-a", *QRELS[0][1:])], "level", tmp_path)
+    run = given_as("file", [("-a", *RUN[0][1:])], "score", tmp_path)
+    assert main(["evaluate", str(qrels), str(run), "--columns", "qid Q0 vid start end rel"]) == 2
+    assert "rename 'qid' to 'query_id'" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["explain", str(qrels), str(run), "-a"])
+    assert "begins with - comes last, after --" in capsys.readouterr().err
+    assert main(["explain", str(qrels), str(run), "--", "-a"]) == 0
+
+
+def test_the_corpus_says_how_long_videos_are(tmp_path, capsys):
+    (tmp_path / "corpus.json").write_text('{"v": [60, 0], "w": [60, 1]}')
+    qrels = given_as("file", QRELS, "level", tmp_path)
+    run = given_as("file", [*RUN, ("q", "v", 80, 100, 0.1)], "score", tmp_path)
+    corpus = ["--corpus", str(tmp_path / "corpus.json")]
+    assert main(["evaluate", str(qrels), str(run), "AP(iou=0.5)", *corpus]) == 0
+    assert "results that end after their video: 1" in capsys.readouterr().err

@@ -64,10 +64,9 @@ def test_some_that_do_not_meet_are_told_with_an_example():
         "a.run: queries in the run but not in the qrels: 2 (2.0, x)",
         "a.run: query ids that differ only in spelling: '2' in the qrels, '2.0' in the run",
     ]
-    assert collect_warnings(run_videos=["a", "B", "z"]) == [
-        "a.run: results in videos whose ids differ only in spelling from those of the qrels, which"
-        " meet nothing: 1 of 3; 'b' in the qrels, 'B' in the run"
-    ]
+    [message] = collect_warnings(run_videos=["a", "B", "z"])
+    assert message.startswith("a.run: results in videos whose ids differ only in spelling")
+    assert message.endswith("meet nothing: 1 of 3; 'b' in the qrels, 'B' in the run")
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,9 @@ NLQ = json.dumps(
 @pytest.mark.parametrize("name", ["file", "file.gz"])
 def test_annotations(tmp_path, text, fmt, rows, name):
     path = file_of(tmp_path, text, name)
-    truth = load_truth(path, warn=pytest.fail)
+    told = []
+    truth = load_truth(path, warn=told.append)
+    assert len(told) == (len(set(rows)) < len(rows)), "only a repeated moment is told"
     assert truth.format == fmt
     assert rows_of(truth.segments) == rows_of(load_qrels(path, fmt=fmt)) == rows
     assert describe(path)[:4] == ("qrels", fmt, len({row[0] for row in rows}), len(rows))

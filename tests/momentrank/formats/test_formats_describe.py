@@ -46,9 +46,10 @@ def test_remarks(tmp_path):
     run = "q Q0 v 0 1 1 1\nq Q0 v 0 1 1 1\nq Q0 v 5 5 2 1\nq Q0 v -1 5 3 1\n"
     path = file_of(tmp_path, run)
     alike = "1 such line; ties keep the file's order"
+    repeated = "`paper` counts a segment once, scripts each time"
     assert describe(path).remarks == [
         f"{path}, line 2: the rank appears twice in its query ({alike})",
-        "segments that appear twice in their query: 1",
+        f"{path}, line 2: the same segment as in line 1 (1 such row); {repeated}",
         "zero-length segments: 1",
         "segments that start before 0: 1",
     ]

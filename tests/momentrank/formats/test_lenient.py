@@ -14,6 +14,7 @@ from momentrank.measures import AxIoU, P, R
 from momentrank.segments import build_qrels
 
 GOOD = ["v", 0, 10, 0.5]
+NEXT = ["v", 10, 20, 0.4]
 BAD = [
     ["v", 10, 0, 0.5],
     ["v", None, 10, 0.5],
@@ -51,12 +52,13 @@ def test_a_malformed_result_is_an_error_or_keeps_its_rank_and_meets_nothing(tmp_
 
 @given(st.lists(st.sampled_from([*BAD, *[GOOD] * 6]), min_size=1, max_size=40))
 def test_scores_are_those_with_a_result_elsewhere(tmp_path, rows):
+    rows = [row if row is not GOOD else ["v", 0, 10 + n, 0.5] for n, row in enumerate(rows)]
     messages = []
     run = load_run(file_of(tmp_path, predictions(rows)), lenient=True, warn=messages.append)
-    number = sum(row is not GOOD for row in rows)
+    number = sum(row in BAD for row in rows)
     assert len(messages) == bool(number)
     assert all(line.endswith(f": {number})") for line in messages)
-    clean = [row if row is GOOD else ["elsewhere", 0, 0, 0.5] for row in rows]
+    clean = [["elsewhere", n, 99, 0.5] if row in BAD else row for n, row in enumerate(rows)]
     expected = load_run(file_of(tmp_path, predictions(clean), "clean"), warn=pytest.fail)
     qrels = build_qrels(["q", "q"], ["v", "w"], [0, 0], [9, 9], [2, 1])
     models = [P(match=match) @ 5 for match in ("overlap", "bin", "tol")]
@@ -99,13 +101,16 @@ def test_windows_without_scores_are_in_the_order_of_the_list(tmp_path):
     run = load_run(file_of(tmp_path, predictions(rows)), warn=messages.append)
     assert run.value.tolist() == [0.7, 0.7, 0.7, 0.2]
     moment = {"video_name": "v", "timestamp": [0, 1]}
-    path = file_of(tmp_path, json.dumps({"q": [moment, {**moment, "model_scores": [0.1]}]}))
+    path = file_of(
+        tmp_path,
+        json.dumps({"q": [moment, {**moment, "timestamp": [0, 2], "model_scores": [0.1]}]}),
+    )
     assert load_run(path, warn=messages.append).value.tolist() == [0.1, 0.1]
     assert len(messages) == 3
 
 
 def test_what_is_malformed_below_the_cutoff_is_told_and_not_scored(tmp_path):
-    for rows in ([GOOD, GOOD, BAD[1], BAD[0]], [GOOD, GOOD, ["v", 0, 10, "x"]]):
+    for rows in ([GOOD, NEXT, BAD[1], BAD[0]], [GOOD, NEXT, ["v", 0, 10, "x"]]):
         messages = []
         path = file_of(tmp_path, predictions(rows))
         assert len(load_run(path, depth=2, warn=messages.append).query) == 2
@@ -117,7 +122,11 @@ def test_what_is_malformed_below_the_cutoff_is_told_and_not_scored(tmp_path):
     assert len(load_run(path, depth=1, warn=messages.append).query) == 1
     [line] = messages
     assert line.startswith(f"{path}, line 2: the end must be a number, not 'x' (not among")
-    assert load_run(file_of(tmp_path, predictions([GOOD] * 5)), depth=2, warn=pytest.fail)
+    assert load_run(
+        file_of(tmp_path, predictions([["v", n, 20, 0.5] for n in range(5)])),
+        depth=2,
+        warn=pytest.fail,
+    )
 
 
 @pytest.mark.parametrize(
