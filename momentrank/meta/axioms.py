@@ -71,14 +71,14 @@ class _Lists(NamedTuple):
 class _Scorer(NamedTuple):
     """Measures with one `rel`, and the rows of the moments that are relevant by it.
 
-    A query has `count` of these rows, from `first` on; shape (queries,).
+    A query has `moments` of these rows, from `first` on; shape (queries,).
     """
 
     evaluator: Evaluator
     rel: int
     rows: Ints
     first: Ints
-    count: Ints
+    moments: Ints
 
 
 class _Case(NamedTuple):
@@ -167,7 +167,7 @@ def _cases(scorer: _Scorer, old: _Lists) -> Iterator[_Case]:
     """Yield the changes of a run: at each rank several that add nothing, and that improve."""
     for rank in range(1, DEPTH + 1):
         at, above, best = old.iou[:, rank - 1], old.best(rank - 1), old.best(rank)
-        has = (old.row[:, rank - 1] >= 0) & (scorer.count > 0)
+        has = (old.row[:, rank - 1] >= 0) & (scorer.moments > 0)
         redundant = has & (at <= above) & (above > 0)
         for number, share in enumerate(REDUNDANT):
             new = _replace(scorer, old, rank, redundant, share * above, number)
@@ -189,7 +189,7 @@ def _replace(
     with an IoU of 0 meet nothing in any video. Another moment may make the IoU higher.
     """
     qrels, run, wanted = scorer.evaluator.qrels, old.run, iou[queries]
-    truth = scorer.rows[(scorer.first + number % np.maximum(scorer.count, 1))[queries]]
+    truth = scorer.rows[(scorer.first + number % np.maximum(scorer.moments, 1))[queries]]
     rows = old.row[queries, rank - 1]
     video, start, end = list(run.video), run.start.copy(), run.end.copy()
     for row, moment, share in zip(rows.tolist(), truth.tolist(), wanted.tolist(), strict=True):
