@@ -5,6 +5,7 @@ All are two-sided. numpy and the standard library are enough, so scoring needs n
 
 import math
 from collections.abc import Iterator
+from functools import cache
 
 import numpy as np
 
@@ -17,6 +18,7 @@ CLOSE = 1e-12
 EXACT, EXACT_WITH_TIES = 50, 13
 """Up to this many queries Wilcoxon's p is exact, as in scipy."""
 TINY, EPSILON, STEPS, LARGE = 1e-300, 1e-15, 100_000, 100
+BISECTIONS = 100
 
 
 def randomisation(differences: Floats, rounds: int, seed: int) -> list[float]:
@@ -64,6 +66,19 @@ def t_tails(t_squared: float, degrees: int) -> float:
     if degrees * (a + b + 2) < whole * (a + 1):
         return factor * _fraction(a, b, degrees / whole) / a
     return 1.0 - factor * _fraction(b, a, t_squared / whole) / b  # converges faster here
+
+
+@cache
+def t_quantile(confidence: float, degrees: int) -> float:
+    """Return the t such that Student's variable is between -t and t that often."""
+    low, high = 0.0, 1.0
+    while t_tails(high**2, degrees) > 1 - confidence:
+        low, high = high, 2 * high
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        above = t_tails(middle**2, degrees) > 1 - confidence
+        low, high = (middle, high) if above else (low, middle)
+    return high
 
 
 def _log_beta_half(a: float) -> float:

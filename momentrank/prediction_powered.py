@@ -24,7 +24,6 @@ latter is returned. `python -m benchmarks.prediction_powered` measures the cover
 """
 
 import math
-from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -32,7 +31,7 @@ import numpy as np
 from momentrank.errors import UsageError
 from momentrank.matching.aligned import restore_own_ids
 from momentrank.mismatches import find_unmatched, shorten
-from momentrank.paired_tests import CLOSE, t_tails
+from momentrank.paired_tests import CLOSE, t_quantile
 from momentrank.segments import Floats, make_frame
 from momentrank.significance import CONFIDENCE
 
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
 FITTED = 3
 """A mean, a weight, and the choice between both intervals."""
 MIN_JUDGED = FITTED + 1
-BISECTIONS = 100
 
 
 class Interval(NamedTuple):
@@ -175,19 +173,6 @@ def effective_number(judged: int, population: int, ratio: float) -> float:
     From 1 / n' - 1 / N = ratio^2 (1 / n - 1 / N): n for a ratio of 1, all N for 0.
     """
     return 1 / (1 / population + (1 / judged - 1 / population) * ratio**2)
-
-
-@cache
-def t_quantile(confidence: float, degrees: int) -> float:
-    """Return the t such that Student's variable is between -t and t that often."""
-    low, high = 0.0, 1.0
-    while t_tails(high**2, degrees) > 1 - confidence:
-        low, high = high, 2 * high
-    for _ in range(BISECTIONS):
-        middle = (low + high) / 2
-        above = t_tails(middle**2, degrees) > 1 - confidence
-        low, high = (middle, high) if above else (low, middle)
-    return high
 
 
 class Scorers(NamedTuple):

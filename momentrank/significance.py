@@ -2,10 +2,11 @@
 
 * a randomisation test, Student's t-test and Wilcoxon's signed-rank test (`paired_tests`)
 * Holm's correction (1979) of each test over the whole family that is compared together
-* percentile bootstrap intervals of the mean difference, over queries
+* intervals of the mean difference over queries: percentiles of a bootstrap, or Student's t for few
 * the standardised mean of the differences as effect size, and wins, ties, losses
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import combinations
@@ -14,7 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from momentrank.errors import UsageError
-from momentrank.paired_tests import CLOSE, blocks, randomisation, t_test, wilcoxon
+from momentrank.paired_tests import (
+    CLOSE,
+    blocks,
+    randomisation,
+    t_quantile,
+    t_test,
+    wilcoxon,
+)
 from momentrank.segments import Floats, make_frame
 
 if TYPE_CHECKING:
@@ -25,6 +33,8 @@ if TYPE_CHECKING:
 ROUNDS, CONFIDENCE, SEED = 10_000, 0.95, 2024
 """The defaults: permutations and bootstrap samples, level of the intervals, random seed."""
 
+FEW = 50
+"""With fewer queries, intervals are Student's."""
 DECIMALS = 12
 """Differences are rounded to this many decimals, so that rounding errors break no ties."""
 TESTS = ("randomisation", "t", "wilcoxon")
@@ -153,7 +163,7 @@ def compare(
     for queries in dict.fromkeys(map(len, rounded)):
         rows = [row for row, values in enumerate(rounded) if len(values) == queries]
         table = np.array([rounded[row] for row in rows])
-        intervals = bootstrap(table, rounds, confidence, seed)
+        intervals = mean_intervals(table, rounds, confidence, seed)
         p_values = randomisation(table, rounds, seed)
         for row, interval, p in zip(rows, intervals, p_values, strict=True):
             (low[row], high[row]), p_randomisation[row] = interval, p
@@ -178,21 +188,36 @@ def compare(
     ]
 
 
-def bootstrap(
-    differences: Floats, rounds: int, confidence: float, seed: int
+def mean_intervals(
+    values: Floats, rounds: int, confidence: float, seed: int
 ) -> list[tuple[float, float]]:
-    """Return the percentile bootstrap interval of the mean of each row, shape (tests, queries)."""
+    """Return the interval of the mean of each row over its queries, shape (rows, queries).
+
+    They are percentiles of a bootstrap. Below `FEW` queries these are too narrow, and the interval
+    is Student's t; one query has none, so NaN.
+    """
+    queries = values.shape[1]
+    if queries < FEW:
+        return [_student(row, confidence) for row in values]
     rng = np.random.default_rng(seed)
-    queries = differences.shape[1]
     means = []
     for count in blocks(rounds, queries):
         drawn = rng.integers(0, queries, (count, queries))
         drawn += np.arange(count)[:, None] * queries
         times = np.bincount(drawn.ravel(), minlength=count * queries).reshape(count, queries)
-        means.append(times.astype(np.float64) @ differences.T / queries)
+        means.append(times.astype(np.float64) @ values.T / queries)
     tail = (1 - confidence) / 2
     low, high = np.quantile(np.concatenate(means), [tail, 1 - tail], axis=0)
     return list(zip(low.tolist(), high.tolist(), strict=True))
+
+
+def _student(values: Floats, confidence: float) -> tuple[float, float]:
+    queries, mean = len(values), float(values.mean())
+    if queries == 1:
+        return math.nan, math.nan
+    error = float(values.std(ddof=1)) / math.sqrt(queries)
+    half = t_quantile(confidence, queries - 1) * error
+    return mean - half, mean + half
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:

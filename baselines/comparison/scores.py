@@ -10,7 +10,7 @@ import numpy as np
 import momentrank
 from baselines.collection.release import Floats
 from baselines.core.sections import Score
-from momentrank.significance import bootstrap, compare
+from momentrank.significance import compare, mean_intervals
 
 CUTOFFS, THRESHOLDS = (10, 20, 40), (0.3, 0.5, 0.7)
 MEASURES = tuple(f"nDCG(iou={iou})@{cutoff}" for cutoff in CUTOFFS for iou in THRESHOLDS)
@@ -34,7 +34,7 @@ class Cell:
     """Over queries and seeds."""
     low: float
     high: float
-    """Percentile bootstrap interval over queries for the mean over seeds."""
+    """Of the interval over queries for the mean over seeds."""
     deviation: float | None
     """Of the seeds' means; None for a single seed."""
     p: float | None = None
@@ -68,7 +68,7 @@ def score(qrels: Path, runs: Mapping[System, Sequence[Path]], settings: Score) -
 
 def _cell(columns: Sequence[Floats], p: float | None, settings: Score) -> Cell:
     mean = np.mean(columns, axis=0)
-    [(low, high)] = bootstrap(mean[None], settings.rounds, settings.confidence, SEED)
+    [(low, high)] = mean_intervals(mean[None], settings.rounds, settings.confidence, SEED)
     seeds = [float(column.mean()) for column in columns]
     deviation = float(np.std(seeds, ddof=1)) if len(seeds) > 1 else None
     return Cell(float(mean.mean()), low, high, deviation, p)

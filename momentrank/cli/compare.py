@@ -1,7 +1,7 @@
 """Compare runs query by query, with significance tests.
 
 Prints the mean of each run, marked with the runs that it is significantly better than, and for
-each pair of runs the difference of means with its bootstrap interval, the p-values of a paired
+each pair of runs the difference of means with its interval, the p-values of a paired
 randomisation test, of Student's t-test and of Wilcoxon's signed-rank test, before and after Holm's
 correction over all pairs and measures, the effect size (Cohen's d for paired values), and the
 number of queries that the second run wins, ties and loses.
@@ -26,7 +26,7 @@ from momentrank.formats.source import count
 from momentrank.measures import Measure
 from momentrank.measures.parse import parse_measures
 from momentrank.scoring import Evaluator, PerQuery
-from momentrank.significance import CONFIDENCE, ROUNDS, TESTS, Pair, compare_runs
+from momentrank.significance import CONFIDENCE, FEW, ROUNDS, TESTS, Pair, compare_runs
 
 if TYPE_CHECKING:
     from momentrank.formats import Lists, Truth
@@ -203,7 +203,8 @@ def run(options: argparse.Namespace) -> int:
     source["tests"] = (
         f"paired over queries, two-sided, Holm's correction over"
         f" {count(len(compared.pairs), 'comparison')};"
-        f" randomisation and bootstrap: {options.rounds} rounds, seed {options.seed}"
+        f" randomisation and bootstrap: {options.rounds} rounds, seed {options.seed};"
+        f" intervals: bootstrap, Student's t below {FEW} queries"
     )
     if noise:
         compared = compared._replace(

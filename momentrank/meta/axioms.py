@@ -1,15 +1,15 @@
-"""The axioms of the AxIoU paper, section 4, tried on given runs, with an example of each breach.
+"""The axioms of the AxIoU paper, section 5, tried on given runs, with an example of each breach.
 
-For a user who scans a list for one good moment:
+For a user who scans a list for one good moment (supplement, A.1):
 
-* INV-k, invariance against redundant moments: a result at rank k whose IoU is at most the best one
-  above it adds nothing, so the value stays when another such result takes its place: one that
-  meets nothing, or one as good as the best above.
-* MON-k, monotonicity with respect to the best moment: a result at rank k that is better than the
-  first k were raises the value.
+* INV-k, invariance against redundant moments: the value stays when the IoU of the result at rank k
+  changes, but exceeds the best one above it neither before nor after.
+* MON-k, monotonicity with respect to the best moment: the value rises when the result at rank k
+  becomes better than it was, and than all above it.
 
-Every rank k up to a measure's cutoff is tried in every list that has it. A measure for users who
-want all relevant moments must break INV-k.
+Every rank k up to a measure's cutoff is tried in every list that has it, with several new results.
+The IoU of a result is the highest with a moment that is relevant by the measure's `rel`. A measure
+for users who want all relevant moments must break INV-k.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,19 +19,19 @@ import numpy as np
 
 from momentrank import matching
 from momentrank.errors import UsageError
-from momentrank.formats import Lists
 from momentrank.matching.aligned import align
 from momentrank.measures import Measure
 from momentrank.measures.base import table
 from momentrank.meta.systems import Systems
+from momentrank.scoring import Evaluator
 from momentrank.segments import Bools, Floats, Ints, Segments
 
-DEPTH, CLOSE, ALMOST = 10, 1e-9, 0.999
-"""Ranks to try, the tolerance for rounding, and an IoU that can't be exceeded."""
-MODEL: dict[str, Any] = {"match": "maxiou", "rel": 1, "judged_only": False}
+DEPTH, CHANGE, CLOSE = 10, 1e-6, 1e-12
+"""Ranks to try, the least change of an IoU, and the tolerance for rounding of values."""
+REDUNDANT, BETTER = (0.0, 0.5, 1 - 1e-9), (0.1, 0.5, 0.9)
+"""The IoUs to try: shares of the best one above, and of the way from the best one to 1."""
+MODEL: dict[str, Any] = {"match": "maxiou", "judged_only": False}
 NOWHERE, NEVER = "\0", 1e12
-Moments = tuple[list[str], Floats, Floats]
-"""Videos, starts and ends."""
 
 
 class Axiom(NamedTuple):
@@ -68,6 +68,19 @@ class _Lists(NamedTuple):
         return best
 
 
+class _Scorer(NamedTuple):
+    """Measures with one `rel`, and the rows of the moments that are relevant by it.
+
+    A query has `moments` of these rows, from `first` on; shape (queries,).
+    """
+
+    evaluator: Evaluator
+    rel: int
+    rows: Ints
+    first: Ints
+    moments: Ints
+
+
 class _Case(NamedTuple):
     """A change at one rank: the lists before and after it, and the queries with such a case."""
 
@@ -89,28 +102,47 @@ def measure_axioms(systems: Systems, *, done: Callable[[int], object] = int) -> 
         for axiom in ("INV", "MON")
         for measure in systems.evaluator.measures
     }
-    names = systems.evaluator.qrels.queries
+    scorers, names = _group(systems.evaluator), systems.evaluator.qrels.queries
     for name, lists in systems.runs.items():
-        old = _read(systems, lists)
-        before = _values(systems, old)
-        for case in _cases(systems, old):
-            after = _values(systems, case.new)
-            for measure in systems.evaluator.measures:
-                if case.rank <= (measure.depth() or DEPTH):
-                    key = case.axiom, measure
-                    tried = _try(case, before[measure], after[measure], axioms[key], name, names)
-                    axioms[key] = tried
+        if len(lists) > 1:
+            raise UsageError(
+                "axioms: these runs have a list for each task; name runs with one list"
+            )
+        for scorer in scorers:
+            old = _read(scorer, *next(iter(lists.items())))
+            before = _values(scorer, old)
+            for case in filter(lambda case: case.queries.any(), _cases(scorer, old)):
+                after = _values(scorer, case.new)
+                for measure in scorer.evaluator.measures:
+                    if case.rank <= (measure.depth() or DEPTH):
+                        key = case.axiom, measure
+                        tried = _try(
+                            case, before[measure], after[measure], axioms[key], name, names
+                        )
+                        axioms[key] = tried
         done(1)
     return list(axioms.values())
 
 
-def _read(systems: Systems, lists: Lists) -> _Lists:
-    if len(lists) > 1:
-        raise UsageError("axioms: these runs have a list for each task; name runs with one list")
-    [(task, run)] = lists.items()
-    qrels = systems.evaluator.qrels
-    aligned = align(qrels, run)
-    iou = table(matching.relevance(aligned, MODEL), DEPTH)
+def _group(evaluator: Evaluator) -> list[_Scorer]:
+    """Return the scorers of the measures with each `rel`."""
+    qrels, changes = evaluator.qrels, evaluator.convention.changes
+    by_rel: dict[int, list[Measure]] = {}
+    for measure in evaluator.measures:
+        by_rel.setdefault(measure.settings(changes)["rel"], []).append(measure)
+    scorers = []
+    for rel, measures in by_rel.items():
+        rows = np.flatnonzero((qrels.value >= rel) & (qrels.end > qrels.start))
+        count = np.bincount(qrels.query[rows], minlength=len(qrels.queries))
+        own = Evaluator(measures, qrels, evaluator.convention)
+        scorers.append(_Scorer(own, rel, rows, np.cumsum(count) - count, count))
+    return scorers
+
+
+def _read(scorer: _Scorer, task: str, run: Segments) -> _Lists:
+    qrels = scorer.evaluator.qrels
+    aligned = align(*scorer.evaluator.convention.prepare(qrels, run), DEPTH)
+    iou = table(matching.relevance(aligned, {**MODEL, "rel": scorer.rel}), DEPTH)
     numbers = {name: number for number, name in enumerate(qrels.queries)}
     query = np.array([numbers.get(name, -1) for name in run.queries], dtype=np.int64)[run.query]
     shown = np.flatnonzero((run.rank <= DEPTH) & (query >= 0))
@@ -119,72 +151,53 @@ def _read(systems: Systems, lists: Lists) -> _Lists:
     return _Lists(task, run, iou, row)
 
 
-def _values(systems: Systems, lists: _Lists) -> dict[Measure, Floats]:
+def _values(scorer: _Scorer, lists: _Lists) -> dict[Measure, Floats]:
     """Return each measure's value of each query of the qrels; NaN where it does not count."""
-    qrels = systems.evaluator.qrels
+    qrels = scorer.evaluator.qrels
     numbers = {name: number for number, name in enumerate(qrels.queries)}
     values: dict[Measure, Floats] = {}
-    for measure, (names, scored) in systems.evaluator.per_query({lists.task: lists.run}).items():
+    for measure, (names, scored) in scorer.evaluator.per_query({lists.task: lists.run}).items():
         of_all = np.full(len(qrels.queries), np.nan)
         of_all[[numbers[name] for name in names]] = scored
         values[measure] = of_all
     return values
 
 
-def _cases(systems: Systems, old: _Lists) -> Iterator[_Case]:
-    """Yield the changes of a run: at each rank two that add nothing, and one that improves."""
-    for rank in range(1, old.iou.shape[1] + 1):
-        has = old.row[:, rank - 1] >= 0
-        if rank > 1:
-            redundant = has & (old.iou[:, rank - 1] <= old.best(rank - 1))
-            for moments in (_nothing(redundant), _best_above(old, rank, redundant)):
-                yield _case(systems, "INV", rank, old, redundant, moments)
-        better, moments = _better(systems, old, rank, has)
-        yield _case(systems, "MON", rank, old, better, moments)
+def _cases(scorer: _Scorer, old: _Lists) -> Iterator[_Case]:
+    """Yield the changes of a run: at each rank several that add nothing, and that improve."""
+    for rank in range(1, DEPTH + 1):
+        at, above, best = old.iou[:, rank - 1], old.best(rank - 1), old.best(rank)
+        has = (old.row[:, rank - 1] >= 0) & (scorer.moments > 0)
+        redundant = has & (at <= above) & (above > 0)
+        for number, share in enumerate(REDUNDANT):
+            new = _replace(scorer, old, rank, redundant, share * above, number)
+            changed = np.abs(new.iou[:, rank - 1] - at) > CHANGE
+            tried = redundant & changed & (new.iou[:, rank - 1] <= above)
+            yield _Case("INV", rank, old, new, tried)
+        for number, share in enumerate(BETTER):
+            new = _replace(scorer, old, rank, has, best + share * (1 - best), number)
+            tried = has & (new.iou[:, rank - 1] > best + CHANGE)
+            yield _Case("MON", rank, old, new, tried)
 
 
-def _case(
-    systems: Systems, axiom: str, rank: int, old: _Lists, queries: Bools, moments: Moments
-) -> _Case:
-    """Return a case: `moments`, one for each of `queries`, at `rank` of their lists."""
-    rows = old.row[queries, rank - 1]
-    video, start, end = list(old.run.video), old.run.start.copy(), old.run.end.copy()
-    for row, name in zip(rows.tolist(), moments[0], strict=True):
-        video[row] = name
-    start[rows], end[rows] = moments[1:]
-    changed = old.run._replace(video=video, start=start, end=end)
-    return _Case(axiom, rank, old, _read(systems, {old.task: changed}), queries)
+def _replace(
+    scorer: _Scorer, old: _Lists, rank: int, queries: Bools, iou: Floats, number: int
+) -> _Lists:
+    """Return the lists of a run with other results at a rank of some queries.
 
-
-def _nothing(queries: Bools) -> Moments:
-    """Return moments that meet nothing in any video."""
-    count = int(queries.sum())
-    return [NOWHERE] * count, np.full(count, NEVER), np.full(count, NEVER + 1)
-
-
-def _best_above(old: _Lists, rank: int, queries: Bools) -> Moments:
-    """Return the best result above `rank` of each list."""
-    best = old.iou[queries, : rank - 1].argmax(axis=1)
-    rows = old.row[queries][np.arange(len(best)), best]
-    run = old.run
-    return [run.video[row] for row in rows.tolist()], run.start[rows], run.end[rows]
-
-
-def _better(systems: Systems, old: _Lists, rank: int, has: Bools) -> tuple[Bools, Moments]:
-    """Return the queries whose first `rank` results can be exceeded, and moments that do.
-
-    They begin with a relevant moment, and are long enough for an IoU halfway from the best to 1.
+    Each has the given IoU with a relevant moment: with the `number`-th, counted in a circle. Those
+    with an IoU of 0 meet nothing in any video. Another moment may make the IoU higher.
     """
-    qrels = systems.evaluator.qrels
-    rows = np.flatnonzero((qrels.value >= MODEL["rel"]) & (qrels.end > qrels.start))[::-1]
-    truth = np.full(len(qrels.queries), -1)
-    truth[qrels.query[rows]] = rows  # the first one
-    best = old.best(rank)
-    queries = has & (truth >= 0) & (best < ALMOST)
-    target = truth[queries]
-    wanted = (1 + best[queries]) / 2 * (qrels.end - qrels.start)[target]
-    videos = [qrels.video[row] for row in target.tolist()]
-    return queries, (videos, qrels.start[target], qrels.start[target] + wanted)
+    qrels, run, wanted = scorer.evaluator.qrels, old.run, iou[queries]
+    truth = scorer.rows[(scorer.first + number % np.maximum(scorer.moments, 1))[queries]]
+    rows = old.row[queries, rank - 1]
+    video, start, end = list(run.video), run.start.copy(), run.end.copy()
+    for row, moment, share in zip(rows.tolist(), truth.tolist(), wanted.tolist(), strict=True):
+        video[row] = qrels.video[moment] if share else NOWHERE
+    last, length = qrels.end[truth], (qrels.end - qrels.start)[truth]
+    end[rows] = np.where(wanted > 0, last, NEVER + 1)
+    start[rows] = np.where(wanted > 0, last - wanted * length, NEVER)
+    return _read(scorer, old.task, run._replace(video=video, start=start, end=end))
 
 
 def _loss(axiom: str, moved: Floats) -> Floats:

@@ -1,13 +1,12 @@
 """Label noise: what measures would report had others drawn the boundaries (AxIoU, Figure 7).
 
-For every judged moment [s, s + l) five annotators are simulated, and the medians of their starts
-and of their lengths, or of their ends, are the new moment. `variance` is in square seconds.
+For every judged moment [s, e) five annotators are simulated; the medians of their starts and of
+their ends are the new moment. `variance` is in square seconds.
 
-* `written`, as the paper writes it: a start is normal around s with that variance, a length is
-  exponential with mean l, whatever the variance.
-* `ends`, as its figures show that it was run: start and end are normal around s and s + l. The
-  paper's mean IoUs for variances 1 to 4 are those of moments of 8 s under this noise; `written`
-  leaves a mean IoU of about 0.5 there.
+* `ends`, our own model: start and end are normal around s and e.
+* `written`, the paper's: a start s' is normal around s, a length l exponential with mean e - s,
+  whatever the variance; the end is s' + l. The paper's mean IoUs are far from those of this model,
+  and those of `ends` fit only one of its two collections: what was run is unknown.
 
 A moment whose end comes before its start is empty.
 """
@@ -30,8 +29,8 @@ class LabelNoise(NamedTuple):
     """A measure under noise: how far the runs' means move, over all noisy truths and runs.
 
     `kept` is the mean IoU of a moment with its noisy one (of noisy levels: the share of pairs that
-    keep theirs), `rmse` the RMSE of the means, `bias` their mean movement, and `tau` the mean tau-b
-    of the order of the runs with their order without noise; if undefined, it counts as 0.
+    keep theirs), `rmse` the mean of the runs' RMSEs, `bias` the mean movement, and `tau` the mean
+    tau-b of the order of the runs with their order without noise; if undefined, it counts as 0.
     """
 
     noise: str
@@ -46,11 +45,12 @@ class LabelNoise(NamedTuple):
 def draw_moments(qrels: Segments, kind: str, variance: float, rng: np.random.Generator) -> Segments:
     """Return the qrels with the boundaries that five simulated annotators agree on."""
     size = (ANNOTATORS, len(qrels.start))
-    start = qrels.start + _median(rng.standard_normal(size)) * variance**0.5
+    starts = qrels.start + rng.standard_normal(size) * variance**0.5
     if kind == "written":
-        end = start + _median(rng.standard_exponential(size)) * (qrels.end - qrels.start)
+        ends = starts + rng.standard_exponential(size) * (qrels.end - qrels.start)
     else:
-        end = qrels.end + _median(rng.standard_normal(size)) * variance**0.5
+        ends = qrels.end + rng.standard_normal(size) * variance**0.5
+    start, end = _median(starts), _median(ends)
     return qrels._replace(start=start, end=np.maximum(start, end))
 
 
@@ -104,5 +104,5 @@ def summarise(
     errors = means - clean[:, :, None]
     taus = np.nan_to_num(tau_b(means.swapaxes(1, 2), clean[:, None, :]))
     for name, moved, tau in zip(systems.measures, errors, taus, strict=True):
-        rmse, bias = float(np.sqrt((moved**2).mean())), float(moved.mean())
+        rmse, bias = float(np.sqrt((moved**2).mean(axis=1)).mean()), float(moved.mean())
         yield LabelNoise(noise, variance, kept, name, rmse, bias, float(tau.mean()))

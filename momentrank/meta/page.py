@@ -43,11 +43,12 @@ ASKED = {
     " Empty: more than the largest size.",
     "power": "The share of pairs of runs that a paired randomisation test tells apart at p < .05.",
     "ties": "The share of queries on which all runs have one value: they do not distinguish runs.",
-    "axioms": "INV-k: a result that is no better than the best above it changes nothing. MON-k: one"
-    " that is better raises the value. With an example of each breach.",
+    "axioms": "INV-k: another IoU at a rank, no better than the best above, changes nothing. MON-k:"
+    " a better one raises the value. With an example of each breach.",
     "selection": "How many standard deviations the run that is best on validation by each"
-    " measure (row) is above the mean of all runs on test, by each measure (column).",
-    "label-noise": "How far the means of the runs would move (root mean square) had others"
+    " measure (row) is above the mean on test, by each measure (column): the mean of all runs, and"
+    " of the selected ones.",
+    "label-noise": "How far the mean of a run would move (root mean square) had others"
     " drawn the boundaries, or given the levels. kept: the mean IoU with the noisy moments, or the"
     " share of levels kept.",
 }
@@ -119,8 +120,11 @@ def _noise(rows: Sequence[Any]) -> Iterator[str]:
 
 def _selection(rows: Sequence[Any]) -> Iterator[str]:
     names = _names([row.chosen_by for row in rows])
-    values = {(row.chosen_by, row.measure): row.z for row in rows}
-    yield _matrix("Z-scores on test", names, values)
+    for field, runs in (("z", "all"), ("z_selected", "the selected")):
+        values = {(row.chosen_by, row.measure): getattr(row, field) for row in rows}
+        title = f"Z-scores on test, over {runs} runs"
+        heading = f"<figcaption>{title}</figcaption>"
+        yield f"<figure>{heading}{_matrix(title, names, values)}</figure>"
 
 
 def _matrix(

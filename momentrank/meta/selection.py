@@ -7,14 +7,15 @@ import numpy as np
 
 from momentrank.errors import UsageError
 from momentrank.meta.values import Values
+from momentrank.segments import Floats, Ints
 from momentrank.significance import DECIMALS
 
 
 class Selection(NamedTuple):
     """The run that is best by a measure on validation, and its value by another on test.
 
-    `z` is how many standard deviations its value is above the mean of all runs; None if all
-    runs have one value.
+    `z` is how many standard deviations its value is above the mean of all runs; `z_selected`, as in
+    the paper, above that of the selected runs, one for each measure. None if they have one value.
     """
 
     chosen_by: str
@@ -22,6 +23,7 @@ class Selection(NamedTuple):
     measure: str
     value: float
     z: float | None
+    z_selected: float | None
 
 
 def measure_selection(validation: Values, test: Values) -> Iterator[Selection]:
@@ -38,9 +40,19 @@ def measure_selection(validation: Values, test: Values) -> Iterator[Selection]:
             " same systems' runs in the same order"
         )
     means = test.means()
-    spread = np.round(means.std(axis=1), DECIMALS)
-    for measure, scores in zip(validation.measures, validation.means(), strict=True):
-        best = int(scores.argmax())
-        for other, values, deviation in zip(test.measures, means, spread, strict=True):
-            z = float((values[best] - values.mean()) / deviation) if deviation else None
-            yield Selection(measure, test.runs[best], other, float(values[best]), z)
+    chosen = validation.means().argmax(axis=1)
+    z, z_selected = _z_scores(means, chosen), _z_scores(means[:, chosen])
+    for row, (measure, run) in enumerate(zip(validation.measures, chosen.tolist(), strict=True)):
+        for column, other in enumerate(test.measures):
+            value, scores = float(means[column, run]), (z[column][row], z_selected[column][row])
+            yield Selection(measure, test.runs[run], other, value, *scores)
+
+
+def _z_scores(means: Floats, chosen: Ints | slice = slice(None)) -> list[list[float | None]]:
+    """Return Z-scores over each row, (measures, runs), of the chosen; None if all are equal."""
+    spread = np.round(means.std(axis=1), DECIMALS).tolist()
+    away = (means - means.mean(axis=1, keepdims=True))[:, chosen].tolist()
+    return [
+        [distance / deviation if deviation else None for distance in row]
+        for row, deviation in zip(away, spread, strict=True)
+    ]

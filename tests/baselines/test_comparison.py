@@ -13,7 +13,7 @@ from baselines.comparison.scores import JUDGED, MEASURES, System
 from baselines.core import files, paths
 from baselines.core.params import load
 from momentrank.segments import build_run
-from momentrank.significance import bootstrap, compare
+from momentrank.significance import compare, mean_intervals
 
 SEEDS = (1, 2, 3)
 NDCG = "nDCG(iou=0.5)@20"
@@ -71,7 +71,7 @@ def test_a_cell_is_the_mean_of_seeds_with_interval_deviation_and_p(runs):
         cell = table[System(name, 2)][NDCG]
         assert cell.mean == pytest.approx(columns.mean())
         assert cell.deviation == pytest.approx(np.std(columns.mean(axis=1), ddof=1))
-        [(low, high)] = bootstrap(columns.mean(axis=0)[None], own.rounds, own.confidence, 2024)
+        [(low, high)] = mean_intervals(columns.mean(axis=0)[None], own.rounds, own.confidence, 2024)
         assert (cell.low, cell.high) == (low, high)
         assert low < cell.mean < high
     [alone] = compare(

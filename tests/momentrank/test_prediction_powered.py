@@ -10,7 +10,8 @@ from scipy import stats
 from support.judged_collections import JUDGES, covers, draw, simulate, width
 
 import momentrank as mr
-from momentrank.prediction_powered import effective_number, estimate_mean, t_quantile
+from momentrank.paired_tests import t_quantile
+from momentrank.prediction_powered import effective_number, estimate_mean
 
 SEED = 7
 

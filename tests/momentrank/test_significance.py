@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from momentrank.paired_tests import randomisation, t_test, wilcoxon
-from momentrank.significance import TESTS, bootstrap, compare, holm
+from momentrank.significance import FEW, TESTS, compare, holm, mean_intervals
 
 SETTINGS = {"rounds": 2000, "confidence": 0.95, "seed": 1}
 
@@ -79,10 +79,39 @@ def test_holm_is_its_definition(p_values):
 
 def test_the_bootstrap_interval_is_near_scipys():
     differences = np.random.default_rng(2).normal(0.1, 1, 300)
-    [ours] = bootstrap(differences[None], 5000, 0.95, 5)
+    [ours] = mean_intervals(differences[None], 5000, 0.95, 5)
     theirs = stats.bootstrap((differences,), np.mean, n_resamples=5000, method="percentile",
                              random_state=4).confidence_interval  # fmt: skip
     assert ours == pytest.approx((theirs.low, theirs.high), abs=0.02)
+
+
+def test_few_queries_have_students_interval():
+    differences = np.random.default_rng(2).normal(0.1, 1, (4, FEW - 1))
+    for row, bounds in zip(differences, mean_intervals(differences, 10, 0.9, 5), strict=True):
+        theirs = stats.ttest_1samp(row, 0).confidence_interval(0.9)
+        assert bounds == pytest.approx((theirs.low, theirs.high))
+    assert np.isnan(mean_intervals(np.ones((1, 1)), 10, 0.95, 5)).all(), "one query tells nothing"
+    assert mean_intervals(np.full((1, 3), 0.5), 10, 0.95, 5) == [(0.5, 0.5)]
+
+
+def draw_graded(rng, shape):
+    """Return differences of two runs' nDCG of which some are equal; their mean is 0.05."""
+    values = rng.beta(1, 2, shape) * np.where(rng.random(shape) < 0.4, -1, 1)
+    return np.where(rng.random(shape) < 0.25, 0.0, values), 0.75 * 0.2 / 3
+
+
+def draw_hits(rng, shape):
+    """Return differences of two runs' hits, -1, 0 or 1."""
+    return rng.choice([-1.0, 0.0, 1.0], shape, p=[0.2, 0.5, 0.3]), 0.1
+
+
+@pytest.mark.parametrize("draw", [draw_graded, draw_hits])
+@pytest.mark.parametrize("queries", [10, 20, FEW - 1, FEW, 200])
+def test_intervals_cover_as_often_as_they_say(draw, queries):
+    differences, truth = draw(np.random.default_rng(8), (2000, queries))
+    low, high = np.transpose(mean_intervals(differences, 1000, 0.95, 3))
+    covered = np.mean((low <= truth) & (truth <= high))
+    assert 0.93 <= covered <= 0.97
 
 
 def test_a_comparison_says_what_it_found():

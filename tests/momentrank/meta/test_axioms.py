@@ -6,15 +6,12 @@ import pytest
 from momentrank.errors import UsageError
 from momentrank.formats import Lists
 from momentrank.measures import AP, DCG, AxIoU, MeanP, NCxIoU, R, mIoU, nDCG
-from momentrank.meta.axioms import DEPTH, measure_axioms
+from momentrank.meta.axioms import BETTER, DEPTH, REDUNDANT, measure_axioms
 from momentrank.meta.selection import measure_selection
 from momentrank.meta.systems import Systems
 from momentrank.meta.values import Values
 from momentrank.scoring import Evaluator
 from momentrank.segments import build_qrels, build_run
-
-KEEPING = [AxIoU @ 5, mIoU, AxIoU @ 2, NCxIoU(stop="rbp") @ 5, NCxIoU(stop="uniform") @ 3]
-"""Measures that keep both axioms."""
 
 
 def random_systems(measures, seed=3, queries=12, convention="paper"):
@@ -38,38 +35,47 @@ def select_rows(axioms, axiom):
     return {row.measure: row for row in axioms if row.axiom == axiom}
 
 
-def test_axiou_keeps_both_and_r_the_first_only():
-    axioms = measure_axioms(random_systems([*KEEPING, R(iou=0.5) @ 5]))
-    inv, mon = select_rows(axioms, "INV"), select_rows(axioms, "MON")
-    for measure in KEEPING:
-        assert (inv[repr(measure)].cases > 0) == (measure != mIoU), "mIoU looks at rank 1 alone"
-        assert mon[repr(measure)].cases > 0
-        assert inv[repr(measure)].broken == mon[repr(measure)].broken == 0
-        assert inv[repr(measure)].before is None
-    hit = "R(iou=0.5,strict=True)@5"
-    assert inv[hit].broken == 0
-    assert mon[hit].broken > 0
-    assert mon[hit].after == mon[hit].before
-    assert mon[hit].new_iou > mon[hit].best_above
-
-
 @pytest.mark.parametrize(
-    "measure",
+    ("measure", "inv", "mon"),
     [
-        MeanP(iou=0.3) @ 5,
-        DCG(match="maxiou") @ 5,
-        nDCG(iou=0.3) @ 5,
-        AP(iou=0.3),
-        NCxIoU(stop="err") @ 5,
+        (R(iou=0.5) @ 5, "never", "sometimes"),  # properties 1 and 2 of the supplement
+        (R(iou=0.5) @ 1, "no case", "sometimes"),
+        (MeanP(iou=0.3) @ 5, "sometimes", "sometimes"),  # 3 and 4
+        (DCG(match="maxiou") @ 5, "always", "never"),  # 5 and 6
+        (DCG(match="maxiou"), "always", "never"),
+        (AxIoU @ 5, "never", "never"),  # 7 and 8
+        (AxIoU @ 2, "never", "never"),
+        (mIoU, "no case", "never"),
+        (NCxIoU(stop="uniform") @ 3, "never", "never"),  # as AxIoU, whatever the fixed weights
+        (NCxIoU(stop="rbp") @ 5, "never", "never"),
+        (NCxIoU(stop="rbp", p=0.1) @ 10, "never", "never"),
+        (NCxIoU(stop="err") @ 5, "sometimes", "sometimes"),  # here IoUs decide who stops
+        (nDCG(iou=0.3) @ 5, "sometimes", "sometimes"),
+        (AP(iou=0.3), "sometimes", "sometimes"),
+        (AxIoU(rel=3) @ 5, "never", "never"),
+        (DCG(match="maxiou", rel=3) @ 5, "always", "never"),
     ],
 )
-def test_measures_that_reward_more_than_the_best_moment_break_invariance(measure):
-    rows = select_rows(measure_axioms(random_systems([measure])), "INV")
-    [row] = rows.values()
-    assert row.broken > 0
-    assert row.old_iou <= row.best_above
-    assert row.new_iou <= row.best_above + 1e-9
-    assert abs(row.after - row.before) > 1e-9
+def test_measures_break_what_the_papers_proofs_say(measure, inv, mon):
+    beside = [AxIoU @ 3, DCG(match="maxiou", rel=2)]  # of another `rel`
+    rows = measure_axioms(random_systems([measure, *beside]))
+    for expected, row in zip((inv, mon), rows[::3], strict=True):
+        assert row.measure.startswith(measure.NAME)
+        assert (row.cases == 0) == (expected == "no case")
+        assert (row.broken > 0) == (expected in {"sometimes", "always"})
+        assert (row.broken == row.cases) == (expected in {"always", "no case"})
+        assert (row.before is None) == (not row.broken)
+
+
+def test_an_example_meets_the_conditions_of_its_axiom():
+    rows = measure_axioms(random_systems([MeanP(iou=0.3) @ 5, AP(iou=0.3)]))
+    for row in rows[:2]:
+        assert max(row.old_iou, row.new_iou) <= row.best_above
+        assert abs(row.new_iou - row.old_iou) > 1e-6
+        assert abs(row.after - row.before) > 1e-9
+    for row in rows[2:]:
+        assert row.new_iou > max(row.old_iou, row.best_above)
+        assert row.after <= row.before + 1e-12
 
 
 def iou(a, b):
@@ -78,12 +84,11 @@ def iou(a, b):
 
 
 def test_the_cases_are_those_of_the_definition():
-    """Count, list by list, the ranks at which a result is redundant or can be surpassed."""
+    """Count, list by list, the new results that meet the conditions, with brute-force IoUs."""
     systems = random_systems([AxIoU @ 4, MeanP(iou=0.3) @ 6])
-    axioms = measure_axioms(systems)
+    inv, mon = np.split(np.array([row.cases for row in measure_axioms(systems)]), 2)
+    redundant, better = np.zeros((2, 2), np.int64)
     qrels = systems.evaluator.qrels
-    redundant = {4: 0, 6: 0}
-    better = {4: 0, 6: 0}
     for lists in systems.runs.values():
         run = lists[""]
         for number, name in enumerate(qrels.queries):
@@ -91,21 +96,26 @@ def test_the_cases_are_those_of_the_definition():
                 (qrels.video[row], qrels.start[row], qrels.end[row])
                 for row in np.flatnonzero((qrels.query == number) & (qrels.value >= 1))
             ]
+
+            def rate(moment, truth=truth):
+                return max((iou(moment, wanted) for wanted in truth), default=0.0)
+
             rows = np.flatnonzero(run.query == run.queries.index(name))[:DEPTH]
-            ious = [
-                max(
-                    (iou((run.video[r], run.start[r], run.end[r]), moment) for moment in truth),
-                    default=0,
-                )
-                for r in rows
-            ]
-            for cutoff in (4, 6):
-                for k in range(1, min(cutoff, len(ious)) + 1):
-                    redundant[cutoff] += 2 * (k > 1 and ious[k - 1] <= max(ious[: k - 1]))
-                    better[cutoff] += bool(truth) and max(ious[:k]) < 0.999
-    inv, mon = select_rows(axioms, "INV"), select_rows(axioms, "MON")
-    assert [row.cases for row in inv.values()] == [redundant[4], redundant[6]]
-    assert [row.cases for row in mon.values()] == [better[4], better[6]]
+            ious = [rate((run.video[row], run.start[row], run.end[row])) for row in rows]
+            for k, old in enumerate(ious[:6] if truth else [], 1):
+                above, best = max(ious[: k - 1], default=0.0), max(ious[:k])
+                counts = np.array([k <= 4, True])
+                for number_of, share in enumerate(REDUNDANT):
+                    video, start, end = truth[number_of % len(truth)]
+                    new = rate((video, end - share * above * (end - start), end)) if share else 0.0
+                    redundant += counts * (max(new, old) <= above and abs(new - old) > 1e-6)
+                for number_of, share in enumerate(BETTER):
+                    video, start, end = truth[number_of % len(truth)]
+                    wanted = best + share * (1 - best)
+                    new = rate((video, end - wanted * (end - start), end))
+                    better += counts * (new > best + 1e-6)
+    assert inv.tolist() == redundant.tolist()
+    assert mon.tolist() == better.tolist()
 
 
 def test_an_example_can_be_made_again_by_hand():
@@ -118,7 +128,7 @@ def test_an_example_can_be_made_again_by_hand():
     run = lists[""]
     at = int(np.flatnonzero(run.query == run.queries.index(row.query))[row.rank - 1])
     video = [name if place != at else "nowhere" for place, name in enumerate(run.video)]
-    assert not row.new_iou, "what meets nothing came in its place, not the best result above"
+    assert not row.new_iou, "what meets nothing came in its place"
     names, values = systems.evaluator.per_query({"": run._replace(video=video)})[
         systems.evaluator.measures[0]
     ]
@@ -147,13 +157,22 @@ def values(table, runs="abc"):
 
 
 def test_selection_is_the_best_on_validation_as_z_scores_on_test():
-    validation = values([[[1, 0], [1, 1], [0, 0]], [[0, 0], [0, 0], [0, 0]]])
-    test = values([[[3, 3], [1, 1], [2, 2]], [[5, 5], [5, 5], [5, 5]]], runs="xyz")
+    validation = values([[[1, 0], [1, 1], [0, 0]], *[[[9, 0], [0, 0], [0, 0]]] * 2])
+    test = values([[[3, 3], [1, 1], [2, 2]], *[[[5, 5], [5, 5], [5, 5]]] * 2], runs="xyz")
     rows = list(measure_selection(validation, test))
-    z = (1 - 2) / np.std([3, 1, 2])
-    assert rows[0] == ("m0", "y", "m0", 1.0, pytest.approx(z))
-    assert rows[1] == ("m0", "y", "m1", 5.0, None), "all runs have one value"
-    assert rows[2][:2] == ("m1", "x"), "of equal runs the first"
-    assert rows[2].z == pytest.approx(-z)
+    all_runs, selected = np.array([3, 1, 2]), np.array([1, 3, 3])  # by m0, m1 and m2
+    for row, value in zip(rows[::3], selected.tolist(), strict=True):
+        assert row.value == value
+        assert row.z == pytest.approx((value - all_runs.mean()) / all_runs.std())
+        assert row.z_selected == pytest.approx((value - selected.mean()) / selected.std())
+    assert rows[0][:3] == ("m0", "y", "m0")
+    assert rows[1] == ("m0", "y", "m1", 5.0, None, None), "all runs have one value"
+    assert sum(row.z_selected for row in rows[::3]) == pytest.approx(0)
     with pytest.raises(UsageError, match="3 runs on validation and 2 on test"):
         list(measure_selection(validation, values([[[1], [2]]], runs="ab")))
+
+
+def test_of_equal_runs_the_first_is_selected():
+    tied = values([[[0, 0], [1, 1], [1, 1]]])
+    [row] = measure_selection(tied, tied)
+    assert (row.run, row.z_selected) == ("b", None), "one selected run has no spread"
