@@ -29,6 +29,8 @@ SCALE = 20
 """How much later the results' ends must be than the judged ones to be in another unit."""
 _UNITS = {1000: "milliseconds", 60: "minutes", 25: "frames"}
 _FILE = re.compile(r"^(?:.*[/\\])?(?:v_)?(.*?)(?:\.(?:mp4|mkv|webm|avi|mov|flv|m4v|mpg|wmv))?$")
+_MARKED = re.compile(r"[./\\\s]|^(?:v_|0)")
+"""What only some ids have, and `_FILE` or `_NUMBER` takes away."""
 _NUMBER = re.compile(r"0*(\d+)(?:\.0*)?")
 
 
@@ -107,7 +109,7 @@ def _of_queries(qrels: Segments, run: Segments, *, unmatched: bool) -> Iterator[
 
 
 def _of_videos(qrels: Segments, run: Segments) -> Iterator[str]:
-    judged, retrieved = sorted(set(qrels.video)), sorted(set(run.video))
+    judged, retrieved = [*dict.fromkeys(qrels.video)], [*dict.fromkeys(run.video)]
     ids = find_unmatched(judged, retrieved)
     alike = find_alike(judged, ids.not_in_qrels)
     _require_common("video", judged, ids, alike)
@@ -211,7 +213,10 @@ def plain(name: str) -> str:
     if not name.isascii():
         name = unicodedata.normalize("NFKC", name)
         name = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")
-    match = _FILE.match(name.strip().casefold())
+    text = name.casefold()
+    if not _MARKED.search(text):
+        return text
+    match = _FILE.match(text.strip())
     text = match[1] if match else name
     number = _NUMBER.fullmatch(text)
     return number[1] if number else text
@@ -222,7 +227,9 @@ def find_odd_times(run: Segments, durations: Mapping[str, float]) -> Iterator[tu
 
     `durations` are in seconds, of some videos.
     """
-    length: Floats = np.array([durations.get(video, np.inf) for video in run.video], np.float64)
+    length: Floats = np.full(len(run.video), np.inf)
+    if durations:
+        length = np.array([durations.get(video, np.inf) for video in run.video], np.float64)
     for wrong, what in (
         (run.start < 0, "start before 0"),
         (run.end > length + SLACK, "end after their video"),

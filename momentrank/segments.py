@@ -8,7 +8,7 @@ rank. As frames they have the columns `query_id, video_id, start, end`, and `lev
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import compress, count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -208,29 +208,22 @@ def find_repeats(segments: Segments) -> tuple[Ints, Ints]:
 
     Results that can't be read have no video; they repeat nothing.
     """
-    none = np.empty(0, np.int64)
-    if not _may_repeat(segments):
-        return none, none
-    video = Numbers([""]).encode(segments.video)
-    keys = (segments.end, segments.start, video, segments.query)
-    order = np.lexsort(keys)
-    columns = np.stack(keys)[:, order]
-    same = (columns[:, 1:] == columns[:, :-1]).all(axis=0) & (video[order[1:]] > 0)
-    same = np.concatenate([[False], same])
-    start = np.maximum.accumulate(np.where(same, 0, np.arange(len(order))))
-    again = np.sort(order[same])
-    first = np.empty(len(order), np.int64)
-    first[order] = order[start]
-    return again, first[again]
-
-
-def _may_repeat(segments: Segments) -> bool:
-    """Tell whether two segments may share their query, start and end; False is certain."""
     keys = segments.query.astype(np.uint64) * _ODD[0]
     for odd, times in zip(_ODD[1:], (segments.start, segments.end), strict=True):
         keys ^= (times + 0.0).view(np.uint64) * odd  # wraps around; -0.0 is 0.0
-    keys.sort()
-    return bool((keys[1:] == keys[:-1]).any())
+    order = np.argsort(keys)
+    same = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
+    rows = np.union1d(order[same], order[same + 1]).tolist()  # few: those whose hashes are equal
+    firsts: dict[tuple[int, str, float, float], int] = {}
+    pairs = []
+    for row in rows:
+        video = segments.video[row]
+        key = int(segments.query[row]), video, float(segments.start[row]), float(segments.end[row])
+        first = firsts.setdefault(key, row)
+        if first != row and video:
+            pairs.append((row, first))
+    again, first_rows = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return again, first_rows
 
 
 def distinct(segments: Segments) -> Segments:
@@ -245,6 +238,8 @@ def distinct(segments: Segments) -> Segments:
 
 def read_ids(values: Sequence[object], name: str) -> list[str]:
     """Return a column of ids as strings; whole numbers are integers."""
+    if set(map(type, values)) == {str} and "" not in values:
+        return cast("list[str]", list(values))
     texts = [id_text(value) for value in values]
     if not all(texts):
         row = next(row for row, text in enumerate(texts) if not text)
