@@ -197,7 +197,7 @@ def refuse_useless(result: Corpus, params: Ingest) -> None:
             f" {rejected.DURATIONS.get(params.corpus, rejected.REMOVE_DURATIONS)}"
         )
     if unusable / rows > limit or unusable == rows:
-        problem, remedy = f"none of the {rows} rows can be used", "check ingest.corpus and the keys named"
+        problem, remedy = f"none of the {rows} rows can be used", "check ingest.corpus"
         if unusable < rows:
             problem = f"{unusable} of {rows} rows can't be used, more than ingest.max_rejected"
             problem, remedy = f"{problem} ({limit:.2%})", rejected.REMEDY

@@ -133,10 +133,8 @@ def refuse_texts(frozen: pd.DataFrame) -> None:
         SplitError: so it is; it names their ids.
     """
     for name, query in zip(frozen["query_id"], frozen["query"], strict=True):
-        if unreadable := list_unreadable(query):
-            raise SplitError(
-                f"{tables.FROZEN_QUERIES.path}: {name} contains {unreadable[0]}: remove it"
-            )
+        if marks := list_unreadable(query):
+            raise SplitError(f"{tables.FROZEN_QUERIES.path}: {name} contains {marks[0]}: remove it")
     equal = frozen[text_key(frozen["query"]).duplicated(keep=False)]
     if len(equal):
         ids = ", ".join(equal["query_id"])

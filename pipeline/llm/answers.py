@@ -184,8 +184,7 @@ def _find_error(body: object) -> object:
     first = choices[0] if isinstance(choices, list) and choices else body
     error = body.get("error") or (first.get("error") if isinstance(first, dict) else None)
     error = error or body.get("errors")
-    if isinstance(error, list) and error:
-        error = error[0]
+    error = error[0] if isinstance(error, list) and error else error
     said = first is body and any(isinstance(body.get(name), str) for name in ("message", "detail"))
     return body if said and not isinstance(error, str | dict) else error
 
