@@ -42,6 +42,7 @@ from momentrank.errors import UsageError
 from pipeline.campaign.phases import require_campaign
 from pipeline.core import cli, csv_files, files, git, tables
 from pipeline.core.params import load
+from pipeline.core.text import reveal
 
 LEAD = tables.WORK / "lead"
 """It is about single people: git ignores it, and no cache stores it."""
@@ -60,7 +61,7 @@ def run_invite(options: argparse.Namespace) -> None:
     invited = list(invitations.invite(connection, load()))
     if options.csv is None:
         lines = (line for invitation in invited for line in invitations.text(invitation))
-        sys.stdout.writelines(f"{line}\n" for line in lines)
+        sys.stdout.writelines(f"{reveal(line)}\n" for line in lines)
         return
     write_private(options.csv, pd.DataFrame(invited, columns=invitations.Invitation._fields))
     cli.log(f"{options.csv}: {len(invited)} invitations, with addresses; only you can read it")

@@ -1,4 +1,4 @@
-"""Ids and keys as files write them.
+"""Ids and keys as files write them, and as a terminal shows them.
 
 An id may contain any character. In text files it is percent-encoded, so that one id is one field.
 In JSON ids may be integers; in TVR-Ranking's JSON a query's id must be one, since its training
@@ -109,6 +109,17 @@ def as_integers(ids: Iterable[str]) -> list[int] | list[str]:
     """
     texts = list(ids)
     return list(map(int, texts)) if all(map(_INTEGER.fullmatch, texts)) else texts
+
+
+def reveal(text: str) -> str:
+    r"""Return text for a terminal: what would steer it, or not be seen, is written `\x1b`."""
+    return text if text.isprintable() else "".join(map(_escape, text))
+
+
+def _escape(character: str) -> str:
+    if character.isprintable() or character in "\n\t":
+        return character
+    return character.encode("unicode_escape").decode()
 
 
 def is_utf8(text: str) -> bool:

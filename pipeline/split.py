@@ -24,6 +24,7 @@ from pipeline.core.captions import name_query, text_key
 from pipeline.core.params import load
 from pipeline.core.sections import Split
 from pipeline.core.storage.database import Database, open_database
+from pipeline.core.text import list_unreadable
 
 
 class SplitError(MomentRankError):
@@ -57,7 +58,7 @@ def split(pool: pd.DataFrame, frozen: pd.DataFrame, params: Split) -> Queries:
         SplitError: fewer distinct texts than `val` + `test`, two frozen queries are equal, or two
             texts have the same id.
     """
-    refuse_equal(frozen)
+    refuse_texts(frozen)
     hashed = _add_hashes(pool, params)
     distinct = hashed.sort_values("moment_id").drop_duplicates("hash")
     drawn = frozen if len(frozen) else draw(distinct.sort_values("hash"), len(distinct), params)
@@ -80,7 +81,7 @@ def split(pool: pd.DataFrame, frozen: pd.DataFrame, params: Split) -> Queries:
 
 def split_large(database: Database, frozen: pd.DataFrame, params: Split) -> LargeQueries:
     """Do what `split` does for a `pool` that is a table or view of a database."""
-    refuse_equal(frozen)
+    refuse_texts(frozen)
     pool = database.frames("select moment_id, caption from pool")
     database.load("hashed", (_add_hashes(some, params) for some in pool))
     database.run("create view texts as select distinct hash from hashed")
@@ -125,12 +126,15 @@ def _first_texts(database: Database, params: Split) -> pd.DataFrame:
     )
 
 
-def refuse_equal(frozen: pd.DataFrame) -> None:
-    """Stop if two frozen queries have the same text.
+def refuse_texts(frozen: pd.DataFrame) -> None:
+    """Stop if a frozen query can't be read as it is, or two have the same text.
 
     Raises:
-        SplitError: they do; it names their ids.
+        SplitError: so it is; it names their ids.
     """
+    for name, query in zip(frozen["query_id"], frozen["query"], strict=True):
+        if marks := list_unreadable(query):
+            raise SplitError(f"{tables.FROZEN_QUERIES.path}: {name} contains {marks[0]}: remove it")
     equal = frozen[text_key(frozen["query"]).duplicated(keep=False)]
     if len(equal):
         ids = ", ".join(equal["query_id"])

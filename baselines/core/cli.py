@@ -9,6 +9,7 @@ from typing import Any
 from tqdm import tqdm
 
 from momentrank.errors import MomentRankError
+from momentrank.ids import reveal
 
 EVERY = 30.0
 """Seconds between progress lines in a log."""
@@ -30,7 +31,7 @@ def run_command(work: Callable[[], None]) -> None:
     try:
         work()
     except MomentRankError as exc:
-        sys.stderr.write(f"error: {exc}\n")
+        sys.stderr.write(f"error: {reveal(str(exc))}\n")
         sys.exit(exc.exit_code)
     except KeyboardInterrupt:
         sys.stderr.write("interrupted: finished work is kept; the next run continues from there\n")
@@ -39,7 +40,7 @@ def run_command(work: Callable[[], None]) -> None:
 
 def log(text: str) -> None:
     """Write one line to standard error, above any progress bar."""
-    tqdm.write(text, file=sys.stderr)
+    tqdm.write(reveal(text), file=sys.stderr)
 
 
 def progress(

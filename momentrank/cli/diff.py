@@ -24,6 +24,7 @@ from momentrank.collection.versions import Change, list_changes, parse_version, 
 from momentrank.conventions import get
 from momentrank.formats import Lists, load_lists
 from momentrank.formats.source import count
+from momentrank.ids import reveal
 from momentrank.measures import Measure
 from momentrank.measures.parse import parse_measures
 from momentrank.mismatches import NoOverlapError
@@ -65,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
         sys.stdout.write(json.dumps(_as_json(old, new, changes, splits, scores), indent=2) + "\n")
     else:
         shown = sys.maxsize if options.all else SHOWN
-        sys.stdout.writelines(_show(old, new, changes, splits, shown))
+        sys.stdout.writelines(map(reveal, _show(old, new, changes, splits, shown)))
         sys.stdout.writelines(_show_scores(scores, named.runs))
     if parse_version(new.version) >= parse_version(least):
         return 0

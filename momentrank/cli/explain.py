@@ -23,7 +23,7 @@ from momentrank.explanation import (
     default_measure,
     explain,
 )
-from momentrank.ids import decode_id, own_ids
+from momentrank.ids import decode_id, own_ids, reveal
 from momentrank.measures.parse import parse_measure
 from momentrank.scoring import Evaluator
 
@@ -75,7 +75,7 @@ def text(explanation: Explanation, source: dict[str, str]) -> str:
         for number, row in enumerate(explanation.truth, start=1)
     ]
     truth = tables.align_columns([TRUTH, *judged])
-    lines = [f"\n{line}\n" for line in (explanation.summary, explanation.counts)]
+    lines = [f"\n{reveal(line)}\n" for line in (explanation.summary, explanation.counts)]
     return "".join([*tables.header(source, "table"), *lines, "\n", *ranking, "\n", *truth])
 
 
@@ -123,8 +123,8 @@ def page(explanation: Explanation, source: dict[str, str]) -> str:
         [row.video for row in explanation.ranking] + [row.video for row in explanation.truth]
     )
     return PAGE.substitute(
-        query=escape(explanation.query),
-        summary=escape(explanation.summary),
+        query=_escape(explanation.query),
+        summary=_escape(explanation.summary),
         counts=explanation.counts,
         columns="".join(f"<th>{name}" for name in COLUMNS),
         key="".join(
@@ -132,14 +132,18 @@ def page(explanation: Explanation, source: dict[str, str]) -> str:
         ),
         rows="".join(_row(row) for row in explanation.ranking),
         videos="".join(_video(name, explanation) for name in videos),
-        source="; ".join(f"{escape(name)} {escape(value)}" for name, value in source.items()),
+        source="; ".join(f"{_escape(name)} {_escape(value)}" for name, value in source.items()),
     )
+
+
+def _escape(text: str) -> str:
+    return escape(reveal(text))
 
 
 def _row(row: RankedResult) -> str:
     cells = "".join(f'<td class="n">{cell}</td>' for cell in row.cells)
     moment = f"{row.start:.2f}\u2013{row.end:.2f} s"
-    return f'<tr><td class="n">{row.rank}<td>{escape(row.video)}<td>{moment}{cells}</tr>\n'
+    return f'<tr><td class="n">{row.rank}<td>{_escape(row.video)}<td>{moment}{cells}</tr>\n'
 
 
 def _video(name: str, explanation: Explanation) -> str:
@@ -148,7 +152,7 @@ def _video(name: str, explanation: Explanation) -> str:
     last = max([row.end for row in results] + [row.end for _, row in truth]) or 1.0
     bars = [_bar(row, last, row.level, f"rank {row.rank}") for row in results]
     bars += [_bar(row, last, row.level, f"judged #{n}, level {row.level}") for n, row in truth]
-    return f"<h3>{escape(name)} <small>0 to {last:.1f} s</small></h3>" + "".join(bars)
+    return f"<h3>{_escape(name)} <small>0 to {last:.1f} s</small></h3>" + "".join(bars)
 
 
 def _bar(row: RankedResult | JudgedSegment, last: float, level: int | None, label: str) -> str:

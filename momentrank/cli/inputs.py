@@ -17,6 +17,7 @@ from momentrank.errors import UsageError
 from momentrank.formats.read import Lists, RunOptions, Warn
 from momentrank.formats.source import sha256_of
 from momentrank.formats.text import Time
+from momentrank.ids import reveal
 from momentrank.measures import REGISTRY, Judged, Measure, nDCG
 from momentrank.scoring import Evaluator
 from momentrank.significance import SEED
@@ -68,7 +69,7 @@ class Named(NamedTuple):
 
 
 def warn(text: str) -> None:
-    sys.stderr.write(f"momentrank: {text}\n")
+    sys.stderr.write(f"momentrank: {reveal(text)}\n")
 
 
 def add_files(parser: argparse.ArgumentParser) -> None:

@@ -19,6 +19,7 @@ from typing import NoReturn
 
 from momentrank import __version__
 from momentrank.errors import MomentRankError
+from momentrank.ids import reveal
 
 VERBS = ("evaluate", "compare", "meta", "explain", "validate", "convert", "diff")
 STOPPED = 130
@@ -76,8 +77,8 @@ def main(arguments: Sequence[str] | None = None, *, end: Callable[[int], int] = 
 
 
 def _fail(message: str, code: int) -> int:
-    for line in message.splitlines():
-        sys.stderr.write(f"momentrank: {line}\n")
+    for line in message.split("\n"):
+        sys.stderr.write(f"momentrank: {reveal(line)}\n")
     return code
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from momentrank.ids import reveal
 from momentrank.measures import DCG, Judged, Measure
 from momentrank.measures.counts import Count
 
@@ -46,10 +47,11 @@ def write(rows: Iterable[Row], fmt: str) -> Iterator[str]:
 def header(source: Mapping[str, str], fmt: str) -> Iterator[str]:
     """Yield the comment lines above a table that say where its numbers come from."""
     before, after = {"markdown": ("<!-- ", " -->"), "latex": ("% ", "")}.get(fmt, ("# ", ""))
-    return (f"{before}{name}: {value}{after}\n" for name, value in source.items())
+    return (f"{before}{name}: {reveal(value)}{after}\n" for name, value in source.items())
 
 
-def align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def align_columns(rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    rows = [[reveal(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
@@ -101,7 +103,7 @@ def _show(
         texts = []
         for cell in row:
             text, above = (
-                "".join(letters.get(letter, letter) for letter in content)
+                "".join(letters.get(letter, letter) for letter in reveal(content))
                 for content in (cell.text, cell.above)
             )
             text = text.join(bold) if cell.best else text

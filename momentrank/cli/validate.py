@@ -16,6 +16,7 @@ from momentrank.cli import inputs
 from momentrank.cli.inputs import provenance
 from momentrank.conventions import CONVENTIONS
 from momentrank.errors import MomentRankError
+from momentrank.ids import reveal
 from momentrank.submission import Findings
 
 
@@ -40,7 +41,8 @@ def run(options: argparse.Namespace) -> int:
             problems = _report(options, path, truth)
         except MomentRankError as exc:
             problems = [str(exc)]
-        sys.stderr.writelines(f"momentrank: {problem}\n" for problem in problems)
+        for problem in problems:
+            inputs.warn(problem)
         wrong += bool(problems)
     return 1 if wrong else 0
 
@@ -49,13 +51,13 @@ def _report(options: argparse.Namespace, path: Path, truth: formats.Truth | None
     """Print what a file is; return what is wrong with it."""
     content, lists = inputs.examine(options, path, truth)
     levels = ", ".join(f"{n} of level {level}" for level, n in sorted(content.levels.items()))
-    sys.stdout.write(f"{path}: {content.kind} ({content.format}): {content.counted}")
+    sys.stdout.write(f"{reveal(str(path))}: {content.kind} ({content.format}): {content.counted}")
     sys.stdout.write(f": {levels}\n" if levels else "\n")
-    sys.stdout.writelines(f"  {remark}\n" for remark in content.remarks)
+    sys.stdout.writelines(f"  {reveal(remark)}\n" for remark in content.remarks)
     notes = Findings([], [])
     if content.kind == "run" and (options.convention or truth):
         notes = inputs.find_problems(options, lists, content, truth)
-        sys.stdout.writelines(f"  {remark}\n" for remark in notes.remarks)
+        sys.stdout.writelines(f"  {reveal(remark)}\n" for remark in notes.remarks)
     source = provenance(path, "")
     names = ("momentrank", "qrels_sha256", "release")
     hashes = (f"{name.removeprefix('qrels_')} {source[name]}" for name in names)

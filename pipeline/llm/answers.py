@@ -86,7 +86,9 @@ class _Message(_Lenient):
         texts = (part.get("text") for part in fields if part.get("type", "text") in _TEXT_PARTS)
         content = "".join(text for text in texts if isinstance(text, str)) or None
         refused = (part.get("refusal") for part in fields)
-        return {**message, "content": content, "refusal": next(filter(None, refused), None)}
+        thoughts = [part for part in fields if part.get("type") in _INSTEAD[THOUGHTS]]
+        joined = {"content": content, "refusal": next(filter(None, refused), None)}
+        return message | joined | ({THOUGHTS: thoughts} if thoughts else {})
 
     def find_end(self, reason: str | None) -> str | None:
         """Return why the message ends: what it has in place of content, or the server's reason."""
@@ -141,7 +143,7 @@ def parse(body: object, watched: str | None = None) -> Answer:
         completion = _Completion.model_validate(body)
         choice = completion.choices[0]
     except (ValidationError, IndexError):
-        raise CallFailed(outcomes.BROKEN_RESPONSE, f"no chat completion: {body}") from None
+        raise outcomes.from_error(f"no chat completion: {body}") from None
     message = choice.message
     alternatives = find_alternatives(choice.logprobs, watched) if watched else None
     counts = _token_counts(completion.usage)
@@ -160,8 +162,8 @@ def _parse_text(text: str) -> object:
     except (ValueError, RecursionError):
         pass
     if not _STREAM.match(text):
-        failure = f"the response is not JSON: {text.strip()}" if text.strip() else "no content"
-        raise CallFailed(outcomes.BROKEN_RESPONSE, failure)
+        said = text.strip()
+        raise outcomes.from_error(f"the response is not JSON: {said}" if said else "no content")
     for line in text.splitlines():
         with suppress(ValueError, RecursionError):
             if error := _find_error(json.loads(line.partition(":")[2])):
@@ -174,11 +176,15 @@ def _parse_text(text: str) -> object:
 
 def _find_error(body: object) -> object:
     """Return the error in a body: its own, its choice's, or itself, if it is one."""
+    if isinstance(body, list) and body:
+        return _find_error(body[0])
     if not isinstance(body, dict):
         return None
     choices = body.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else body
     error = body.get("error") or (first.get("error") if isinstance(first, dict) else None)
+    error = error or body.get("errors")
+    error = error[0] if isinstance(error, list) and error else error
     said = first is body and any(isinstance(body.get(name), str) for name in ("message", "detail"))
     return body if said and not isinstance(error, str | dict) else error
 

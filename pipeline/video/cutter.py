@@ -1,11 +1,11 @@
 """Clips: their format, and cutting an interval out of a video, accurate to the frame.
 
-A frame lasts until the next one, as in a player. Where frames come at a steady rate, the first
-frame of a clip is the first one at or after the start, and its last frame the last one before the
-end. Elsewhere (a frame stands still, the picture starts late or changes its size) the clip is cut
-again: it begins with the frame shown at the start, and its last frame lasts to the end. Frames are
-selected by their own time, because a seek lands where the container's index points; if that is too
-late, the video is read from the beginning.
+A frame lasts until the next one, as in a player. Where six frames a second or more come at a steady
+rate, the first frame of a clip is the first one at or after the start, and its last frame the last
+one before the end. Elsewhere (a frame stands still, the picture starts late or changes its size)
+the clip is cut again: it begins with the frame shown at the start, and its last frame lasts to the
+end. Frames are selected by their own time, because a seek lands where the container's index points;
+if that is too late, the video is read from the beginning.
 """
 
 import math

@@ -80,7 +80,8 @@ def read_sound_end(path: Path, after: float) -> float:
     A file that is cut off ends where its data does, whatever its header says.
     """
     seek = ["-copyts", "-start_at_zero", "-ss", f"{max(after - 1, 0):.6f}"]
-    packets = ["-map", "0:a:0", "-c", "copy", "-f", "framecrc", "-"]
+    # With the picture, or the times of an MPEG stream would count from the start of its sound.
+    packets = ["-map", "0:a:0", "-map", "0:V:0?", "-c", "copy", "-f", "framecrc", "-"]
     table = _run([*seek, *ONLY_FILES, "-i", f"file:{path}", *packets]).stdout
     tick = _TICK.search(table)
     ends = [int(pts) + int(duration) for pts, duration in _PACKET.findall(table)]

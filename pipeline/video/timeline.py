@@ -9,13 +9,11 @@ from typing import NamedTuple
 HALF_A_MICROSECOND = Fraction(1, 2_000_000)
 """A frame this little before a time counts as at that time: 13/12 s is 1.083333 s."""
 _MILLISECOND = Fraction(1, 1000)
-_LONGEST_STEP = Fraction(1, 2)
-"""Seconds: a frame that lasts longer stands still, even if all the others do, too."""
+_LONGEST_STEP = Fraction(1, 8)
+"""Seconds: a frame that lasts more than half as long again stands still, even if all do."""
 _REPEAT = Fraction(1, 25)
 """Seconds before the end at which a frame that stands until then is repeated: not every program
 knows how long the last frame of a file lasts."""
-_SHORT_STEP = Fraction(1, 8)
-"""Seconds: a last frame is not repeated if it lasts for less than one and a half such steps."""
 
 _CLOCK = re.compile(r"config in time_base: (\d+)/(\d+)")
 _FRAME = re.compile(r" n: *\d+ pts: *(-?\d+) (?:.*? duration: *(\d+) )?")
@@ -89,7 +87,7 @@ class Showing(NamedTuple):
     def repeat(self) -> Fraction | None:
         """How long before the end the last frame is repeated, if it stands until then."""
         rest = self.rest
-        stands = 2 * rest > 3 * min(self.step, _SHORT_STEP)
+        stands = 2 * rest > 3 * self.step
         return min(_REPEAT, rest / 2) if stands else None
 
     @property
@@ -152,7 +150,7 @@ class Timeline:
         return Showing(low, high, shown, self.usual_step()) if shown else None
 
     def usual_step(self) -> Fraction:
-        """Return the usual time between two frames that follow soon, at most half a second."""
+        """Return the usual time between two frames that follow soon, at most `_LONGEST_STEP`."""
         steps = sorted(b.time - a.time for a, b in pairwise(self._forward))
         steps = steps or [frame.duration for frame in self.frames if frame.duration]
         return min([*steps[len(steps) // 4 :], _LONGEST_STEP])

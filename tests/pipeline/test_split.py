@@ -93,6 +93,14 @@ def test_frozen_queries_of_equal_text_are_refused():
         draw_split(DISTINCT, frozen=tables.QUERIES.check(pd.DataFrame(queries)))
 
 
+@pytest.mark.parametrize("character", ["\x1b", "\u202e", "\u200b", "\ue000"])
+def test_a_frozen_query_with_a_character_that_nobody_sees_is_refused(character):
+    queries = {"query_id": ["a"], "query": [f"He {character}waves."], "split": "val"}
+    frozen = tables.QUERIES.check(pd.DataFrame(queries | {"moment_id": None}))
+    with pytest.raises(SplitError, match=rf"queries\.csv: a contains U\+{ord(character):04X}"):
+        draw_split(DISTINCT, frozen=frozen)
+
+
 def test_a_frozen_training_query_is_refused(tmp_path):
     path = tmp_path / "queries.csv"
     path.write_text("query_id,query,split,moment_id\nq1,He waves.,train,m1\n")

@@ -6,6 +6,7 @@ from typing import NamedTuple, Self
 import pandas as pd
 
 from pipeline.core import tables
+from pipeline.core.text import strip_unreadable
 from pipeline.names import truecase
 from pipeline.names.base import Span
 
@@ -73,4 +74,4 @@ def keys_of(name: str) -> Key:
 
 
 def _keys(names: Iterable[str]) -> frozenset[Key]:
-    return frozenset(key for key in map(keys_of, names) if key)
+    return frozenset(key for key in map(keys_of, map(strip_unreadable, names)) if key)

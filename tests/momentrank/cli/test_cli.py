@@ -232,6 +232,22 @@ def test_any_terminal_can_show_any_id(files, capsys):
     assert done.returncode == 0, done.stderr
 
 
+def test_no_id_steers_the_terminal(files, capsys):
+    """Ids may contain anything: an escape sequence, or a mark that turns the text around."""
+    (files / "u.qrels").write_text("q1 Q0 v\x1b[2J 0 1 1\nq1 Q0 w 2 3 1\n")
+    (files / "u.run").write_text(
+        "q1 Q0 v\u202e 0 1 1 1 t\nq\x1b[31m Q0 w 2 3 1 1 t\nq1 Q0 w 2 3 2 0 t\n"
+    )
+    command = ("u.qrels", "u.run", "q1", "nDCG(iou=0.5)@10")
+    shown = "".join(call(capsys, "explain", *command))
+    assert all(text in shown for text in (r"v\x1b[2J", r"v\u202e", r"q\x1b[31m"))
+    call(capsys, "explain", *command, "--html", "q1.html")
+    shown += (files / "q1.html").read_text()
+    shown += "".join(call(capsys, "evaluate", "u.qrels", "no\x1b[31m.run", code=1))
+    shown += "".join(call(capsys, "validate", "u.run"))
+    assert not {"\x1b", "\u202e"} & set(shown)
+
+
 def test_explain_shows_what_took_what(files, capsys):
     out = call(capsys, "explain", "test.qrels", "a.run", "q1").out
     first = next(line for line in out.splitlines() if line.startswith("1 "))

@@ -120,6 +120,10 @@ def test_an_answer_is_good_whatever_its_usage_says(usage, counted):
         ('data: {"error": {"code": 503, "message": "Up."}}', outcomes.SERVER_ERROR, "Up."),
         (": ping\n\ndata: {}\n\n", outcomes.BROKEN_RESPONSE, "event stream"),
         ({"odd": 1}, outcomes.BROKEN_RESPONSE, "{'odd': 1}"),
+        ([{"error": {"code": 429, "message": "Used up."}}], outcomes.RATE_LIMITED, "Used up."),
+        ({"errors": [{"code": 401, "message": "Who?"}]}, outcomes.UNAUTHORIZED, "Who?"),
+        ({"fault": {"text": "Rate limit hit"}}, outcomes.RATE_LIMITED, "Rate limit hit"),
+        ("Too many requests, wait", outcomes.RATE_LIMITED, "Too many requests, wait"),
     ],
 )
 def test_an_error_with_status_200_is_what_it_says(error, outcome, sentence):
@@ -138,6 +142,7 @@ def test_an_error_with_status_200_is_what_it_says(error, outcome, sentence):
         ({"content": "%", "reasoning_content": "Hm", "tool_calls": []}, "stop", None),
         ({"content": [{"type": "refusal", "refusal": "No."}]}, "stop", outcomes.REFUSED),
         ({"content": None, "reasoning_content": "Hm"}, "length", outcomes.ONLY_THOUGHTS),
+        ({"content": [{"type": "thinking", "thinking": "Hm"}]}, "stop", outcomes.ONLY_THOUGHTS),
         ({"content": "", "reasoning": "Hm"}, "stop", outcomes.ONLY_THOUGHTS),
         ({"content": "<think>Hm %"}, "length", outcomes.ONLY_THOUGHTS),
         ({"content": "<think>Hm</think>\n"}, "stop", outcomes.ONLY_THOUGHTS),

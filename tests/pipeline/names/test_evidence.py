@@ -212,7 +212,7 @@ def test_the_cast_overrules_all_evidence():
 
 
 def test_a_name_of_the_cast_is_found_where_the_tagger_misses_it():
-    cast = Cast.from_table(pd.DataFrame({"name": ["Nora Quux"], "gender": ["female"]}))
+    cast = Cast.from_table(pd.DataFrame({"name": ["No\u200bra Quux"], "gender": ["female"]}))
     texts = ["They look at Nora Quux's hat.", "They look at nora quux."]
     assert find_names(NameFinder(Blind(), texts, cast), texts) == [["Nora Quux"], ["nora quux"]]
 

@@ -38,6 +38,7 @@ KINDS = {
     "recording": r"select=lt(n\,20)+gte(n\,60)",  # 19 is shown from 1.58 s to 5 s
     "slides": r"select=not(mod(n\,24))",  # one every 2 s
     "telephone": r"select=lt(mod(n*n\,11)\,5)",  # no rate at all
+    "meeting": r"select=not(mod(n\,4))",  # three a second, at a steady rate
 }
 CODECS = {
     "mp4": ("-c:v", "libx264", "-bf", "2"),
@@ -95,7 +96,7 @@ def test_a_frame_lasts_until_the_next(make_video, tmp_path, kind, container, sty
 
 
 @pytest.mark.parametrize("style", FORMATS)
-@pytest.mark.parametrize("kind", ["recording", "slides"])
+@pytest.mark.parametrize("kind", ["recording", "slides", "meeting"])
 def test_a_clip_within_stills_is_exact(make_video, tmp_path, kind, style):
     video, clip_format = make_video(kind, "mp4"), FORMATS[style]
     clip = tmp_path / f"clip{clip_format.suffix}"
@@ -163,7 +164,7 @@ def test_sound_that_starts_late_is_heard_when_it_is(numbered, tmp_path, containe
     """The sound track starts at 2.5 s."""
     late, clip = tmp_path / f"late.{container}", tmp_path / "clip.sound.mp4"
     both = ("-map", "0:v", "-map", "1:a", "-c:v", "copy")
-    convert(numbered, late, *both, before=("-itsoffset", "2.5", "-f", "lavfi", "-i", "sine=d=5"))
+    convert(numbered, late, *both, before=("-itsoffset", "2.5", "-f", "lavfi", "-i", "sine=d=8"))
     for start, end in ((1.0, 4.0), (2.0, 3.5), (3.0, 5.0)):
         assert cut(late, Interval(start, end), end, FORMATS["sound"], clip) is None
         assert_shows(clip, late, start, end, "sound")
@@ -171,6 +172,8 @@ def test_sound_that_starts_late_is_heard_when_it_is(numbered, tmp_path, containe
     assert cut(late, Interval(0.5, 1.5), 1.5, FORMATS["sound"], clip) is None
     assert streams(clip)[0] == "Video"
     assert_shows(clip, late, 0.5, 1.5, "sound")
+    assert cut(late, Interval(9.0, 10.4), 10.4, FORMATS["mp4"], clip) is None  # the last frame
+    assert cut(late, Interval(9.0, 10.7), 10.7, FORMATS["mp4"], clip) == "too-short"
 
 
 # Other sizes

@@ -92,8 +92,9 @@ def test_frames_are_steady_but_where_a_still_meets_an_edge(start, end, is_steady
 def test_a_slide_is_a_still_even_if_all_frames_are_slides():
     timeline = Timeline(write_showinfo([(k * 5, 5) for k in range(4)], Fraction(1)))
     assert not timeline.watch(5, 10).is_steady
-    thirds = Timeline(write_showinfo([(k, 1) for k in range(9)], Fraction(1, 3)))
-    assert thirds.watch(1.0, 2.0).is_steady  # a slow rate is a rate
+    for rate, is_steady in ((3, False), (5, False), (6, True), (12, True)):
+        frames = Timeline(write_showinfo([(k, 1) for k in range(40)], Fraction(1, rate)))
+        assert frames.watch(1.01, 2.0).is_steady is is_steady
 
 
 @pytest.mark.parametrize("is_before", [True, False])
