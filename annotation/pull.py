@@ -35,7 +35,7 @@ OF_EXAM = (tables.EXAM, tables.EXAM_ANSWERS, tables.QUALIFICATIONS)
 
 def main(options: argparse.Namespace) -> None:
     """Pull, if a campaign is open and a server is configured."""
-    for option in ("accept-loss", "trust-imported"):
+    for option in ("accept-loss", "trust-imported", "take-set-aside"):
         if getattr(options, option.replace("-", "_")):
             check_state(f"annotation.pull --{option}")
     for table in (*OUTPUTS, *OF_EXAM):

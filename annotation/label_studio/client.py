@@ -39,7 +39,7 @@ ONCE: "RequestOptions" = {"max_retries": 0, "timeout_in_seconds": TIMEOUT_SECOND
 SOMETIMES: "RequestOptions" = {"max_retries": 2, "timeout_in_seconds": TIMEOUT_SECONDS}
 READINGS = 4
 """How often to read a list of projects that gets shorter while it is read."""
-EXPORTS = "api/storages/export/"
+EXPORTS, VIEWS = "api/storages/export/", "api/dm/views/"
 DATE_PRECISION = timedelta(seconds=1)
 """Of the header `Date`."""
 CHANGED = "%Y-%m-%dT%H:%M:%S.%fZ"
@@ -126,7 +126,7 @@ class LabelStudio:
             )
 
     def attachments(self, project: Project) -> list[Attachment]:
-        """Return the storages, webhooks and models of a project."""
+        """Return the storages, webhooks and models of a project, and the views that hide tasks."""
         found = []
         for kind, base in (("import storage", "api/storages/"), ("export storage", EXPORTS)):
             items = self._request("GET", base.rstrip("/") if base == EXPORTS else base, project)
@@ -134,11 +134,13 @@ class LabelStudio:
         for kind, base in (("webhook", "api/webhooks/"), ("model", "api/ml/")):
             items = self._request("GET", base, project)
             found += [Attachment.parse_address(kind, base, item) for item in items.json()]
-        return found
+        items = self._request("GET", VIEWS, project).json()
+        views = (Attachment.parse_view("view", VIEWS, item) for item in items)
+        return [*found, *filter(None, views)]
 
     def detach(self, attachment: Attachment) -> None:
         """Delete something attached to a project."""
-        end = "/" if attachment.kind == "webhook" else ""
+        end = "/" if attachment.kind in {"webhook", "view"} else ""
         self._request("DELETE", f"{attachment.path}{end}")
 
     def now(self) -> datetime:

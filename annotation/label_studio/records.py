@@ -85,9 +85,10 @@ class Project(NamedTuple):
 
 
 class Attachment(NamedTuple):
-    """Something attached to a project: a storage, a webhook or a model, and when it was made.
+    """Something attached to a project (a storage, webhook, model or view), and when it was made.
 
-    `location` is where a storage has its files; `path` is its own address in the API.
+    `location` is where a storage has its files, and a view's title; `path` is its own address in
+    the API. When a view was made, the server does not say.
     """
 
     kind: str
@@ -97,7 +98,8 @@ class Attachment(NamedTuple):
 
     def __str__(self) -> str:
         """Say what it is, where it leads, and when it was made."""
-        return f"{self.kind} {self.location!r} (created {self.created_at[:19]})"
+        made = f" (created {self.created_at[:19]})" if self.created_at else ""
+        return f"{self.kind} {self.location!r}{made}"
 
     @classmethod
     def parse_storage(cls, kind: str, base: str, item: Mapping[str, Any]) -> "Attachment":
@@ -112,6 +114,19 @@ class Attachment(NamedTuple):
         """Return a webhook or a model of the API as ours."""
         address, made = str(item.get("url")), str(item.get("created_at"))
         return cls(kind, f"{base}{item['id']}", address, made)
+
+    @classmethod
+    def parse_view(cls, kind: str, base: str, item: Mapping[str, Any]) -> "Attachment | None":
+        """Return a view of the API as ours; None if it shows all tasks, in their own order.
+
+        The labeling page offers only what its project's first view shows, whoever made that.
+        """
+        data = item["data"] if isinstance(item["data"], Mapping) else {}
+        parts = [data.get(name) for name in ("filters", "ordering", "selectedItems")]
+        inner = [part.values() if isinstance(part, Mapping) else [part] for part in parts]
+        steers = [isinstance(value, list) and bool(value) for values in inner for value in values]
+        title = str(data.get("title"))
+        return cls(kind, f"{base}{item['id']}", title, "") if any(steers) else None
 
 
 class Task(NamedTuple):

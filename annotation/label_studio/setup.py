@@ -2,7 +2,7 @@
 
 push seals the settings that it writes. The seal, in the project's description, shows that they are
 as it left them, even if the guideline has changed since. Anything else in a project is not ours:
-predictions, other storages, webhooks, models.
+predictions, other storages, webhooks, models, views that hide tasks.
 """
 
 from collections.abc import Mapping

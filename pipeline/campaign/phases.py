@@ -45,6 +45,7 @@ ALLOWED: Mapping[str, str] = {
     "annotation.people invite": "open pilot",
     "annotation.people void": "open pilot closed released",
     "annotation.pull --accept-loss": "open pilot",
+    "annotation.pull --take-set-aside": "open pilot",
     "annotation.pull --trust-imported": "open pilot",
     "annotation.push --beside-others": "open pilot",
     "annotation.simulate": "open pilot",

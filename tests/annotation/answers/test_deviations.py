@@ -115,6 +115,7 @@ IMPORT = Attachment("import storage", "p", "/elsewhere", "2026-01-01T00:00:00Z")
         ({}, [EXPORT], "export storage '/clips' (created 2026-01-01T00:00:00)"),
         ({}, [IMPORT], "import storage '/elsewhere' (created"),
         ({}, [EXPORT._replace(kind="webhook")], "webhook '/clips'"),
+        ({}, [Attachment("view", "p", "Default", "")], "view 'Default'"),
     ],
 )
 def test_whatever_else_is_there_is_told(changes, attached, text):
@@ -145,3 +146,28 @@ def test_a_seal_is_of_this_campaign_and_of_these_settings():
     assert differences(copied).texts
     assert differences(copied._replace(description=other.description)).texts == []
     assert SIGNER.seal({"a": 1}) != type(SIGNER)("another", "a secret").seal({"a": 1})
+
+
+ONE = [{"filter": "filter:tasks:id", "operator": "equal", "type": "Number", "value": 1}]
+
+
+@pytest.mark.parametrize(
+    ("data", "hides"),
+    [
+        (None, False),
+        ("text", False),
+        ({"filters": "text", "ordering": {}, "selectedItems": "text"}, False),
+        ({"title": "Default", "hiddenColumns": {"explore": ["tasks:id"]}}, False),
+        ({"filters": {"conjunction": "and", "items": []}, "ordering": []}, False),
+        ({"selectedItems": {"all": True, "excluded": []}}, False),
+        ({"selectedItems": {"all": False, "included": []}}, False),
+        ({"filters": {"conjunction": "and", "items": ONE}}, True),
+        ({"ordering": ["-tasks:id"]}, True),
+        ({"selectedItems": {"all": False, "included": [3]}}, True),
+        ({"selectedItems": {"all": True, "excluded": [3]}}, True),
+    ],
+)
+def test_a_view_is_told_if_it_hides_tasks_or_orders_them(data, hides):
+    view = Attachment.parse_view("view", "api/dm/views/", {"id": 7, "data": data})
+    assert (view is not None) == hides
+    assert view is None or view.path == "api/dm/views/7"

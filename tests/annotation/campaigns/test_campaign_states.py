@@ -37,6 +37,7 @@ CHANGES = {
     "annotation.people list": "list",
     "annotation.people void": "void 1 --from 2026-01-01",
     "annotation.pull --accept-loss": "--accept-loss",
+    "annotation.pull --take-set-aside": "--take-set-aside",
     "annotation.pull --trust-imported": "--trust-imported",
     "annotation.push --beside-others": "--beside-others",
     "annotation.simulate": "",

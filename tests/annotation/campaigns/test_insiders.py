@@ -126,6 +126,9 @@ def change_setups(begun):
     storage = {"project": projects[2], "title": "e", "path": str(clips), "use_blob_urls": False}
     bob.api("POST", "/api/storages/export/localfiles", storage)
     bob.api("POST", "/api/storages/localfiles/", storage | {"project": projects[4]})
+    nothing = {"filter": "filter:tasks:id", "operator": "equal", "type": "Number", "value": 0}
+    data = {"title": "Default", "filters": {"conjunction": "and", "items": [nothing]}}
+    bob.api("POST", "/api/dm/views/", {"project": projects[2], "data": data})
     task = own_tasks(begun, 3)[-1][1]
     plant = {"task": task["id"], "result": make_result(4), "model_version": "m"}
     bob.api("POST", "/api/predictions/", plant)
@@ -156,6 +159,7 @@ def test_a_changed_setup_is_told_and_restored_and_answers_in_between_are_set_asi
     said = begun.well("pull").said
     for number, name in names.items():
         assert f"annotator {number}'s campaign project is not as push made it: {name}" in said
+    assert "; view 'Default'" in said, "the page would say that no tasks are left"
     assert begun.read_judgments() == before
     assert begun.read_refusals() == dict.fromkeys(between, "not-as-configured")
     begun.well("plan", "push")
@@ -168,7 +172,8 @@ def test_a_changed_setup_is_told_and_restored_and_answers_in_between_are_set_asi
     periods = begun.folder.get(tables.DEVIATIONS)
     assert (len(periods), periods["until"].isna().sum()) == (4, 0)
     project = begun.projects()[2]
-    assert begun.lead.api("GET", f"/api/storages/export?project={project}") == []
+    for attached in ("storages/export", "dm/views/"):
+        assert begun.lead.api("GET", f"/api/{attached}?project={project}") == []
     assert begun.run("pull", "--take-set-aside").code == 0
     assert begun.read_judgments() == before | between | after
     assert begun.read_refusals() == {}

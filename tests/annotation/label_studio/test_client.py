@@ -30,7 +30,13 @@ from pipeline.core import tables
 
 TOKEN = "0123456789abcdef0123456789abcdef01234567"  # noqa: S105
 PAGE, TASKS = 10, 24
-ATTACHED = ("/api/storages/", "/api/storages/export", "/api/webhooks/", "/api/ml/")
+ATTACHED = (
+    "/api/storages/",
+    "/api/storages/export",
+    "/api/webhooks/",
+    "/api/ml/",
+    "/api/dm/views/",
+)
 NOW = "2026-01-01T00:00:00.000000Z"
 
 
