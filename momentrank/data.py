@@ -16,17 +16,15 @@ from typing import TYPE_CHECKING, Any, Union, Unpack
 
 import numpy as np
 
-from momentrank import formats, mismatches
+from momentrank import formats
 from momentrank.errors import UsageError
 from momentrank.formats.read import RunOptions
 from momentrank.formats.table import Row, Table
 from momentrank.formats.text import Time
-from momentrank.ids import IdError, rename_hint
-from momentrank.matching.aligned import restore_own_ids
+from momentrank.ids import rename_hint
 from momentrank.segments import (
     SegmentError,
     Segments,
-    distinct,
     find_repeats,
     read_ids,
     read_numbers,
@@ -34,8 +32,6 @@ from momentrank.segments import (
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from momentrank.scoring import Evaluator
 
 Data = Union[Segments, "pd.DataFrame", str, Path, Mapping[Any, Any], Iterable[Any]]
 """What qrels and runs are read from."""
@@ -52,9 +48,10 @@ def as_truth(qrels: Data, time: Time, warn: Warn) -> formats.Truth:
     table, _ = _table(qrels, "the qrels", "level")
     segments = table.qrels()
     repeats = table.repeats(segments, judged=True)
-    for message in repeats.remarks:
+    truth = formats.Truth(segments, conflict=repeats.conflict)
+    for message in [*repeats.remarks, *truth.odd_times("the qrels")]:
         warn(message)
-    return formats.Truth(segments, conflict=repeats.conflict)
+    return truth
 
 
 def as_lists(
@@ -134,9 +131,18 @@ def _of_frame(frame: "pd.DataFrame", value: str) -> Columns:
     if value == "score" and not {"rank", "score"} & {*frame.columns}:
         hint = rename_hint(["score"], frame.columns)
         raise UsageError(f"the run has neither a column 'rank' nor 'score'{hint}")
-    ids = {name: frame[name].tolist() for name in SEGMENT[:2]}
+    ids = {name: _shared(frame[name]) for name in SEGMENT[:2]}
     names = [*SEGMENT[2:], value, *(["rank"] if value == "score" else [])]
     return {**ids, **{name: frame[name].to_numpy() for name in names if name in frame}}
+
+
+def _shared(column: "pd.Series[Any]") -> list[Any]:
+    """Return a column's values; equal strings are one object, whose hash is computed once."""
+    codes, names = column.factorize()
+    if set(map(type, names)) == {str} and (codes >= 0).all():
+        shared: list[Any] = np.array([*names], dtype=object)[codes].tolist()
+        return shared
+    return column.tolist()
 
 
 def _of_records(rows: Sequence[Mapping[Any, Any]], value: str) -> Columns:
@@ -150,70 +156,6 @@ def _of_records(rows: Sequence[Mapping[Any, Any]], value: str) -> Columns:
         if mixed := [name for name in optional if name in row and name not in names]:
             raise SegmentError(number, f"only some records have a {mixed[0]!r}")
     return {name: [row[name] for row in rows] for name in names}
-
-
-def match(
-    read: Callable[[int | None, Warn], formats.Lists],
-    scorer: "Evaluator",
-    name: str,
-    warn: Warn,
-    *,
-    require_match: bool = True,
-) -> formats.Lists:
-    """Return a run's lists with the ids of the qrels; warn about what they don't share.
-
-    `read` returns the first results of each list, or all, and calls a function with warnings;
-    `name` is the run's, for messages. Without `require_match`, no match at all is only a warning.
-    """
-
-    def load(depth: int | None, tell: Warn) -> formats.Lists:
-        try:
-            lists = read(depth, tell).items()
-            return {task: restore_own_ids(run, scorer.qrels) for task, run in lists}
-        except IdError as exc:
-            raise IdError(f"{name}: {exc}") from exc
-
-    check = partial(mismatches.check_lists, scorer.convention, scorer.truth)
-    lists = load(scorer.depth, warn)
-    if scorer.convention.distinct and any(len(find_repeats(run)[0]) for run in lists.values()):
-        if scorer.depth is not None:
-            lists = load(None, lambda _: None)  # others take the places of those that repeat
-        lists = {task: distinct(run) for task, run in lists.items()}
-    try:
-        check(lists, name, warn)
-    except mismatches.NoOverlapError as exc:
-        try:
-            if scorer.depth is None:
-                raise
-            check(load(None, lambda _: None), name, warn)  # matches may be further down
-        except mismatches.NoOverlapError:
-            if require_match:
-                raise
-            warn(str(exc))
-    return lists
-
-
-def load(
-    run: Data,
-    scorer: "Evaluator",
-    name: str,
-    warn: Warn,
-    time: Time | None = None,
-    *,
-    require_match: bool = True,
-) -> formats.Lists:
-    """Return the lists of a run of any kind, as far as the scorer reads them; see `match`."""
-
-    def read(depth: int | None, tell: Warn) -> formats.Lists:
-        if lists is not None:
-            return lists
-        return as_lists(run, name, **{**how, "depth": depth, "warn": tell})
-
-    tasks, unit = bool(scorer.convention.tasks), time or scorer.convention.time
-    how: Any = {"tasks": tasks, "time": unit, "truth": scorer.truth}
-    in_memory = not isinstance(run, str | Path)
-    lists = as_lists(run, name, warn=warn) if in_memory else None
-    return match(read, scorer, name, warn, require_match=require_match)
 
 
 def _rows(data: Any, value: str) -> Iterator[Any]:

@@ -58,7 +58,7 @@ def evaluate(
     """
     chosen = _choose(convention)
     scorer = _read(_parse(measures) or chosen.defaults(), qrels, convention, time)
-    results = data.load(run, scorer, "the run", warn, time)
+    results = scorer.read(run, "the run", time)
     if not scorer.measures:
         return Evaluation(chosen, chosen.table_of(scorer.qrels, results), {})
     per_query = scorer.per_query(results)
@@ -89,7 +89,7 @@ def evaluate_with_machine(
     chosen = _choose(convention)
     people = _read(_parse(measures) or chosen.defaults(), qrels, convention, time)
     scorers = join(people, data.as_truth(machine, time or chosen.time, warn))
-    results = data.load(run, scorers.machine, "the run", warn, time)
+    results = scorers.machine.read(run, "the run", time)
     return estimate_run(scorers, results, confidence)
 
 
@@ -154,7 +154,7 @@ def explain(
     chosen = _choose(convention)
     asked = measure or explanation.default_measure(chosen)
     scorer = _read(asked, qrels, convention, time)
-    results = data.load(run, scorer, "the run", warn, time)
+    results = scorer.read(run, "the run", time)
     listed = results[chosen.list_of(scorer.measures[0], results)]
     query_id = id_text(query) or str(query)
     return explanation.explain(scorer.qrels, listed, query_id, scorer.measures[0], chosen, shown)
@@ -244,8 +244,5 @@ def _score(
     if not isinstance(runs, Mapping):
         raise UsageError("runs must be a dict of names and runs, such as {'ours': 'a.run'}")
     scorer = _read(measures, qrels, convention, time)
-    scored = {
-        name: scorer.per_query(data.load(run, scorer, name, warn, time))
-        for name, run in runs.items()
-    }
+    scored = {name: scorer.per_query(scorer.read(run, name, time)) for name, run in runs.items()}
     return scored, scorer.measures

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from momentrank.errors import MomentRankError
-from momentrank.segments import Bools, Floats, Segments
+from momentrank.segments import Floats, Segments, find_odd_times
 
 if TYPE_CHECKING:
     from momentrank.conventions.base import Convention
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 
 SHOWN = 3
 """Ids that a message lists."""
-SLACK = 1.0
-"""Seconds by which a result may end after its video: durations are often rounded."""
-SHARES = 2.0
-"""Seconds that a video must last for results within its first one to look like shares."""
 SCALE = 20
 """How much later the results' ends must be than the judged ones to be in another unit."""
 _UNITS = {1000: "milliseconds", 60: "minutes", 25: "frames"}
@@ -77,8 +73,8 @@ def check_lists(
             messages = list(find_differences(*convention.prepare(truth.segments, run)))
         except NoOverlapError as exc:
             raise NoOverlapError(f"{whose}: {exc}") from exc
-        late = [text for text, _ in find_odd_times(run, truth.durations)]
-        for message in [*messages, *late]:
+        odd = [text for text, _ in find_odd_times(run, "results", truth.durations)]
+        for message in [*messages, *odd]:
             warn(f"{whose}: {message}")
 
 
@@ -220,33 +216,6 @@ def plain(name: str) -> str:
     text = match[1] if match else name
     number = _NUMBER.fullmatch(text)
     return number[1] if number else text
-
-
-def find_odd_times(run: Segments, durations: Mapping[str, float]) -> Iterator[tuple[str, float]]:
-    """Yield what is odd about results' times in their videos, and the share of such results.
-
-    `durations` are in seconds, of some videos.
-    """
-    length: Floats = np.full(len(run.video), np.inf)
-    if durations:
-        length = np.array([durations.get(video, np.inf) for video in run.video], np.float64)
-    for wrong, what in (
-        (run.start < 0, "start before 0"),
-        (run.end > length + SLACK, "end after their video"),
-    ):
-        if wrong.any():
-            number = int(wrong.sum())
-            yield f"results that {what}: {number} ({_example(run, wrong)})", number / len(wrong)
-    known = np.isfinite(length) & (length > SHARES)
-    if known.any() and 0 < run.end[known].max() <= 1:
-        what = "all results end within a second: are their times shares of the video?"
-        yield f"{what} ({_example(run, known)})", 1.0
-
-
-def _example(run: Segments, rows: Bools) -> str:
-    row = int(np.argmax(rows))
-    times = f"{run.start[row]:g} to {run.end[row]:g} s"
-    return f"query {run.queries[run.query[row]]!r}: {times} of {run.video[row]!r}"
 
 
 def shorten(names: Sequence[str]) -> str:

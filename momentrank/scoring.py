@@ -4,27 +4,31 @@ Qrels and runs are what `momentrank.data` reads, or `Segments`, by task if sever
 changed.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from momentrank import conventions, data, formats
+from momentrank import conventions, data, formats, mismatches
 from momentrank.errors import UsageError, warn
 from momentrank.formats.table import Truth
+from momentrank.ids import IdError
 from momentrank.matching.aligned import AlignedRun, align, restore_own_ids
 from momentrank.measures.base import Measure
 from momentrank.measures.parse import parse_measure
 from momentrank.mismatches import Unmatched, find_unmatched
-from momentrank.segments import Floats, Ints, Segments, make_frame
+from momentrank.segments import Floats, Ints, Segments, distinct, find_repeats, make_frame
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from momentrank.conventions.base import Convention
-    from momentrank.data import Data
+    from momentrank.data import Data, Warn
+    from momentrank.formats.text import Time
 
     Run = Data | Mapping[str, Segments]
 
@@ -142,10 +146,10 @@ class Evaluator:
             measure.validate_params()
             self.convention.check(measure)
         self.measures = list(dict.fromkeys(map(self.convention.resolve, asked)))
-        self.truth = self._read(qrels)
+        self.truth = self._read_truth(qrels)
         self.qrels = self.truth.segments
 
-    def _read(self, qrels: "Truth | Data") -> Truth:
+    def _read_truth(self, qrels: "Truth | Data") -> Truth:
         if isinstance(qrels, Segments):
             return Truth(qrels)
         if not isinstance(qrels, Truth):
@@ -156,6 +160,70 @@ class Evaluator:
     def depth(self) -> int | None:
         """How many results of each list are read; None: all."""
         return self.convention.depth(self.measures)
+
+    def read(
+        self,
+        run: "Data",
+        name: str,
+        time: "Time | None" = None,
+        *,
+        require_match: bool = True,
+    ) -> formats.Lists:
+        """Return the lists of a run of any kind, as far as they are scored; see `match`."""
+        how: Any = {
+            "tasks": bool(self.convention.tasks),
+            "time": time or self.convention.time,
+            "truth": self.truth,
+        }
+        in_memory = not isinstance(run, str | Path)
+        lists = data.as_lists(run, name, **how, warn=warn) if in_memory else None
+
+        def load(depth: int | None, tell: "Warn") -> formats.Lists:
+            if lists is not None:
+                return lists
+            return data.as_lists(run, name, **how, depth=depth, warn=tell)
+
+        return self.match(load, name, warn, require_match=require_match)
+
+    def match(
+        self,
+        read: Callable[[int | None, "Warn"], formats.Lists],
+        name: str,
+        warn: "Warn",
+        *,
+        require_match: bool = True,
+    ) -> formats.Lists:
+        """Return a run's lists with the ids of the qrels; warn about what they don't share.
+
+        `read` returns the first results of each list, or all, and calls a function with warnings;
+        `name` is the run's, for messages. Without `require_match`, no match at all is a warning.
+        """
+
+        def load(depth: int | None, tell: "Warn") -> formats.Lists:
+            try:
+                lists = read(depth, tell).items()
+                return {task: restore_own_ids(run, self.qrels) for task, run in lists}
+            except IdError as exc:
+                raise IdError(f"{name}: {exc}") from exc
+
+        lists = load(self.depth, warn)
+        if self.convention.distinct and any(len(find_repeats(run)[0]) for run in lists.values()):
+            if self.depth is not None:
+                lists = load(None, lambda _: None)  # others take the places of those that repeat
+            lists = {task: distinct(run) for task, run in lists.items()}
+        check = partial(mismatches.check_lists, self.convention, self.truth)
+        try:
+            check(lists, name, warn)
+        except mismatches.NoOverlapError as exc:
+            try:
+                if self.depth is None:
+                    raise
+                check(load(None, lambda _: None), name, warn)  # matches may be further down
+            except mismatches.NoOverlapError:
+                if require_match:
+                    raise
+                warn(str(exc))
+        return lists
 
     def iter_calc(self, run: "Run") -> Iterator[Metric]:
         """Yield the value of each measure for each scored query."""
@@ -183,7 +251,7 @@ class Evaluator:
         is read and compared with the qrels first.
         """
         if not _are_lists(run):
-            run = data.load(run, self, "the run", warn, require_match=False)
+            run = self.read(run, "the run", require_match=False)
         tasks = {measure: self.convention.list_of(measure, run) for measure in self.measures}
         scored = {task: self._align(run[task]) for task in set(tasks.values())}
         return {

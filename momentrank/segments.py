@@ -6,7 +6,7 @@ rank. As frames they have the columns `query_id, video_id, start, end`, and `lev
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import compress, count
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -29,6 +29,10 @@ REVERSED = "the end is before the start"
 MOST = 1e300
 LATEST = 1e15
 """Seconds; beyond this, lengths lose precision and equal segments no longer match."""
+SLACK = 1.0
+"""Seconds by which a segment may end after its video: durations are often rounded."""
+SHORT = 2.0
+"""Seconds: in a longer video, results that all end within the first one look like shares of it."""
 MOST_LEVEL = 1000
 """2 to the power of a level must be finite."""
 
@@ -234,6 +238,38 @@ def distinct(segments: Segments) -> Segments:
     kept = np.ones(len(segments.query), dtype=bool)
     kept[again] = False
     return segments.select(kept)
+
+
+def find_odd_times(
+    segments: Segments, noun: str, durations: Mapping[str, float]
+) -> Iterator[tuple[str, float]]:
+    """Yield what is odd about segments' times, and the share that a script may refuse.
+
+    `noun` is what messages call them; `durations` are in seconds, of some videos. Results that
+    can't be read have no video, and are not counted.
+    """
+    length: Floats = np.full(len(segments.video), np.inf)
+    if durations:
+        length = np.array([durations.get(video, np.inf) for video in segments.video], np.float64)
+    for wrong, what, weight in (
+        (segments.start < 0, "start before 0", 1),
+        (segments.end > length + SLACK, "end after their video", 1),
+        (segments.start == segments.end, "end where they start", 0),
+    ):
+        rows = [row for row in np.flatnonzero(wrong).tolist() if segments.video[row]]
+        if rows:
+            example = _example(segments, rows[0])
+            yield f"{noun} that {what}: {len(rows)} ({example})", weight * len(rows) / len(wrong)
+    known = np.flatnonzero(np.isfinite(length) & (length > SHORT))
+    ends = segments.end[known]
+    if len(ends) and ends.max() <= 1 and (ends % 1).any():
+        what = f"all {noun} end within a second: are their times shares of the video?"
+        yield f"{what} ({_example(segments, int(known[0]))})", 1.0
+
+
+def _example(segments: Segments, row: int) -> str:
+    query, video = segments.queries[segments.query[row]], segments.video[row]
+    return f"query {query!r}: {segments.start[row]:g} to {segments.end[row]:g} s of {video!r}"
 
 
 def read_ids(values: Sequence[object], name: str) -> list[str]:

@@ -12,11 +12,10 @@ from momentrank.matching.aligned import restore_own_ids
 from momentrank.mismatches import (
     NoOverlapError,
     find_differences,
-    find_odd_times,
     find_unmatched,
     shorten,
 )
-from momentrank.segments import Segments
+from momentrank.segments import Segments, find_odd_times
 
 FEW = 0.01
 """Up to this share of the results, wrong times are only a remark: real runs have such results."""
@@ -96,7 +95,7 @@ def _check_list(
         lacking += _missing(truth.segments, run)
         notes.problems.extend([*_queries(truth.segments, run), *_videos(rules, truth, run)])
     (notes.problems if rules.every_query else notes.remarks).extend(lacking)
-    for message, share in find_odd_times(run, durations):
+    for message, share in find_odd_times(run, "results", durations):
         (notes.problems if share > FEW else notes.remarks).append(message)
     return notes
 

@@ -114,7 +114,7 @@ def _means(
         return load_lists(path, depth=depth, warn=warn, corpus=corpus)
 
     try:
-        lists = data.match(read, evaluator, str(path), lambda _: None)
+        lists = evaluator.match(read, str(path), lambda _: None)
     except NoOverlapError:
         return {}
     return evaluator.calc_aggregate(lists)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from momentrank import __version__, conventions, data, formats
+from momentrank import __version__, conventions, formats
 from momentrank.cli import arguments, tables
 from momentrank.cli.tables import Numbers
 from momentrank.conventions import CONVENTIONS, PAPER
@@ -217,14 +217,14 @@ def load_for(
     """Read the part of a run that is scored; warn about what it and the qrels don't share."""
     if getattr(options, "check", False):
         lists = _validate(options, path, truth)
-        return data.match(lambda *_: lists, evaluator, str(path), warn)
+        return evaluator.match(lambda *_: lists, str(path), warn)
 
     def read(depth: int | None, tell: Warn) -> Lists:
         how: RunOptions = {**run_options(options, truth), "fmt": options.run_format}
         how = {**how, "depth": depth, "warn": tell}
         return formats.load_lists(path, tasks=bool(evaluator.convention.tasks), **how)
 
-    return data.match(read, evaluator, str(path), warn)
+    return evaluator.match(read, str(path), warn)
 
 
 def examine(

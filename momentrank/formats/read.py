@@ -99,9 +99,10 @@ def load_truth(path: Path | str, **options: Unpack[QrelsOptions]) -> Truth:
         table, name = qrels_table(read_source(Path(path)), how)
         segments = table.qrels()
         repeats = table.repeats(segments, judged=True)
-        for message in [*table.notes, *repeats.remarks]:
+        truth = Truth(segments, name, table.durations, table.texts, repeats.conflict)
+        for message in [*table.notes, *repeats.remarks, *truth.odd_times(str(path))]:
             how.warn(message)
-        return Truth(segments, name, table.durations, table.texts, repeats.conflict)
+        return truth
 
 
 def qrels_table(

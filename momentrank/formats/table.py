@@ -19,6 +19,7 @@ from momentrank.segments import (
     build_qrels,
     build_run,
     distinct,
+    find_odd_times,
     find_repeats,
 )
 
@@ -42,6 +43,11 @@ class Truth:
         if self.conflict:
             raise self.conflict
         return replace(self, segments=distinct(self.segments))
+
+    def odd_times(self, name: str) -> Iterator[str]:
+        """Yield what is odd about the times; `name` is that of the qrels, for messages."""
+        for message, _ in find_odd_times(self.segments, "judged moments", self.durations):
+            yield f"{name}: {message}"
 
     @cached_property
     def durations(self) -> Mapping[str, float]:

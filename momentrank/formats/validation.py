@@ -37,9 +37,9 @@ from momentrank.formats.source import (
     pause_collector,
     read_source,
 )
-from momentrank.formats.table import Table
+from momentrank.formats.table import Durations
 from momentrank.formats.videos import parse_corpus
-from momentrank.segments import Segments
+from momentrank.segments import Segments, find_odd_times
 
 Kind = Literal["qrels", "run", "training set", "video corpus", DocumentKind, "empty file"]
 EMPTY = (".qrels", ".run")
@@ -146,8 +146,8 @@ class _File(NamedTuple):
             remarks = [
                 text for task, table in tables.items() for text in table.remarks(lists[task])
             ]
-        for task, table in tables.items():
-            odd = _oddities(table, lists[task])
+        for task, segments in lists.items():
+            odd = _oddities(kind, segments, next(iter(tables.values())).durations)
             remarks += (f"{task}: {message}" if task else message for message in odd)
         first = next(iter(lists.values()))
         sizes = len(first.queries), len(first.query)
@@ -219,13 +219,8 @@ def _shared_ids(judged: Judged) -> list[str]:
     return [remark]
 
 
-def _oddities(table: Table, segments: Segments) -> Iterable[str]:
-    """Yield warnings; results that can't be read have no video, and are not counted here."""
+def _oddities(kind: Kind, segments: Segments, durations: Durations) -> Iterable[str]:
     if empty := len(segments.queries) - len(np.unique(segments.query)):
         yield f"queries without segments: {empty}"
-    rows = zip(table.video, table.start.tolist(), table.end.tolist(), strict=True)
-    real = [(start, end) for video, start, end in rows if video]
-    if instants := sum(start == end for start, end in real):
-        yield f"zero-length segments: {instants}"
-    if early := sum(start < 0 for start, _ in real):
-        yield f"segments that start before 0: {early}"
+    noun = "judged moments" if kind == "qrels" else "results"
+    yield from (message for message, _ in find_odd_times(segments, noun, durations()))

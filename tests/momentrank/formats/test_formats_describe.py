@@ -50,8 +50,8 @@ def test_remarks(tmp_path):
     assert describe(path).remarks == [
         f"{path}, line 2: the rank appears twice in its query ({alike})",
         f"{path}, line 2: the same segment as in line 1 (1 such row); {repeated}",
-        "zero-length segments: 1",
-        "segments that start before 0: 1",
+        "results that start before 0: 1 (query 'q': -1 to 5 s of 'v')",
+        "results that end where they start: 1 (query 'q': 5 to 5 s of 'v')",
     ]
     assert describe(file_of(tmp_path, '[{"query_id": 1, "predictions": []}]')).remarks == [
         "queries without segments: 1"
