@@ -171,7 +171,7 @@ def _group(
     elif (np.diff(query) < 0).any():
         order = np.argsort(query, kind="stable")
     video = list(video_ids)
-    if keys is not None or (np.diff(order) != 1).any():
+    if (np.diff(order) != 1).any():
         video = [video[row] for row in order.tolist()]
     start, end = start[order], end[order]
     _refuse(~np.isfinite(start) | ~np.isfinite(end), order, "start and end must be numbers")
