@@ -112,7 +112,9 @@ def train(params: Params, name: str, inputs: Inputs, top: int, seed: int) -> lis
         seed=seed,
         hard_negatives=hard_negatives,
     )
-    trainer = Trainer(model, BatchMaker(inputs, pairs, negatives), params.train.of_top(top), setting)
+    trainer = Trainer(
+        model, BatchMaker(inputs, pairs, negatives), params.train.of_top(top), setting
+    )
     state = trainer.run(validate)
     return [{"top": top, "seed": seed, **entry} for entry in state.history]
 

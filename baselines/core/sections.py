@@ -120,7 +120,7 @@ class XML(TwoStreams):
 
 
 class SPR(ReLoCLNet):
-    """SPR (Zhang et al., 2025); the other settings are its refiner's."""
+    """SPR, simplified (Zhang et al., 2025); the other settings are its refiner's."""
 
     segment_seconds: Seconds
     context_seconds: Weight
@@ -131,7 +131,7 @@ class SPR(ReLoCLNet):
 
 
 class CONQUER(Attentive):
-    """CONQUER (Hou et al., ACM MM 2021)."""
+    """CONQUER, simplified (Hou et al., ACM MM 2021)."""
 
     first_stage: Literal["reloclnet", "xml", "spr"]
     negatives: Positive

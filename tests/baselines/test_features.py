@@ -122,7 +122,10 @@ def test_streams_that_differ_by_a_row_or_two_are_cut_to_the_shorter(tiny, capsys
     said = capsys.readouterr().err
     assert "sub.h5: 2 of 8 videos have a row or two more or less than in the other stream" in said
     assert "('v3' has 10 rows, but 12 in features/video.h5); both are cut to the shorter" in said
-    assert [[len(rows) for rows in inputs.video(number)] for number in (3, 4)] == [[10] * 2, [11] * 2]
+    assert [[len(rows) for rows in inputs.video(number)] for number in (3, 4)] == [
+        [10] * 2,
+        [11] * 2,
+    ]
     assert inputs.row_counts()[[3, 4]].tolist() == [10, 11]
 
 
