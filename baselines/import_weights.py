@@ -110,6 +110,8 @@ def main(name: str, path: Path, top: int, seed: int) -> None:
     target = paths.checkpoint(name, top, seed)
     save_finished(target, model, 0.0, f"imported:{path.name}")
     cli.log(f"{target}: {len(weights)} tensors of {path}")
+    if params.train.mode == "as_paper":
+        cli.log("train.mode is as_paper: rankings differ from those of the published code")
 
 
 if __name__ == "__main__":
