@@ -4,8 +4,8 @@ reads   the release's JSON files, features; CONQUER: its trained first stage
 writes  datasets/work/baselines/models/MODEL/topNN-seed.safetensors,
         datasets/work/baselines/plots/train_MODEL.csv, metrics/train_MODEL.json
 
-Early stopping watches nDCG@20,IoU>=0.5 on val, over the last `train.smoothing` epochs. A killed run
-resumes, to the same weights.
+Early stopping watches nDCG@20,IoU>=0.5 on val, over the last `train.smoothing` validations. A
+killed run resumes, to the same weights.
 """
 
 import argparse
@@ -64,8 +64,8 @@ def start(params: Params, name: str, inputs: Inputs, seed: int) -> "Model":
 def identity(params: Params, name: str, inputs: Inputs, top: int, seed: int) -> str:
     """Return what determines a run's weights; paths, the device and pauses do not."""
     sections = {
-        "train": params.train.model_dump(
-            exclude={"release", "top", "seeds", "device", "save_every"}
+        "train": params.train.of_top(top).model_dump(
+            exclude={"release", "top", "by_top", "seeds", "device", "save_every"}
         ),
         "features": params.features.model_dump(
             exclude={"videos", "folder", "video", "sub", "queries"}
@@ -80,7 +80,7 @@ def identity(params: Params, name: str, inputs: Inputs, top: int, seed: int) -> 
 
 
 def train(params: Params, name: str, inputs: Inputs, top: int, seed: int) -> list[dict[str, float]]:
-    """Train one model; return an entry for each epoch. N = 0 is the model before training."""
+    """Train one model; return an entry for each validation. N = 0 is the model before training."""
     from baselines.inference.first_stage import open_first_stage  # noqa: PLC0415  (--help needs none)
     from baselines.training.batches import BatchMaker  # noqa: PLC0415  (--help needs none)
     from baselines.training.checkpoint import save_finished  # noqa: PLC0415  (--help needs none)
@@ -113,7 +113,9 @@ def train(params: Params, name: str, inputs: Inputs, top: int, seed: int) -> lis
         seed=seed,
         hard_negatives=hard_negatives,
     )
-    trainer = Trainer(model, BatchMaker(inputs, pairs, negatives), params.train, setting)
+    trainer = Trainer(
+        model, BatchMaker(inputs, pairs, negatives), params.train.of_top(top), setting
+    )
     state = trainer.run(validate)
     return [{"top": top, "seed": seed, **entry} for entry in state.history]
 

@@ -6,7 +6,13 @@ from html import escape
 from baselines.comparison.scores import CUTOFFS, JUDGED, THRESHOLDS, Cell, System, Table
 
 ALPHA = 0.05
-TITLES = {"reloclnet": "ReLoCLNet", "xml": "XML", "spr": "SPR", "conquer": "CONQUER"}
+TITLES = {
+    "reloclnet": "ReLoCLNet",
+    "xml": "XML",
+    "spr": "SPR, simplified",
+    "conquer": "CONQUER, simplified",
+}
+NOTE = "A simplified model is not its authors': docs/baselines.md lists the differences."
 Splits = Mapping[str, Table]
 Rows = list[list[str]]
 
@@ -65,7 +71,7 @@ def markdown(splits: Splits) -> str:
         titles = header(splits, cutoff)
         lines = [titles, ["---"] * len(titles), *cells(splits, cutoff, show)]
         sections.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
-    return "\n\n".join(sections) + "\n"
+    return "\n\n".join([*sections, NOTE]) + "\n"
 
 
 def latex(splits: Splits) -> str:
@@ -82,7 +88,7 @@ def latex(splits: Splits) -> str:
         lines = [rf"\begin{{tabular}}{{lr{'r' * (len(titles) - 2)}}}", r"\toprule"]
         lines += [_latex_row(titles), r"\midrule", *map(_latex_row, cells(splits, cutoff, show))]
         sections.append("\n".join([*lines, r"\bottomrule", r"\end{tabular}"]))
-    return "\n\n".join(sections) + "\n"
+    return "\n\n".join([*sections, f"% {NOTE}"]) + "\n"
 
 
 def _latex_row(values: Sequence[str]) -> str:
@@ -105,7 +111,7 @@ def html(splits: Splits) -> str:
         sections.append(_html_row("th", map(escape, header(splits, cutoff))))
         sections += [_html_row("td", row) for row in cells(splits, cutoff, show)]
         sections.append("</table>")
-    return "\n".join([*sections, "</section>", ""])
+    return "\n".join([*sections, f"<p>{escape(NOTE)}</p>", "</section>", ""])
 
 
 def _html_row(tag: str, values: Iterable[str]) -> str:

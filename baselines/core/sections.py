@@ -9,6 +9,8 @@ Natural = Annotated[int, Field(ge=0)]
 Weight = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, lt=1)]
 Seconds = Annotated[float, Field(gt=0)]
+TopName = Annotated[str, Field(pattern=r"^top\d\d+$")]
+"""A training set, as its file has it: top01, top20. (DVC can't show numbers as keys.)"""
 MODELS = ("reloclnet", "xml", "spr", "conquer")
 """The models, as stages and sections name them."""
 Mode = Literal["as_paper", "as_published"]
@@ -45,8 +47,15 @@ class Features(Section):
     normalize_queries: bool
 
 
-class Train(Section):
-    """How all models are trained."""
+class Schedule(Section):
+    """How long a training is, in epochs."""
+
+    epochs: Positive
+    validate_every: Seconds
+
+
+class Train(Schedule):
+    """How all models are trained; `by_top` has the schedule of an N that has its own."""
 
     release: str
     top: list[Natural] = Field(min_length=1)
@@ -54,7 +63,7 @@ class Train(Section):
     mode: Mode
     device: str
     precision: Literal["float32", "bf16"]
-    epochs: Positive
+    by_top: dict[TopName, Schedule]
     patience: Positive
     smoothing: Positive
     batch_size: Positive
@@ -63,6 +72,12 @@ class Train(Section):
     weight_decay: Weight
     max_norm: Seconds
     save_every: Positive
+
+    def of_top(self, top: int) -> "Train":
+        """Return the settings of one N."""
+        schedule = self.by_top.get(f"top{top:02d}", self)
+        own = {"epochs": schedule.epochs, "validate_every": schedule.validate_every}
+        return self.model_copy(update={"by_top": {}, **own})
 
 
 class Attentive(Section):
@@ -105,7 +120,7 @@ class XML(TwoStreams):
 
 
 class SPR(ReLoCLNet):
-    """SPR (Zhang et al., 2025); the other settings are its refiner's."""
+    """SPR, simplified (Zhang et al., 2025); the other settings are its refiner's."""
 
     segment_seconds: Seconds
     context_seconds: Weight
@@ -116,7 +131,7 @@ class SPR(ReLoCLNet):
 
 
 class CONQUER(Attentive):
-    """CONQUER (Hou et al., ACM MM 2021)."""
+    """CONQUER, simplified (Hou et al., ACM MM 2021)."""
 
     first_stage: Literal["reloclnet", "xml", "spr"]
     negatives: Positive

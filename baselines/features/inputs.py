@@ -10,7 +10,8 @@ import numpy as np
 from baselines.collection.release import Floats, Ints, Query, Release, read_release
 from baselines.core.sections import Mode, Params
 from baselines.core.widths import Widths
-from baselines.features.store import FeatureError, FeatureFile, Rows
+from baselines.features.lengths import check_clips, check_streams
+from baselines.features.store import FeatureFile, Rows
 
 CACHED = 2**31
 """Bytes of features kept in memory."""
@@ -40,6 +41,8 @@ class Inputs:
     """Videos, in the release's order."""
     streams: tuple[FeatureFile, FeatureFile]
     tokens: FeatureFile
+    lengths: Ints
+    """(V,): the rows of each video, of its shorter stream."""
     clip_seconds: float
     mode: Mode
     _cache: OrderedDict[int, tuple[Rows, ...]] = field(default_factory=OrderedDict)
@@ -56,9 +59,8 @@ class Inputs:
         """Return the rows of each stream of a video, the same number of each."""
         if (cached := self._cache.get(number)) is not None:
             return cached
-        rows = tuple(stream.read(self.names[number]) for stream in self.streams)
-        shortest = min(map(len, rows))
-        rows = tuple(stream[:shortest] for stream in rows)
+        name, length = self.names[number], int(self.lengths[number])
+        rows = tuple(stream.read(name, length) for stream in self.streams)
         size = sum(stream.nbytes for stream in rows)
         if self._bytes + size <= CACHED:
             self._cache[number] = rows
@@ -67,9 +69,7 @@ class Inputs:
 
     def row_counts(self) -> Ints:
         """Return the number of rows of each video, (V,)."""
-        limit = self.streams[0].limit
-        lengths = [min(stream.length(name) for stream in self.streams) for name in self.names]
-        return np.minimum(np.array(lengths, dtype=np.int64), limit)
+        return np.minimum(self.lengths, self.streams[0].limit)
 
     def row_seconds(self) -> Floats:
         """Return how many seconds a row of each video covers, (V,).
@@ -77,16 +77,16 @@ class Inputs:
         Rows of a video that was averaged to `max_rows` cover more than a clip. In
         `as_published` they do not.
         """
-        lengths = np.array([self.streams[0].length(name) for name in self.names])
-        stretch = np.maximum(lengths / self.streams[0].limit, 1.0)
-        return self.clip_seconds * (stretch if self.mode == "as_paper" else np.ones(len(lengths)))
+        stretch = np.maximum(self.lengths / self.streams[0].limit, 1.0)
+        return self.clip_seconds * (stretch if self.mode == "as_paper" else np.ones(len(stretch)))
 
 
 def open_inputs(params: Params, queries: Iterable[Query]) -> Inputs:
     """Open a release and its features, and check that every video and query has features.
 
     Raises:
-        FeatureError: features are missing, have other widths, or belong to another release.
+        FeatureError: features are missing, have other widths, belong to another release, or their
+            rows are not of `features.clip_seconds`.
         ReleaseError: the release is malformed.
     """
     release = read_release(Path(params.train.release))
@@ -106,15 +106,9 @@ def open_inputs(params: Params, queries: Iterable[Query]) -> Inputs:
     for stream in (video, sub):
         stream.check(release.described_videos(), "video")
     tokens.check({query.query_id: query.text for query in queries}, "query")
-    _check_lengths(video, sub, names)
-    return Inputs(release, names, (video, sub), tokens, settings.clip_seconds, params.train.mode)
-
-
-def _check_lengths(video: FeatureFile, sub: FeatureFile, names: Iterable[str]) -> None:
-    for name in names:
-        rows, others = video.length(name), sub.length(name)
-        if abs(rows - others) > 1:
-            raise FeatureError(
-                f"{sub.path}: video {name!r} has {others} rows, but {rows} in {video.path};"
-                " both must have a row for each clip"
-            )
+    rows = tuple(np.array([s.length(name) for name in names]) for s in (video, sub))
+    check_streams((video.path, sub.path), names, (rows[0], rows[1]))
+    longer, seconds = np.maximum(*rows), np.array([*release.videos.values()])
+    check_clips(video.path, names, longer, seconds, settings.clip_seconds)
+    lengths, mode = np.minimum(*rows), params.train.mode
+    return Inputs(release, names, (video, sub), tokens, lengths, settings.clip_seconds, mode)

@@ -76,14 +76,14 @@ class FeatureFile:
         """Return the number of rows in the file."""
         return int(self._shape(name)[0])
 
-    def read(self, name: str) -> Rows:
-        """Return a sequence of at most `limit` rows.
+    def read(self, name: str, length: int | None = None) -> Rows:
+        """Return a sequence, or its first `length` rows, as at most `limit` rows.
 
         Raises:
             FeatureError: it is missing, or has a value that is NaN or infinite.
         """
         self._shape(name)
-        rows: Rows = self._file[name][:].astype(np.float32)
+        rows: Rows = self._file[name][:length].astype(np.float32)
         if not np.isfinite(rows).all():
             raise FeatureError(f"{self.path}: {name!r} has a value that is NaN or infinite")
         rows = shorten(rows, self.limit) if self._averaged else rows[: self.limit]

@@ -1,4 +1,4 @@
-"""CONQUER: contextual query-aware ranking (Hou, Ngo and Chan, ACM MM 2021, arXiv 2109.10016).
+"""CONQUER, simplified: contextual query-aware ranking (Hou et al., ACM MM 2021, arXiv 2109.10016).
 
 A first stage ranks the videos. The best of them are read again for each query: query and video
 become one representation, in which a moment is then sought.
@@ -17,9 +17,9 @@ become one representation, in which a moment is then sought.
 As adapted by TVR-Ranking (Liang et al., 2024): a query is trained with each of its most similar
 moments, and the loss is weighted by their similarity; none of the query's videos is a negative.
 
-The parts have the paper's names. They were written without its full text and without its authors'
-code, which has no licence; no weights or figures were compared. Where a formula is uncertain, it
-follows the work that the part builds on:
+The parts have the paper's names, but not its architecture: docs/baselines.md lists the differences.
+They were written without its authors' code, which has no licence; no weights or figures were
+compared. They follow:
 
 * Streams and query are projected, placed and encoded as in XML (`baselines.models.blocks`), a layer
   each; the same layers serve the representation's context.
@@ -123,7 +123,7 @@ class Head(nn.Module):
 
 
 class CONQUER(nn.Module):
-    """The model; `forward` returns the loss of a batch."""
+    """The simplified model; `forward` returns the loss of a batch."""
 
     search: Literal["reranking"] = "reranking"
     """It needs a first stage, in training too."""

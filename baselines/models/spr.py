@@ -1,4 +1,4 @@
-"""SPR: segment, proposal, ranking (Zhang et al., 2025, arXiv 2501.05072).
+"""SPR, simplified: segment, proposal, ranking (Zhang et al., 2025, arXiv 2501.05072).
 
 1. Videos are cut into segments of `segment_seconds`. A segment is the mean of its rows in the first
    stream, a query the mean of its tokens; two projectors map both to one space.
@@ -11,7 +11,8 @@ Both parts are trained together, on the same pairs: the projectors by a contrast
 all segments of the batch and back, where a segment is weighted by the share that the moment
 covers; the refiner on windows around moments, cut as search cuts them. A segment or window that any
 of the query's moments touches is not a negative; others of the same video are. The
-refiner's losses are ReLoCLNet's, of the same `mode`.
+refiner's losses are ReLoCLNet's, of the same `mode`. docs/baselines.md lists how this differs from
+the authors' code.
 
 Shapes: N pairs, V videos, L rows, S segments of a video, T tokens, D hidden units, W rows of a
 window.

@@ -27,12 +27,15 @@ class Progress:
     epoch: int = 0
     step: int = 0
     """Batches of this epoch that are done."""
+    batches: int = 0
+    """Batches since the last validation."""
     sums: dict[str, float] = field(default_factory=dict)
-    """Of this epoch's losses."""
+    """Of their losses."""
     best: float = -1.0
-    best_epoch: int = -1
+    waited: int = 0
+    """Validations since the best one."""
     history: list[dict[str, float]] = field(default_factory=list)
-    """An entry for each epoch: its losses and its validation score."""
+    """An entry for each validation: the losses before it, and its score."""
     finished: bool = False
 
 
@@ -92,12 +95,12 @@ class Run:
 def save_finished(path: Path, model: nn.Module, score: float, origin: str = "untrained") -> None:
     """Write a model's weights as a finished run's."""
     weights = {name: tensor.detach() for name, tensor in model.state_dict().items()}
-    progress = Progress(best=score, best_epoch=0, finished=True)
+    progress = Progress(best=score, finished=True)
     Run(path, model, AdamW(model.parameters()), origin, progress, weights).save()
 
 
-def read_best(path: Path) -> tuple[dict[str, Tensor], Progress]:
-    """Return the best weights of a run, and its progress.
+def read_best(path: Path) -> dict[str, Tensor]:
+    """Return the best weights of a run.
 
     Raises:
         FileError: there is no checkpoint.
@@ -105,7 +108,7 @@ def read_best(path: Path) -> tuple[dict[str, Tensor], Progress]:
     tensors, about = _read(path)
     if not about:
         raise files.FileError(f"{path}: no trained model; type: dvc repro baselines/dvc.yaml")
-    return _select(tensors, "best."), Progress(**json.loads(about["progress"]))
+    return _select(tensors, "best.")
 
 
 def load_best(path: Path, model: nn.Module) -> None:
@@ -114,7 +117,7 @@ def load_best(path: Path, model: nn.Module) -> None:
     Raises:
         FileError: there is no checkpoint, or it is of other settings or features.
     """
-    weights, _ = read_best(path)
+    weights = read_best(path)
     shapes = {name: tensor.shape for name, tensor in model.state_dict().items()}
     if {name: tensor.shape for name, tensor in weights.items()} != shapes:
         raise files.FileError(

@@ -44,7 +44,7 @@ class Setting:
 
 
 class Trainer:
-    """Trains a model until its validation score has not risen for `patience` epochs."""
+    """Trains a model until its validation score has not risen for `patience` validations."""
 
     def __init__(self, model: Model, batches: BatchMaker, params: Train, setting: Setting) -> None:
         self._model, self._batches = model, batches
@@ -56,7 +56,7 @@ class Trainer:
         self._run = Run(setting.path, model, optimizer, setting.identity)
 
     def run(self, validate: Callable[[], float]) -> Progress:
-        """Train to the end, or load a finished run; the model gets the best epoch's weights.
+        """Train to the end, or load a finished run; the model gets the best validation's weights.
 
         Raises:
             TrainingError: a loss is NaN or infinite.
@@ -66,7 +66,8 @@ class Trainer:
             position = f"epoch {run.progress.epoch + 1}, batch {run.progress.step + 1}"
             log(f"{self._setting.name}: resumes at {position}")
         while not run.progress.finished:
-            self._epoch()
+            while not self._is_due():
+                self._epoch()
             self._model.eval()
             self._judge(validate())
             run.save()
@@ -74,29 +75,37 @@ class Trainer:
         self._model.eval()
         return run.progress
 
-    def _judge(self, score: float) -> None:
-        """End the epoch with its validation score.
+    def _is_due(self) -> bool:
+        """Return whether the model is to be validated: each `validate_every` epochs, at the end."""
+        state, params = self._run.progress, self._params
+        done, length = state.epoch * self._steps + state.step, self._steps * params.validate_every
+        has_passed = done // length > (done - state.batches) // length
+        return state.batches > 0 and (has_passed or state.epoch >= params.epochs)
 
-        The watched value is the mean of the last `smoothing` epochs' scores: a score over few
-        queries is noisy, and a lucky early epoch would be the best.
+    def _judge(self, score: float) -> None:
+        """Note a validation score.
+
+        The watched value is the mean of the last `smoothing` scores: a score over few queries is
+        noisy, and a lucky early one would be the best.
         """
         state, params = self._run.progress, self._params
-        losses = {name: value / state.step for name, value in state.sums.items()}
+        losses = {name: value / state.batches for name, value in state.sums.items()}
         scores = [*(entry["validation"] for entry in state.history), score][-params.smoothing :]
         watched = sum(scores) / len(scores)
-        entry = {"epoch": state.epoch + 1, **losses, "validation": score, "watched": watched}
+        epoch = state.epoch + (round(state.step / self._steps, 3) if state.step else 0)
+        entry = {"epoch": epoch, **losses, "validation": score, "watched": watched}
         state.history.append(entry)
+        state.waited += 1
         if watched > state.best:
-            state.best, state.best_epoch = watched, state.epoch
+            state.best, state.waited = watched, 0
             weights = self._model.state_dict().items()
             self._run.best = {name: tensor.detach().clone() for name, tensor in weights}
-        waited = state.epoch - state.best_epoch
-        state.epoch, state.step, state.sums = state.epoch + 1, 0, {}
-        state.finished = state.epoch >= params.epochs or waited >= params.patience
-        log(f"{self._setting.name}: epoch {state.epoch}, validation {score:.4f}")
+        state.batches, state.sums = 0, {}
+        state.finished = state.epoch >= params.epochs or state.waited >= params.patience
+        log(f"{self._setting.name}: epoch {epoch:g}, validation {score:.4f}")
 
     def _epoch(self) -> None:
-        """Continue to the end of the epoch."""
+        """Continue to the end of the epoch, or to the next validation."""
         state, params = self._run.progress, self._params
         if self._setting.hard_negatives is not None and self._model.search != "reranking":
             first_hard, pool = self._setting.hard_negatives
@@ -110,10 +119,12 @@ class Trainer:
             bar.update(state.step)
             for batch in batches:
                 self._step(batch)
-                means = {name: value / state.step for name, value in state.sums.items()}
+                means = {name: value / state.batches for name, value in state.sums.items()}
                 losses = {name: f"{value:.3f}" for name, value in means.items()}
                 bar.set_postfix(losses, refresh=False)
                 bar.update()
+                if self._is_due():
+                    break
 
     def _step(self, batch: Batch) -> None:
         run, state, params = self._run, self._run.progress, self._params
@@ -136,17 +147,22 @@ class Trainer:
         run.optimizer.step()
         for name, value in losses.items():
             state.sums[name] = state.sums.get(name, 0.0) + float(value.detach())
-        state.step += 1
-        if state.step % params.save_every == 0 or state.step == self._steps:
+        state.step, state.batches = state.step + 1, state.batches + 1
+        if state.step == self._steps:
+            state.epoch, state.step = state.epoch + 1, 0
+        if state.step % params.save_every == 0:
             run.save()
 
 
 def learning_rate(step: int, total: int, params: Train) -> float:
-    """Return the rate of a step: a linear rise over the share `warmup`, then a fall to 0."""
+    """Return the rate of a step: a linear rise over the share `warmup`, then a fall to 0.
+
+    As in the published code (`warmup_linear` of BertAdam).
+    """
     done = step / total
     if done < params.warmup:
         return params.learning_rate * done / params.warmup
-    return params.learning_rate * (1 - done)
+    return params.learning_rate * (1 - done) / (1 - params.warmup)
 
 
 def _groups(model: nn.Module, decay: float) -> list[dict[str, object]]:

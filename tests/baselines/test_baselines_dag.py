@@ -65,3 +65,14 @@ def test_every_model_is_trained(stage):
 @pytest.mark.parametrize("name", ["params.yaml", "params.paper.yaml"])
 def test_both_files_of_parameters_are_sound(name):
     load(Path(REPOSITORY / "baselines" / name))
+
+
+def test_the_papers_settings_are_those_of_appendix_c_1():
+    params = load(REPOSITORY / "baselines/params.paper.yaml")
+    train = params.train
+    assert {
+        top: (train.of_top(top).epochs, train.of_top(top).validate_every) for top in train.top
+    } == {1: (4000, 20), 20: (200, 1), 40: (100, 0.5)}
+    assert (train.patience, train.learning_rate, train.batch_size) == (10, 1e-4, 512)
+    assert params.features.normalize_video
+    assert params.predict.nms is None

@@ -106,6 +106,17 @@ def test_three_layouts_have_the_same_figures(runs):
     assert texts["html"].count("against the best") == 18  # the other model: 9 measures, 2 splits
 
 
+def test_a_simplified_model_is_called_so():
+    names = [*MEASURES, *JUDGED]
+    cells = dict.fromkeys(names, render.Cell(0.5, 0.4, 0.6, None))
+    table = {System(name, 20): cells for name in ("xml", "spr", "conquer")}
+    for write in (render.markdown, render.latex, render.html):
+        text = write({"test": table})
+        assert text.count("CONQUER, simplified") == text.count("SPR, simplified") == 3
+        assert "XML, simplified" not in text
+        assert "docs/baselines.md lists the differences" in text
+
+
 def test_a_worse_model_has_a_star():
     cell = render.Cell(0.25, 0.2, 0.3, None, p=0.049)
     best = render.Cell(0.5, 0.4, 0.6, 0.0125)

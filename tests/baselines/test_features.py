@@ -1,6 +1,7 @@
 """Feature files: what is read, what is refused, and extraction that continues."""
 
 import importlib
+import json
 import subprocess
 import sys
 import types
@@ -45,7 +46,8 @@ def check(folder):
         ("video", "v3", None, "video.h5: video 'v3' has no features"),
         ("queries", "109", None, "queries.h5: query '109' has no features"),
         ("video", "v3", np.ones((12, 5)), "video 'v3' has 5 values"),
-        ("sub", "v3", np.ones((9, 6)), "'v3' has 9 rows, but 12 in"),
+        ("sub", "v3", np.ones((9, 6)), "'v3' has 9 rows, but 12 in features/video.h5; both must"),
+        ("sub", "v3", np.ones((15, 6)), "'v3' has 15 rows, but 12 in"),
         ("video", "v3", np.full((12, 6), np.nan), "'v3' has a value that is NaN"),
         ("queries", "109", np.zeros((0, 5)), "query '109' has no row"),
         ("video", "v3", np.ones(12), "'v3' is not a table"),
@@ -57,6 +59,86 @@ def test_wrong_features_are_one_line(tiny, file, name, rows, message):
         check(tiny)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def write_rows(folder, seconds, streams):
+    """Write a corpus of such lengths, and random features with so many rows of each stream."""
+    names = [f"w{number:03d}" for number in range(len(seconds))]
+    corpus = {name: [float(length), 0] for name, length in zip(names, seconds, strict=True)}
+    (folder / "datasets/release/video_corpus.json").write_text(json.dumps(corpus))
+    for kind, counts in streams.items():
+        with h5py.File(folder / f"features/{kind}.h5", "w") as file:
+            for name, count in zip(names, counts, strict=True):
+                file[name] = np.ones((int(count), 6), dtype=np.float32) * np.arange(6)
+
+
+SECONDS = np.random.default_rng(5).uniform(8, 250, 60)
+
+
+@pytest.mark.parametrize("cut", [np.floor, np.ceil, np.round])
+@pytest.mark.parametrize(("seconds", "told"), [(1.5, 0.5), (1.5, 1.2), (2, 1.5), (0.5, 1.5)])
+def test_rows_of_another_length_name_the_length_that_fits(tiny, cut, seconds, told):
+    counts = cut(SECONDS / seconds)
+    write_rows(tiny, SECONDS, {"video": counts, "sub": counts})
+    write_params(tiny, clip_seconds=seconds)
+    open_inputs(load(), [])
+    write_params(tiny, clip_seconds=told)
+    with pytest.raises(FeatureError, match=rf"clip_seconds: {seconds:g} would fit$") as error:
+        open_inputs(load(), [])
+    assert "\n" not in str(error.value)
+    assert f"video.h5: rows of {told:g} s don't add up to the length of" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        (np.ceil(np.minimum(SECONDS, 20) / 1.5), "the file covers only a part of them"),
+        (np.ceil(SECONDS[::-1] / 1.5), "the features are not of these videos"),
+    ],
+)
+def test_rows_that_no_length_fits_are_refused(tiny, rows, reason):
+    write_rows(tiny, SECONDS, {"video": rows, "sub": rows})
+    write_params(tiny, clip_seconds=1.5)
+    with pytest.raises(FeatureError, match=f"no clip_seconds would fit: {reason}"):
+        open_inputs(load(), [])
+
+
+def test_a_few_videos_that_are_covered_in_part_are_told(tiny, capsys):
+    rows = np.ceil(SECONDS / 1.5)
+    rows[[7, 9]] = 3
+    write_rows(tiny, SECONDS, {"video": rows, "sub": rows})
+    write_params(tiny, clip_seconds=1.5)
+    open_inputs(load(), [])
+    said = capsys.readouterr().err
+    assert f"2 of 60 videos ('w007': 3 rows are 4.5 s, it has {SECONDS[7]:g} s)" in said
+    assert "moments outside the rows can't be found" in said
+
+
+def test_streams_that_differ_by_a_row_or_two_are_cut_to_the_shorter(tiny, capsys):
+    for name, count in (("v3", 10), ("v4", 12)):  # of 12 and 11
+        rows = np.arange(count * 6).reshape(count, 6)
+        change(tiny / "features/sub.h5", name, rows)
+    inputs = open_inputs(load(), [])
+    said = capsys.readouterr().err
+    assert "sub.h5: 2 of 8 videos have a row or two more or less than in the other stream" in said
+    assert "('v3' has 10 rows, but 12 in features/video.h5); both are cut to the shorter" in said
+    assert [[len(rows) for rows in inputs.video(number)] for number in (3, 4)] == [
+        [10] * 2,
+        [11] * 2,
+    ]
+    assert inputs.row_counts()[[3, 4]].tolist() == [10, 11]
+
+
+def test_a_long_video_is_cut_before_it_is_averaged(tiny):
+    """Rows of both streams cover the same seconds."""
+    write_params(tiny, max_rows="5")
+    for kind, count in (("video", 12), ("sub", 10)):
+        rows = np.arange(count, dtype=np.float32)[:, None] * np.ones(6)
+        change(tiny / f"features/{kind}.h5", "v3", rows)
+    inputs = open_inputs(load(), [])
+    first, second = inputs.video(3)
+    assert np.array_equal(first, second)
+    assert inputs.row_seconds()[3] == 0.5 * 10 / 5
 
 
 def test_features_of_another_release_are_refused(tiny):

@@ -1,10 +1,13 @@
 """Importing a published checkpoint: tensors alone, whatever settings stand beside them."""
 
+import argparse
 import sys
 import types
+from collections import OrderedDict
 
 import pytest
 from lazy import Lazy
+from tiny_release import write_params
 
 from baselines.core import paths
 from baselines.core.params import load
@@ -59,8 +62,7 @@ def test_a_published_checkpoint_is_imported(tiny, monkeypatch):
     settings.hidden_size = 16  # which is in its __dict__ too
     torch.save({"model": theirs, "model_cfg": settings, "epoch": 3}, tiny / "model.ckpt")
     import_weights.main("xml", tiny / "model.ckpt", 2, 2024)
-    state, progress = checkpoint.read_best(paths.checkpoint("xml", 2, 2024))
-    assert progress.finished
+    state = checkpoint.read_best(paths.checkpoint("xml", 2, 2024))
     assert all(torch.equal(state[name], ours[name]) for name in ours)
 
 
@@ -75,6 +77,74 @@ def test_a_checkpoint_that_does_not_fit_is_named(tiny):
         published.convert("xml", theirs, ours)
 
 
+@pytest.fixture
+def schedules(monkeypatch):
+    """Be a module of TVR-Ranking's, whose classes refuse to be unpickled."""
+
+    class WarmupLinearSchedule:
+        def __init__(self):
+            self.warmup, self.t_total = 0.01, 100.0
+
+        def __setstate__(self, state):
+            raise AssertionError("the schedule was unpickled")
+
+    module = types.ModuleType("modules.optimization")
+    WarmupLinearSchedule.__module__ = module.__name__
+    WarmupLinearSchedule.__qualname__ = "WarmupLinearSchedule"
+    module.WarmupLinearSchedule = WarmupLinearSchedule
+    monkeypatch.setitem(sys.modules, "modules", types.ModuleType("modules"))
+    monkeypatch.setitem(sys.modules, "modules.optimization", module)
+    return module
+
+
+def save_as_tvr_ranking(path, name, schedule, **settings):
+    """Write a checkpoint as TVR-Ranking's `save_model` does; return its weights by our names."""
+    ours = {key: torch.randn_like(tensor) for key, tensor in weights(name).items()}
+    renamed = published.rename(name, all_names(name))
+    theirs = OrderedDict((key, ours[own]) for key, own in renamed.items())
+    config = {"device": torch.device("cpu"), "ndcg_topk": [10, 20, 40], "n_heads": 2}
+    config |= {"no_norm_vfeat": True, "no_norm_tfeat": True, **settings}
+    group = {"lr": 1e-4, "schedule": schedule, "b1": 0.9, "params": [0]}
+    state = {0: {"step": 3, "next_m": torch.ones(2), "next_v": torch.ones(2)}}
+    content = {
+        "epoch": 3,
+        "model_cfg": argparse.Namespace(**config),
+        "model_state_dict": theirs,
+        "optimizer_state_dict": {"state": state, "param_groups": [group]},
+    }
+    torch.save(content, path)
+    return ours
+
+
+@pytest.mark.parametrize("is_installed", [True, False])
+def test_a_checkpoint_of_tvr_ranking_is_imported_without_its_schedule(
+    tiny, schedules, monkeypatch, is_installed
+):
+    write_params(tiny, normalize_queries="false")
+    path = tiny / "best_model.pt"
+    ours = save_as_tvr_ranking(path, "reloclnet", schedules.WarmupLinearSchedule())
+    if not is_installed:
+        monkeypatch.delitem(sys.modules, "modules.optimization")
+    import_weights.main("reloclnet", path, 2, 2024)
+    state = checkpoint.read_best(paths.checkpoint("reloclnet", 2, 2024))
+    assert all(torch.equal(state[name], ours[name]) for name in ours)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_heads": 8}, r"best\.pt: was trained with 8 for reloclnet\.heads, which is 2; set it"),
+        ({"no_norm_vfeat": False}, r"with true for features\.normalize_video, which is false"),
+        ({"no_norm_tfeat": False}, r"with true for features\.normalize_sub, which is false"),
+    ],
+)
+def test_settings_that_shapes_do_not_show_are_compared(tiny, settings, message):
+    write_params(tiny, normalize_queries="false")
+    save_as_tvr_ranking(tiny / "best.pt", "reloclnet", None, **settings)
+    with pytest.raises(published.CheckpointError, match=message):
+        import_weights.main("reloclnet", tiny / "best.pt", 2, 2024)
+
+
 class Trap:
     """Would run code when it is unpickled."""
 
@@ -84,6 +154,9 @@ class Trap:
 
 def test_nothing_of_a_checkpoint_is_run(tiny, capsys):
     torch.save({"model": Trap()}, tiny / "trap.ckpt")
-    with pytest.raises(published.CheckpointError, match="not a checkpoint"):
+    with pytest.raises(published.CheckpointError, match="no weights under 'model_state_dict' or"):
         import_weights.read_published(tiny / "trap.ckpt")
+    path, found = tiny / "optimizer.ckpt", {"a": torch.ones(1)}
+    torch.save({"model_state_dict": found, "optimizer_state_dict": Trap()}, path)
+    assert import_weights.read_published(path) == (found, {})
     assert "sprung" not in capsys.readouterr().out

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from lazy import Lazy
 from tiny_release import write_params
@@ -250,6 +251,55 @@ def test_the_epoch_is_chosen_by_the_mean_of_the_last_scores(tiny, monkeypatch):
     assert any(not torch.equal(last, best) for last, best in pairs)
 
 
+@pytest.mark.parametrize(
+    ("every", "epochs", "validated"),
+    [
+        ("1", "3", [1, 2, 3]),
+        ("0.5", "2", [0.667, 1, 1.667, 2]),  # three batches an epoch
+        ("2", "5", [2, 4, 5]),  # the end too
+        ("0.01", "1", [0.333, 0.667, 1]),
+    ],
+)
+def test_validation_is_every_so_many_epochs(tiny, every, epochs, validated):
+    write_params(tiny, epochs=epochs, validate_every=every, patience="9")
+    train.main("xml")
+    table = pd.read_csv(tiny / paths.PLOTS / "train_xml.csv")
+    assert table["epoch"].tolist() == validated
+    assert table["loss"].between(0.01, 10).all()  # means over the batches since the last one
+
+
+def test_an_n_may_have_a_schedule_of_its_own(tiny):
+    """Patience counts validations, not epochs; another N's schedule changes nothing."""
+    release = tiny / "datasets/release"
+    (release / "train_top01.json").write_text((release / "train_top02.json").read_text())
+    own = "{top01: {epochs: 6, validate_every: 2}}"
+    write_params(tiny, top="[1, 2]", epochs="2", by_top=own, learning_rate="1.0e-9", patience="2")
+    train.main("xml")
+    figures = pd.read_csv(tiny / paths.PLOTS / "train_xml.csv")
+    assert figures["top"].tolist() == [1, 1, 1, 2, 2]
+    assert figures["epoch"].tolist() == [2, 4, 6, 1, 2]
+    before = weights(tiny, "xml")
+    write_params(tiny, top="[2]", epochs="2", by_top="{}", learning_rate="1.0e-9", patience="2")
+    path, read = tiny / paths.checkpoint("xml", 2, 2024), safetensors.load_file
+    stamp = path.stat().st_mtime_ns
+    train.main("xml")
+    assert path.stat().st_mtime_ns == stamp
+    refuse_difference(before, read(path))
+
+
+def test_a_training_stopped_between_validations_ends_in_the_same_weights(tiny):
+    for every in ("0.5", "2"):
+        write_params(tiny, validate_every=every)
+        straight = train_straight(tiny, "reloclnet")
+        for batch in (6, 2):
+            with pytest.MonkeyPatch.context() as patch:
+                stop_at(patch, batch)
+                with pytest.raises(StoppedError):
+                    train.main("reloclnet")
+        train.main("reloclnet")
+        refuse_difference(straight, weights(tiny, "reloclnet"))
+
+
 def test_a_loss_that_is_no_number_is_one_line(tiny, monkeypatch):
     monkeypatch.setattr("baselines.training.loop.learning_rate", lambda *_: float("nan"))
     with pytest.raises(loop.TrainingError, match=r"the loss is nan in epoch 1, batch 2; lower"):
@@ -284,8 +334,9 @@ def test_the_rate_rises_and_falls(tiny):
     own = load().train.model_copy(update={"warmup": 0.1, "learning_rate": 1.0})
     rates = [loop.learning_rate(step, 100, own) for step in range(100)]
     assert rates[0] == 0
-    assert max(rates) == rates[10] == pytest.approx(0.9)
-    assert rates[-1] == pytest.approx(0.01)
+    assert max(rates) == rates[10] == pytest.approx(1)
+    assert rates[55] == pytest.approx(0.5)
+    assert rates[-1] == pytest.approx(0.01 / 0.9)
 
 
 def test_a_device_that_is_not_there_is_refused():
