@@ -149,7 +149,9 @@ class Evaluator:
         if isinstance(qrels, Segments):
             return Truth(qrels)
         if not isinstance(qrels, Truth):
-            qrels = data.as_truth(qrels, self.convention.time, warn)
+            qrels = data.as_truth(
+                qrels, self.convention.time, warn, negative=self.convention.negative
+            )
         return qrels.distinct() if self.convention.distinct else qrels
 
     @property

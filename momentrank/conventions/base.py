@@ -32,6 +32,10 @@ class Convention:
     """Other defaults of measures' parameters."""
     time: ClassVar[Literal["seconds", "mm.ss in lines"]] = "seconds"
     """The usual unit of times in its text files."""
+    negative: ClassVar[bool] = False
+    """Whether levels below 0 are read, as 0: not relevant."""
+    refuses_strangers: ClassVar[bool] = True
+    """Whether a run that shares no query or no video with the qrels is an error, or a warning."""
     distinct: ClassVar[bool] = False
     """Whether a segment that appears twice in its query counts once; scripts count it twice."""
     brief: ClassVar[tuple[str, ...]] = ()
