@@ -191,7 +191,7 @@ def match(
                 raise
             check(load(None, lambda _: None), name, warn)  # matches may be further down
         except mismatches.NoOverlapError:
-            if require_match and scorer.convention.refuses_strangers:
+            if require_match and scorer.convention.needs_match:
                 raise
             warn(str(exc))
     return lists

@@ -66,7 +66,7 @@ class ShEval(Convention):
     source = "MediaEval's script for search and hyperlinking"
     time = "mm.ss in lines"
     negative = True
-    refuses_strangers = False
+    needs_match = False
 
     def check(self, measure: Measure) -> None:
         params = set(measure.params) - {"cutoff"}

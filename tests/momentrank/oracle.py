@@ -748,7 +748,7 @@ def sh_table(qrels: Qrels, run: Run) -> dict[str, float]:
     total("num_rel_ret_secs", lambda *arguments: sh_played(*arguments)["found"], {})
     total("maisp", sh_maisp, {})
     for point in (5, 10, 20):
-        total(f"maisp_0.{point:02}", lambda *arguments: sh_played(*arguments)[str(point)], {})
+        total(f"maisp_0.{point:02}", lambda *args, at=str(point): sh_played(*args)[at], {})
     return cells
 
 

@@ -105,6 +105,7 @@ ANNOTATIONS = JsonFormat(
     "{annotation_id, video, times: [[first, last], ...], description}, in 5-second segments",
     lambda record: has_key(FIELDS.times)(record) and FIELDS.query in record,
     read_annotations,
+    convention=NAME,
 )
 LISTS = JsonFormat(
     "lists",
