@@ -42,9 +42,11 @@ class Suppressed(RecallTable):
 
     def rate(self, aligned: AlignedRun, threshold: float, cutoff: int) -> Relevance:
         limit, depth = self.limit(threshold), max(cutoff, DEPTH)
-        key = ("kept", limit, depth)
+        order = memoize(aligned, "order", lambda: self.order(aligned))
         rank = memoize(
-            aligned, key, lambda: rank_kept(aligned.results, self.order(aligned), limit, depth)
+            aligned,
+            ("kept", limit, depth),
+            lambda: rank_kept(aligned.results, order, limit, depth),
         )
         rated = super().rate(aligned, threshold, cutoff)
         return rated._replace(rank=rank, relevant=rated.relevant & (rank < DROPPED))
