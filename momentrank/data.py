@@ -39,17 +39,21 @@ Warn = Callable[[str], None]
 SEGMENT = ("query_id", "video_id", "start", "end")
 
 
-def as_truth(qrels: Data, time: Time, warn: Warn) -> formats.Truth:
-    """Return judged segments, with what else their file has; `warn` is called with warnings."""
+def as_truth(qrels: Data, time: Time, warn: Warn, *, negative: bool = False) -> formats.Truth:
+    """Return judged segments, with what else their file has; `warn` is called with warnings.
+
+    With `negative`, levels below 0 are read as 0.
+    """
     if isinstance(qrels, str | Path):
-        return formats.load_truth(qrels, time=time, warn=warn)
+        return formats.load_truth(qrels, time=time, warn=warn, negative=negative)
     if isinstance(qrels, Segments) and not len(find_repeats(qrels)[0]):
         return formats.Truth(qrels)
     table, _ = _table(qrels, "the qrels", "level")
+    table = table.without_negative() if negative else table
     segments = table.qrels()
     repeats = table.repeats(segments, judged=True)
     truth = formats.Truth(segments, conflict=repeats.conflict)
-    for message in [*repeats.remarks, *truth.odd_times("the qrels")]:
+    for message in [*table.notes, *repeats.remarks, *truth.odd_times("the qrels")]:
         warn(message)
     return truth
 

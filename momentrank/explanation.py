@@ -105,7 +105,7 @@ class Explanation(NamedTuple):
 def default_measure(convention: "str | Convention") -> Measure:
     """Return the measure to explain by default."""
     chosen = conventions.get(convention)
-    for measure in (nDCG(iou=0.5) @ 10, R(iou=0.5) @ 1):
+    for measure in (nDCG(iou=0.5) @ 10, R(iou=0.5) @ 1, R(iou=1) @ 1):
         with suppress(UsageError):
             chosen.check(measure)
             return chosen.resolve(measure)

@@ -88,7 +88,8 @@ def evaluate_with_machine(
 
     chosen = _choose(convention)
     people = _read(_parse(measures) or chosen.defaults(), qrels, convention, time)
-    scorers = join(people, data.as_truth(machine, time or chosen.time, warn))
+    levels = data.as_truth(machine, time or chosen.time, warn, negative=chosen.negative)
+    scorers = join(people, levels)
     results = scorers.machine.read(run, "the run", time)
     return estimate_run(scorers, results, confidence)
 
@@ -222,7 +223,7 @@ def _read(
     measures: Measures, qrels: Data, convention: Chosen, time: Time | None = None
 ) -> Evaluator:
     chosen = _choose(convention)
-    truth = data.as_truth(qrels, time or chosen.time, warn)
+    truth = data.as_truth(qrels, time or chosen.time, warn, negative=chosen.negative)
     if convention is None and (official := formats.official_convention(truth)):
         warn(f"for the official numbers of {truth.format} pass convention={official!r}")
     return Evaluator(_parse(measures), truth, chosen)

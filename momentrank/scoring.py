@@ -153,7 +153,9 @@ class Evaluator:
         if isinstance(qrels, Segments):
             return Truth(qrels)
         if not isinstance(qrels, Truth):
-            qrels = data.as_truth(qrels, self.convention.time, warn)
+            qrels = data.as_truth(
+                qrels, self.convention.time, warn, negative=self.convention.negative
+            )
         return qrels.distinct() if self.convention.distinct else qrels
 
     @property
@@ -220,7 +222,7 @@ class Evaluator:
                     raise
                 check(load(None, lambda _: None), name, warn)  # matches may be further down
             except mismatches.NoOverlapError:
-                if require_match:
+                if require_match and self.convention.needs_match:
                     raise
                 warn(str(exc))
         return lists

@@ -42,7 +42,11 @@ RULES: Mapping[str, Rules] = {
     "sh-eval": Rules(("segments",)),
     "qvhighlights": Rules(every_query=True, own_video=True, scored=True),
     "vcmr": Rules(every_query=True),
-    "charades": Rules(own_video=True),
+    **dict.fromkeys(
+        ("charades", "tall", "2d-tan", "2d-tan-0.49", "2d-tan-0.45", "2d-tan-0.4"),
+        Rules(own_video=True),
+    ),
+    "didemo": Rules(("lists",), every_query=True, own_video=True),
     "nlq": Rules(own_video=True, by_score=False),
 }
 

@@ -189,6 +189,7 @@ def load_truth(options: argparse.Namespace, path: Path) -> formats.Truth:
         columns=columns if columns and "level" in columns else None,
         lenient=options.lenient,
         warn=warn,
+        negative=conventions.get(convention_of(options)).negative,
     )
     if options.corpus:
         lengths = {**truth.durations, **formats.read_corpus(options.corpus).durations}
@@ -208,6 +209,7 @@ def run_options(options: argparse.Namespace, truth: formats.Truth | None) -> Run
         "corpus": options.corpus,
         "truth": truth,
         "lenient": options.lenient,
+        "negative": conventions.get(convention_of(options)).negative,
     }
 
 

@@ -22,6 +22,12 @@ MODULES = {
     "qvhighlights": "qvhighlights",
     "vcmr": "grounding",
     "charades": "grounding",
+    "tall": "suppression",
+    "2d-tan": "suppression",
+    "2d-tan-0.49": "suppression",
+    "2d-tan-0.45": "suppression",
+    "2d-tan-0.4": "suppression",
+    "didemo": "best_three",
     "nlq": "grounding",
 }
 CONVENTIONS = tuple(MODULES)

@@ -32,6 +32,10 @@ class Convention:
     """Other defaults of measures' parameters."""
     time: ClassVar[Literal["seconds", "mm.ss in lines"]] = "seconds"
     """The usual unit of times in its text files."""
+    negative: ClassVar[bool] = False
+    """Whether levels below 0 are read, as 0: not relevant."""
+    needs_match: ClassVar[bool] = True
+    """Whether a run that shares no query or no video with the qrels is an error, or a warning."""
     distinct: ClassVar[bool] = False
     """Whether a segment that appears twice in its query counts once; scripts count it twice."""
     brief: ClassVar[tuple[str, ...]] = ()
@@ -153,7 +157,7 @@ class Benchmark(Convention):
     measures: ClassVar[tuple[str, ...]] = ("R", "mIoU")
     """The measures that it defines."""
     read: ClassVar[int]
-    """How many results of each list its script reads."""
+    """How many results of each list its script reads; 0: all."""
 
     def check(self, measure: Measure) -> None:
         usual = type(measure)().settings(self.changes)
@@ -164,8 +168,9 @@ class Benchmark(Convention):
                 f" {', '.join(self.measures)}, with its own comparison of IoU"
             )
 
-    def depth(self, measures: Iterable[Measure]) -> int:
-        return max([self.read, *(measure.depth() or 0 for measure in measures)])
+    def depth(self, measures: Iterable[Measure]) -> int | None:
+        read = max([self.read, *(measure.depth() or 0 for measure in measures)])
+        return read if self.read else None
 
     def prepare(self, qrels: Segments, run: Segments) -> tuple[Segments, Segments]:
         """Return the relevant moments and the run."""

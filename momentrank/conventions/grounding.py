@@ -34,18 +34,20 @@ class RecallTable(Benchmark):
     """R@K at IoU thresholds, by the best IoU of each result, and the IoU of the first one."""
 
     read = 5
-    thresholds: ClassVar[tuple[float, ...]]
-    cell: ClassVar[str]
+    cutoffs: ClassVar[tuple[int, ...]] = (1, 5)
+    thresholds: ClassVar[tuple[float, ...]] = ()
+    cell: ClassVar[str] = ""
     """The name of a cell, with the places `cutoff` and `iou`."""
     measures_by_cell: ClassVar[dict[str, Measure]]
 
     def __init_subclass__(cls) -> None:
         cls.measures_by_cell = {
             cls.cell.format(cutoff=cutoff, iou=iou): R(iou=iou) @ cutoff
-            for cutoff in (1, 5)
+            for cutoff in cls.cutoffs
             for iou in cls.thresholds
         }
-        cls.measures_by_cell["mIoU"] = mIoU
+        if mIoU.NAME in cls.measures:
+            cls.measures_by_cell[mIoU.NAME] = mIoU
         cls.brief = tuple(cls.measures_by_cell)
 
     def cells(self, aligned: AlignedRun) -> dict[str, Floats]:
@@ -54,17 +56,22 @@ class RecallTable(Benchmark):
         }
 
     def compute(self, measure: Measure, aligned: AlignedRun, params: Params) -> Floats:
-        return measure.per_query(aligned, self.rate(aligned, params.get("iou", 0.0)), params)
+        rated = self.rate(aligned, params.get("iou", 0.0), params.get("cutoff", 1))
+        return measure.per_query(aligned, rated, params)
 
     def trace(self, measure: Measure, aligned: AlignedRun) -> Trace:
         """Return the judged moment of the highest IoU over the hull of each result."""
-        rated = self.rate(aligned, measure.params.get("iou", 0.0))
+        params = measure.params
+        rated = self.rate(aligned, params.get("iou", 0.0), params.get("cutoff", 1))
         is_first = (rated.rank == 1) & (rated.gain > 0)
         hits = is_first if measure == mIoU else rated.relevant
         return Trace(nearest(aligned, overlapping(aligned)), rated.gain, rated.gain, hits)
 
-    def rate(self, aligned: AlignedRun, threshold: float) -> Relevance:
-        """Return the best IoU of each result as its gain, and whether it reaches the threshold."""
+    def rate(self, aligned: AlignedRun, threshold: float, cutoff: int) -> Relevance:  # noqa: ARG002  (overridden)
+        """Return the best IoU of each result as its gain, and whether it reaches the threshold.
+
+        At least the first `cutoff` results are rated.
+        """
         ious = memoize(aligned, "best", lambda: _best_iou(aligned))
         hits = ious > threshold if self.changes["strict"] else ious >= threshold
         return aligned.rate(ious, hits, hits, 1)
@@ -77,7 +84,7 @@ def _best_iou(aligned: AlignedRun) -> Floats:
 
 
 class Charades(RecallTable):
-    """The usual evaluation of Charades-STA."""
+    """The usual evaluation of Charades-STA, without NMS: that of VSLNet and LGI."""
 
     name = "charades"
     source = "the evaluation of Charades-STA (Gao et al., ICCV 2017), with mean IoU"

@@ -14,6 +14,7 @@ import numpy as np
 from momentrank.conventions.base import Convention, memoize
 from momentrank.conventions.sh_eval_models import (
     MODELS,
+    POINTS,
     Query,
     Segment,
     Watched,
@@ -64,6 +65,8 @@ class ShEval(Convention):
     name = "sh-eval"
     source = "MediaEval's script for search and hyperlinking"
     time = "mm.ss in lines"
+    negative = True
+    needs_match = False
 
     def check(self, measure: Measure) -> None:
         params = set(measure.params) - {"cutoff"}
@@ -110,25 +113,29 @@ class ShEval(Convention):
         for match, end in ENDINGS.items():
             relevance = _judged(aligned, match)[1]
             measures = {
-                "num_rel": NumRel(match=match),
                 "num_rel_ret": NumRelRet(match=match),
                 "map": AP(match=match),
                 **{f"P_{cutoff}": P(match=match) @ cutoff for cutoff in (5, 10, 20)},
                 **{f"Judged_{cutoff}": Judged(match=match) @ cutoff for cutoff in (10, 20, 30)},
             }
             retrieved = np.bincount(relevance.query, minlength=aligned.count)
+            cells[f"num_rel{end}"] = self.values(NumRel(match=match), aligned)
             cells[f"num_ret{end}"] = retrieved.astype(np.float64)
             cells |= {
                 f"{name}{end}": self.values(measure, aligned) for name, measure in measures.items()
             }
         watched = _watched(aligned)
-        return {
-            **cells,
-            "num_rel_secs_maisp": np.array([query.relevant for query in watched], np.float64),
-            "num_ret_secs_maisp": np.array([query.retrieved for query in watched], np.float64),
-            "num_rel_ret_secs_maisp": np.array([query.seen for query in watched], np.float64),
-            "map_maisp": np.array([query.value for query in watched]),
+        seconds = {
+            "num_rel_secs": [query.relevant for query in watched],
+            "num_ret_secs": [query.retrieved for query in watched],
+            "num_rel_ret_secs": [query.seen for query in watched],
+            "maisp": [query.value for query in watched],
+            **{
+                f"maisp_{point / POINTS:.2f}": [query.at(point) for query in watched]
+                for point in (5, 10, 20)
+            },
         }
+        return cells | {name: np.array(values, np.float64) for name, values in seconds.items()}
 
 
 def _total(cell: str, values: Floats) -> float:

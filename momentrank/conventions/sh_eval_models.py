@@ -160,6 +160,12 @@ class Watched(NamedTuple):
     """Seconds played."""
     seen: float
     """Relevant seconds that were watched."""
+    precisions: list[float]
+    """The interpolated precision at each recall point that was reached, without point 0."""
+
+    def at(self, point: int) -> float:
+        """Return the precision at a hundredth of recall as sh_eval prints it: a point too far."""
+        return self.precisions[point] if point < len(self.precisions) else 0.0
 
 
 def watch(results: Iterable[tuple[int, int, int]], relevant: Mapping[int, Spans]) -> Watched:
@@ -191,7 +197,8 @@ def watch(results: Iterable[tuple[int, int, int]], relevant: Mapping[int, Spans]
         left[video] = rest
         retrieved += max(played, end - start)
     best = [max(precisions[row:]) for row in range(len(precisions))]
-    return Watched(sum([1.0, *best]) / len(points) if best else 0.0, total, retrieved, seen)
+    value = sum([1.0, *best]) / len(points) if best else 0.0
+    return Watched(value, total, retrieved, seen, best)
 
 
 def recall_points(total: int) -> list[int]:

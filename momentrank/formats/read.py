@@ -53,6 +53,7 @@ class ReadOptions(NamedTuple):
     corpus: Path | str | None = None
     depth: int | None = None
     truth: Truth | None = None
+    negative: bool = False
 
 
 class QrelsOptions(TypedDict, total=False):
@@ -63,6 +64,7 @@ class QrelsOptions(TypedDict, total=False):
     columns: str | None
     lenient: bool
     warn: Warn
+    negative: bool
 
 
 class RunOptions(QrelsOptions, total=False):
@@ -87,7 +89,8 @@ def load_truth(path: Path | str, **options: Unpack[QrelsOptions]) -> Truth:
             the unit of times in text files; "mm.ss" is MediaEval's minutes.seconds. `columns` are
             the names of a text file's columns (`momentrank.formats.text.NAMES`). With `lenient`,
             moments that end before they start are left out, instead of being errors; a query
-            left without one counts as missed. `warn` is called with each warning, a line of text.
+            left without one counts as missed. With `negative`, levels below 0 are read as 0,
+            instead of being errors. `warn` is called with each warning, a line of text.
 
     Raises:
         FormatError: the file is malformed; with the line or the path in the JSON.
@@ -118,6 +121,7 @@ def qrels_table(
         records = records or _read_records(source, options, "qrels")
         json_format = _by_name(QRELS, options.fmt) or choose_format(source, records, "qrels")
         table, name = json_format.read(records, Reading()), json_format.name
+    table = table.without_negative() if options.negative else table
     return _with_queries(source, table.without_reversed() if options.lenient else table), name
 
 

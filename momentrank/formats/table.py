@@ -172,6 +172,19 @@ class Table(NamedTuple):
             notes=[*self.notes, str(self.location(int(np.argmax(wrong))).error(reason))],
         )
 
+    def without_negative(self) -> "Table":
+        """Return the table with levels below 0, as in MediaEval's files, as 0, and a note."""
+        low = self.value < 0
+        if not low.any():
+            return self
+        row = int(np.argmax(low))
+        reason = f"level {self.value[row]:g} counts as 0, not relevant"
+        reason += f" ({count(int(low.sum()), 'such row')})"
+        level = np.where(low & (self.value % 1 == 0), 0.0, self.value)
+        return self._replace(
+            value=level, notes=[*self.notes, str(self.location(row).error(reason))]
+        )
+
     def _with_all_queries(self, segments: Segments) -> Segments:
         """Return the segments, including queries that have none."""
         if self.queries is None or len(self.queries) == len(segments.queries):

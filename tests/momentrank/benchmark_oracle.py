@@ -190,6 +190,74 @@ def nlq(truth: Lists, lists: Lists) -> Cells:
     return cells | {"mIoU": mean([values[0] if values else 0.0 for values in ious])}
 
 
+# ------------------------------------------------------------------------- TALL, 2D-TAN, DiDeMo
+
+
+def kept(results: list[Moment], limit: float) -> list[Moment]:
+    """Non-maximum suppression: drop what overlaps one that is kept by more than the limit."""
+    left: list[Moment] = []
+    for result in results:
+        inside = [other for other in left if other[0] == result[0]]
+        empty = result[1] == result[2]
+        if not any(
+            by_union(other, result) > limit or (empty and other[1] == other[2]) for other in inside
+        ):
+            left.append(result)
+    return left
+
+
+def tall(truth: Lists, lists: Lists) -> Cells:
+    """R@1, 5 and 10 with >=, after NMS at 0.05 less than the threshold, in order of score."""
+    cells = {}
+    for threshold in (0.1, 0.2, 0.3, 0.4, 0.5, 0.7):
+        ious = []
+        for query in truth:
+            results = lists.get(query, [])
+            if len({result[3] for result in results}) > 1:  # of equal scores, the last is first
+                order = sorted(enumerate(results), key=lambda item: (-item[1][3], -item[0]))
+                results = [result for _, result in order]
+            ious.append(hull_ious(truth, {query: kept(results, threshold - 0.05)}, query))
+        for k in (1, 5, 10):
+            hits = [any(value >= threshold for value in values[:k]) for values in ious]
+            cells[f"IoU={threshold}, R@{k}"] = share_of(hits)
+    return cells
+
+
+def two_d_tan(truth: Lists, lists: Lists, limit: float) -> Cells:
+    """R@1 and 5 with >, after NMS in the order of the list, and the mean IoU of the first."""
+    after = {query: kept(results, limit) for query, results in lists.items()}
+    ious = [hull_ious(truth, after, query) for query in truth]
+    cells = {
+        f"Rank@{k},mIoU@{threshold}": share_of(
+            [any(v > threshold for v in values[:k]) for values in ious]
+        )
+        for k in (1, 5)
+        for threshold in (0.1, 0.3, 0.5, 0.7)
+    }
+    return cells | {"mIoU": mean([values[0] if values else 0.0 for values in ious])}
+
+
+def didemo(truth: Lists, lists: Lists) -> Cells:
+    """Mean rank and IoU over the three people who come off best."""
+    ranks, ious = [], []
+    for query in truth:
+        wanted, results = relevant(truth, query), lists.get(query, [])
+        segments = [result[:3] for result in results]
+        each = [
+            segments.index(moment[:3]) + 1 if moment[:3] in segments else float("inf")
+            for moment in wanted
+        ]
+        ranks.append(mean(sorted(each)[:3]) if wanted else float("inf"))
+        first = [
+            by_hull(result, moment) if result[0] == moment[0] else 0.0
+            for moment in wanted
+            for result in results[:1]
+        ]
+        ious.append(mean(sorted(first)[-3:]) if first else 0.0)
+    cells = {f"rank@{k}": share_of([rank <= k for rank in ranks]) for k in (1, 5)}
+    return cells | {"mIoU": mean(ious)}
+
+
 # ----------------------------------------------------------------------------------------- SPR
 
 

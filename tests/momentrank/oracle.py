@@ -675,7 +675,7 @@ def sh_recall_points(seconds: int) -> list[int]:
 
 
 def sh_played(params: Params, qrels: list[Judged], results: list[Result]) -> dict[str, float]:
-    """Return MAiSP (sh_eval) and its seconds: of relevant content, played, and of it relevant.
+    """Return MAiSP (sh_eval), its seconds (of relevant content, played, both), its precisions.
 
     A result is played from its start. Each relevant part that its closed interval meets, in order,
     is played to the part's end and never again; what lies before is left, less a second. After
@@ -706,7 +706,8 @@ def sh_played(params: Params, qrels: list[Judged], results: list[Result]) -> dic
         played += max(here, result.end - result.start)
     best = [max(precisions[n:]) for n in range(len(precisions))]
     value = (1 + sum(best)) / len(points) if best else 0.0
-    return {"value": value, "relevant": seconds, "played": played, "found": relevant}
+    at = {str(n): best[n] if n < len(best) else 0.0 for n in (5, 10, 20)}  # a point too far
+    return at | {"value": value, "relevant": seconds, "played": played, "found": relevant}
 
 
 def sh_maisp(params: Params, qrels: list[Judged], results: list[Result]) -> float:
@@ -742,10 +743,12 @@ def sh_table(qrels: Qrels, run: Run) -> dict[str, float]:
             total(f"P_{k}", sh_p, model | {"cutoff": k}, end)
         for k in (10, 20, 30):
             total(f"Judged_{k}", sh_judged, model | {"cutoff": k}, end)
-    total("num_rel_secs_maisp", lambda *arguments: sh_played(*arguments)["relevant"], {})
-    total("num_ret_secs_maisp", lambda *arguments: sh_played(*arguments)["played"], {})
-    total("num_rel_ret_secs_maisp", lambda *arguments: sh_played(*arguments)["found"], {})
-    total("map_maisp", sh_maisp, {})
+    total("num_rel_secs", lambda *arguments: sh_played(*arguments)["relevant"], {})
+    total("num_ret_secs", lambda *arguments: sh_played(*arguments)["played"], {})
+    total("num_rel_ret_secs", lambda *arguments: sh_played(*arguments)["found"], {})
+    total("maisp", sh_maisp, {})
+    for point in (5, 10, 20):
+        total(f"maisp_0.{point:02}", lambda *args, at=str(point): sh_played(*args)[at], {})
     return cells
 
 

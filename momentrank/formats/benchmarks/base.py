@@ -194,9 +194,16 @@ def _are_sound(lists: list[Any]) -> bool:
 
 
 def parse_list(
-    results: Column, names: str, name_videos: Callable[[Column], list[str]] = Column.ids
+    results: Column,
+    names: str,
+    name_videos: Callable[[Column], list[str]] = Column.ids,
+    *,
+    any_score: bool = False,
 ) -> Windows:
-    """Read results that are lists of `names`, the last of which, the score, may be missing."""
+    """Read results that are lists of `names`, the last of which, the score, may be missing.
+
+    With `any_score`, one that is null or not finite is missing too, instead of an error.
+    """
     width = len(names.split())
     unscored: Bools = np.zeros(len(results.values), dtype=bool)
     lengths = set(map(len, results.require(list).values))
@@ -207,6 +214,10 @@ def parse_list(
     *first, start, end, score = (
         results.split(width) if lengths == {width} else results.split_as(names)
     )
+    if any_score:
+        none = [v is None or (type(v) is float and v - v != 0) for v in score.values]
+        values = [0.0 if bad else v for bad, v in zip(none, score.values, strict=True)]
+        unscored, score = unscored | none, score._replace(values=values)
     video = name_videos(first[0]) if first else [""] * len(results.values)
     columns = (start.numbers(), end.numbers(), score.numbers())
     return Windows(video, *columns, unscored, np.zeros(len(unscored), dtype=bool))

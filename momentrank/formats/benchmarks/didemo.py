@@ -86,7 +86,7 @@ def read_lists(records: Column, reading: Reading) -> Table:
     videos = [truth.videos.get(query, "") for query in queries]
 
     def parse(rows: Column) -> Windows:
-        windows = parse_list(rows, "start end score")
+        windows = parse_list(rows, "start end score", any_score=reading.lenient)
         if truth.format != NAME:
             return windows
         pairs = rows._replace(values=[window[:2] for window in rows.values])
@@ -105,6 +105,7 @@ ANNOTATIONS = JsonFormat(
     "{annotation_id, video, times: [[first, last], ...], description}, in 5-second segments",
     lambda record: has_key(FIELDS.times)(record) and FIELDS.query in record,
     read_annotations,
+    convention=NAME,
 )
 LISTS = JsonFormat(
     "lists",

@@ -77,7 +77,7 @@ def read_submission(records: Column, reading: Reading) -> Table:
     queries = Column(ids, results.location).distinct_ids()
 
     def parse(windows: Column) -> Windows:
-        return parse_list(windows, "start end score")
+        return parse_list(windows, "start end score", any_score=reading.lenient)
 
     return read_run(
         queries, results.key(PREDICTED, list), reading._replace(scored=False), parse, clips

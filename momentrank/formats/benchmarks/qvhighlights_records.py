@@ -31,7 +31,8 @@ def read_annotations(records: Column, _: Reading) -> Table:
 def read_submission(records: Column, reading: Reading) -> Table:
     """Read `{qid, vid, pred_relevant_windows: [[start, end, score], ...]}`.
 
-    If no record has `vid`, a query's video is that in the qrels.
+    If no record has `vid`, a query's video is that in the qrels. A score that is null or NaN is
+    missing: the script's R1 does not read it.
     """
     queries = records.key(FIELDS.query).distinct_ids()
     if reading.truth is not None and not any(FIELDS.video in record for record in records.values):
@@ -40,7 +41,7 @@ def read_submission(records: Column, reading: Reading) -> Table:
         videos = records.key(FIELDS.video, str).ids()
 
     def parse(windows: Column) -> Windows:
-        return parse_list(windows, "start end score")
+        return parse_list(windows, "start end score", any_score=True)
 
     return read_run(queries, records.key(PREDICTED, list), reading, parse, videos)
 

@@ -86,8 +86,12 @@ def read_lists(queries: list[str], lists: Column, reading: Reading) -> Table:
     """Read lists of `[video, start, end, score]`; a video may be an index."""
 
     def parse(results: Column) -> Windows:
-        name = "video start end score"
-        return parse_list(results, name, lambda videos: name_videos(videos, reading.names))
+        return parse_list(
+            results,
+            "video start end score",
+            lambda videos: name_videos(videos, reading.names),
+            any_score=reading.lenient,
+        )
 
     return read_run(queries, lists, reading, parse)
 

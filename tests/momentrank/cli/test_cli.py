@@ -277,7 +277,27 @@ def test_sh_eval_reads_minutes_and_seconds(files, capsys):
     assert (scores["P_5"], scores["Judged_10"], scores["num_ret_bin"]) == ("0.2000", "0.1000", "2")
     measures = ("VideosRet", "P(match='overlap')@5", "MAiSP")
     out = call(capsys, "evaluate", "me.qrels", "me.run", *measures, "--convention", "sh-eval").out
-    assert [row[2] for row in rows(out)[-3:]] == ["2", "0.2000", scores["map_maisp"]]
+    assert [row[2] for row in rows(out)[-3:]] == ["2", "0.2000", scores["maisp"]]
+
+
+def test_sh_eval_reads_negative_levels_as_not_relevant_and_prints_zeros(files, capsys):
+    lines = "q1 Q0 v1 1.00 2.00 1\nq1 Q0 v2 0.00 0.30 {}\nq2 Q0 v2 0.00 0.30 {}\n"
+    run = "q1 Q0 v1 1.10 1.40 1.10 1 0.9 t\nq1 Q0 v2 0.10 0.40 0.10 2 0.8 t\n"
+    for name, text in [("me.run", run), ("other.run", run.replace("v", "w"))]:
+        (files / name).write_text(text)
+    printed = []
+    for level in (-1, 0):
+        (files / "me.qrels").write_text(lines.format(level, level))
+        result = call(capsys, "evaluate", "me.qrels", "me.run", "--convention", "sh-eval")
+        assert ("level -1 counts as 0, not relevant (2 such rows)" in result.err) == (level < 0)
+        printed.append(rows(result.out)[5:])
+    assert printed[0] == printed[1]
+    (files / "me.qrels").write_text(lines.format(-1, 0))
+    call(capsys, "evaluate", "me.qrels", "me.run", "R@1,0.5", code=1)
+    other = call(capsys, "evaluate", "me.qrels", "other.run", "--convention", "sh-eval")
+    scores = {row[0]: row[2] for row in rows(other.out)}
+    assert "no video in common" in other.err
+    assert (scores["map"], scores["maisp_0.05"], scores["num_ret"]) == ("0.0000", "0.0000", "2")
 
 
 def test_videos_that_meet_below_the_cutoff_are_enough_for_a_score(files, capsys):

@@ -14,7 +14,8 @@ from momentrank.segments import build_qrels, build_run
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # random ids need not meet
 
-NAMES = ("qvhighlights", "vcmr", "charades", "nlq")
+NMS = {"2d-tan": 0.5, "2d-tan-0.49": 0.49, "2d-tan-0.45": 0.45, "2d-tan-0.4": 0.4}
+NAMES = ("qvhighlights", "vcmr", "charades", "nlq", "tall", *NMS, "didemo")
 CASES = 100
 
 
@@ -45,7 +46,10 @@ def compare(name, seeds):
     """Compare every cell with the oracle's."""
     for seed in seeds:
         truth, lists = oracle.cases(seed)
-        expected = getattr(oracle, name)(truth, lists)
+        if name in NMS:
+            expected = oracle.two_d_tan(truth, lists, NMS[name])
+        else:
+            expected = getattr(oracle, name)(truth, lists)
         table = conventions.get(name).table(*segments(truth, lists))
         assert table.keys() == expected.keys()
         for cell, value in expected.items():
@@ -83,6 +87,10 @@ def test_2_000_random_cases(name):
         ("charades", "mIoU", "mIoU"),
         ("nlq", "R(iou=0.5)@1", "Rank@1 mIoU@0.5"),
         ("nlq", "mIoU", "mIoU"),
+        ("tall", "R(iou=0.3)@10", "IoU=0.3, R@10"),
+        ("2d-tan-0.4", "R(iou=0.3)@5", "Rank@5,mIoU@0.3"),
+        ("didemo", "R(iou=1)@5", "rank@5"),
+        ("didemo", "mIoU", "mIoU"),
     ],
 )
 def test_measures_are_cells(name, measure, cell):
@@ -152,6 +160,19 @@ def test_a_query_counts_in_every_range_in_which_it_has_a_window():
     assert math.isnan(qvhighlights([(0, 20)], [(0, 20)])["MR-long-mAP"])  # over no query
 
 
+@pytest.mark.parametrize("score", [[], [None], [math.nan]])
+def test_r1_reads_no_scores(tmp_path, score):
+    truth = {"qid": 1, "vid": "v", "query": "?", "duration": 90, "relevant_windows": [[0, 20]]}
+    windows = [[0, 20, *score], [40, 60, 0.5]]
+    for name, record in [
+        ("truth", truth),
+        ("run", {"qid": 1, "vid": "v", "pred_relevant_windows": windows}),
+    ]:
+        (tmp_path / name).write_text(json.dumps(record))
+    table = mr.evaluate(tmp_path / "truth", tmp_path / "run", convention="qvhighlights")
+    assert table["MR-full-R1@0.7"] == 1
+
+
 def test_a_missing_query_counts_as_0_and_videos_are_not_compared():
     figures = cells("qvhighlights", {"a": [(0, 20)], "b": [(0, 20)]}, {"a": [("x.mp4", 0, 20, 1)]})
     assert (figures["MR-full-R1@0.5"], figures["MR-full-mAP"]) == (50, 50)
@@ -166,6 +187,8 @@ def test_other_measures_are_refused():
         ("vcmr", "AP(iou=0.5)"),
         ("charades", "R(iou=0.5,rel=2)@1"),
         ("spr", "R(iou=0.5)@1"),
+        ("didemo", "R(iou=0.5)@1"),
+        ("tall", "mIoU"),
     ]:
         with pytest.raises(mr.UsageError, match=f"is not a measure of {name}"):
             mr.evaluator([measure], segments({"q": [("v", 0, 1, 1)]}, {})[0], name)
@@ -232,6 +255,45 @@ def test_nlq_must_pass_the_threshold_and_counts_the_queries_of_the_run():
         "Rank@5 mIoU@0.5": 50.0,
         "mIoU": 45.0,
     }
+
+
+# ------------------------------------------------------------------------- TALL, 2D-TAN, DiDeMo
+
+
+def test_nms_makes_room_for_others_and_each_script_has_its_own():
+    # the second result overlaps the first by .45; without it, the last is the fifth
+    times = [(0, 20), (11, 20), (41, 50), (61, 70), (81, 90), (10, 30)]
+    lists = {"q": [("v", *pair, -rank) for rank, pair in enumerate(times)]}
+    truth = {"q": [(10, 30)]}
+    assert cells("charades", truth, lists)["R@5,IoU=0.5"] == 0
+    for name, limit in NMS.items():
+        assert cells(name, truth, lists)["Rank@5,mIoU@0.5"] == (100 if limit < 0.45 else 0)
+    figures = cells("tall", truth, lists)  # NMS at .35 and .45
+    assert [figures[f"IoU={iou}, R@5"] for iou in (0.4, 0.5)] == [1, 0]
+    assert figures["IoU=0.5, R@10"] == 1
+
+
+def test_2d_tan_must_pass_the_threshold_that_tall_must_reach():
+    assert cells("2d-tan", {"q": [(0, 10)]}, {"q": [(0, 5)]})["Rank@1,mIoU@0.5"] == 0
+    assert cells("tall", {"q": [(0, 10)]}, {"q": [(0, 5)]})["IoU=0.5, R@1"] == 1
+
+
+def test_tall_goes_by_score_and_takes_the_last_of_equal_ones_unless_all_are_equal():
+    other, right = ("v", 40, 50), ("v", 0, 10)
+    for scores, value in [((0.1, 0.9), 1), ((0.9, 0.1), 0), ((0.5, 0.5), 0)]:
+        lists = {"q": [(*other, scores[0]), (*right, scores[1])]}
+        assert cells("tall", {"q": [(0, 10)]}, lists)["IoU=0.5, R@1"] == value
+    lists = {"q": [(*other, 0.5), (*right, 0.5), (*other, 0.1)]}
+    assert cells("tall", {"q": [(0, 10)]}, lists)["IoU=0.5, R@1"] == 1
+
+
+def test_didemo_leaves_out_the_person_who_comes_off_worst():
+    people = [(0, 5), (0, 5), (5, 10), (20, 30)]
+    ranked = [(0, 5), (5, 10), (0, 10)]
+    figures = cells("didemo", {"q": people, "missed": [(0, 5)]}, {"q": ranked})
+    assert figures == {"rank@1": 0, "rank@5": 0.5, "mIoU": round((1 + 1 + 0) / 3 / 2, 6)}
+    assert cells("didemo", {"q": people[:2]}, {"q": ranked})["rank@1"] == 1
+    assert cells("didemo", {"q": people}, {"q": [(0, 5)]})["rank@5"] == 0  # one has no rank
 
 
 # ----------------------------------------------------------------------------------------- SPR

@@ -21,7 +21,6 @@ BAD = [
     ["v", "0", 10, 0.5],
     ["v", float("nan"), 10, 0.5],
     ["v", 0, float("inf"), 0.5],
-    ["v", 0, 10, None],
     ["v", 0],
     ["", 0, 10, 0.5],
     [None, 0, 10, 0.5],
@@ -48,6 +47,19 @@ def test_a_malformed_result_is_an_error_or_keeps_its_rank_and_meets_nothing(tmp_
     [line] = messages
     assert line.startswith(f"{path}: [0].predictions[0]")
     assert line.endswith("(malformed results, counted as not relevant: 1)")
+
+
+@pytest.mark.parametrize("score", [None, float("nan"), float("inf")])
+def test_a_result_of_which_only_the_score_is_malformed_keeps_its_times(tmp_path, score):
+    path = file_of(tmp_path, predictions([["v", 0, 9, score], GOOD]))
+    with pytest.raises(FormatError, match=r"file: \[0\]\.predictions\[0\]"):
+        load_run(path)
+    messages = []
+    run = load_run(path, lenient=True, warn=messages.append)
+    assert rows_of(run) == [("q", "v", 0, 9, 0.5), ("q", "v", 0, 10, 0.5)]
+    assert [line.split(": ")[-1] for line in messages] == [
+        "the order of the list counts (1 such result)"
+    ]
 
 
 @given(st.lists(st.sampled_from([*BAD, *[GOOD] * 6]), min_size=1, max_size=40))
