@@ -22,6 +22,8 @@ FILES = {
     "anet_submission.json": {
         "results": {"v": [{"sentence": "A dog.", "timestamp": [0.0, 18.0], "score": 0.9}]}
     },
+    "val_data.json": [{"annotation_id": 1, "video": "v", "times": [[0, 3]], "num_segments": 6}],
+    "lists.json": [[[0, 3]]],
     "nlq_val.json": {
         "videos": [
             {

@@ -72,7 +72,7 @@ def test_each_benchmarks_command_prints_what_the_table_says(repository, tmp_path
     benchmark_files.write(tmp_path)
     page = (repository / "docs/scoring.md").read_text()
     rows = [line.split("|")[2:4] for line in page.split("\n\n")[1].splitlines()[2:]]
-    assert len(rows) == 8
+    assert len(rows) == 10
     for command, figures in rows:
         [script] = re.findall("`(momentrank .*)`", command)
         printed = dict(line.split("\tall\t") for line in shell(script, tmp_path).splitlines())

@@ -1,7 +1,8 @@
 """Moment retrieval with one moment per query, in a given video or in a corpus.
 
-* `charades`: R@1 and R@5 at IoU >= 0.3, 0.5 and 0.7, as the scripts of TALL and of its successors
-  compute them. Queries that the run lacks count as 0.
+* `charades`: R@1 and R@5 at IoU >= 0.3, 0.5 and 0.7, as VSLNet's script computes R@1, without
+  non-maximum suppression (`momentrank.conventions.suppression`). Queries that the run lacks count
+  as 0.
 * `nlq`: R@1 and R@5 at IoU > 0.3 and 0.5, as Ego4D's evaluation script computes them. The mean is
   over the queries of the run.
 * `vcmr`, TVR's tasks: moments in a corpus (VCMR), in the right video (SVMR), and videos (VR). R@1,
@@ -84,7 +85,7 @@ def _best_iou(aligned: AlignedRun) -> Floats:
 
 
 class Charades(RecallTable):
-    """The usual evaluation of Charades-STA, without NMS: that of VSLNet and LGI."""
+    """The usual evaluation of Charades-STA without proposals, as in VSLNet."""
 
     name = "charades"
     source = "the evaluation of Charades-STA (Gao et al., ICCV 2017), with mean IoU"

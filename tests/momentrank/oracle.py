@@ -580,7 +580,8 @@ def sh_tol(params: Params, qrels: list[Judged], results: list[Result]) -> list[s
     relevant, irrelevant = map(merge, apart(params, qrels))
     seen: list[tuple[str, float, float]] = []
     statuses = []
-    for video, start, end in results:
+    for video, start, given in results:
+        end = given or start + 1  # [0, 0] is the second 0
         met = met_by(video, start, start + tol, relevant)
         old = any(v == video and meets(start, end, left, right) for v, left, right in seen)
         if met and not old:

@@ -465,6 +465,7 @@ def test_sh_eval_tolerance_lets_a_result_without_length_see_and_be_seen_nowhere(
     assert sh("NumRelRet", tol, judged, ranked) == 2
     assert sh("Judged", tol | {"cutoff": 4}, judged, ranked) == 2 / 4  # (105, 105) meets nothing
     assert sh("NumRel", tol, judged, ranked) == 2  # (50, 50) counts, and can't be met
+    assert sh("NumRelRet", tol, judged, results((0, 5), (0, 0))) == 1  # but (0, 0) is a second
 
 
 def test_sh_eval_maisp():

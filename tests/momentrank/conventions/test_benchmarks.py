@@ -296,6 +296,16 @@ def test_didemo_leaves_out_the_person_who_comes_off_worst():
     assert cells("didemo", {"q": people}, {"q": [(0, 5)]})["rank@5"] == 0  # one has no rank
 
 
+def test_didemos_file_names_its_convention(tmp_path):
+    times = [[0, 0], [0, 0], [1, 1], [4, 5]]
+    truth, run = tmp_path / "val_data.json", tmp_path / "lists.json"
+    truth.write_text(json.dumps([{"annotation_id": 1, "video": "v", "times": times}]))
+    run.write_text(json.dumps([[[0, 0], [1, 1], [0, 1]]]))
+    with pytest.warns(UserWarning, match="convention='didemo'"):
+        assert mr.evaluate(truth, run, ["mIoU"])["mIoU"] == 1
+    assert mr.evaluate(truth, run, convention="didemo")["mIoU"] == pytest.approx(2 / 3)
+
+
 # ----------------------------------------------------------------------------------------- SPR
 
 
