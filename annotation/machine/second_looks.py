@@ -45,7 +45,7 @@ def list_second_looks(
     `pairs` are those with a level by votes (`query_id, moment_id, voted_level, scores, query,
     video_id, start, end, clip`, and `decided`: the level after the second look, `unjudgeable`, or
     null). `machine` has one row per pair (see `is_confident`, and its `remark`). Sure levels that
-    are `difference` or more apart are doubted. Controls are nearer; the lead's `own` doubts are none.
+    are `difference` or more apart are doubted. Controls are nearer, except the lead's `own` doubts.
     """
     sure = machine.assign(sure=is_confident(machine)).rename(columns={"level": "machine"})
     both = pairs.merge(sure, on=PAIR_KEY)

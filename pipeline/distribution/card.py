@@ -76,9 +76,9 @@ RULES = """\
 MACHINE = """\
 If this release contains a `machine_manifest.json`, a machine judged the same pairs, and possibly
 more. Its levels are only in `machine_judgments.csv` and `qrels/*.machine*.qrels`. They are not the
-collection's levels: do not report scores computed from them as scores on
-this collection. `machine_card.txt` names the model and its prompt, and states how much it could
-not judge.
+collection's levels, though they may have chosen pairs for a second look: do not report scores
+computed from them as scores on this collection. `machine_card.txt` names the model and its prompt,
+and states how much it could not judge.
 """
 DEFAULT = "qrels"
 """What is loaded by default."""
