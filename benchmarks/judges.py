@@ -10,6 +10,9 @@ and both alternative annotator tests.
 Then the mean level of the pairs: true, as voted, and after second looks: of all pairs that the
 judge doubts by a person swayed halfway to its level, or by one who is not, and as `calibration`
 lists them: from good judges only, with controls, blind.
+
+Last, a machine that judges as one of six simulated people do, on 400 pairs: how often it passes
+either alternative annotator test, by how noisy all of them are.
 """
 
 import sys
@@ -20,16 +23,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from annotation.machine.alternative_test import run_both
 from annotation.machine.calibrate import calibrate
 from annotation.machine.leave_one_out import Panel
+from annotation.machine.others import find_others
 from annotation.machine.second_looks import DOUBTED, list_second_looks
 from annotation.machine.similarity_control import find_control_in_folds
-from annotation.votes.votes import NO_LEVEL, Ints
+from annotation.votes.ordered import level_chances
+from annotation.votes.rule import decide
+from annotation.votes.votes import MAX_DIFFERENCE, NO_LEVEL, Ints
 from benchmarks.script import parse_arguments
-from pipeline.campaign.pairs import PAIR_KEY
+from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY
 
 NOISE = 0.5
 """Of the person who decides, in levels."""
+PEOPLE, PAIRS, LEVELS, EPSILON = 6, 400, (0.4, 0.2, 0.15, 0.15, 0.1), 0.15
+NOISES = (0.7, 1.0, 1.4)
 DIFFERENCE = 2
 MEANS = ("true", "voted", "swayed", "all doubted", "listed")
 
@@ -87,6 +96,34 @@ def _list(voted: Ints, machine: Ints) -> pd.DataFrame:
     )  # fmt: skip
 
 
+def count_passes(noise: float, campaigns: int) -> list[float]:
+    """Return the share of disputed pairs, and of campaigns in which a peer passes either test."""
+    random = np.random.default_rng(1)
+    rows = []
+    for _ in range(campaigns):
+        panel = _draw_peers(random, noise)
+        result = run_both(panel, find_others(panel.scores, 1), EPSILON, 1)
+        disputed = (panel.scores.per_pair == ALL_VOTES).mean()
+        rows.append([disputed, bool(result["passed"]), bool(result["published"]["passed"])])
+    return np.mean(rows, axis=0).tolist()
+
+
+def _draw_peers(random: np.random.Generator, noise: float) -> Panel:
+    """Return people and a machine that all judge alike, by the rule of two or four votes."""
+    support: Any = import_module("support.score_rows")
+    chances = level_chances(0.0, noise)[random.choice(len(LEVELS), PAIRS, p=LEVELS)].cumsum(axis=1)
+    said = (random.random((PEOPLE + 1, PAIRS, 1)) > chances).sum(axis=-1).clip(max=len(LEVELS) - 1)
+    order = random.permuted(np.tile(range(PEOPLE), (PAIRS, 1)), axis=1)
+    votes = []
+    for pair, [first, second, *rest] in enumerate(order.tolist()):
+        disputed = abs(said[first, pair] - said[second, pair]) > MAX_DIFFERENCE
+        asked = [first, second, *(rest[:2] if disputed else [])]
+        votes += [(pair, who, said[who, pair]) for who in asked]
+    scores = support.scores_of(votes, PAIRS, timed=True)
+    consensus = decide(scores.pair, scores.level, PAIRS).level
+    return Panel(scores, np.zeros(PAIRS, np.int64), 1, said[PEOPLE], consensus)
+
+
 def main() -> None:
     """Print the counts and the means."""
     options = parse_arguments(__doc__, campaigns=20, judges=5)
@@ -98,6 +135,10 @@ def main() -> None:
     for name, rows in means.items():
         cells = np.mean(rows, axis=0)
         sys.stdout.write(f"{name:12}" + "".join(f"{cell:>14.3f}" for cell in cells) + "\n")
+    sys.stdout.write(f"\n{'a peer':12}{'disputed':>14}{'first votes':>14}{'as published':>14}\n")
+    for noise in NOISES:
+        cells = count_passes(noise, total)
+        sys.stdout.write(f"{noise:<12}" + "".join(f"{cell:>14.2f}" for cell in cells) + "\n")
 
 
 if __name__ == "__main__":

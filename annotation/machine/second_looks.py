@@ -56,7 +56,7 @@ def list_second_looks(
     controls = both[near & ~is_in(both, own, PAIR_KEY)].head(len(doubted)).assign(why=CONTROL)
     rows = pd.concat([doubted, controls]).sort_values("drawn", ignore_index=True)
     rows["scores"] = [" ".join(map(str, levels)) for levels in rows["scores"]]
-    rows[TOLD] = rows[TOLD].astype("object").where(rows["decided"].notna(), None)
+    rows[TOLD] = rows[TOLD].astype("object").mask(rows["decided"].isna())
     return rows[COLUMNS]
 
 

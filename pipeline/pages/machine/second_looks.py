@@ -36,7 +36,7 @@ def list_second_looks(sources: Sources) -> list[SecondLook]:
             decided=row["decided"],
             why=row["why"],
             people=f"{row['voted_level']} ({row['scores']})",
-            machine=row["machine"]
+            machine=(row["machine"] or "")
             + (f" (expected {float(row['expected']):.1f})" if row["expected"] else ""),
             remark=row["remark"] or "",
         )
