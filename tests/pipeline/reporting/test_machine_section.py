@@ -77,7 +77,7 @@ def test_second_looks_are_on_the_lead_s_page_alone_and_blind_until_decided(copie
     assert "2 pairs, in random order" in text
     assert "adjudicate --second-looks" in text
     assert read_looks(own).count('<td colspan="5">open</td>') == 2
-    for told in ("A door opens.", "(expected 3.9)", " doubted ", " control "):
+    for told in ("A door opens.", "(expected 3.9)", "2 doubted 0"):
         assert told not in text
     assert '<video class="clip" src="../clips/m2.mp4"' in read_looks(own)
     assert "A door opens." not in public
