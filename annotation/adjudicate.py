@@ -127,8 +127,8 @@ def find_disputed(connection: Connection, params: Params) -> Disputed:
     pairs = adjudication_tasks.find_unsettled(voted, SECOND_LOOK.read())
     guide = guideline.of_campaign(connection.campaign, params.annotation)
     votes = adjudication_tasks.describe_votes(counted_votes(*judged), ledger, guide)
-    for row in pairs[pairs["why"] == "listed"].itertuples():  # a second look is blind
-        votes.pop((row.query_id, row.moment_id), None)
+    for pair in pairs.loc[pairs["why"] == "listed", PAIR_KEY].to_numpy().tolist():
+        votes.pop(tuple(pair), None)  # a second look is blind
     newest = select_newest(ledger)[SHOWN_KEY]
     decided = fresh_decisions(tables.ADJUDICATIONS.read(), newest)
     left = pairs.loc[~is_in(pairs, decided, PAIR_KEY), PAIR_KEY]

@@ -88,7 +88,7 @@ def _look_again(panel: Panel, truth: Ints, seed: int, *, listed: bool) -> list[f
 def _list(voted: Ints, machine: Ints) -> pd.DataFrame:
     rows = pd.DataFrame({"query_id": range(len(voted)), "moment_id": ""})
     about = dict.fromkeys(("query", "video_id", "start", "end", "clip"), "")
-    pairs = rows.assign(voted_level=voted, scores=[[]] * len(voted), decided="", **about)
+    pairs = rows.assign(voted_level=voted, scores="", decided="", **about)
     answers = rows.assign(level=machine, expected=machine * 1.0, levels=1, span=0, remark="")
     return list_second_looks(
         pairs[voted != NO_LEVEL], answers[machine != NO_LEVEL], rows.loc[:0, PAIR_KEY][:0],
@@ -105,7 +105,7 @@ def count_passes(noise: float, campaigns: int) -> list[float]:
         result = run_both(panel, find_others(panel.scores, 1), EPSILON, 1)
         disputed = (panel.scores.per_pair == ALL_VOTES).mean()
         rows.append([disputed, bool(result["passed"]), bool(result["published"]["passed"])])
-    return np.mean(rows, axis=0).tolist()
+    return [float(share) for share in np.mean(rows, axis=0)]
 
 
 def _draw_peers(random: np.random.Generator, noise: float) -> Panel:
