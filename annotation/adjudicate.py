@@ -2,13 +2,16 @@
 
     python -m annotation.adjudicate
     python -m annotation.adjudicate --pair QUERY MOMENT --note "is it the same door?"
+    python -m annotation.adjudicate --second-looks
 
 As in the paper, nothing is adjudicated unless you type this. Discarded pairs, pairs that can't be
-judged, and those listed in datasets/campaign/second_look.csv (`--pair` adds one) go to the people
-with the role expert, or to the lead, in their own project: they see the query, the clip and all
-votes, but not who gave them. Run it again to fetch the decisions (`dvc repro` does so as well) and
-to see what is left. Decisions are in datasets/campaign/adjudications.csv. A decision counts as long
-as the query and the clip stay as they were shown; the votes are kept next to it.
+judged, and those listed in datasets/campaign/second_look.csv (`--pair` adds one, `--second-looks`
+those of the lead's page) go to the people with the role expert, or to the lead, in their own
+project: they see the query, the clip and all votes, but not who gave them. A second look is blind:
+where votes have given a level, no vote is shown. Run it again to fetch the decisions (`dvc repro`
+does so as well) and to see what is left. Decisions are in datasets/campaign/adjudications.csv. A
+decision counts as long as the query and the clip stay as they were shown; the votes are kept next
+to it.
 
 It works once people have nothing left to judge, and until the campaign is closed.
 """
@@ -26,6 +29,7 @@ from annotation.answers.pulling import pull
 from annotation.assignment.planning import plan, read_answers, read_inputs
 from annotation.label_studio import guideline
 from annotation.label_studio.connection import Connection, hold_lock, require_connection
+from annotation.machine import second_looks
 from annotation.roster import roster
 from annotation.tasks import adjudication_tasks
 from annotation.tasks.pushing import describe_pairs
@@ -35,7 +39,7 @@ from annotation.votes.votes import is_in
 from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.next_step import list_open
 from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY, select_newest
-from pipeline.core import cli, tables
+from pipeline.core import cli, csv_files, tables
 from pipeline.core.params import Params, load
 from pipeline.core.tables import SECOND_LOOK
 
@@ -60,7 +64,9 @@ def main(options: argparse.Namespace) -> None:
         pull(connection)
         _refuse_while_open(params)
         if options.pair:
-            list_pair(options.pair, options.note)
+            list_pairs([options.pair], options.note)
+        if options.second_looks:
+            list_pairs(read_second_looks(), second_looks.NOTE)
         disputed = find_disputed(connection, params)
         people = adjudication_tasks.find_deciders(connection.roster) if len(disputed.pairs) else []
         wanted = adjudication_tasks.give_to(disputed.left, people, connection.campaign.id)
@@ -79,21 +85,38 @@ def _refuse_while_open(params: Params) -> None:
         )
 
 
-def list_pair(pair: Sequence[str], note: str | None) -> None:
-    """Add a pair to those that get a second look.
+def list_pairs(pairs: Sequence[Sequence[str]], note: str | None) -> None:
+    """Add pairs to those that get a second look.
 
     Raises:
-        CampaignError: it was never shown to anyone.
+        CampaignError: one was never shown to anyone.
     """
-    shown = tables.PAIRS.read()[PAIR_KEY].itertuples(index=False, name=None)
-    if tuple(pair) not in set(shown):
+    shown = {*tables.PAIRS.read()[PAIR_KEY].itertuples(index=False, name=None)}
+    for pair in pairs:
+        if tuple(pair) not in shown:
+            raise CampaignError(
+                f"--pair {' '.join(pair)}: this query and moment were never shown together;"
+                f" {tables.PAIRS.path} lists the pairs that were"
+            )
+    rows = pd.DataFrame([(*pair, note) for pair in pairs], columns=SECOND_LOOK.columns)
+    both = pd.concat([SECOND_LOOK.read(), rows])
+    SECOND_LOOK.write(both.drop_duplicates(PAIR_KEY, keep="last"))
+
+
+def read_second_looks() -> list[Sequence[str]]:
+    """Return the pairs that `calibration` wants looked at again and that nobody has listed yet.
+
+    Raises:
+        CampaignError: it wants none.
+    """
+    looks = csv_files.read_csv(second_looks.FILE, [*PAIR_KEY, "decided"])
+    looks = looks[looks["decided"].isna()]
+    if looks.empty:
         raise CampaignError(
-            f"--pair {' '.join(pair)}: this query and moment were never shown together;"
-            f" {tables.PAIRS.path} lists the pairs that were"
+            f"--second-looks: {second_looks.FILE} lists no pair; `dvc repro calibration` says why"
         )
-    listed = SECOND_LOOK.read()
-    row = pd.DataFrame([(*pair, note)], columns=SECOND_LOOK.columns)
-    SECOND_LOOK.write(pd.concat([listed, row]).drop_duplicates(PAIR_KEY, keep="last"))
+    new = looks.loc[~is_in(looks, SECOND_LOOK.read(), PAIR_KEY), PAIR_KEY]
+    return [*new.itertuples(index=False, name=None)]
 
 
 def find_disputed(connection: Connection, params: Params) -> Disputed:
@@ -104,6 +127,8 @@ def find_disputed(connection: Connection, params: Params) -> Disputed:
     pairs = adjudication_tasks.find_unsettled(voted, SECOND_LOOK.read())
     guide = guideline.of_campaign(connection.campaign, params.annotation)
     votes = adjudication_tasks.describe_votes(counted_votes(*judged), ledger, guide)
+    for pair in pairs.loc[pairs["why"] == "listed", PAIR_KEY].to_numpy().tolist():
+        votes.pop(tuple(pair), None)  # a second look is blind
     newest = select_newest(ledger)[SHOWN_KEY]
     decided = fresh_decisions(tables.ADJUDICATIONS.read(), newest)
     left = pairs.loc[~is_in(pairs, decided, PAIR_KEY), PAIR_KEY]
@@ -128,9 +153,9 @@ def summarize(
             url = connection.studio.page_url(fetched.pages[annotator])
             lines.append(f"  annotator {annotator} decides on {number}: {url}")
     listed = disputed.pairs.loc[disputed.pairs["why"] == "listed", PAIR_KEY]
-    second_looks = {*listed.itertuples(index=False, name=None)}
+    listed_pairs = {*listed.itertuples(index=False, name=None)}
     for query, moment, annotator, task in sorted(fetched.open_tasks):
-        if (query, moment) in second_looks:
+        if (query, moment) in listed_pairs:
             url = connection.studio.task_url(fetched.pages[annotator], task)
             lines.append(f"  {query} {moment}, annotator {annotator}: {url}")
     if len(shown) < left:
@@ -148,6 +173,9 @@ def _arguments() -> argparse.Namespace:
     pair = ("QUERY", "MOMENT")
     parser.add_argument("--pair", nargs=2, metavar=pair, help="list a pair for a second look")
     parser.add_argument("--note", help="with --pair: why")
+    parser.add_argument(
+        "--second-looks", action="store_true", help="list the pairs of the lead's page"
+    )
     return parser.parse_args()
 
 

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from annotation.machine import second_looks
 from annotation.machine.calibrate import Calibrated, calibrate
 from annotation.machine.calibration_text import text
 from annotation.machine.campaign_panel import (
@@ -36,14 +37,13 @@ from annotation.machine.campaign_panel import (
 )
 from annotation.machine.conclusions import compare_conclusions
 from annotation.machine.raw_files import compare_files
-from annotation.machine.second_looks import COLUMNS, list_second_looks
 from annotation.machine.similarity_control import find_control
-from annotation.machine.verdicts import BLIND
 from annotation.pooling.judged_audit import measure_gain
 from annotation.reliability.alpha import Bootstrap
 from momentrank.errors import UsageError
-from momentrank.formats import read_run
+from momentrank.formats import load_run
 from pipeline.campaign.campaign import load_campaign
+from pipeline.campaign.collection import is_decided_again
 from pipeline.campaign.pairs import PAIR_KEY, select_newest
 from pipeline.core import cli, csv_files, tables
 from pipeline.core.params import Params, load
@@ -53,6 +53,7 @@ from pipeline.judges.similarity_judge import SimilarityJudge
 
 LEAD, RUNS = tables.WORK / "lead", tables.WORK / "runs"
 TEST = ".test.run"
+VOTED = [*PAIR_KEY, "voted_level"]
 DEFAULTS = Calibration(
     seed=2024,
     resamples=1000,
@@ -114,10 +115,13 @@ def calibrate_campaign(judged: Judged, queries: pd.DataFrame, params: Params) ->
 
 
 def join_levels(judged: Judged, queries: pd.DataFrame) -> pd.DataFrame:
-    """Return the pairs with a level from both, as `pairs` of `compare_conclusions`, and `split`."""
-    people = judged.consensus.loc[judged.consensus["level"].notna(), [*PAIR_KEY, "level"]]
+    """Return the pairs with a level from both, as `pairs` of `compare_conclusions`, and `split`.
+
+    People's is the voted one: second looks, which the machine chose, would favour it.
+    """
+    people = judged.consensus.loc[judged.consensus["voted_level"].notna(), VOTED]
     machine = settle_machine(select_fresh(judged))[[*PAIR_KEY, "level"]]
-    both = people.rename(columns={"level": "people"}).merge(
+    both = people.rename(columns={"voted_level": "people"}).merge(
         machine.rename(columns={"level": "machine"}), on=PAIR_KEY
     )
     segments = select_newest(judged.pairs)[[*PAIR_KEY, "video_id", "start", "end", "rank"]]
@@ -140,24 +144,27 @@ def read_runs(further: list[str]) -> dict[str, Any]:
             raise UsageError(
                 f"calibration.runs: {path}: another run is also called {name!r}; rename it"
             )
-        named[name] = read_run(path)
+        named[name] = load_run(path)
     return named
 
 
 def find_second_looks(judged: Judged, queries: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """Return the pairs that the lead should look at again."""
+    """Return the pairs that are to be looked at again, and those that have been."""
     segments = select_newest(judged.pairs)[[*PAIR_KEY, "video_id", "start", "end"]]
-    levels = judged.consensus.loc[judged.consensus["level"].notna(), [*PAIR_KEY, "level", "scores"]]
+    voted = judged.consensus[judged.consensus["voted_level"].notna()]
+    decided = voted["level"].astype("str").where(voted["level"].notna(), voted["outcome"])
+    levels = voted[[*VOTED, "scores"]].assign(decided=decided.where(is_decided_again(voted)))
     clips = tables.CLIPS.read()[["moment_id", "clip"]]
     pairs = (
         levels.merge(segments, on=PAIR_KEY)
         .merge(queries[["query_id", "query"]], on="query_id", how="left")
         .merge(clips, on="moment_id", how="left")
     )
-    settled = [tables.SECOND_LOOK.read()[PAIR_KEY], tables.ADJUDICATIONS.read()[PAIR_KEY]]
+    listed = tables.SECOND_LOOK.read()
+    own = listed.loc[listed["note"] != second_looks.NOTE, PAIR_KEY]
     machine = settle_machine(select_fresh(judged))
     min_difference = params.calibration.min_difference
-    return list_second_looks(pairs, machine, pd.concat(settled), min_difference)
+    return second_looks.list_second_looks(pairs, machine, own, min_difference)
 
 
 def compare_campaign(params: Params) -> Result:
@@ -165,10 +172,10 @@ def compare_campaign(params: Params) -> Result:
     judged, queries, settings = read_judged(), tables.QUERIES.read(), params.calibration
     result = calibrate_campaign(judged, queries, params)
     blind = is_blind(judged.machine)
-    seen = not blind and not {verdict["code"] for verdict in result.metrics["verdicts"]} & set(
-        BLIND
-    )
-    looks = find_second_looks(judged, queries, params) if seen else pd.DataFrame(columns=COLUMNS)
+    sound = not blind and [verdict["code"] for verdict in result.metrics["verdicts"]] == ["good"]
+    looks = pd.DataFrame(columns=second_looks.COLUMNS)
+    if sound:
+        looks = find_second_looks(judged, queries, params)
     levels = join_levels(judged, queries)
     test = levels[levels["split"] == "test"]
     runs = read_runs(settings.runs) if len(test) else {}
@@ -179,7 +186,8 @@ def compare_campaign(params: Params) -> Result:
         **result.metrics,
         "conclusions": compare_conclusions(test, runs, bootstrap) if runs else None,
         "audit": measure_gain(params.candidates),
-        "second_looks": len(looks) if seen else None,
+        "second_looks": int(looks["decided"].isna().sum()) if sound else None,
+        "decided_again": second_looks.summarize_decided(looks) if sound else None,
     }
     return Result(metrics, result.annotators, looks)
 
@@ -188,12 +196,19 @@ def main() -> None:
     """Write what the campaign shows about the machine."""
     result = compare_campaign(load())
     csv_files.write_csv(LEAD / "calibration.csv", result.annotators)
-    csv_files.write_csv(LEAD / "second_looks.csv", result.second_looks)
+    csv_files.write_csv(second_looks.FILE, result.second_looks)
     cli.write_metrics("calibration", result.metrics)
     for verdict in result.metrics["verdicts"]:
         cli.log(f"calibration: {verdict['text']}")
-    if number := len(result.second_looks):
-        cli.log(f"calibration: pairs for a second look: {number:,} ({LEAD / 'second_looks.csv'})")
+    number = result.metrics["second_looks"]
+    if number:
+        cli.log(f"calibration: pairs for a second look: {number:,} ({second_looks.FILE})")
+    elif number is None and result.metrics["answers"]["with_level"]:
+        codes = ", ".join(verdict["code"] for verdict in result.metrics["verdicts"])
+        cli.log(
+            "calibration: no second looks: only a judge that looks at clips, and in which no fault"
+            f" was found, may choose them (verdict: {codes})"
+        )
 
 
 def calibrate_files(options: argparse.Namespace) -> None:

@@ -149,6 +149,7 @@ def lead_page(sources: Sources, progress: Progress) -> str:
         beside_machine=calibration.beside_machine(sources.beside_machine),
         looks=looks[: second_looks.SHOWN],
         looks_number=len(looks),
+        looks_text=calibration.describe_second_looks(sources.metrics["calibration"]),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from annotation.machine.alternative_test import LEAST_PAIRS, run_test
+from annotation.machine.alternative_test import LEAST_PAIRS, run_both
 from annotation.machine.confusion import draw_queries
 from annotation.machine.leave_one_out import Panel, compare_people
 from annotation.machine.others import find_others
@@ -45,7 +45,7 @@ def calibrate(
     both = (panel.machine != NO_LEVEL) & (panel.consensus != NO_LEVEL)
     others = find_others(panel.scores, params.seed)
     people = compare_people(panel, others, draws, LEAST_PAIRS)
-    test = run_test(panel, others, params.epsilon)
+    test = run_both(panel, others, params.epsilon, params.seed)
     annotators = people.pop("annotators").merge(
         test.pop("annotators")[["annotator", "p", "better"]], on="annotator", how="left"
     )

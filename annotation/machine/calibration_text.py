@@ -72,6 +72,12 @@ def _standing(standing: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _test(test: Mapping[str, Any]) -> Iterator[str]:
+    yield f"alternative annotator test (epsilon {test['epsilon']:g})"
+    yield f"  first votes against each other, easier to pass: {_result(test)}"
+    yield f"  against all others, as published: {_result(test['published'])}"
+
+
+def _result(test: Mapping[str, Any]) -> str:
     answer = {True: "yes", False: "no", None: "not enough"}[test["passed"]]
     rest = (
         test["why"]
@@ -79,7 +85,7 @@ def _test(test: Mapping[str, Any]) -> Iterator[str]:
         else f"winning rate {test['winning_rate']:.2f}, advantage {test['advantage']:.2f},"
         f" of {test['counted']} annotators"
     )
-    yield f"alternative annotator test (epsilon {test['epsilon']:g}): {answer}; {rest}"
+    return f"{answer}; {rest}"
 
 
 def _control(control: Mapping[str, Any] | None) -> Iterator[str]:

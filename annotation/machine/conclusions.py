@@ -57,8 +57,8 @@ def compare_conclusions(
 ) -> dict[str, Any] | None:
     """Return how the order of runs changes, for JSON; None if nothing can be compared.
 
-    `pairs` are `query_id, moment_id, video_id, start, end, people, machine`, `runs` frames
-    or `Segments` by name. For each measure: `tau_b` of both orders, the largest `swap` of two
+    `pairs` are `query_id, moment_id, video_id, start, end, people, machine`, `runs` are
+    `Segments` by name. For each measure: `tau_b` of both orders, the largest `swap` of two
     runs, `bias` (the machine's mean minus people's, over the runs that are not made from people's
     levels), and `favour`, null without a run by captions. `others` are the runs that these are
     compared with: without any, `favour` is how much higher runs by captions are placed. `worth`

@@ -22,11 +22,12 @@ class Others(NamedTuple):
     other: Ints
 
 
-def find_others(scores: Scores, seed: int) -> Others:
+def find_others(scores: Scores, seed: int, *, published: bool = False) -> Others:
     """Return the other people's votes that each vote is compared with, by vote.
 
     If times are unknown, the first two of four votes are drawn, with `seed`, among those that are
-    more than 1 apart, as the first two must have been.
+    more than 1 apart, as the first two must have been. `published`: all other people's votes, as in
+    the alternative annotator test.
     """
     first = draw_first(scores, seed) if scores.first is None else scores.first
     parts = [np.empty((2, 0), dtype=np.int64)]
@@ -35,7 +36,7 @@ def find_others(scores: Scores, seed: int) -> Others:
         parts += [np.stack([begin, begin + lag]), np.stack([begin + lag, begin])]
     row, other = np.concatenate(parts, axis=1)
     compared = scores.annotator[row] != scores.annotator[other]
-    compared &= ~first[row] | first[other]
+    compared &= published | ~first[row] | first[other]
     row, other = row[compared], other[compared]
     order = np.lexsort([other, row])
     return Others(row[order], other[order])

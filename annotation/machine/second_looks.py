@@ -1,22 +1,28 @@
-"""Pairs worth a second look: people agree, but a confident machine is far away.
+"""Pairs for a second look: a confident machine is far from people, or it is not, as a control.
 
-Either may be wrong. Nothing changes automatically: the lead looks, and may have a pair adjudicated.
+The machine chooses pairs here, and so could shape people's levels. Whoever decides therefore sees
+neither level, nor which pairs are doubted; as many pairs that nobody doubts are among them; and
+only a machine in which no fault was found gets to choose. Levels and remark are told afterwards.
 """
 
-import shlex
+from typing import Any
 
 import pandas as pd
 
+from annotation.reliability.scores import number
 from annotation.votes.votes import is_in
 from pipeline.campaign.pairs import PAIR_KEY
+from pipeline.core import rng, tables
 
+FILE = tables.WORK / "lead" / "second_looks.csv"
+NOTE = "by calibration"
+"""The note of these pairs in `tables.SECOND_LOOK`; it does not tell controls from others."""
 SURE = 0.25
 """The maximum distance of a confident machine's expected level from its level."""
-COLUMNS = [
-    *PAIR_KEY,
-    *("query", "video_id", "start", "end", "level", "scores", "machine", "expected"),
-    *("apart", "remark", "clip", "adjudicate"),
-]
+DOUBTED, CONTROL = "doubted", "control"
+TOLD = ["why", "voted_level", "scores", "machine", "expected", "remark"]
+"""What is told once a pair is decided."""
+COLUMNS = [*PAIR_KEY, "query", "video_id", "start", "end", "clip", "decided", *TOLD]
 
 
 def is_confident(machine: pd.DataFrame) -> "pd.Series[bool]":
@@ -32,34 +38,40 @@ def is_confident(machine: pd.DataFrame) -> "pd.Series[bool]":
 
 
 def list_second_looks(
-    pairs: pd.DataFrame, machine: pd.DataFrame, settled: pd.DataFrame, difference: int
+    pairs: pd.DataFrame, machine: pd.DataFrame, own: pd.DataFrame, difference: int
 ) -> pd.DataFrame:
-    """Return the pairs to look at as `COLUMNS`, the farthest apart first.
+    """Return the pairs to look at as `COLUMNS`, in random order; `TOLD` is null until decided.
 
-    `pairs` are those with a consensus (`query_id, moment_id, level, scores, query, video_id, start,
-    end, clip`), `machine` has one row per pair (see `is_confident`, and its `remark`). `settled`
-    pairs, listed for a second look or adjudicated, are left out. `adjudicate` is the command that
-    has the lead decide in Label Studio.
+    `pairs` are those with a level by votes (`query_id, moment_id, voted_level, scores, query,
+    video_id, start, end, clip`, and `decided`: the level after the second look, `unjudgeable`, or
+    null). `machine` has one row per pair (see `is_confident`, and its `remark`). Sure levels that
+    are `difference` or more apart are doubted. Controls are nearer, except the lead's `own` doubts.
     """
-    sure = machine.loc[is_confident(machine), [*PAIR_KEY, "level", "expected", "remark"]]
-    both = pairs.merge(sure.rename(columns={"level": "machine"}), on=PAIR_KEY)
-    both = both[~is_in(both, settled, PAIR_KEY)]
-    apart = (both["machine"] - both["level"]).abs()
-    rows = both.assign(apart=apart)[apart >= difference]
-    commands = [
-        _command(query, moment, int(people), int(level))
-        for query, moment, people, level in zip(
-            rows["query_id"], rows["moment_id"], rows["level"], rows["machine"], strict=True
-        )
-    ]
-    scores = [" ".join(map(str, levels)) for levels in rows["scores"]]
-    rows = rows.assign(adjudicate=pd.Series(commands, rows.index, dtype="str"), scores=scores)
-    return rows.sort_values(["apart", *PAIR_KEY], ascending=[False, True, True])[
-        COLUMNS
-    ].reset_index(drop=True)
+    sure = machine.assign(sure=is_confident(machine)).rename(columns={"level": "machine"})
+    both = pairs.merge(sure, on=PAIR_KEY)
+    keys = zip(both["query_id"], both["moment_id"], strict=True)
+    both = both.assign(drawn=[rng.draw("second look", *key) for key in keys]).sort_values("drawn")
+    near = (both["machine"] - both["voted_level"]).abs() < difference
+    doubted = both[~near & both["sure"]].assign(why=DOUBTED)
+    controls = both[near & ~is_in(both, own, PAIR_KEY)].head(len(doubted)).assign(why=CONTROL)
+    rows = pd.concat([doubted, controls]).sort_values("drawn", ignore_index=True)
+    rows["scores"] = [" ".join(map(str, levels)) for levels in rows["scores"]]
+    rows[TOLD] = rows[TOLD].astype("object").mask(rows["decided"].isna())
+    return rows[COLUMNS]
 
 
-def _command(query: str, moment: str, people: int, machine: int) -> str:
-    note = f"people {people}, machine {machine}"
-    words = ["python", "-m", "annotation.adjudicate", "--pair", query, moment]
-    return shlex.join([*words, "--note", note])
+def summarize_decided(looks: pd.DataFrame) -> dict[str, Any]:
+    """Return for `doubted` and `control` how many are decided, and changed by that, for JSON.
+
+    `mean_change` is the mean of the new level minus the voted one, null without any.
+    """
+    figures = {}
+    for why in (DOUBTED, CONTROL):
+        rows = looks[looks["why"] == why]
+        change = pd.to_numeric(rows["decided"], errors="coerce") - rows["voted_level"].astype(float)
+        figures[why] = {
+            "decided": len(rows),
+            "changed": int((change != 0).sum()),
+            "mean_change": number(change.mean()),
+        }
+    return figures

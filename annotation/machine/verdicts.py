@@ -14,10 +14,6 @@ Code = Literal[
 ]
 
 
-BLIND: tuple[Code, ...] = ("none", "constant", "similarity", "control")
-"""Verdicts on judges that have not looked at clips: they call for no second looks."""
-
-
 class Verdict(NamedTuple):
     """A verdict: its code, and the sentence that states it with its figures."""
 
@@ -114,7 +110,12 @@ def _praise(test: Mapping[str, Any]) -> str:
     if test["passed"] is None:
         return f"{sound}; whether it may take a person\u2019s place is not known: {test['why']}."
     if test["passed"]:
-        return f"{sound}, and it passes the alternative annotator test."
+        published = "passes" if test["published"]["passed"] else "fails"
+        return (
+            f"{sound}, and it passes the alternative annotator test with first votes compared only"
+            f" with each other, which is easier to pass than the published test: that one it"
+            f" {published}."
+        )
     return (
         f"{sound}, but it is not as good as one more person: it fails the alternative annotator"
         " test."

@@ -87,7 +87,9 @@ def give_to(pairs: pd.DataFrame, people: Sequence[int], campaign: str) -> pd.Dat
     return pairs.assign(annotator=pd.Series(chosen, pairs.index, dtype="int64"))
 
 
-def describe_votes(counted: pd.DataFrame, ledger: pd.DataFrame, guide: Guideline) -> VoteTexts:
+def describe_votes(
+    counted: pd.DataFrame, ledger: pd.DataFrame, guide: Guideline
+) -> dict[tuple[str, str], str]:
     """Return the votes on each pair in words, in rising order, so that they stay anonymous.
 
     `counted` is `tables.COUNTED_VOTES`.

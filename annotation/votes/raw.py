@@ -20,7 +20,10 @@ from pipeline.core import csv_files, files
 from pipeline.core.files import FileError
 
 REQUIRED = ("pair_id", "worker", "relevance")
-LEVEL_OF = {"": NO_LEVEL} | {str(level): level for level in range(LEVELS)}
+LEVEL_OF = {"": NO_LEVEL} | {
+    f"{level}{end}": level for level in range(LEVELS) for end in ("", ".0")
+}
+"""The levels as texts: programs that know no empty whole number write 2 as 2.0."""
 DTYPES: dict[str, Any] = {
     "relevance": "int64",
     "submitted_at": "datetime64[us]",

@@ -14,6 +14,8 @@ from pipeline.core import captions, tables
 
 RELEVANT, PERFECT = 1, 4
 CANDIDATES = "candidates"
+SETTLED, DECIDED = ("two", "four"), ("adjudicated", "unjudgeable")
+"""Outcomes of votes that give a level, and of decisions."""
 
 
 class ReleaseError(MomentRankError):
@@ -26,10 +28,11 @@ class Collection:
 
     `frozen` are the queries that are judged, one for each text, sorted by query_id. `pairs` are
     the pairs that were shown, each as it was last shown, by pair_id, with `split, level, mean,
-    outcome`, the number of its `scores`, and its `origin`: candidates, audit, or the run that
-    found it. `votes` are those that count: `pair_id, worker, level, reason`; `withdrawn` is the
-    number that the lead has voided. `elsewhere` counts the pairs that were shown for any other
-    query. `newest` is when people last judged.
+    outcome`, the number of its `scores`, its `origin`: candidates, audit, or the run that found
+    it, and `second_look`, whether it was decided again although votes had given a level. `votes`
+    are those that count: `pair_id, worker, level, reason`; `withdrawn` is the number that the lead
+    has voided. `elsewhere` counts the pairs that were shown for any other query. `newest` is when
+    people last judged.
     """
 
     campaign: Campaign | None
@@ -89,6 +92,7 @@ class Collection:
             "pairs": len(self.pairs),
             "pairs_with_level": len(self.judged),
             **{f"pairs_{name}": int((outcome == name).sum()) for name in tables.OUTCOMES},
+            "pairs_second_look": int(self.pairs["second_look"].sum()),
             "pairs_given_up": max(int(given_up.sum()), left),
             "pairs_of_other_queries": self.elsewhere,
             "votes": int(self.votes["level"].notna().sum()),
@@ -144,6 +148,7 @@ def collect(campaign: Campaign | None, source: CollectionTables) -> Collection:
     pairs = by_split.merge(consensus, on=PAIR_KEY, how="left", validate="one_to_one")
     pairs = pairs.merge(source.extra, on=PAIR_KEY, how="left", validate="one_to_one")
     pairs["origin"] = pairs["origin"].fillna(CANDIDATES)
+    pairs["second_look"] = is_decided_again(pairs)
     if pairs["outcome"].isna().any():
         raise ReleaseError(
             f"{tables.CONSENSUS.path}: lacks pairs of {tables.PAIRS.path}: dvc repro consensus"
@@ -160,6 +165,11 @@ def collect(campaign: Campaign | None, source: CollectionTables) -> Collection:
         newest=_find_newest(source),
         withdrawn=_count_withdrawn(campaign, source),
     )
+
+
+def is_decided_again(consensus: pd.DataFrame) -> "pd.Series[bool]":
+    """Mark the pairs with a level by votes that a second look decided again, changed or not."""
+    return consensus["voted_outcome"].isin(SETTLED) & consensus["outcome"].isin(DECIDED)
 
 
 def _find_newest(source: CollectionTables) -> pd.Timestamp | None:

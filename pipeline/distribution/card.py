@@ -46,7 +46,8 @@ FILES = """\
 * `consensus.csv`: the result of the votes. `level` is rounded from the exact `mean`. `outcome` is
   `two` or `four` (how many votes led to the consensus), `adjudicated`, `discarded`, `unjudgeable`
   or `waiting`. `origin` is why the moment was judged: it was one of the most similar
-  `candidates`, was drawn by an `audit`, or was retrieved by a system's run. `voted_level` and
+  `candidates`, was drawn by an `audit`, or was retrieved by a system's run. `second_look` is
+  `True` if the votes had given a level, and the pair was decided again. `voted_level` and
   `voted_outcome` are the values before adjudication.
 * `queries/`, `corpus/`, `qrels/`: Parquet files in MTEB's layout. The corpus contains every moment
   of the pool, and its `text` is empty: a system reads the videos. `captions/` contains the captions
@@ -68,16 +69,16 @@ RULES = """\
 * Captions that differ only in case or in surrounding space were drawn as one query. It has the
   text of the moment with the smallest id, and its own id is made from that text.
 * An adjudicated pair was decided by the lead or an expert, who saw the votes. It has a level but
-  no mean.
+  no mean. In a second look they saw neither votes nor any machine's level.
 * A query is released only if at least one of its moments has a level.
 * No text is a query in more than one of the training, validation and test sets.
 """
 MACHINE = """\
 If this release contains a `machine_manifest.json`, a machine judged the same pairs, and possibly
 more. Its levels are only in `machine_judgments.csv` and `qrels/*.machine*.qrels`. They are not the
-collection's levels and had no effect on them: do not report scores computed from them as scores on
-this collection. `machine_card.txt` names the model and its prompt, and states how much it could
-not judge.
+collection's levels, though they may have chosen pairs for a second look: do not report scores
+computed from them as scores on this collection. `machine_card.txt` names the model and its prompt,
+and states how much it could not judge.
 """
 DEFAULT = "qrels"
 """What is loaded by default."""

@@ -20,7 +20,8 @@ from pipeline.distribution.release_files import (
     json_object,
 )
 
-CONSENSUS = ["pair_id", "level", "mean", "outcome", "origin", "voted_level", "voted_outcome"]
+CONSENSUS = ["pair_id", "level", "mean", "outcome", "origin", "second_look"]
+CONSENSUS += ["voted_level", "voted_outcome"]
 MOMENT = ("pair_id", "video_name", "timestamp", "duration", "caption", "similarity", "relevance")
 _BREAKS = re.compile(r"[\t\v\f\x1c-\x1f\x85\u2028\u2029\r\n]+")
 """Characters that end a line or a field for some readers of tab-separated text."""

@@ -8,7 +8,7 @@ _CSV = {
     "pairs.csv": "pair_id:Integer query_id:Text video_name:Text start:Float end:Float",
     # A pair without a level has an empty cell, which only a float column allows.
     "consensus.csv": "pair_id:Integer level:Float mean:Float outcome:Text origin:Text"
-    " voted_level:Float voted_outcome:Text",
+    " second_look:Boolean voted_level:Float voted_outcome:Text",
 }
 _PARQUET = {"string": "Text", "int64": "Integer", "double": "Float", "list<item: string>": "Text[]"}
 RECORDS: dict[str, dict[str, str]] = {

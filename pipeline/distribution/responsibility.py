@@ -27,7 +27,7 @@ COLLECTED_BY = ["Secondary Data Analysis", "Manual Human Curator"]
 TERMS = {
     "dataCollection": ["Corpus", "Encoder"],
     "dataPreprocessingProtocol": ["Captions and queries"],
-    "dataAnnotationProtocol": ["Annotators"],
+    "dataAnnotationProtocol": ["Annotators", "Second looks"],
     "dataAnnotationPlatform": ["Annotation platform"],
     "dataAnnotationAnalysis": ["Agreement"],
     "annotationsPerItem": ["Judgments of a pair"],
@@ -57,6 +57,7 @@ def describe_responsibility(collection: Collection, params: Params) -> dict[str,
         "Judgments of a pair": _judgments(collection),
         "Who judged": rai.annotators,
         "Machine tools": f"{_list(machine_tools(params))}. No level was assigned by a machine.",
+        "Second looks": _second_looks(collection),
         "Limits": _limits(collection),
         "Use": rai.use_cases,
         "Social impact": rai.social_impact,
@@ -130,6 +131,19 @@ def _judgments(collection: Collection) -> str | None:
     return (
         f"Two, or four if the first two differ by more than one level; {number:,} votes on"
         f" {counts['pairs']:,} pairs, {number / counts['pairs']:.2f} per pair."
+    )
+
+
+def _second_looks(collection: Collection) -> str | None:
+    again = collection.pairs[collection.pairs["second_look"]]
+    if again.empty:
+        return None
+    changed = (again["level"].fillna(-1) != again["voted_level"]).sum()
+    return (
+        f"{len(again):,} pairs whose votes had given a level were decided again by the lead or an"
+        f" expert, who saw neither votes nor any machine's level; {changed:,} levels changed."
+        " A machine's levels may have chosen some of the pairs, with as many at random as controls."
+        " `second_look` in `consensus.csv` marks them; `voted_level` is the level before."
     )
 
 

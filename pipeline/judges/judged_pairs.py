@@ -78,9 +78,11 @@ def select_levels_of_people(
     """Return `query_id, moment_id, level`: people's levels of what is shown now.
 
     `consensus` has each pair as it was last shown (`ledger`): a level for an older text or clip
-    does not count for the pair as it is now.
+    does not count for the pair as it is now. They are the levels of votes, without second looks:
+    what a machine is compared with must not depend on a machine.
     """
-    levels = consensus.loc[consensus["level"].notna(), [*PAIR_KEY, "level"]]
+    levels = consensus.loc[consensus["voted_level"].notna(), [*PAIR_KEY, "voted_level"]]
     dated = levels.merge(select_newest(ledger)[SHOWN_KEY], on=PAIR_KEY)
     fresh = dated.merge(shown[SHOWN_KEY], on=SHOWN_KEY)
-    return fresh[[*PAIR_KEY, "level"]].astype({"level": "int64"})
+    people = fresh.rename(columns={"voted_level": "level"})
+    return people[[*PAIR_KEY, "level"]].astype({"level": "int64"})

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from pipeline.core.tables import LEVELS
 from pipeline.core.text import strip_unreadable
@@ -68,6 +68,12 @@ class _Verdict(BaseModel):
 
     level: Annotated[int, Field(ge=LEVELS[0], le=LEVELS[-1])] | None  # strict: true is not 1
     reason: str | None = None
+
+    @field_validator("level", mode="before")
+    @classmethod
+    def _read_whole(cls, level: object) -> object:
+        """Return 2.0 as 2: JSON has one kind of number."""
+        return int(level) if isinstance(level, float) and level.is_integer() else level
 
 
 @dataclass(frozen=True, kw_only=True)

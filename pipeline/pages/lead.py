@@ -146,8 +146,8 @@ def _cells(row: Mapping[Any, Any], names: dict[str, str]) -> list[Cell]:
 def list_disputed(sources: Sources) -> list[Disputed]:
     """Return the pairs whose scores are 2 or more apart, or that nobody could judge.
 
-    Discarded pairs come first, then unjudgeable, waiting and settled ones; within each group, those
-    furthest apart.
+    Those that wait for a second look, which is blind, are left out. Discarded pairs come first,
+    then unjudgeable, waiting and settled ones; within each group, those furthest apart.
     """
     table = _select_disputed(sources)
     queries = sources.queries.set_index("query_id")["query"]
@@ -168,6 +168,9 @@ def list_disputed(sources: Sources) -> list[Disputed]:
 
 def _select_disputed(sources: Sources) -> pd.DataFrame:
     scores = sources.consensus[[*PAIR_KEY, "scores"]]
+    looks = sources.second_looks
+    blind = looks.loc[looks["decided"].isna(), PAIR_KEY].apply(tuple, axis=1)
+    scores = scores[~scores[PAIR_KEY].apply(tuple, axis=1).isin(blind)]
     pairs = sources.collection.pairs.drop(columns="scores").merge(scores, on=PAIR_KEY)
     pairs = pairs.assign(apart=[max(s) - min(s) if len(s) else 0 for s in pairs["scores"]])
     disputed = pairs[(pairs["apart"] >= APART) | (pairs["outcome"] == "unjudgeable")]

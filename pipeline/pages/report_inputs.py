@@ -117,7 +117,7 @@ def read_sources(params: Params) -> Sources:
         annotators=numbers(csv_files.read_csv(LEAD / "annotators.csv", ["annotator", "flags"])),
         annotator_pairs=numbers(csv_files.read_csv(LEAD / "annotator_pairs.csv", ["annotator"])),
         hidden_checks=numbers(csv_files.read_csv(LEAD / "checks.csv", ["annotator", "flags"])),
-        second_looks=csv_files.read_csv(LEAD / "second_looks.csv", ["query_id", "machine"]),
+        second_looks=csv_files.read_csv(LEAD / "second_looks.csv", ["query_id", "decided"]),
         beside_machine=numbers(csv_files.read_csv(LEAD / "calibration.csv", ["annotator"])),
         state=_mapping(tables.STATE),
         metrics={name: _mapping(cli.METRICS / f"{name}.json") for name in STAGES},

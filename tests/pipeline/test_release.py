@@ -30,6 +30,7 @@ from momentrank.formats.validation import describe
 from momentrank.ids import decode_id, query_number
 from pipeline.campaign.campaign import Campaign
 from pipeline.campaign.collection import ReleaseError, select_distinct_texts
+from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import captions, csv_files, files, tables
 from pipeline.core.files import FileError
 from pipeline.core.params import load
@@ -80,9 +81,31 @@ def test_votes_without_a_level_stand_apart_with_their_reason(release):
 def test_the_exact_mean_stands_beside_the_level(release):
     rows = read_rows(release, "consensus.csv")
     assert rows[0][-2:] == ["voted_level", "voted_outcome"]
-    assert rows[1] == ["1", "3", "2.5", "two", "candidates", "3", "two"]
-    assert rows[2] == ["2", "", "", "discarded", "candidates", "", "discarded"]
-    assert rows[5] == ["5", "", "", "unjudgeable", "candidates", "", "unjudgeable"]
+    assert rows[1] == ["1", "3", "2.5", "two", "candidates", "False", "3", "two"]
+    assert rows[2] == ["2", "", "", "discarded", "candidates", "False", "", "discarded"]
+    assert rows[5] == ["5", "", "", "unjudgeable", "candidates", "False", "", "unjudgeable"]
+
+
+def test_levels_from_a_second_look_are_marked_and_counted(checkout):
+    with contextlib.chdir(checkout.folder):
+        table = tables.CONSENSUS.read().set_index(PAIR_KEY)
+        table.loc[("q1", "m2"), ["level", "outcome"]] = 1, "adjudicated"
+        table.loc[("q2", "m2"), "outcome"] = "adjudicated"  # looked at, and left at 0
+        table.loc[("q2", "m1"), ["level", "outcome"]] = 2, "adjudicated"  # a dispute
+        table.loc[[("q1", "m2"), ("q2", "m2")], "mean"] = None
+        tables.CONSENSUS.write(tables.CONSENSUS.check(table.reset_index()))
+    folder = checkout.release()
+    cells = {row[0]: row[5:7] for row in read_rows(folder, "consensus.csv")}
+    assert (cells["1"], cells["3"]) == (["True", "3"], ["True", "0"])
+    assert (cells["2"], cells["7"]) == (["False", ""], ["False", "4"])
+    said = "2 pairs whose votes had given a level were decided again"
+    for name in ("README.md", "croissant.json"):
+        text = (folder / name).read_text()
+        assert said in text
+        assert "1 levels changed" in text
+    metadata = mlcroissant.Dataset(jsonld=folder / "croissant.json").metadata
+    assert not metadata.ctx.issues.errors
+    assert said in str(metadata.data_annotation_protocol)
 
 
 def test_a_query_without_any_level_is_counted_and_not_released(release):

@@ -64,7 +64,7 @@ def describe(calibration: Metrics) -> list[str]:
             _beyond_text(calibration["control"]),
             _favour_text(calibration.get("conclusions")),
             _audit_text(calibration.get("audit")),
-            _second_looks_text(calibration.get("second_looks")),
+            describe_second_looks(calibration),
         )
         if text
     ]
@@ -131,10 +131,21 @@ def _test_text(test: Any) -> str:  # noqa: ANN401  (JSON)
     about = f"The alternative annotator test (Calderon et al., 2025; \u03b5 = {test['epsilon']:g})"
     if test["passed"] is None:
         return f"{about} gives no verdict: {test['why']}."
+    published = test["published"]
+    answer = (
+        "no verdict"
+        if published["passed"] is None
+        else (
+            f"{'yes' if published['passed'] else 'no'}, the better alternative to"
+            f" {percent(published['winning_rate'], 0)}"
+        )
+    )
     return (
         f"{about}: {'yes' if test['passed'] else 'no'}. It is the better alternative to"
         f" {percent(test['winning_rate'], 0)} of {test['counted']} annotators (half are required),"
         f" and is at least as close to the others in {percent(test['advantage'], 0)} of pairs."
+        " A first vote is compared only with the other first one. That is easier to pass than the"
+        f" published test, against all others: {answer}."
     )
 
 
@@ -181,10 +192,24 @@ def _audit_text(audit: Metrics | None) -> str:
     )
 
 
-def _second_looks_text(number: int | None) -> str:
+def describe_second_looks(calibration: Metrics) -> str:
+    """Return how many pairs are open and decided, or why the machine may choose none."""
+    number = calibration.get("second_looks")
     if number is None:
-        return ""
-    return f"Pairs for a second look, on the lead\u2019s page: {number:,}."
+        codes = ", ".join(verdict["code"] for verdict in calibration["verdicts"])
+        return (
+            "No second looks: only a judge that looks at clips, and in which no fault was found,"
+            f" may choose pairs (verdict: {codes})."
+        )
+    again = calibration["decided_again"]
+    decided = "; ".join(
+        f"{rows['changed']:,} of {rows['decided']:,} {why} pairs changed"
+        + (f" (mean change {rows['mean_change']:+.2f})" if rows["decided"] else "")
+        for why, rows in again.items()
+    )
+    return (
+        f"Pairs for a second look, on the lead\u2019s page: {number:,}. Decided so far: {decided}."
+    )
 
 
 def _beside(calibration: Metrics) -> Grid:

@@ -19,6 +19,7 @@ from annotation.label_studio import guideline, projects
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.records import Project
+from annotation.machine import second_looks
 from annotation.roster.annotator import Annotator
 from annotation.roster.roster import Account, Roster
 from annotation.tasks.adjudication_tasks import (
@@ -27,8 +28,9 @@ from annotation.tasks.adjudication_tasks import (
     find_unsettled,
     give_to,
 )
-from pipeline.campaign.campaign import CampaignError
+from pipeline.campaign.campaign import CampaignError, load_campaign
 from pipeline.core import tables
+from pipeline.core.params import load
 
 
 def make_consensus(outcomes):
@@ -258,8 +260,17 @@ def test_the_status_counts_what_was_decided(campaign):
 
 
 def test_a_pair_that_is_listed_twice_stands_once_with_the_newer_note(campaign):
-    adjudicate.list_pair(SETTLED, "why?")
-    adjudicate.list_pair(SETTLED, "look at the door")
+    adjudicate.list_pairs([SETTLED], "why?")
+    adjudicate.list_pairs([SETTLED], "look at the door")
     with pytest.raises(CampaignError, match=r"--pair q000 m: .*never shown"):
-        adjudicate.list_pair(("q000", "m"), None)
+        adjudicate.list_pairs([("q000", "m")], None)
     assert campaign.get(tables.SECOND_LOOK)["note"].tolist() == ["look at the door"]
+
+
+def test_a_second_look_is_blind_and_a_dispute_shows_its_votes(campaign):
+    adjudicate.list_pairs([SETTLED], second_looks.NOTE)
+    connection = Connection(load_campaign(), Server(), SIGNER, Roster([], {}))
+    disputed = adjudicate.find_disputed(connection, load())
+    assert SETTLED in set(disputed.left.itertuples(index=False, name=None))
+    assert SETTLED not in disputed.votes
+    assert disputed.votes["q000", "q000-m01"] == "0, 0, 4, 4"

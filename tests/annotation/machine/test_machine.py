@@ -13,7 +13,7 @@ from support.judges import PARAMS, count_answers, judges, people
 from support.score_rows import scores_of
 
 from annotation.machine import conclusions, second_looks
-from annotation.machine.alternative_test import LEAST_PAIRS, run_test
+from annotation.machine.alternative_test import LEAST_PAIRS, run_both, run_test
 from annotation.machine.calibrate import calibrate
 from annotation.machine.confusion import describe, draw_queries, measure, measure_draws, tabulate
 from annotation.machine.leave_one_out import Panel, compare_people
@@ -262,7 +262,7 @@ def test_the_largest_swap_is_that_of_all_pairs_of_runs(scores):
         assert better - worse == swap["people"] > 0 > swap["machine"]
 
 
-def test_only_confident_levels_far_from_settled_ones_get_a_second_look():
+def test_only_confident_levels_far_from_voted_ones_are_doubted_and_as_many_are_controls():
     def row(moment, level, levels=1, span=0, expected=np.nan):
         return ("q 1", moment, level, levels, span, expected, "a remark")
 
@@ -274,18 +274,47 @@ def test_only_confident_levels_far_from_settled_ones_get_a_second_look():
             row("alone", 4),
             row("unsure", 3, expected=2.4),
             row("differ", 4, levels=3, span=1, expected=4.0),
-            row("close", 2, levels=2),
-            row("settled", 4, levels=2),
+            row("own doubt", 2, levels=2),
+            *(row(f"control {at}", 1 + at % 2) for at in range(30)),
         ],
         columns=names,
     )
     pairs = machine[["query_id", "moment_id"]].assign(
-        level=1, scores=[[1, 1]] * 7, query="Who?", video_id="v", start=0.0, end=1.0, clip="c.mp4"
+        voted_level=1, query="Who?", video_id="v", start=0.0, end=1.0, clip="c.mp4", decided=None
     )
-    settled = pd.DataFrame({"query_id": ["q 1"], "moment_id": ["settled"]})
-    table = second_looks.list_second_looks(pairs, machine, settled, 2)
-    assert table["moment_id"].tolist() == ["agree", "near"]
-    assert table["adjudicate"][0] == (
-        "python -m annotation.adjudicate --pair 'q 1' agree --note 'people 1, machine 4'"
-    )
-    assert table["scores"][0] == "1 1"
+    pairs["scores"] = [[1, 1]] * len(pairs)
+    own = pd.DataFrame({"query_id": ["q 1"], "moment_id": ["own doubt"]})
+    table = second_looks.list_second_looks(pairs, machine, own, 2)
+    moments = set(table["moment_id"])
+    controls = moments - {"agree", "near"}
+    assert len(controls) == 2
+    assert all(moment.startswith("control") for moment in controls)
+    assert table[second_looks.TOLD].isna().all(axis=None)  # blind
+    shuffled = second_looks.list_second_looks(pairs.iloc[::-1], machine.iloc[::-1], own, 2)
+    pd.testing.assert_frame_equal(shuffled, table)
+    decided = pairs["moment_id"].map(dict.fromkeys(["agree", *controls], "3")).astype(object)
+    after = second_looks.list_second_looks(pairs.assign(decided=decided), machine, own, 2)
+    assert set(after["moment_id"]) == moments
+    [told] = after[after["moment_id"] == "agree"].to_dict("records")
+    assert [told[name] for name in second_looks.TOLD[:4]] == ["doubted", 1, "1 1", 4]
+    assert after[after["moment_id"] == "near"][second_looks.TOLD].isna().all(axis=None)
+    assert second_looks.summarize_decided(after) == {
+        "doubted": {"decided": 1, "changed": 1, "mean_change": 2.0},
+        "control": {"decided": 2, "changed": 2, "mean_change": 2.0},
+    }
+
+
+def test_the_published_test_compares_with_all_others_and_the_other_is_no_harder():
+    panel = simulate(np.random.default_rng(3), pairs=200)
+    scores = panel.scores
+    others = find_others(scores, 1, published=True)
+    actual = list(zip(others.row.tolist(), others.other.tolist(), strict=True))
+    assert actual == [
+        (row, other)
+        for row in range(len(scores.pair))
+        for other in range(len(scores.pair))
+        if scores.pair[row] == scores.pair[other] and row != other
+    ]
+    test = run_both(panel, find_others(scores, 1), 0.15, 1)
+    assert test["advantage"] > test["published"]["advantage"]
+    assert "annotators" not in test["published"]

@@ -79,7 +79,7 @@ def test_what_holds_no_digit_never_becomes_a_level(content):
     ("content", "outcome"),
     [
         *((json.dumps({"level": level, "reason": "x"}), outcomes.BAD_LEVEL) for level in
-          (-1, 5, "3", "", 2.5, 3.0, True, False, [], {}, "null", 10**30)),
+          (-1, 5, "3", "", 2.5, 5.0, -1.0, True, False, [], {}, "null", 10**30)),
         *((content, outcomes.BROKEN_JSON) for content in
           (None, "", "0", "null", "[]", "{}", '{"reason": "0"}', '{"level": 0', "Level: 0",
            '{"level": 0, "level": 4, "reason": "x"}', '{"level": 0} or {"level": 1}', "[" * 99999)),
@@ -93,6 +93,8 @@ def test_what_is_no_level_has_its_outcome(content, outcome):
     ("content", "level"),
     [
         ('{"level": 0, "reason": "Nobody."}', 0),
+        ('{"level": 2.0, "reason": "x"}', 2),
+        ('{"level": 3e0, "reason": "x"}', 3),
         ('```json\n{"level": 4, "reason": "x"}\n```', 4),
         ('<think>A {"level": 1}?</think>{"level": 2, "reason": "x"}', 2),
         ('{"reason": "Says {\\"level\\": 4}.", "level": 1}', 1),

@@ -5,9 +5,12 @@ import html
 import re
 
 import pandas as pd
+import pytest
 import small_collection
 
-from annotation import calibration
+from annotation import calibration, consensus
+from annotation.machine import calibrate, second_looks
+from annotation.machine.verdicts import Verdict
 from pipeline.core import csv_files, tables
 from pipeline.pages.machine import calibration as section
 
@@ -37,7 +40,7 @@ def read_section(page):
 def test_without_a_machine_the_section_says_so(small):
     public, own = small_collection.pages(small)
     assert "The machine has no levels" in read_section(public)
-    assert "0 pairs on which people agree but a confident machine" in strip_tags(own)
+    assert "0 pairs, in random order" in strip_tags(own)
 
 
 def test_the_section_shows_verdict_failures_and_tables(copied):
@@ -53,39 +56,61 @@ def test_the_section_shows_verdict_failures_and_tables(copied):
     assert pd.read_csv(path).iloc[3].tolist() == ["Level 3", 0, 0, 0, 1, 0]
 
 
-def test_second_looks_are_on_the_lead_s_page_alone_with_clip_and_command(copied):
-    public, own = judge(copied, [3, 2, 1, 4, 4], expected=[3.0, 2.0, 1.0, 3.9, 4.0])
-    text = strip_tags(own)
-    assert "1 pair on which people agree but a confident machine" in text
-    assert "0 (0 0) 4 (expected 3.9) A door opens." in text
-    assert "adjudicate --pair m2 m3 --note 'people 0, machine 4'" in text
-    looks = own.partition('<section aria-labelledby="h-looks"')[2]
-    assert "<td>none</td>" in looks
-    with contextlib.chdir(copied):
-        clips = tables.CLIPS.read().assign(moment_id=["m1", "m3"])
-        tables.CLIPS.write(clips)
-    _, own = judge(copied, [3, 2, 1, 4, 4], expected=[3.0, 2.0, 1.0, 3.9, 4.0])
-    looks = own.partition('<section aria-labelledby="h-looks"')[2]
-    assert '<video class="clip" src="../clips/m2.mp4"' in looks
-    assert '<a href="../clips/m2.mp4">' in looks
+SURE = {"levels": [3, 2, 1, 4, 4], "expected": [3.0, 2.0, 1.0, 3.9, 4.0]}
+"""A machine whose fourth level is far from people's."""
+
+
+@pytest.fixture
+def faultless(monkeypatch):
+    """Find no fault in any machine."""
+    good = [Verdict("good", "No fault was found.")]
+    monkeypatch.setattr(calibrate, "judge", lambda *_, **__: good)
+
+
+def read_looks(own):
+    return own.partition('<section aria-labelledby="h-looks"')[2]
+
+
+def test_second_looks_are_on_the_lead_s_page_alone_and_blind_until_decided(copied, faultless):
+    public, own = judge(copied, **SURE)
+    text = strip_tags(read_looks(own))
+    assert "2 pairs, in random order" in text
+    assert "adjudicate --second-looks" in text
+    assert read_looks(own).count('<td colspan="5">open</td>') == 2
+    for told in ("A door opens.", "(expected 3.9)", "2 doubted 0"):
+        assert told not in text
+    assert '<video class="clip" src="../clips/m2.mp4"' in read_looks(own)
     assert "A door opens." not in public
-    assert "Annotators beside the machine" in text
+    assert "Annotators beside the machine" in strip_tags(own)
     assert "Annotators beside the machine" not in public
-    assert "Pairs for a second look, on the lead\u2019s page: 1." in read_section(public)
-
-
-def test_of_a_model_shown_captions_it_says_that_no_clip_was_looked_at(copied):
-    public, own = judge(copied, [3, 2, 1, 4, 4], expected=[3.0, 2.0, 1.0, 3.9, 4.0], frames=0)
-    assert "It was shown captions instead of pictures" in read_section(public)
-    assert "0 pairs on which people agree but a confident machine" in strip_tags(own)
-
-
-def test_hostile_remarks_and_names_are_text(copied):
-    harm = small_collection.HOSTILE
-    public, own = judge(copied, [3, 2, 1, 4, 4], expected=4.0, remark=harm)
+    assert "Pairs for a second look, on the lead\u2019s page: 2." in read_section(public)
     with contextlib.chdir(copied):
-        looks = csv_files.read_csv(calibration.LEAD / "second_looks.csv")
-    assert set(looks["remark"]) == {harm}
+        rows = tables.PAIRS.read().assign(annotator=9, level=2, reason=None, seconds=3.0)
+        rows = rows.assign(submitted_at=pd.Timestamp("2026-11-23", tz="UTC"), guideline="1")
+        rows["origin"] = rows["pair_id"].astype(str)
+        decided = rows[tables.ADJUDICATIONS.columns].iloc[3:4]
+        tables.ADJUDICATIONS.write(tables.ADJUDICATIONS.check(decided))
+        consensus.main()
+    public, own = judge(copied, **SURE)
+    assert "2 doubted 0 (0 0) 4 (expected 3.9) A door opens." in strip_tags(read_looks(own))
+    assert "1 of 1 doubted pairs changed (mean change +2.00)" in read_section(public)
+
+
+def test_of_a_model_shown_captions_it_says_that_no_clip_was_looked_at(copied, faultless):
+    public, own = judge(copied, **SURE, frames=0)
+    assert "It was shown captions instead of pictures" in read_section(public)
+    assert "0 pairs, in random order" in strip_tags(own)
+    assert "No second looks: only a judge that looks at clips" in strip_tags(read_looks(own))
+
+
+def test_hostile_remarks_and_names_are_text(copied, faultless):
+    harm = small_collection.HOSTILE
+    judge(copied, **SURE)
+    path = copied / second_looks.FILE
+    looks = csv_files.read_csv(path).assign(decided="4", remark=harm, machine="4")
+    csv_files.write_csv(path, looks)
+    public, own = small_collection.pages(copied)
+    assert "alert(" in read_looks(own)
     for page in (public, own):
         assert "<script>" not in page
         assert "<img src=http" not in page
@@ -109,6 +134,7 @@ def test_every_sentence_has_its_numbers():
             "counted": 4,
             "winning_rate": 0.75,
             "advantage": 0.9,
+            "published": {"passed": False, "winning_rate": 0.25},
         },
         "control": {"beyond": {"value": 0.5, "low": 0.4, "high": 0.6}},
         "audit": {
@@ -119,11 +145,17 @@ def test_every_sentence_has_its_numbers():
             ],
         },
         "second_looks": 7,
+        "decided_again": {
+            "doubted": {"decided": 0, "changed": 0, "mean_change": None},
+            "control": {"decided": 4, "changed": 3, "mean_change": -0.25},
+        },
     }
     text = " ".join(section.describe(figures))
     for part in ("9 have a level", "cut: 1", "2 more are for an older", "3 of 4 annotators",
-                 "0.50 to 0.70", "0.65 on average", "yes", "75\u202f%", "0.50 (0.40 to 0.60)",
-                 "lead\u2019s page: 7", "the levels of owl. Width of its intervals",
+                 "0.50 to 0.70", "0.65 on average", "yes", "75\u202f%",
+                 "others: no, the better alternative to 25\u202f%.", "0.50 (0.40 to 0.60)",
+                 "lead\u2019s page: 7",
+                 "changed (mean change -0.25)", "the levels of owl. Width of its intervals",
                  "beyond rank 40", "0.80 (level 1 or above), 1.10 (level 2 or above)."
                  ):  # fmt: skip
         assert part in text
