@@ -52,7 +52,7 @@ def main() -> None:
     folder = encoder.locate(params.model, params.revision)
     fingerprint = encoder.fingerprint(folder, params)
     encoding = Encoding(
-        load=partial(encoder.load, folder, params),
+        load=partial(encoder.load, folder, params, fingerprint),
         facts=f"{fingerprint} {params.batch_size}",
         length=params.batch_size * BATCHES,
         gpus=float(params.device not in {"cpu", "mps"}),

@@ -6,6 +6,7 @@ the CLS token, `sup-*` models through their trained pooler.
 """
 
 import hashlib
+import socket
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -103,13 +104,18 @@ def fingerprint(folder: Path, params: Embed) -> str:
 
 
 @cache
-def load(folder: Path, params: Embed) -> SentenceEncoder:
+def load(folder: Path, params: Embed, expected: str | None = None) -> SentenceEncoder:
     """Load the encoder from a folder, its modules built by `embed.pooling`; once in a process.
 
     Raises:
-        EncoderError: the folder has no model, or one without the trained pooler that `pooler`
-            needs.
+        EncoderError: the folder has no model, one without the trained pooler that `pooler` needs,
+            or one of another fingerprint than `expected`.
     """
+    if expected and fingerprint(folder, params) != expected:
+        raise EncoderError(
+            f"embed.model: {folder} on {socket.gethostname()} is another model than the stage's own"
+            " process has; give every machine the same files (a shared folder)"
+        )
     try:
         transformer = Transformer(str(folder), max_seq_length=params.max_tokens)
         _check_length(transformer, params.max_tokens)
