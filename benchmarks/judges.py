@@ -14,7 +14,7 @@ from typing import Any
 
 from annotation.machine.calibrate import calibrate
 from annotation.machine.similarity_control import find_control_in_folds
-from benchmarks.script import parse_arguments
+from benchmarks.script import parse_arguments, run
 
 
 def count_verdicts(campaigns: int, judges: int) -> Counter[tuple[str, str]]:
@@ -48,4 +48,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

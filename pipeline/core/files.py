@@ -99,7 +99,8 @@ def _create_beside(path: Path) -> tuple[int, str]:
 
 
 def _write_error(path: Path, exc: OSError) -> FileError:
-    return FileError(f"{path}: can't be written ({(exc.strerror or str(exc)).lower()})")
+    reason = os.strerror(exc.errno) if exc.errno else str(exc)
+    return FileError(f"{path}: can't be written ({reason.lower()})")
 
 
 @contextmanager

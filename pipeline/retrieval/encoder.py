@@ -6,6 +6,7 @@ the CLS token, `sup-*` models through their trained pooler.
 """
 
 import hashlib
+import os
 import socket
 from collections.abc import Sequence
 from functools import cache
@@ -23,6 +24,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from momentrank.errors import MomentRankError
 from pipeline.core import files
+from pipeline.core.parallel import free_cores
 from pipeline.core.sections import Embed
 from pipeline.retrieval.similarity import Vectors, unit_on_grid
 
@@ -107,6 +109,8 @@ def fingerprint(folder: Path, params: Embed) -> str:
 def load(folder: Path, params: Embed, expected: str | None = None) -> SentenceEncoder:
     """Load the encoder from a folder, its modules built by `embed.pooling`; once in a process.
 
+    torch gets as many threads as cores are free, unless `OMP_NUM_THREADS` is set.
+
     Raises:
         EncoderError: the folder has no model, one without the trained pooler that `pooler` needs,
             or one of another fingerprint than `expected`.
@@ -116,6 +120,8 @@ def load(folder: Path, params: Embed, expected: str | None = None) -> SentenceEn
             f"embed.model: {folder} on {socket.gethostname()} is another model than the stage's own"
             " process has; give every machine the same files (a shared folder)"
         )
+    if "OMP_NUM_THREADS" not in os.environ:  # which an engine sets for its processes
+        torch.set_num_threads(free_cores())
     try:
         transformer = Transformer(str(folder), max_seq_length=params.max_tokens)
         _check_length(transformer, params.max_tokens)

@@ -10,7 +10,7 @@ from pipeline.core.engine.parts import EngineError, Input, Task
 from pipeline.core.engine.remote import attempt
 from pipeline.core.engine.shards import map_shards
 
-SOURCE = "pipeline/core/engine/parts.py"
+SOURCE = Path(__file__).name
 
 
 def write(given, path):
