@@ -185,6 +185,16 @@ def test_ray_has_no_more_tasks_than_it_takes_and_gpus_where_there_are_any(
     assert ray.options == {"num_cpus": 1, "num_gpus": gpus, "max_retries": on_ray.RETRIES}
 
 
+def test_a_cluster_whose_head_is_gone_is_told_before_ray_ends_this_process(monkeypatch, tmp_path):
+    ray = FakeRay(CPU=2.0)
+    monkeypatch.setattr(ray, "wait", lambda _, timeout: ([], []))
+    monkeypatch.setattr(on_ray.RayTasks, "_connected", lambda _: nullcontext(ray))
+    tasks = on_ray.RayTasks(0, "127.0.0.1:9", 0)
+    with pytest.raises(EngineError, match=r"head of the Ray cluster at .*127\.0\.0\.1:9 no longer"):
+        tasks.run([[Task(print, 1, tmp_path / "1", "")]], print)
+    assert on_ray.LOOK_SECONDS * on_ray.REFUSALS < 60  # when Ray ends the process
+
+
 def test_slurm_cancels_the_rest_after_a_task_s_error(use, squares, slurm, tmp_path):
     slurm()
     with pytest.raises(MomentRankError, match=r"moments\.parquet, line 2: wrong"):

@@ -3,12 +3,21 @@
 import json
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from pipeline.core.engine import code, local, parts
+from pipeline.core import files
+from pipeline.core.engine import code, local, parts, text_chunks
 from pipeline.core.engine.parts import EngineError, Input, Task
 from pipeline.core.engine.remote import attempt
 from pipeline.core.engine.shards import map_shards
+from pipeline.corpora import sharded_corpus
+from pipeline.corpora.sharded_corpus import hash_portion
+from pipeline.corpora.sources import Portion
+from pipeline.video.cutter import ClipFormat, Interval
+from pipeline.video.cutting import Shard, cut_shard
+from pipeline.video.plan import Job
 
 SOURCE = Path(__file__).name
 
@@ -105,3 +114,25 @@ def test_a_folder_that_is_not_shared_is_told_before_the_work(tmp_path):
     error = attempt([task], tmp_path)
     assert isinstance(error, EngineError)
     assert "Set engine.folder" in str(error)
+
+
+def test_another_corpus_other_texts_and_another_video_are_told(tmp_path):
+    corpus, texts = tmp_path / "corpus.jsonl", tmp_path / "texts.parquet"
+    corpus.write_text("{}\n{}\n")
+    portion = Portion(corpus, files.Span(3, 3, 2))
+    reading = sharded_corpus.Reading("tvr", portion, {}, hash_portion(portion), ())
+    sharded_corpus.write_rows(reading, tmp_path / "part")
+    corpus.write_text("{}\n[]\n")
+    with pytest.raises(EngineError, match="sees another content"):
+        sharded_corpus.write_rows(reading, tmp_path / "part")
+    pq.write_table(pa.table({"text": ["a"]}), texts)
+    with pytest.raises(EngineError, match="its texts are not those that were written"):
+        text_chunks._do(print, text_chunks.Chunk(texts, 0, "0"), tmp_path / "part")
+    texts.write_text("damaged")
+    with pytest.raises(EngineError, match="not readable"):
+        text_chunks._do(print, text_chunks.Chunk(texts, 0, "0"), tmp_path / "part")
+    video = tmp_path / "v.mp4"
+    video.write_text("another")
+    job = Job("c.mp4", video, Interval(0, 1), 1, "0")
+    with pytest.raises(EngineError, match=r"v\.mp4: .* sees another content"):
+        cut_shard(Shard([job], ClipFormat("mp4", 120), tmp_path, 1), tmp_path / "part")
