@@ -26,7 +26,7 @@ def free_cores(seconds: float = 0.5) -> int:
     """
     import psutil  # noqa: PLC0415  (--help needs none)
 
-    idle = 1 - psutil.cpu_percent(seconds) / 100
+    idle: float = 1 - psutil.cpu_percent(seconds) / 100
     return min(cores(), max(1, round(idle * (os.cpu_count() or 1))))
 
 
