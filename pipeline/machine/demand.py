@@ -19,8 +19,8 @@ READ_SECONDS, SETTLE_SECONDS = 1.3e-5, 1e-5
 """Per moment: to read it from the corpus, and until it is in its table; on one core."""
 RULES_SECONDS = 9.3e-3
 """Per description, with both checks."""
-TEXTS_PER_SECOND = 372
-"""The rate of MiniLM; a larger model is slower."""
+TEXTS_PER_SECOND = 170
+"""The rate of MiniLM, at best, on two cores that are free; a larger model is slower."""
 PAIR_SECONDS = 3.8e-9
 """Per compared query and text."""
 LEAD_SECONDS, MERGE_SECONDS = 1.5e-5, 1.8e-4

@@ -152,5 +152,5 @@ def test_bf16_gives_nearly_the_same_vectors():
 def test_another_machine_with_other_weights_is_told(tiny_bert):
     loaded = encoder.fingerprint(tiny_bert, params(pooling="cls"))
     assert encoder.load(tiny_bert, params(pooling="cls"), loaded)
-    with pytest.raises(encoder.EncoderError, match="another model than the stage's own process has"):
+    with pytest.raises(encoder.EncoderError, match="another model than the stage"):
         encoder.load(tiny_bert, params(pooling="cls"), "other")
