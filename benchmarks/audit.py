@@ -28,7 +28,7 @@ from support.audited_pools import (
 )
 
 from annotation.pooling.estimator import beyond
-from benchmarks.script import parse_arguments
+from benchmarks.script import parse_arguments, run
 
 
 def coverages(setting: Setting, pools: Pools, strata: int) -> dict[str, tuple[float, float]]:
@@ -84,4 +84,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -2,7 +2,8 @@
 
     python -m benchmarks.campaign [--queries 3281] [--people 23] [--tasks 20000]
 
-It plans the first votes of every query's first batch. Memory is the process's, tables included.
+It plans the first votes of every query's first batch: as many as `queue` allows, then all. Memory
+is the process's, tables included.
 
 Then it compares a push of tasks with the bare import call, and a pull of as many judgments with
 bare paging (`--tasks 0` skips this).
@@ -12,7 +13,10 @@ import tempfile
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from time import process_time
 
 import httpx
 import numpy as np
@@ -34,14 +38,14 @@ from annotation.roster.roster import Account, Roster
 from annotation.simulation.accounts import Visitor
 from annotation.tasks.pushing import push
 from annotation.tasks.tasks import TaskData, keys_by_annotator
-from benchmarks.script import parse_arguments, peak_mb, time_call
+from benchmarks.script import assert_size, parse_arguments, peak_mb, run, time_call
 from pipeline.campaign.campaign import FORMAT, Campaign, CampaignError, GuidelineVersion
 from pipeline.campaign.guideline import Labels
 from pipeline.campaign.pairs import SHOWN_KEY, query_sha
 from pipeline.core import tables
 from pipeline.core.params import Params, load
 
-RANKS = 20
+RANKS, NO_LIMIT = 20, 10**9
 PEOPLE, ROUNDS, PAGE = 4, 3, 1000
 """Of the part on a server."""
 QUERY = "A woman puts a letter on the table."
@@ -264,14 +268,19 @@ def main() -> None:
     """Print seconds and memory."""
     options = parse_arguments(__doc__, queries=3281, people=23, tasks=20_000)
     campaign, before = open_campaign(options.queries, options.people), peak_mb()
-    seconds, planned = time_call(lambda: plan(campaign))
-    print(
-        f"plan: {len(planned.assignments):,} assignments in {seconds:.2f} s,"
-        f" {peak_mb():.0f} MB at most ({before:.0f} before)"
-    )
+    for queue in (campaign.rule.max_open, NO_LIMIT):
+        rule = campaign.rule._replace(max_open=queue)
+        inputs = replace(campaign, rule=rule)
+        seconds, planned = time_call(partial(plan, inputs), 1, process_time)
+        made = len(planned.assignments)
+        print(
+            f"plan, queue {queue:,}: {made:,} assignments in {seconds:.2f} s of CPU,"
+            f" {peak_mb():.0f} MB at most ({before:.0f} before)"
+        )
+    assert_size("assignments", made, 2 * RANKS * options.queries)
     if options.tasks:
         against_a_server(Path.cwd(), options.tasks)
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

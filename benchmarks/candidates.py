@@ -17,7 +17,7 @@ import torch
 from sentence_transformers.util import semantic_search
 from tqdm import tqdm
 
-from benchmarks.script import parse_arguments, peak_mb, time_call
+from benchmarks.script import assert_size, parse_arguments, peak_mb, run, time_call
 from pipeline.retrieval.ranking import Pool
 from pipeline.retrieval.search import QUERY_BLOCK, nearest
 from pipeline.retrieval.similarity import Ints, Vectors, unit_on_grid
@@ -50,8 +50,8 @@ def product(vectors: Vectors, queries: Ints) -> None:
 
 def ours(vectors: Vectors, queries: Ints, pool: Pool) -> None:
     """Search as the stages do."""
-    for _ in nearest(vectors, queries, pool):
-        pass
+    answers = sum(len(answer.query) for answer in nearest(vectors, queries, pool))
+    assert_size("answers", answers, len(queries) * min(TOP, len(vectors)))
 
 
 def peer(vectors: Vectors, queries: Ints) -> None:
@@ -93,4 +93,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

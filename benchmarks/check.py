@@ -17,7 +17,7 @@ from typing import NamedTuple
 import pandas as pd
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.script import parse_arguments
+from benchmarks.script import parse_arguments, run
 from pipeline.captions import details
 from pipeline.captions.checks import Limits, check, load_encoder, load_finder, read_limits
 from pipeline.captions.rules.rules_rewriter import RulesRewriter
@@ -156,4 +156,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -21,7 +21,7 @@ from annotation.reliability.agreement_text import text
 from annotation.votes import raw, raw_consensus
 from annotation.votes.rule import decide
 from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, NO_LEVEL
-from benchmarks.script import parse_arguments, time_call
+from benchmarks.script import assert_size, parse_arguments, run, time_call
 from pipeline.campaign.pairs import ALL_VOTES
 
 T = TypeVar("T")
@@ -63,10 +63,11 @@ def best(name: str, work: Callable[[], T], repeat: int) -> tuple[float, T]:
     return seconds, result
 
 
-def measure(source: Path, out: Path, repeat: int) -> None:
+def measure(source: Path, out: Path, repeat: int, pairs: int) -> None:
     """Print times and figures."""
     judgments = raw.read(source)
     votes = judgments.pair, judgments.level, len(judgments.pairs)
+    assert_size("pairs", len(judgments.pairs), pairs)
     print(f"{len(judgments.pair):,} judgments of {len(judgments.pairs):,} pairs")
     rule, verdicts = best("the rule", lambda: decide(*votes, closed=True), repeat)
     frame = pd.DataFrame({"pair": judgments.pair, "level": judgments.level})
@@ -91,8 +92,8 @@ def main() -> None:
         source = options.raw or Path(folder) / "raw.csv"
         if options.raw is None:
             draw_judgments(options.pairs).to_csv(source, index=False)
-        measure(source, Path(folder) / "levels.csv", options.repeat)
+        measure(source, Path(folder) / "levels.csv", options.repeat, options.pairs)
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

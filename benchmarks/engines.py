@@ -20,7 +20,7 @@ from pathlib import Path
 from support import stand_in_slurm
 
 from benchmarks import scaling
-from benchmarks.script import parse_arguments
+from benchmarks.script import parse_arguments, run
 from pipeline.core import cli, files
 from pipeline.core.engine.text_chunks import BATCHES
 
@@ -139,4 +139,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

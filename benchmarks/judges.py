@@ -32,7 +32,7 @@ from annotation.machine.similarity_control import find_control_in_folds
 from annotation.votes.ordered import level_chances
 from annotation.votes.rule import decide
 from annotation.votes.votes import MAX_DIFFERENCE, NO_LEVEL, Ints
-from benchmarks.script import parse_arguments
+from benchmarks.script import parse_arguments, run
 from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY
 
 NOISE = 0.5
@@ -142,4 +142,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.script import parse_arguments, time_call
+from benchmarks.script import parse_arguments, run, time_call
 from momentrank import conventions
 from momentrank.formats.read import load_qrels, load_run
 
@@ -62,4 +62,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

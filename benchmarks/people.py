@@ -22,7 +22,7 @@ from support.simulated_group import AFTER, GOLD, honest_beside, stopped_after, s
 
 from annotation.quality.decision import interval
 from annotation.simulation.kinds import KINDS, Kind
-from benchmarks.script import parse_arguments
+from benchmarks.script import parse_arguments, run
 from benchmarks.simulated_campaigns import BAD_KINDS, Outcome, compare
 
 ALPHA = 0.05
@@ -107,4 +107,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -36,7 +36,7 @@ from support.judged_collections import (
 from annotation.votes import raw
 from annotation.votes.raw import Raw
 from annotation.votes.votes import NO_LEVEL, select_rows
-from benchmarks.script import parse_arguments
+from benchmarks.script import parse_arguments, run
 
 PAIRS, QUERIES = 500, 100
 """How many are judged, with real votes."""
@@ -135,4 +135,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from support.fake_openai.answers import caption_of
 from support.fake_openai.process import serving
 
-from benchmarks.script import parse_arguments, time_call
+from benchmarks.script import parse_arguments, run, time_call
 from pipeline.captions.llm_rewriter import LlmRewriter
 from pipeline.captions.rewrite_prompt import load
 from pipeline.captions.rewriter import Moment
@@ -72,4 +72,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.candidates import random_units
-from benchmarks.script import Option, parse_arguments
+from benchmarks.script import Option, assert_size, parse_arguments, run
 from pipeline.core import tables
 from pipeline.retrieval import embeddings
 from pipeline.retrieval.similarity import Vectors
@@ -147,6 +147,18 @@ def run_stage(stage: str) -> Cost:
     return Cost(wall, used.ru_utime + used.ru_stime, peak)
 
 
+def assert_stage_size(stage: str, number: int, train: int | None) -> None:
+    """Refuse a stage's figures unless it has made what a corpus of `number` moments has."""
+    judged = sum(int(min(1.0, number / LEAST) * most) for most in QUERIES.values())
+    if stage == "ingest":
+        assert_size("moments", tables.MOMENTS.count_rows(), number)
+    elif stage == "split":
+        training = min(number - judged, number if train is None else train)
+        assert_size("queries", tables.QUERIES.count_rows(), judged + training)
+    elif stage == "candidates":
+        assert_size("candidates", tables.CANDIDATES.count_rows(), 40 * judged)
+
+
 def _output_mb() -> float:
     files = (path for path in Path("datasets").rglob("*") if path.is_file())
     return sum(path.stat().st_size for path in files) / 1e6
@@ -175,6 +187,7 @@ def main() -> None:
                     f" {cost.peak:>8.0f} {_output_mb() - before:>8.0f}",
                     flush=True,
                 )
+                assert_stage_size(stage, number, options.train)
                 if stage == "ingest":
                     write_captions()
                 elif stage == "split":
@@ -182,4 +195,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -1,12 +1,16 @@
 """Scoring at the size of TVR-Ranking's test set, compared with the brute-force definition.
 
-    python -m benchmarks.score [--queries 2781] [--times 100]
+    python -m benchmarks.score [--queries 2781] [--times 100] [--peers]
 
 It makes qrels and a run: 20 or 40 judged moments per query, 100 results, K = 10, 20, 40 at IoU .3,
 .5 and .7; about 30 MB of JSON. It prints the speed of `calc_aggregate` in memory relative to the
 definition in tests/momentrank/oracle.py, which must give the same values; the seconds of the whole
 command, from files to numbers, compiled, as pip installs it; and time and memory for `--times` as
 many queries.
+
+`--peers` prints instead how many times faster pytrec_eval, ir_measures and ranx are at their own
+job, nDCG@10 by exact ids, than ours at IoU .99, all from prepared input in memory; those that are
+not installed are left out. The results are moments of the qrels or are in no relevant place.
 """
 
 import importlib
@@ -15,18 +19,21 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from tempfile import TemporaryDirectory
+from time import process_time
 from typing import Any
 
 import numpy as np
 
-from benchmarks.script import parse_arguments, peak_mb, time_call
+from benchmarks.script import assert_size, parse_arguments, peak_mb, run, time_call
 from momentrank import conventions, segments
 from momentrank.functions import calc_aggregate
+from momentrank.measures.parse import parse_measure
 from momentrank.segments import Segments
 
 RESULTS, VIDEOS, DEPTH = 100, 21_793, (20, 40)
@@ -103,6 +110,52 @@ def by_definition(qrels: Listed, run: Listed) -> dict[str, float]:
     }
 
 
+def build_peers(qrels: Listed, run: Listed) -> Iterator[tuple[str, Callable[[], float]]]:
+    """Yield each peer that is installed with its nDCG@10 by exact ids, from prepared input."""
+    judged: dict[str, dict[str, int]] = {}
+    for query, rows in qrels.items():
+        judged[query] = {f"{v} {start} {end}": level for v, start, end, level in rows}
+    ranked = {
+        query: {f"{v} {start} {end}": 1 - n / 100 for n, (v, start, end) in enumerate(rows)}
+        for query, rows in run.items()
+    }
+    with suppress(ModuleNotFoundError):
+        pytrec: Any = importlib.import_module("pytrec_eval")
+        trec = pytrec.RelevanceEvaluator(judged, {"ndcg_cut.10"})
+        yield (
+            "pytrec_eval",
+            lambda: fmean(value["ndcg_cut_10"] for value in trec.evaluate(ranked).values()),
+        )
+    with suppress(ModuleNotFoundError):
+        ir: Any = importlib.import_module("ir_measures")
+        evaluator = ir.evaluator([ir.nDCG @ 10], judged)
+        yield "ir_measures", lambda: float(evaluator.calc_aggregate(ranked)[ir.nDCG @ 10])
+    with suppress(ModuleNotFoundError):
+        ranx: Any = importlib.import_module("ranx")
+        prepared = ranx.Qrels(judged), ranx.Run(ranked)
+        yield "ranx", lambda: float(ranx.evaluate(*prepared, "ndcg@10"))
+
+
+def compare_peers(queries: int) -> None:
+    """Print the CPU time of each, and how its value differs."""
+    qrels, run = collection(queries)
+    rng = random.Random(SEED)
+    for query, rows in run.items():
+        known = [row[:3] for row in qrels[query]]
+        exact = dict.fromkeys([*rng.sample(known, len(known) // 2), *rows])
+        run[query] = list(exact)[:RESULTS]
+        rng.shuffle(run[query])
+    ours = segments.build_qrels(*columns(qrels)), segments.build_run(*columns(run))
+    measure = parse_measure("nDCG(iou=0.99,dcg='log2')@10")
+    own, values = time_call(lambda: calc_aggregate([measure], *ours), ROUNDS, process_time)
+    print(f"momentrank   {own * 1e3:6.0f} ms of CPU")
+    for name, score in build_peers(qrels, run):
+        score()  # ranx compiles
+        peer, value = time_call(score, ROUNDS, process_time)
+        apart = abs(value - values[measure])
+        print(f"{name:12} {peer * 1e3:6.0f} ms, {own / peer:.1f} times faster, {apart:.0e} apart")
+
+
 def repeat(run: Segments, times: int) -> Segments:
     """Return `times` copies of every query, with the same moments."""
     queries = [f"{name}-{n}" for n in range(times) for name in run.queries]
@@ -122,16 +175,18 @@ def time_command(paths: Sequence[Path]) -> float:
 
 def main() -> None:
     """Print the ratio in memory, the command's time, and the cost of a larger collection."""
-    options = parse_arguments(__doc__, queries=2781, times=100)
+    options = parse_arguments(__doc__, queries=2781, times=100, peers=False)
+    if options.peers:
+        compare_peers(options.queries)
+        return
     qrels, run = collection(options.queries)
+    assert_size("results", sum(map(len, run.values())), RESULTS * options.queries)
     ours = segments.build_qrels(*columns(qrels)), segments.build_run(*columns(run))
     measures = conventions.get(conventions.PAPER).defaults()
-    fast, values = time_call(lambda: calc_aggregate(measures, *ours), 5)
-    slow, expected = time_call(lambda: by_definition(qrels, run))
+    fast, values = time_call(lambda: calc_aggregate(measures, *ours), 5, process_time)
+    slow, expected = time_call(lambda: by_definition(qrels, run), 1, process_time)
     wrong = max(abs(value - expected[repr(measure)]) for measure, value in values.items())
-    print(
-        f"in memory: {fast * 1000:.0f} ms, the definition {slow:.1f} s; at most {wrong:.0e} apart"
-    )
+    print(f"in memory: {fast:.2f} s of CPU, the definition {slow:.1f}; at most {wrong:.0e} apart")
     print(f"ratio {slow / fast:.0f} (goal 50)")
     with TemporaryDirectory() as folder:
         paths = write(Path(folder), qrels, run)
@@ -140,11 +195,11 @@ def main() -> None:
     print(f"the command, from {size:.0f} MB of JSON to numbers: {whole:.2f} s (goal 1)")
     before = peak_mb() / 1024
     large = repeat(ours[0], options.times), repeat(ours[1], options.times)
-    much, _ = time_call(lambda: calc_aggregate(measures, *large))
+    much, _ = time_call(lambda: calc_aggregate(measures, *large), 1, process_time)
     linear = much / fast / options.times
     print(f"{options.times} times the queries: {much:.1f} s, {linear:.2f} times linear,")
     print(f"at most {peak_mb() / 1024:.1f} GB, of which {before:.1f} GB before (goal 4)")
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -1,10 +1,14 @@
-"""Shared by the benchmarks: command-line arguments, wall time and peak memory."""
+"""Shared by the benchmarks: command line, processor, size, wall time and peak memory."""
 
 import argparse
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
+
+from pipeline.core.cli import run_command
+from pipeline.core.parallel import cores
 
 T = TypeVar("T")
 Option = int | float | str | list[int] | type[int] | type[Path]
@@ -34,13 +38,33 @@ def parse_arguments(doc: str | None, *files: str, **options: Option) -> argparse
     return parser.parse_args()
 
 
-def time_call(function: Callable[[], T], repeats: int = 1) -> tuple[float, T]:
-    """Return the shortest time of some calls, in seconds, and the last result."""
+def run(main: Callable[[], None]) -> None:
+    """Run a benchmark; what it lacks is one line. A line names the processor of its seconds."""
+    info = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    name = next((line for line in info.splitlines() if line.startswith("model name")), ": unknown")
+    load = f"{os.getloadavg()[0]:.1f}"
+    print(f"on{name.partition(':')[2]}: {cores()} cores, load {load}", flush=True)
+    try:
+        run_command(main)
+    except FileNotFoundError as exc:
+        raise SystemExit(f"error: {exc.filename}: no such file") from None
+
+
+def assert_size(what: str, measured: int, claimed: int) -> None:
+    """Refuse figures of another size than the one that they are printed for."""
+    if measured != claimed:
+        raise SystemExit(f"error: {measured:,} {what} instead of {claimed:,}: not what is claimed")
+
+
+def time_call(
+    function: Callable[[], T], repeats: int = 1, clock: Callable[[], float] = time.perf_counter
+) -> tuple[float, T]:
+    """Return the shortest time of some calls, in seconds of the clock, and the last result."""
     best = float("inf")
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = clock()
         result = function()
-        best = min(best, time.perf_counter() - start)
+        best = min(best, clock() - start)
     return best, result
 
 

@@ -8,6 +8,7 @@ the same. A killed run continues where it stopped. The number of shards, process
 not change a single bit (`pipeline.retrieval.chunks`).
 """
 
+import time
 from functools import partial
 from pathlib import Path
 
@@ -52,14 +53,16 @@ def main() -> None:
     folder = encoder.locate(params.model, params.revision)
     fingerprint = encoder.fingerprint(folder, params)
     encoding = Encoding(
-        load=partial(encoder.load, folder, params),
+        load=partial(encoder.load, folder, params, fingerprint),
         facts=f"{fingerprint} {params.batch_size}",
         length=params.batch_size * BATCHES,
         gpus=float(params.device not in {"cpu", "mps"}),
     )
     texts = [*select_in_use(tables.CAPTIONS.read())["caption"], *tables.QUERIES.read()["query"]]
     store = embeddings.Store(Path(embeddings.FOLDER), fingerprint)
+    began = time.perf_counter()
     encoded = embed(texts, encoding, store, whole.engine)
+    rate = encoded / (time.perf_counter() - began)
     finished = embeddings.Embeddings.open()
     metrics = {
         "texts": len(finished.ids),
@@ -67,7 +70,7 @@ def main() -> None:
         "cut_at_max_tokens": encoder.count_cut(folder, list(set(texts)), params.max_tokens),
     }
     cli.write_metrics("embed", metrics)
-    cli.log(f"embed: {encoded} of {len(finished.ids)} texts encoded, the others were stored")
+    cli.log(f"embed: {encoded} of {len(finished.ids)} texts encoded ({rate:.0f} a second)")
 
 
 if __name__ == "__main__":

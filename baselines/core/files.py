@@ -22,7 +22,7 @@ def unfinished(path: Path) -> Iterator[Path]:
     """Yield a path next to `path` to write to; it then replaces `path`, whole or not at all.
 
     Raises:
-        FileError: the folder can't be written to.
+        FileError: the folder can't be written to, or the disk is full.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -36,10 +36,23 @@ def unfinished(path: Path) -> Iterator[Path]:
             os.fsync(stream.fileno())
         Path(name).chmod(0o644)
         Path(name).replace(path)
-    except BaseException:
+    except BaseException as exc:
+        refused = _refusal(Path(name)) if isinstance(exc, Exception) else None
         with suppress(FileNotFoundError):
             Path(name).unlink()
+        if refused and not isinstance(exc, MomentRankError):
+            raise FileError(f"{path}: can't be written ({refused})") from exc
         raise
+
+
+def _refusal(path: Path) -> str | None:
+    """Return why the disk takes no more bytes: safetensors does not pass it on."""
+    try:
+        with path.open("ab") as stream:
+            stream.write(bytes(2**20))
+    except OSError as exc:
+        return os.strerror(exc.errno or 0).lower()
+    return None
 
 
 def write_text(path: Path, text: str) -> None:

@@ -28,6 +28,10 @@ MAX_LINE_BYTES = 16 * 2**20
 """A longer line is not an annotation: it is refused before it is read into memory."""
 
 
+ASKED = 2**20
+"""Bytes with which a disk is asked whether it is full."""
+
+
 class FileError(MomentRankError):
     """A file can't be read or written as intended."""
 
@@ -68,18 +72,20 @@ def unfinished(path: Path, mode: str = "w", *, private: bool = False) -> Iterato
     encoding, newline = (None, None) if "b" in mode else ("utf-8", "\n")
     try:
         os.close(descriptor)
-        with Path(name).open(mode, encoding=encoding, newline=newline) as stream:
+        with (
+            disk_errors(path, Path(name)),
+            Path(name).open(mode, encoding=encoding, newline=newline) as stream,
+        ):
             yield stream  # whose name another program may write to
             stream.flush()
             os.fsync(stream.fileno())
         if not private:  # as it was made
             Path(name).chmod(0o666 & ~_umask())
-        Path(name).replace(path)
-    except BaseException as exc:
+        with disk_errors(path, Path(name)):
+            Path(name).replace(path)
+    except BaseException:
         with suppress(FileNotFoundError):
             Path(name).unlink()
-        if isinstance(exc, OSError) and exc.filename in {None, name}:  # else it is another file's
-            raise _write_error(path, exc) from exc
         raise
 
 
@@ -93,7 +99,43 @@ def _create_beside(path: Path) -> tuple[int, str]:
 
 
 def _write_error(path: Path, exc: OSError) -> FileError:
-    return FileError(f"{path}: can't be written ({(exc.strerror or str(exc)).lower()})")
+    reason = os.strerror(exc.errno) if exc.errno else str(exc)
+    return FileError(f"{path}: can't be written ({reason.lower()})")
+
+
+@contextmanager
+def disk_errors(path: Path, written: Path) -> Iterator[None]:
+    """Turn an error in writing `path`, so far as the file or folder `written`, into one line.
+
+    numpy, torch, DuckDB and ffmpeg don't pass on that the disk is full: so the disk is asked, with
+    more bytes.
+
+    Raises:
+        FileError: the error is of this file, or the disk refuses to take more.
+    """
+    try:
+        yield
+    except OSError as exc:
+        if exc.filename not in {None, str(written)}:  # another file's
+            raise
+        reason = None if exc.errno else refusal(written)
+        raise _write_error(path, reason or exc) from exc
+    except MomentRankError:
+        raise
+    except Exception as exc:
+        if reason := refusal(written):
+            raise _write_error(path, reason) from exc
+        raise
+
+
+def refusal(path: Path) -> OSError | None:
+    """Return why the disk takes no more bytes in a file, or in a folder; None if it does."""
+    try:
+        with tempfile.TemporaryFile(dir=path) if path.is_dir() else path.open("ab") as stream:
+            stream.write(bytes(ASKED))
+    except OSError as exc:
+        return OSError(exc.errno, exc.strerror)
+    return None
 
 
 def make_private(path: Path) -> bool:

@@ -19,6 +19,17 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+def free_cores(seconds: float = 0.5) -> int:
+    """Return how many of the processors are idle, one at least, measured while this process waits.
+
+    A thread that shares its core with other work holds up all others of the same product.
+    """
+    import psutil  # noqa: PLC0415  (--help needs none)
+
+    idle: float = 1 - psutil.cpu_percent(seconds) / 100
+    return min(cores(), max(1, round(idle * (os.cpu_count() or 1))))
+
+
 def map_in_threads(
     work: Callable[[Item], Result], items: Collection[Item], workers: int, name: str
 ) -> dict[Item, Result]:

@@ -19,8 +19,8 @@ READ_SECONDS, SETTLE_SECONDS = 1.3e-5, 1e-5
 """Per moment: to read it from the corpus, and until it is in its table; on one core."""
 RULES_SECONDS = 9.3e-3
 """Per description, with both checks."""
-TEXTS_PER_SECOND = 372
-"""The rate of MiniLM; a larger model is slower."""
+TEXTS_PER_SECOND = 170
+"""The rate of MiniLM, at best, on two cores that are free; a larger model is slower."""
 PAIR_SECONDS = 3.8e-9
 """Per compared query and text."""
 LEAD_SECONDS, MERGE_SECONDS = 1.5e-5, 1.8e-4
@@ -28,8 +28,12 @@ LEAD_SECONDS, MERGE_SECONDS = 1.5e-5, 1.8e-4
 however many there are."""
 CLIP_SECONDS, CLIP_BYTES = 0.05, 1.5e5
 """Per clip of a small video; larger ones take longer."""
-TABLE_BYTES = 1.1e3
-"""Per moment in memory."""
+TABLE_BYTES, SPLIT_BYTES = 1.1e3, 780
+"""Per moment in memory; `split` reads fewer columns."""
+DATABASE_BYTES = 200
+"""Per moment of a table that DuckDB makes, within its share of the memory."""
+SPLIT_SECONDS, SPLIT_DATABASE_SECONDS = 7e-6, 1.05e-5
+"""Per moment: in memory, and by DuckDB."""
 MAPPED_BYTES, MAPPED_TRAINING_BYTES = 60, 210
 """Per moment, and per training query with its moment, if tables are memory-mapped."""
 VECTOR_BYTES = 1.6e3
@@ -61,23 +65,24 @@ def calc_demands(moments: int, params: Params) -> list[Demand]:
     train = count_training(n, params)
     clips = queries * min(n, params.candidates.top) if params.ingest.videos else 0
     whole = TABLE_BYTES * n / GB
-    in_memory = min(params.engine.table_memory, whole)
-    readers = 1
-    if database.fits(params.engine.table_memory, n):
-        searching = training_memory = 0.5 + 2 * whole
-    else:
+    readers, splitting = 1, SPLIT_SECONDS
+    ingesting, dividing, searching = 0.2 + whole, 0.2 + SPLIT_BYTES * n / GB, 0.5 + whole
+    if not database.fits(params.engine.table_memory, n):
         readers = min(count_workers(params.engine), params.engine.shards)
-        searching = 0.7 + database.SHARE * params.engine.table_memory + MAPPED_BYTES * n / GB
-        training_memory = searching + MAPPED_TRAINING_BYTES * train / GB
+        splitting = SPLIT_DATABASE_SECONDS
+        used = min(database.SHARE * params.engine.table_memory, DATABASE_BYTES * n / GB)
+        ingesting, dividing = 0.6 + used, 0.3 + used
+        searching = 0.9 + used + MAPPED_BYTES * n / GB
+    training_memory = searching + MAPPED_TRAINING_BYTES * train / GB
     rewriting = RULES_SECONDS * n * share if params.rewrite.backend == "rules" else 0.0
     lead = LEAD_SECONDS * n / HOUR
     training = PAIR_SECONDS * train * n * share + lead + MERGE_SECONDS * train / HOUR
     reading = READ_SECONDS / readers + SETTLE_SECONDS
     written = TRAINING_BYTES * sum(params.pseudo.top) * train / GB
     return [
-        Demand("ingest", reading * n / HOUR, 0.2 + in_memory, 2e2 * n / GB),
+        Demand("ingest", reading * n / HOUR, ingesting, 2e2 * n / GB),
         Demand("rewrite", rewriting, 1.0 + whole, 2e2 * n / GB),
-        Demand("split", 7e-6 * n / HOUR, 0.2 + in_memory, 1e2 * n / GB),
+        Demand("split", splitting * n / HOUR, dividing, 1e2 * n / GB),
         Demand("embed", n / TEXTS_PER_SECOND * share, 1.0 + whole, VECTOR_BYTES * n / GB),
         Demand("candidates", PAIR_SECONDS * queries * n * share + lead, searching, 0.0),
         Demand("clips", CLIP_SECONDS * clips * share, 0.5 + whole, CLIP_BYTES * clips / GB),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pipeline.core import files
 from pipeline.core.engine import text_chunks
+from pipeline.core.engine.parts import Input
 from pipeline.core.sections import Engine
 from pipeline.names import flair_tagger
 from pipeline.names.base import Span
@@ -25,8 +26,9 @@ class ShardedTagger:
         """Return the names of each text, in the order of the text; each distinct text once."""
         order = flair_tagger.sort_texts(texts)
         length = text_chunks.BATCHES * flair_tagger.CHUNK
-        work = partial(tag_batches, self.model.absolute())
-        facts = f"tagger {files.file_sha256(self.model)}"
+        model = Input(self.model.absolute(), files.file_sha256(self.model))
+        work = partial(tag_batches, model)
+        facts = f"tagger {model.sha256}"
         # Flair takes a GPU where it sees one.
         paths = text_chunks.map_texts(
             self.stage, work, order, length, facts, engine=self.engine, gpus=1
@@ -38,10 +40,14 @@ class ShardedTagger:
         return [names[text] for text in texts]
 
 
-def tag_batches(model: Path, texts: list[str], path: Path) -> None:
-    """Write the spans of each text, as numbers that read back the same."""
+def tag_batches(model: Input, texts: list[str], path: Path) -> None:
+    """Write the spans of each text, as numbers that read back the same.
+
+    Raises:
+        EngineError: this machine sees another model, or none.
+    """
     batches = text_chunks.cut(texts, flair_tagger.CHUNK)
-    tagged = _load(model).tag_chunks(batches, workers=1, shown=False)
+    tagged = _load(model.locate()).tag_chunks(batches, workers=1, shown=False)
     files.write_json(path, list(chain.from_iterable(tagged)))
 
 

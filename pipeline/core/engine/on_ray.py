@@ -15,14 +15,16 @@ from typing import Any
 
 from pipeline.core import cli
 from pipeline.core.engine import session
-from pipeline.core.engine.parts import Bundle, Task
-from pipeline.core.engine.remote import EngineError, attempt, load_extra
+from pipeline.core.engine.parts import Bundle, EngineError, Task
+from pipeline.core.engine.remote import attempt, load_extra
 from pipeline.core.parallel import cores
 
 RETRIES = 3
 """For a task whose worker or machine was killed. A task with an error is never retried."""
 
 CONNECT_SECONDS = 10.0
+LOOK_SECONDS, REFUSALS = 5.0, 3
+"""How often the head of a cluster is looked for while no result arrives, and when it is gone."""
 QUIET = {"logging_level": logging.ERROR, "log_to_driver": False}
 OWN = {"include_dashboard": False, "object_store_memory": 80 * 2**20}  # nothing goes through it
 VARIABLES = {
@@ -49,7 +51,8 @@ class RayTasks:
         """Run all tasks; the first exception, or Ctrl-C, cancels the others.
 
         Raises:
-            EngineError: no cluster at `address`, or a task was killed more than `RETRIES` times.
+            EngineError: no cluster at `address`, its head is gone, or a task was killed more than
+                `RETRIES` times.
         """
         with session.reuse(self.address, self._connected) as ray, redirect_stdout(_Messages()):
             submit, waiting = self._submit(ray), deque(bundles)
@@ -58,7 +61,7 @@ class RayTasks:
                 while waiting and len(running) < self._limit(ray):
                     bundle = waiting.popleft()
                     running[submit(bundle)] = bundle
-                for result in ray.wait(list(running))[0]:
+                for result in self._wait(ray, list(running)):
                     if error := _fetch(ray, result):
                         raise error
                     for task in running.pop(result):
@@ -88,6 +91,27 @@ class RayTasks:
         gpus = self.gpus if ray.cluster_resources().get("GPU") else 0
         remote = ray.remote(attempt).options(num_cpus=1, num_gpus=gpus, max_retries=RETRIES)
         return lambda bundle: remote.remote(bundle, folder)
+
+    def _wait(self, ray: ModuleType, running: list[Any]) -> list[Any]:
+        """Return results that have arrived; look meanwhile whether the cluster is still there.
+
+        Ray itself would wait for a minute, then end this process without a word.
+        """
+        refused = 0
+        while not (arrived := ray.wait(running, timeout=LOOK_SECONDS)[0]):
+            try:
+                if self.address:
+                    knock(self.address)
+                refused = 0
+            except OSError as exc:
+                refused += 1
+                if refused == REFUSALS:
+                    raise EngineError(
+                        f"the head of the Ray cluster at engine.address {self.address} no longer"
+                        f" answers ({_first_line(exc)}); finished work is kept: start the cluster"
+                        " again (ray start --head, then its other nodes), then run it again"
+                    ) from exc
+        return list(arrived)
 
     def _limit(self, ray: ModuleType) -> int:
         """Return how many tasks Ray may have: those running and, on a cluster, the next ones."""

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from momentrank.errors import UsageError
-from pipeline.core.engine.parts import Bundle, Task, part_key
-from pipeline.core.engine.remote import EngineError, attempt, load_extra
+from pipeline.core.engine.parts import Bundle, EngineError, Task, part_key
+from pipeline.core.engine.remote import attempt, load_extra
 
 if TYPE_CHECKING:
     from submitit.slurm.slurm import SlurmExecutor, SlurmJob

@@ -3,26 +3,19 @@
 import importlib
 import os
 import socket
-import time
 import traceback
 from pathlib import Path
 from types import ModuleType
 
 from momentrank.errors import MomentRankError, UsageError
-from pipeline.core.engine.parts import Bundle, Task
-
-VISIBLE_SECONDS = 60.0
-"""A file written by another machine appears here within a minute: NFS looks that rarely."""
-
-
-class EngineError(MomentRankError):
-    """The engine can't do the work; finished work is kept."""
+from pipeline.core.engine.parts import Bundle, EngineError, facts_file, wait_until_visible
 
 
 def attempt(bundle: Bundle, folder: Path) -> Exception | None:
     """Do tasks in the working copy `folder`; return an error as one that can be sent back."""
     try:
         _enter(folder)
+        wait_until_visible(facts_file(bundle[0].path.parent, bundle[0].code))
         for task in bundle:
             task.run()
     except Exception as exc:  # noqa: BLE001  (the lead raises it)
@@ -55,22 +48,6 @@ def _root(exc: Exception) -> Exception:
     if isinstance(exc, MemoryError):
         return MemoryError(str(exc))
     return RuntimeError(f"{type(exc).__name__}: {exc}")
-
-
-def wait_until_visible(task: Task) -> None:
-    """Wait until this machine sees a finished part.
-
-    Raises:
-        EngineError: it never does: the folder of the parts is not shared.
-    """
-    deadline = time.monotonic() + VISIBLE_SECONDS
-    while not task.is_visible():
-        if time.monotonic() > deadline:
-            raise EngineError(
-                f"{task.path}: written by another machine, but not seen here; engine.folder must"
-                " be a folder that every machine sees"
-            )
-        time.sleep(0.5)
 
 
 def load_extra(name: str) -> ModuleType:

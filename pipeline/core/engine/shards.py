@@ -14,10 +14,9 @@ from typing import Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.core import cli
-from pipeline.core.engine.code import code_digest
+from pipeline.core import cli, files
+from pipeline.core.engine import code, parts
 from pipeline.core.engine.parts import Bundle, Task, part_key, stage_folder
-from pipeline.core.engine.remote import wait_until_visible
 from pipeline.core.progress import progress
 from pipeline.core.sections import Engine
 
@@ -59,13 +58,19 @@ def map_shards(  # noqa: PLR0913  (what, by what, and where)
     process needs if there are any. Once the stage has written what it makes from the parts, it
     calls `clear_parts`.
 
+    Raises:
+        EngineError: a machine has other code or packages, or does not see the same files; a part
+            is not as it was written; or as in `Executor`.
+
     Each payload is a shard; if there are many more (`bundled`), they are dealt out to as many
     processes as there are shards, so that a process loads its model once.
     """
     folder = stage_folder(stage, engine)
-    code = code_digest(work)
+    facts = code.list_facts(work)
+    digest = code.digest(facts)
     tasks = {
-        key: Task(work, payload, folder / part_key(key, code)) for key, payload in payloads.items()
+        key: Task(work, payload, folder / part_key(key, digest), digest)
+        for key, payload in payloads.items()
     }
     left = [task for task in tasks.values() if not task.is_finished()]
     if left and len(left) < len(tasks):
@@ -74,13 +79,16 @@ def map_shards(  # noqa: PLR0913  (what, by what, and where)
     with progress(f"{stage}: parts", total=len(left) if len(tasks) > 1 else 0, unit="") as bar:
 
         def finish(task: Task) -> None:
-            wait_until_visible(task)
+            parts.wait_until_visible(task.path)
+            parts.wait_until_visible(task.seal)
             bar.update()
 
         if left:
+            files.write_json(parts.facts_file(folder, digest), facts)
             number = min(engine.shards, len(left)) if bundled else len(left)
             bundles = [left[first::number] for first in range(number)]
             _executor(engine, gpus).run(bundles, finish)
+    parts.refuse_damaged(tasks.values())
     return {key: task.path for key, task in tasks.items()}
 
 

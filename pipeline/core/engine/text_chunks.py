@@ -16,7 +16,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.core import files
-from pipeline.core.engine.parts import part_key, stage_folder
+from pipeline.core.engine.parts import (
+    EngineError,
+    part_key,
+    stage_folder,
+    wait_until_visible,
+)
 from pipeline.core.engine.shards import map_shards
 from pipeline.core.sections import Engine
 
@@ -27,10 +32,11 @@ Work = Callable[[list[str], Path], None]
 
 
 class Chunk(NamedTuple):
-    """The texts of a chunk: a row group of a file."""
+    """The texts of a chunk, of hash `digest`: a row group of a file."""
 
     file: Path
     number: int
+    digest: str
 
 
 def map_texts(  # noqa: PLR0913  (what, by what, and where)
@@ -49,13 +55,16 @@ def map_texts(  # noqa: PLR0913  (what, by what, and where)
     """
     if not texts:
         return []
-    keys = [part_key(facts, length, _digest(chunk)) for chunk in cut(texts, length)]
+    digests = [_digest(chunk) for chunk in cut(texts, length)]
+    keys = [part_key(facts, length, digest) for digest in digests]
     file = stage_folder(stage, engine) / f"texts-{part_key(*keys)}.parquet"
-    if not file.is_file():
-        with files.unfinished(file, "wb") as stream:
-            table = pa.table({"text": pa.array(texts, pa.large_string())})
-            pq.write_table(table, stream, row_group_size=length)
-    chunks = {key: Chunk(file, number) for number, key in enumerate(keys)}
+    with files.unfinished(file, "wb") as stream:  # again: a killed run's may be damaged
+        table = pa.table({"text": pa.array(texts, pa.large_string())})
+        pq.write_table(table, stream, row_group_size=length)
+    chunks = {
+        key: Chunk(file, number, digest)
+        for number, (key, digest) in enumerate(zip(keys, digests, strict=True))
+    }
     paths = map_shards(stage, partial(_do, work), chunks, engine, gpus, bundled=True)
     return [paths[key] for key in keys]
 
@@ -70,5 +79,12 @@ def _digest(texts: Sequence[str]) -> str:
 
 
 def _do(work: Work, chunk: Chunk, path: Path) -> None:
-    with pq.ParquetFile(chunk.file) as texts:
-        work(texts.read_row_group(chunk.number)["text"].to_pylist(), path)
+    wait_until_visible(chunk.file)
+    try:
+        with pq.ParquetFile(chunk.file) as file:
+            texts = file.read_row_group(chunk.number)["text"].to_pylist()
+    except (pa.ArrowException, OSError) as exc:
+        raise EngineError(f"{chunk.file}: not readable ({exc}); run it again") from exc
+    if _digest(texts) != chunk.digest:
+        raise EngineError(f"{chunk.file}: its texts are not those that were written; run it again")
+    work(texts, path)

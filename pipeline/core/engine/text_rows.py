@@ -4,7 +4,6 @@ A row's result depends on the row and on what is known about the whole corpus, b
 so it is the same in any shard. A row begins with its text.
 """
 
-import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from pipeline.core import files
-from pipeline.core.engine.parts import part_key, stage_folder
+from pipeline.core.engine.parts import Input, part_key, stage_folder
 from pipeline.core.engine.shards import assign_shards, map_shards
 from pipeline.core.sections import Engine
 
@@ -35,8 +34,8 @@ all three. Beyond JSON's own types, sets must be frozen, and classes must be dat
 class Share(NamedTuple):
     """The rows of one shard, and what is known, in files."""
 
-    known: Path
-    rows: Path
+    known: Input
+    rows: Input
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ class RowMap:
         for number in np.unique(shard):
             chosen = np.flatnonzero(shard == number)
             share = Share(facts, _write(folder, [rows[index] for index in chosen]))
-            key = part_key(work.__qualname__, facts.name, share.rows.name)
+            key = part_key(work.__qualname__, facts.sha256, share.rows.sha256)
             payloads[key], indices[key] = share, chosen
         results: list[Any] = [None] * len(rows)
         paths = map_shards(self.stage, partial(do_rows, work), payloads, self.engine)
@@ -76,9 +75,13 @@ IN_PROCESS = RowMap()
 
 
 def do_rows(work: Work[Known, Row, Result], share: Share, path: Path) -> None:
-    """Write the results of a shard's rows."""
-    types = _types(work)
-    results = work(_read_known(types.known, share.known), _read(types.rows, share.rows))
+    """Write the results of a shard's rows.
+
+    Raises:
+        EngineError: this machine sees other inputs, or none.
+    """
+    types, known, rows = _types(work), share.known.locate(), share.rows.locate()
+    results = work(_read_known(types.known, known), _read(types.rows, rows))
     path.write_text(_dump(results), encoding="utf-8")
 
 
@@ -102,14 +105,8 @@ def _read(kind: TypeAdapter[Any], path: Path) -> Any:  # noqa: ANN401  (of the k
 _read_known = lru_cache(maxsize=2)(_read)
 
 
-def _write(folder: Path, value: object) -> Path:
-    """Write a value into a file named by the hash of its content."""
-    text = _dump(value)
-    path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
-    if not path.is_file():
-        with files.unfinished(path) as stream:
-            stream.write(text)
-    return path
+def _write(folder: Path, value: object) -> Input:
+    return Input.share(_dump(value).encode(), folder, ".json")
 
 
 def _dump(value: object) -> str:

@@ -17,6 +17,7 @@ import pandas as pd
 import pyarrow as pa
 
 from momentrank.errors import MomentRankError
+from pipeline.core import files
 from pipeline.core.batches import ROWS, count_rows
 from pipeline.core.parallel import cores
 from pipeline.core.storage import mapped
@@ -147,13 +148,16 @@ def open_database(gigabytes: float) -> Iterator[Database]:
     try:
         with duckdb.connect(folder / "tables.duckdb", config=config) as connection:
             yield Database(connection, folder)
-    except duckdb.OutOfMemoryException as exc:
+    except (duckdb.OutOfMemoryException, duckdb.IOException) as exc:
+        if refused := files.refusal(folder):
+            reason = f"{(refused.strerror or '').lower()}; the tables need space there"
+            raise DatabaseError(f"{folder}: {reason}") from exc
+        if isinstance(exc, duckdb.IOException):
+            raise DatabaseError(f"{folder}: {_first_line(exc)}") from exc
         raise DatabaseError(
-            f"engine.table_memory: {gigabytes:g} GB is too little for the tables of this corpus, or"
-            f" the disk of {folder} is full ({_first_line(exc)}); raise it, or free space"
+            f"engine.table_memory: {gigabytes:g} GB is too little for the tables of this corpus"
+            f" ({_first_line(exc)}); raise it"
         ) from exc
-    except duckdb.IOException as exc:
-        raise DatabaseError(f"{folder}: {_first_line(exc)}; the tables need space there") from exc
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 from pipeline.core.batches import ROWS
+from pipeline.core.files import disk_errors
 
 
 def map_frames(folder: Path, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
@@ -27,7 +28,11 @@ def map_frames(folder: Path, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
     os.close(descriptor)
     made = (pa.Table.from_pandas(frame, preserve_index=False) for frame in frames)
     first = next(made)
-    with pa.OSFile(name, "wb") as stream, pa.ipc.new_file(stream, first.schema) as writer:
+    with (
+        disk_errors(Path(name), Path(name)),
+        pa.OSFile(name, "wb") as stream,
+        pa.ipc.new_file(stream, first.schema) as writer,
+    ):
         for table in chain([first], made):
             writer.write_table(table.cast(first.schema))
     frame: pd.DataFrame = pa.ipc.open_file(pa.memory_map(name)).read_all().to_pandas()

@@ -13,10 +13,12 @@ import pytest
 
 from pipeline.core import cli, csv_files, files, tables
 from pipeline.core.files import FileError
+from pipeline.core.storage import database, mapped
+from pipeline.core.storage.database import DatabaseError
 from pipeline.retrieval import embeddings
 from pipeline.video import cutter
 from pipeline.video.cutter import ClipFormat, Interval
-from pipeline.video.ffmpeg import VideoError
+from pipeline.video.ffmpeg import write_video
 
 ROOM = 512 * 1024
 LIMIT = 64 * 1024
@@ -67,7 +69,22 @@ def as_parquet(path, rows):
     tables.MOMENTS.write(moments(rows), path)
 
 
-WRITERS = [as_json, as_csv, as_parquet]
+def as_array(path, rows):
+    with files.unfinished(path, "wb") as stream:
+        np.save(stream, np.zeros(rows * 16))  # numpy does not say why it failed
+
+
+def as_other_program(path, rows):
+    """Write as torch and safetensors do, whose errors are no `OSError`."""
+    with files.unfinished(path, "wb") as stream:
+        try:
+            stream.write(bytes(rows * 64))
+            stream.flush()
+        except OSError:
+            raise RuntimeError("unexpected pos 64 vs 0") from None
+
+
+WRITERS = [as_json, as_csv, as_parquet, as_array, as_other_program]
 
 
 def assert_nothing_is_lost(folder, write, limit, reason):
@@ -150,11 +167,24 @@ def test_embeddings_on_a_full_disk_are_the_former_ones_and_nobody_is_killed(smal
 @pytest.mark.parametrize("room", [0, 4096, 8192])
 def test_a_clip_on_a_full_disk_is_no_bad_video_and_no_half_clip(small_disk, numbered, room):
     (small_disk / "rest").write_bytes(bytes(ROOM - room))
-    with pytest.raises(VideoError, match=r"clip\.mp4: ffmpeg could not write it"):
+    with pytest.raises(FileError, match=r"clip\.mp4: can't be written \(no space left on"):
         cutter.cut(
             numbered, Interval(0.5, 7.5), 7.5, ClipFormat("mp4", 480), small_disk / "clip.mp4"
         )
     assert [entry.name for entry in small_disk.iterdir()] == ["rest"]
+
+
+def test_other_programs_and_mapped_tables_on_a_full_disk_say_so(small_disk, tmp_path, monkeypatch):
+    frames = np.random.default_rng(0).integers(0, 256, (99, 64, 64, 3), dtype=np.uint8)
+    (small_disk / "rest").write_bytes(bytes(ROOM - 4096))
+    with pytest.raises(FileError, match=r"v\.mp4: can't be written \(no space left on device"):
+        write_video(small_disk / "v.mp4", frames, (64, 64), 9)
+    with pytest.raises(FileError, match=r"\.arrow: can't be written \(no space left on device"):
+        mapped.map_frames(small_disk, [moments(5000)])
+    monkeypatch.setattr(database, "FOLDER", small_disk)
+    message = "no space left on device; the tables need"
+    with pytest.raises(DatabaseError, match=message), database.open_database(1) as tables_:
+        tables_.load("t", [moments(5000)])
 
 
 def test_what_the_disk_refuses_elsewhere_is_a_line_too(small_disk, capsys):

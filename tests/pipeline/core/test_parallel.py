@@ -1,11 +1,13 @@
 """Parallel work: all results, the first error ends it, and its progress."""
 
+import os
 import threading
 import time
 
+import psutil
 import pytest
 
-from pipeline.core import progress
+from pipeline.core import parallel, progress
 from pipeline.core.parallel import map_in_threads
 
 
@@ -64,3 +66,11 @@ def test_short_work_leaves_nothing_in_a_log(capsys):
     assert list(progress.progress("embed", range(5), unit="texts")) == [0, 1, 2, 3, 4]
     assert list(progress.progress("embed", [], total=0, unit="texts")) == []
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("busy", "expected"), [(0, 4), (50, 2), (100, 1), (90, 1)])
+def test_threads_follow_the_cores_that_are_free(monkeypatch, busy, expected):
+    monkeypatch.setattr(psutil, "cpu_percent", lambda _: busy)
+    monkeypatch.setattr(parallel, "cores", lambda: 4)
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    assert parallel.free_cores() == expected

@@ -147,3 +147,10 @@ def test_bf16_gives_nearly_the_same_vectors():
         for precision in ("float32", "bf16")
     )
     assert 1e-6 < np.abs(exact - rounded).max() < 0.02
+
+
+def test_another_machine_with_other_weights_is_told(tiny_bert):
+    loaded = encoder.fingerprint(tiny_bert, params(pooling="cls"))
+    assert encoder.load(tiny_bert, params(pooling="cls"), loaded)
+    with pytest.raises(encoder.EncoderError, match="another model than the stage"):
+        encoder.load(tiny_bert, params(pooling="cls"), "other")

@@ -9,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_search import find_nearest, make_moments, search_by_definition, worlds
 
+from pipeline.core.engine.parts import Input
+from pipeline.core.files import file_sha256
 from pipeline.core.params import load
 from pipeline.retrieval import search, sharded_search
 from pipeline.retrieval.embeddings import Embeddings, text_ids
@@ -30,9 +32,10 @@ def search_partition(folder, world, k, shard, steps=(2**16, 2**21)):
         paths.append([])
         for shard_number in np.unique(shard):
             np.save(folder / "moments.npy", every[:, shard == shard_number])
-            inputs = [folder / f"{name}.npy" for name in ("vectors", "moments", "queries")]
+            files = [folder / f"{name}.npy" for name in ("vectors", "moments", "queries")]
             path = folder / f"{number}-{shard_number}.part"
-            find_part(ShardSearch(inputs[0], "", inputs[1], inputs[2], k, "cpu"), path)
+            inputs = [Input(file, file_sha256(file)) for file in files]
+            find_part(ShardSearch(*inputs, k, "cpu"), path)
             paths[-1].append(path)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sharded_search, "MERGED", steps[1])

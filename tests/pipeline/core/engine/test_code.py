@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pipeline.core.engine import code
-from pipeline.core.engine.code import code_digest, list_sources
+from pipeline.core.engine.code import digest, list_facts, list_sources
 from pipeline.core.engine.shards import map_shards
 
 MODULES = {
@@ -65,30 +65,31 @@ def test_a_part_that_older_code_has_made_is_not_used(
         map_shards("sums", change_package(), inputs, engine)
     (tmp_path / "parts" / "go on").touch()
     times = {path: path.stat().st_mtime_ns for path in (tmp_path / "parts/sums").iterdir()}
-    assert len(times) == 2  # the part of 1, and its hash
+    assert len(times) == 3  # the part of 1, its hash, and the folder of facts about the code
     paths = map_shards("sums", change_package(**change), inputs, engine)
     assert [path.read_text() for path in paths.values()] == expected
     is_kept = paths["one"] in times
     assert is_kept == ("other" in change)
-    assert all(path.stat().st_mtime_ns == time for path, time in times.items())
+    assert all(path.stat().st_mtime_ns == time for path, time in times.items() if path.is_file())
 
 
 def test_data_beside_the_code_and_packages_count(change_package, tmp_path, monkeypatch):
     work = change_package()
-    before = code_digest(work)
-    assert code_digest(partial(print, work)) == before
-    assert code_digest(partial(json.dumps, np.dot, work, default=np.sum)) == before
+    before = digest(list_facts(work))
+    assert digest(list_facts(partial(print, work))) == before
+    bound = partial(json.dumps, np.dot, work, default=np.sum)
+    assert digest(list_facts(bound)) == before
     (tmp_path / "making/words.toml").write_text("a = 1")
-    after = code_digest(work)
-    monkeypatch.setattr(code, "_list_packages", lambda: ["numpy-99.dist-info"])
-    assert len({before, after, code_digest(work)}) == 3
+    after = digest(list_facts(work))
+    monkeypatch.setattr(code, "_list_packages", lambda: {"numpy": "99"})
+    assert len({before, after, digest(list_facts(work))}) == 3
 
 
 def test_it_is_the_same_wherever_the_code_is(change_package, tmp_path, monkeypatch):
-    names, here = list_sources(change_package()), code_digest(change_package())
+    names, here = list_sources(change_package()), list_facts(change_package())
     assert names.keys() == MODULES.keys() - {"making/other.py"}
     monkeypatch.chdir(tmp_path)
     Path("elsewhere").mkdir()
     Path("making").rename("elsewhere/making")
     monkeypatch.setattr(sys.modules["making.work"], "__file__", "elsewhere/making/work.py")
-    assert code_digest(sys.modules["making.work"].write) == here
+    assert list_facts(sys.modules["making.work"].write) == here

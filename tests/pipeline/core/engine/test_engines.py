@@ -16,8 +16,7 @@ from support import stand_in_slurm
 
 from momentrank.errors import MomentRankError, UsageError
 from pipeline.core.engine import on_ray, on_slurm, session
-from pipeline.core.engine.parts import Task
-from pipeline.core.engine.remote import EngineError
+from pipeline.core.engine.parts import EngineError, Task
 
 EXPECTED = " ".join(str(number**2) for number in range(24))
 
@@ -162,7 +161,7 @@ class FakeRay:
         self.most = max(self.most, len(self.running))
         return self.running[-1]
 
-    def wait(self, _):
+    def wait(self, _, timeout):
         return [self.running.pop(0)], []
 
     def get(self, _):
@@ -179,11 +178,21 @@ def test_ray_has_no_more_tasks_than_it_takes_and_gpus_where_there_are_any(
     ray, finished = FakeRay(**resources), []
     tasks = on_ray.RayTasks(workers, "head:1", 0.5)
     monkeypatch.setattr(on_ray.RayTasks, "_connected", lambda _: nullcontext(ray))
-    bundles = [[Task(print, number, tmp_path / str(number))] for number in range(20)]
+    bundles = [[Task(print, number, tmp_path / str(number), "")] for number in range(20)]
     tasks.run(bundles, finished.append)
     assert finished == [task for (task,) in bundles]
     assert ray.most == most
     assert ray.options == {"num_cpus": 1, "num_gpus": gpus, "max_retries": on_ray.RETRIES}
+
+
+def test_a_cluster_whose_head_is_gone_is_told_before_ray_ends_this_process(monkeypatch, tmp_path):
+    ray = FakeRay(CPU=2.0)
+    monkeypatch.setattr(ray, "wait", lambda _, timeout: ([], []))
+    monkeypatch.setattr(on_ray.RayTasks, "_connected", lambda _: nullcontext(ray))
+    tasks = on_ray.RayTasks(0, "127.0.0.1:9", 0)
+    with pytest.raises(EngineError, match=r"head of the Ray cluster at .*127\.0\.0\.1:9 no longer"):
+        tasks.run([[Task(print, 1, tmp_path / "1", "")]], print)
+    assert on_ray.LOOK_SECONDS * on_ray.REFUSALS < 60  # when Ray ends the process
 
 
 def test_slurm_cancels_the_rest_after_a_task_s_error(use, squares, slurm, tmp_path):

@@ -20,7 +20,7 @@ from sharded_corpus import run_stages, write_corpus
 from momentrank.errors import MomentRankError
 from pipeline import judge
 from pipeline.core.engine import session
-from pipeline.core.engine.remote import EngineError
+from pipeline.core.engine.parts import EngineError
 from pipeline.core.params import load
 from pipeline.judges.base import Pair
 
