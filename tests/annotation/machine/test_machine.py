@@ -304,7 +304,7 @@ def test_only_confident_levels_far_from_voted_ones_are_doubted_and_as_many_are_c
     }
 
 
-def test_the_published_test_compares_with_all_others_and_the_other_is_no_harder():
+def test_the_published_test_compares_with_all_others_and_the_other_is_easier():
     panel = simulate(np.random.default_rng(3), pairs=200)
     scores = panel.scores
     others = find_others(scores, 1, published=True)
@@ -315,6 +315,9 @@ def test_the_published_test_compares_with_all_others_and_the_other_is_no_harder(
         for other in range(len(scores.pair))
         if scores.pair[row] == scores.pair[other] and row != other
     ]
-    test = run_both(panel, find_others(scores, 1), 0.15, 1)
-    assert test["advantage"] > test["published"]["advantage"]
-    assert "annotators" not in test["published"]
+    random = np.random.default_rng(1)
+    panels = [simulate(random) for _ in range(15)]
+    tests = [run_both(panel, find_others(panel.scores, 1), 0.15, 1) for panel in panels]
+    more = [test["advantage"] - test["published"]["advantage"] for test in tests]
+    assert np.mean(more) > 0.001
+    assert "annotators" not in tests[0]["published"]
