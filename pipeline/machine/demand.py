@@ -30,7 +30,7 @@ CLIP_SECONDS, CLIP_BYTES = 0.05, 1.5e5
 """Per clip of a small video; larger ones take longer."""
 TABLE_BYTES, SPLIT_BYTES = 1.1e3, 780
 """Per moment in memory; `split` reads fewer columns."""
-DATABASE_BYTES = 200
+DATABASE_BYTES = 250
 """Per moment of a table that DuckDB makes, within its share of the memory."""
 SPLIT_SECONDS, SPLIT_DATABASE_SECONDS = 7e-6, 1.05e-5
 """Per moment: in memory, and by DuckDB."""
