@@ -71,7 +71,7 @@ def calc_demands(moments: int, params: Params) -> list[Demand]:
         readers = min(count_workers(params.engine), params.engine.shards)
         splitting = SPLIT_DATABASE_SECONDS
         used = min(database.SHARE * params.engine.table_memory, DATABASE_BYTES * n / GB)
-        ingesting, dividing = 0.6 + used, 0.3 + used
+        ingesting, dividing = 0.6 + used, 0.5 + used
         searching = 0.9 + used + MAPPED_BYTES * n / GB
     training_memory = searching + MAPPED_TRAINING_BYTES * train / GB
     rewriting = RULES_SECONDS * n * share if params.rewrite.backend == "rules" else 0.0
