@@ -92,7 +92,8 @@ def studio(checkout: Path) -> Iterator[tuple[LabelStudio, Params]]:
     """Start a server in a temporary folder; yield it and this checkout's params."""
     params = load(checkout / "params.yaml")
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        Path(PROGRAM.parts[0]).symlink_to(checkout / PROGRAM.parts[0])
+        for name in (PROGRAM.parts[0], "params.yaml"):
+            Path(name).symlink_to(checkout / name)
         try:
             server.start(0)
             endpoint = _endpoint()

@@ -30,7 +30,7 @@ CLIP_SECONDS, CLIP_BYTES = 0.05, 1.5e5
 """Per clip of a small video; larger ones take longer."""
 TABLE_BYTES, SPLIT_BYTES = 1.1e3, 780
 """Per moment in memory; `split` reads fewer columns."""
-DATABASE_BYTES = 200
+DATABASE_BYTES = 250
 """Per moment of a table that DuckDB makes, within its share of the memory."""
 SPLIT_SECONDS, SPLIT_DATABASE_SECONDS = 7e-6, 1.05e-5
 """Per moment: in memory, and by DuckDB."""
@@ -71,7 +71,7 @@ def calc_demands(moments: int, params: Params) -> list[Demand]:
         readers = min(count_workers(params.engine), params.engine.shards)
         splitting = SPLIT_DATABASE_SECONDS
         used = min(database.SHARE * params.engine.table_memory, DATABASE_BYTES * n / GB)
-        ingesting, dividing = 0.6 + used, 0.3 + used
+        ingesting, dividing = 0.6 + used, 0.5 + used
         searching = 0.9 + used + MAPPED_BYTES * n / GB
     training_memory = searching + MAPPED_TRAINING_BYTES * train / GB
     rewriting = RULES_SECONDS * n * share if params.rewrite.backend == "rules" else 0.0
