@@ -4,9 +4,9 @@
 
 It makes qrels and a run: 20 or 40 judged moments per query, 100 results, K = 10, 20, 40 at IoU .3,
 .5 and .7; about 30 MB of JSON. It prints the speed of `calc_aggregate` in memory relative to the
-definition in tests/momentrank/oracle.py, which must give the same values; the seconds of the whole
-command, from files to numbers, compiled, as pip installs it; and time and memory for `--times` as
-many queries.
+definition in tests/momentrank/oracle.py, which must give the same values, and from frames; the
+seconds of the whole command, from files to numbers, compiled, as pip installs it; and time and
+memory for `--times` as many queries.
 
 `--peers` prints instead how many times faster pytrec_eval, ir_measures and ranx are at their own
 job, nDCG@10 by exact ids, than ours at IoU .99, all from prepared input in memory; those that are
@@ -188,6 +188,9 @@ def main() -> None:
     wrong = max(abs(value - expected[repr(measure)]) for measure, value in values.items())
     print(f"in memory: {fast:.2f} s of CPU, the definition {slow:.1f}; at most {wrong:.0e} apart")
     print(f"ratio {slow / fast:.0f} (goal 50)")
+    frames = segments.qrels_frame(ours[0]), segments.run_frame(ours[1])
+    framed, _ = time_call(lambda: calc_aggregate(measures, *frames), 5, process_time)
+    print(f"from frames: {framed / fast:.2f} times that (goal 1.25)")
     with TemporaryDirectory() as folder:
         paths = write(Path(folder), qrels, run)
         size = sum(path.stat().st_size for path in paths) / 1e6
