@@ -22,13 +22,7 @@ from momentrank.formats.read import RunOptions
 from momentrank.formats.table import Row, Table
 from momentrank.formats.text import Time
 from momentrank.ids import rename_hint
-from momentrank.segments import (
-    SegmentError,
-    Segments,
-    find_repeats,
-    read_ids,
-    read_numbers,
-)
+from momentrank.segments import SegmentError, Segments, find_repeats, read_ids, read_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,6 +88,9 @@ def _table(data: Data, name: str, value: str) -> tuple[Table, bool]:
     except SegmentError as exc:
         raise SegmentError(exc.row, exc.reason, name) from exc
     values = numbers.get(value, np.zeros(len(ids[0])))
+    if not np.isfinite(values).all():
+        row = int(np.argmin(np.isfinite(values)))
+        raise SegmentError(row, f"the {value} must be a number", name)
     order = numbers.get("rank", -values) if value == "score" else None
     times = numbers["start"], numbers["end"]
     table = Table(ids[0], ids[1], *times, values, partial(Row, name), ranks=order)

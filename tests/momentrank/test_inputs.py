@@ -2,6 +2,7 @@
 
 import datetime
 import itertools
+import json
 import warnings
 
 import numpy as np
@@ -140,7 +141,7 @@ def test_results_in_videos_of_another_spelling_are_counted_whatever_their_share(
     ours, theirs, shown
 ):
     qrels = [("q", f"v{n}x", 0, 10, 1) for n in range(30_000)] + [("q", ours, 0, 10, 1)]
-    run = [("q", f"v{n}x", 0, 10) for n in range(30_000)] + [("q", theirs, 0, 10)] * 1
+    run = [("q", f"v{n}x", 0, 10) for n in range(30_000)] + [("q", theirs, 0, 10)]
     with pytest.warns(UserWarning, match=f"meet nothing: 1 of 30001; .*{shown}"):
         mr.evaluate(qrels, run, ["NumRet"])
 
@@ -176,8 +177,6 @@ def test_scores_that_contradict_ranks_are_told(kind):
 
 
 def qvhighlights(folder, windows):
-    import json
-
     truth = {"qid": 1, "vid": "v", "query": "x", "duration": 60, "relevant_windows": [[20, 30]]}
     (folder / "gt.jsonl").write_text(json.dumps(truth) + "\n")
     line = {"qid": 1, "vid": "v", "pred_relevant_windows": windows}
@@ -249,3 +248,11 @@ def test_the_corpus_says_how_long_videos_are(tmp_path, capsys):
     corpus = ["--corpus", str(tmp_path / "corpus.json")]
     assert main(["evaluate", str(qrels), str(run), "AP(iou=0.5)", *corpus]) == 0
     assert "results that end after their video: 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_a_score_or_level_that_is_no_number_is_called_what_it_is(bad):
+    with pytest.raises(mr.SegmentError, match="the run, row 0: the score must be a number"):
+        mr.evaluate(QRELS, [(*RUN[0][:4], bad)], MEASURES)
+    with pytest.raises(mr.SegmentError, match="the qrels, row 1: the level must be"):
+        mr.evaluate([QRELS[0], (*QRELS[1][:4], bad)], RUN, MEASURES)
