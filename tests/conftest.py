@@ -58,6 +58,16 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: item.path not in slow)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown():
+    """Fail the test that leaves its worker elsewhere: the next one would read other files."""
+    yield
+    if not Path.cwd().samefile(REPOSITORY):
+        left = Path.cwd()
+        os.chdir(REPOSITORY)
+        pytest.fail(f"the working directory is {left} afterwards")
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """Be in an empty folder, for which no Label Studio is configured; return it."""

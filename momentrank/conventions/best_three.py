@@ -13,7 +13,7 @@ import numpy as np
 
 from momentrank.conventions.base import Benchmark, hull_iou, memoize, pair_times
 from momentrank.errors import UsageError
-from momentrank.matching import Trace, iou_with, nearest
+from momentrank.matching import FREE, Trace, iou_with, nearest
 from momentrank.matching.aligned import AlignedRun, Params
 from momentrank.matching.aligned import ranks as count_up
 from momentrank.measures import R, mIoU
@@ -56,10 +56,12 @@ class Didemo(Benchmark):
 
     def trace(self, measure: Measure, aligned: AlignedRun) -> Trace:
         """Return the moment that each result is, or that the first result is nearest to."""
-        rows = _is_same(aligned)
-        if measure.NAME == mIoU.NAME:
-            rows = aligned.results.rank[aligned.pairs.result] == 1
-        truth = nearest(aligned, aligned.pairs.select(rows))
+        if measure.NAME == SAME.NAME:
+            truth = nearest(aligned, aligned.pairs.select(_is_same(aligned)))
+            met = truth != FREE  # the IoU of a moment without length with itself is 0
+            return Trace(truth, iou_with(aligned, truth), met.astype(np.float64), met)
+        first = aligned.results.rank[aligned.pairs.result] == 1
+        truth = nearest(aligned, aligned.pairs.select(first))
         iou = iou_with(aligned, truth)
         return Trace(truth, iou, iou, iou > 0)
 
