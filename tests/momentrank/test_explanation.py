@@ -99,7 +99,7 @@ def test_the_value_is_what_is_scored_and_rises_where_a_result_is_relevant(
     after_nms = convention.startswith(("tall", "2d-tan"))  # their cutoff is among those kept
     if convention == "didemo" and measure.NAME == "R":
         ranks = sorted(min(moment.ranks, default=np.inf) for moment in explanation.truth)[:3]
-        assert explanation.value == (np.mean(ranks) <= measure.params["cutoff"])
+        assert explanation.value == (bool(ranks) and np.mean(ranks) <= measure.params["cutoff"])
     elif measure.NAME in {"R", "VR"} and convention != "paper" and not after_nms:
         hits = [row.relevant for row in explanation.ranking if row.rank <= measure.params["cutoff"]]
         assert explanation.value == float(any(hits))

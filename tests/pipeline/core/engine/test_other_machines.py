@@ -109,9 +109,8 @@ def test_an_input_is_compared_before_its_use(alone, tmp_path):
         map_shards("s", write, {"c": shared}, alone)
 
 
-def test_a_folder_that_is_not_shared_is_told_before_the_work(tmp_path):
-    task = Task(write, 1, tmp_path / "parts/s/part", "digest")
-    error = attempt([task], tmp_path)
+def test_a_folder_that_is_not_shared_is_told_before_the_work(folder):
+    error = attempt([Task(write, 1, folder / "parts/s/part", "digest")], folder)
     assert isinstance(error, EngineError)
     assert "Set engine.folder" in str(error)
 
