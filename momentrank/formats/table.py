@@ -143,8 +143,10 @@ class Table(NamedTuple):
         try:
             return make(*columns, **more)
         except SegmentError as exc:
-            hint = (hints or {}).get(exc.reason, "")
-            raise self.location(exc.row).error(exc.reason + hint) from exc
+            place, hint = self.location(exc.row), (hints or {}).get(exc.reason, "")
+            if isinstance(place, Row):  # the hints are about reading files
+                hint = ""
+            raise place.error(exc.reason + hint) from exc
 
     def without_reversed(self) -> "Table":
         """Return the table without moments that end before they start, and a note about them.
