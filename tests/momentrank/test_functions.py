@@ -156,7 +156,7 @@ def test_a_malformed_row_is_told(rows, message):
 
 def test_whose_row_is_malformed_is_told():
     wrong = [("q1", "v1", 5, 4, 1)]
-    with pytest.raises(SegmentError, match="the qrels, row 0: the end is before the start$"):
+    with pytest.raises(SegmentError, match=r"the qrels, row 0: the end is before the start$"):
         mr.evaluate(wrong, RESULTS, MEASURES)
     with pytest.raises(SegmentError, match="the run, row 0: the end is before the start"):
         mr.explain(ROWS, wrong, "q1")
