@@ -114,9 +114,11 @@ def main() -> None:
     expected = ""
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         scaling.prepare(options.moments, options.train, {})
-        scaling.run_stage("ingest")
-        scaling.write_captions()
-        scaling.run_stage("split")
+        for stage in ("ingest", "split"):
+            scaling.run_stage(stage)
+            scaling.assert_stage_size(stage, options.moments, options.train)
+            if stage == "ingest":
+                scaling.write_captions()
         # At least one chunk per shard, so that a machine dies in the middle.
         size = max(1, min(64, options.moments // options.shards // BATCHES))
         scaling.change_params({"embed.batch_size": size})
@@ -132,6 +134,7 @@ def main() -> None:
                     watch.start()
                     wall = scaling.run_stage(stage).wall
                     watch.ended.set()
+                scaling.assert_stage_size(stage, options.moments, options.train)
                 output = hash_outputs() if stage == STAGES[-1] else ""
                 expected = expected or output
                 same = ("the same" if output == expected else "OTHERS") if output else ""

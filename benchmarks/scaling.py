@@ -28,7 +28,8 @@ import pandas as pd
 
 from benchmarks.candidates import random_units
 from benchmarks.script import Option, assert_size, parse_arguments, run
-from pipeline.core import tables
+from pipeline import pseudo
+from pipeline.core import files, tables
 from pipeline.retrieval import embeddings
 from pipeline.retrieval.similarity import Vectors
 from tools import settings
@@ -150,13 +151,18 @@ def run_stage(stage: str) -> Cost:
 def assert_stage_size(stage: str, number: int, train: int | None) -> None:
     """Refuse a stage's figures unless it has made what a corpus of `number` moments has."""
     judged = sum(int(min(1.0, number / LEAST) * most) for most in QUERIES.values())
+    training = min(number - judged, number if train is None else train)
     if stage == "ingest":
         assert_size("moments", tables.MOMENTS.count_rows(), number)
     elif stage == "split":
-        training = min(number - judged, number if train is None else train)
         assert_size("queries", tables.QUERIES.count_rows(), judged + training)
     elif stage == "candidates":
         assert_size("candidates", tables.CANDIDATES.count_rows(), 40 * judged)
+    elif stage == "embed":
+        assert_size("vectors", len(embeddings.Embeddings.open().ids), number)
+    else:
+        sets = files.read_json(pseudo.MANIFEST)["files"]
+        assert_size("training queries", sets["train_top20.parquet"]["rows"], training)
 
 
 def _output_mb() -> float:
