@@ -113,13 +113,14 @@ def main() -> None:
     print(f"{'engine':24} {'stage':10} {'wall s':>8} {'twice':>6}  bytes")
     expected = ""
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        scaling.prepare(options.moments, options.train, {})
-        scaling.run_stage("ingest")
+        size = options.moments, options.train
+        scaling.prepare(*size, {})
+        scaling.run_stage("ingest", *size)
         scaling.write_captions()
-        scaling.run_stage("split")
+        scaling.run_stage("split", *size)
         # At least one chunk per shard, so that a machine dies in the middle.
-        size = max(1, min(64, options.moments // options.shards // BATCHES))
-        scaling.change_params({"embed.batch_size": size})
+        batch = max(1, min(64, options.moments // options.shards // BATCHES))
+        scaling.change_params({"embed.batch_size": batch})
         usual = {"workers": WORKERS, "shards": options.shards, "address": None}
         for name, prepare in ENGINES.items():
             shutil.rmtree("datasets/work/embeddings", ignore_errors=True)
@@ -130,7 +131,7 @@ def main() -> None:
                     watch = Watch(Path(".cache/parts") / stage, options.shards // 3, kill)
                     cli.log(f"{name}: {stage}")  # above its messages about a machine that died
                     watch.start()
-                    wall = scaling.run_stage(stage).wall
+                    wall = scaling.run_stage(stage, *size).wall
                     watch.ended.set()
                 output = hash_outputs() if stage == STAGES[-1] else ""
                 expected = expected or output

@@ -4,7 +4,8 @@
 
 FOLDER has the ground truth, `val.jsonl` or `val.jsonl.gz`; the runs, `NAME.jsonl` or
 `NAME.jsonl.gz`; and `official.json`, which maps the name of each run to the output of the
-benchmark's own script. It prints for each run how many cells differ, and which; it fails if any do.
+benchmark's own script. It prints for each run how many cells differ, and which; it fails if any do,
+or if an output has fewer cells than our table.
 """
 
 import json
@@ -13,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.script import parse_arguments, run, time_call
+from benchmarks.script import assert_size, parse_arguments, run, time_call
 from momentrank import conventions
 from momentrank.formats.read import load_qrels, load_run
 
@@ -52,6 +53,7 @@ def main() -> None:
         theirs = flatten(metrics)
         seconds, shares = time_call(partial(convention.table, qrels, run))
         ours = {cell: convention.rounded(share) for cell, share in shares.items()}
+        assert_size(f"official cells of {name}", len(theirs), len(ours))
         differ = {cell: value for cell, value in theirs.items() if ours.get(cell) != value}
         total, wrong = total + len(theirs), wrong + len(differ)
         print(f"{name}: {len(theirs)} cells, {len(differ)} differ, {seconds:.2f} s")

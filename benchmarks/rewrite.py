@@ -3,16 +3,17 @@
     python -m benchmarks.rewrite [--requests 3600] [--in-flight 32] [--latency 0.2]
 
 The stand-in server runs in its own process and takes `latency` seconds per answer, without faults
-or limits. The time covers the whole call: planning, requests, parsing and caching on disk.
+or limits, and counts its answers. The time covers the whole call: planning, requests, parsing and
+caching on disk.
 """
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from support.fake_openai.answers import caption_of
-from support.fake_openai.process import serving
+from support.fake_openai.process import read_stats, serving
 
-from benchmarks.script import parse_arguments, run, time_call
+from benchmarks.script import assert_size, parse_arguments, run, time_call
 from pipeline.captions.llm_rewriter import LlmRewriter
 from pipeline.captions.rewrite_prompt import load
 from pipeline.captions.rewriter import Moment
@@ -65,6 +66,7 @@ def main() -> None:
     with serving(latency=options.latency) as url, TemporaryDirectory() as cache:
         took = time_rewriting(rewriter(url, options.in_flight, cache), items)
         again = time_rewriting(rewriter(url, options.in_flight, cache), items)
+        assert_size("answers", read_stats(url)["answers"], options.requests)  # none for the rerun
     reached = options.requests / took
     print(f"{reached:.1f} requests/s, {reached * PER_REQUEST:.0f} captions/s in {took:.1f} s")
     print(f"ideal {ideal:.1f} requests/s; ratio {reached / ideal:.3f} (goal {GOAL})")

@@ -28,7 +28,8 @@ import pandas as pd
 
 from benchmarks.candidates import random_units
 from benchmarks.script import Option, assert_size, parse_arguments, run
-from pipeline.core import tables
+from pipeline import pseudo
+from pipeline.core import files, tables
 from pipeline.retrieval import embeddings
 from pipeline.retrieval.similarity import Vectors
 from tools import settings
@@ -131,8 +132,8 @@ def write_vectors(dimensions: int = DIMENSIONS) -> None:
     embeddings.Store(embeddings.FOLDER, "random").finish(ids, chunks())
 
 
-def run_stage(stage: str) -> Cost:
-    """Run a stage in the current folder."""
+def run_stage(stage: str, number: int, train: int | None) -> Cost:
+    """Run a stage in the current folder, on a corpus of `number` moments."""
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     began = time.perf_counter()
     # The child reports its own peak: what the system reports of a child includes the parent's.
@@ -144,19 +145,25 @@ def run_stage(stage: str) -> Cost:
         raise SystemExit(f"{stage} ended with {child.returncode}")
     wall = time.perf_counter() - began
     peak = float(Path("peak").read_text(encoding="utf-8"))
+    _assert_stage_size(stage, number, train)
     return Cost(wall, used.ru_utime + used.ru_stime, peak)
 
 
-def assert_stage_size(stage: str, number: int, train: int | None) -> None:
+def _assert_stage_size(stage: str, number: int, train: int | None) -> None:
     """Refuse a stage's figures unless it has made what a corpus of `number` moments has."""
     judged = sum(int(min(1.0, number / LEAST) * most) for most in QUERIES.values())
+    training = min(number - judged, number if train is None else train)
     if stage == "ingest":
         assert_size("moments", tables.MOMENTS.count_rows(), number)
     elif stage == "split":
-        training = min(number - judged, number if train is None else train)
         assert_size("queries", tables.QUERIES.count_rows(), judged + training)
     elif stage == "candidates":
         assert_size("candidates", tables.CANDIDATES.count_rows(), 40 * judged)
+    elif stage == "embed":
+        assert_size("vectors", len(embeddings.Embeddings.open().ids), number)
+    else:
+        sets = files.read_json(pseudo.MANIFEST)["files"]
+        assert_size("training queries", sets["train_top20.parquet"]["rows"], training)
 
 
 def _output_mb() -> float:
@@ -181,13 +188,12 @@ def main() -> None:
             prepare(number, options.train, engine)
             for stage in STAGES if number <= options.pseudo else STAGES[:-1]:
                 before = _output_mb()
-                cost = run_stage(stage)
+                cost = run_stage(stage, number, options.train)
                 print(
                     f"{number:>10,}  {stage:10} {cost.wall:>8.1f} {cost.cpu:>8.1f}"
                     f" {cost.peak:>8.0f} {_output_mb() - before:>8.0f}",
                     flush=True,
                 )
-                assert_stage_size(stage, number, options.train)
                 if stage == "ingest":
                     write_captions()
                 elif stage == "split":

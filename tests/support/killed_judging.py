@@ -11,12 +11,10 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import closing
-from http.client import HTTPConnection
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import psutil
+from support.fake_openai.process import read_stats
 
 from pipeline.campaign.guideline import split_guideline
 from pipeline.core import files
@@ -32,13 +30,6 @@ from pipeline.llm.prompt import load_prompt
 from pipeline.llm.retry import Policy
 
 GUIDELINE = Path("annotation/guideline/en.md")
-
-
-def read_stats(url):
-    """Return what the stand-in server has seen."""
-    with closing(HTTPConnection(urlsplit(url).netloc)) as connection:
-        connection.request("GET", "/v1/stats")
-        return json.load(connection.getresponse())
 
 
 def judge_and_kill(world, settings, shards, url, folder, kills):

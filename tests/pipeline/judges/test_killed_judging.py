@@ -3,7 +3,8 @@
 import os
 
 import pytest
-from support.killed_judging import count_ends, judge_and_kill, read_stats
+from support.fake_openai.process import read_stats
+from support.killed_judging import count_ends, judge_and_kill
 
 KILLS, IN_FLIGHT, PAIRS = 2, 4, 24
 FAULTS = ("refused", "broken-json", "truncated", "429", "500", "cut", "missing")

@@ -5,8 +5,10 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
+from urllib.parse import urlsplit
 
 TESTS = Path(__file__).parents[2]
 
@@ -21,3 +23,11 @@ def serving(**script: object) -> Iterator[str]:
             yield process.stdout.readline().strip() if process.stdout else ""
         finally:
             process.terminate()
+
+
+def read_stats(url: str) -> dict[str, int]:
+    """Return what the stand-in server has answered."""
+    with closing(HTTPConnection(urlsplit(url).netloc)) as connection:
+        connection.request("GET", "/v1/stats")
+        stats: dict[str, int] = json.load(connection.getresponse())
+        return stats
