@@ -56,9 +56,9 @@ def test_a_cluster_with_one_shard_is_one_core(params):
 
 
 def test_memory_of_ten_million_moments_is_near_what_was_measured(params):
-    """At commit 895551f, whose benchmarks measured peaks; in GB."""
     every = params.model_copy(update={"split": change(params.split, train=None)})
     peaks = {need.stage: need.memory for need in demand.calc_demands(10_000_000, every)}
+    # Peaks in GB of runs on two cores.
     measured = {"ingest": 2.6, "split": 2.3, "candidates": 3.25, "pseudo": 5.3}
     assert all(peak <= peaks[stage] < peak + 2 for stage, peak in measured.items()), peaks
     assert peaks["rewrite"] > 10  # reads its tables whole
