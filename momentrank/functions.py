@@ -18,7 +18,16 @@ from momentrank.formats.validation import examine
 from momentrank.ids import id_text
 from momentrank.measures.base import Measure
 from momentrank.measures.parse import parse_measure
-from momentrank.scoring import CalcResults, Evaluation, Evaluator, Metric, PerQuery, Scores
+from momentrank.scoring import (
+    EXPECTED,
+    UPPER,
+    CalcResults,
+    Evaluation,
+    Evaluator,
+    Metric,
+    PerQuery,
+    Scores,
+)
 from momentrank.significance import CONFIDENCE, ROUNDS, SEED, Comparisons, compare_runs
 
 if TYPE_CHECKING:
@@ -26,6 +35,7 @@ if TYPE_CHECKING:
     from momentrank.explanation import Explanation
     from momentrank.meta.values import Values
     from momentrank.prediction_powered import Estimates
+    from momentrank.unjudged import Unjudged
 
 Measures = Iterable[Measure | str] | Measure | str
 Chosen = Union[str, "Convention", None]
@@ -38,6 +48,7 @@ def evaluate(
     convention: Chosen = None,
     *,
     time: Time | None = None,
+    unjudged: "Unjudged | None" = None,
 ) -> Evaluation:
     """Score a run.
 
@@ -48,6 +59,10 @@ def evaluate(
             its usual measures.
         convention: one of `momentrank.conventions.CONVENTIONS`; `paper` by default.
         time: the unit of times in text files, "seconds" or "mm.ss"; by default the convention's.
+        unjudged: "bounds", to have also the `upper` bounds, with unjudged results as good as the
+            measures allow; or an audit's rates by rank (a path, or rows `rank_low, rank_high,
+            level, share`), to have also the `expected` values. Unjudged results count as not
+            relevant otherwise.
 
     Raises:
         MeasureError: a measure is unknown or lacks a parameter.
@@ -58,15 +73,16 @@ def evaluate(
     """
     chosen = _choose(convention)
     scorer = _read(_parse(measures) or chosen.defaults(), qrels, convention, time)
+    find = None if unjudged is None else scorer.assume(unjudged)
     results = scorer.read(run, "the run", time)
     if not scorer.measures:
         return Evaluation(chosen, chosen.table_of(scorer.qrels, results), {})
-    per_query = scorer.per_query(results)
-    totals = {
-        repr(measure): scorer.aggregate(measure, values)
-        for measure, (_, values) in per_query.items()
-    }
-    return Evaluation(chosen, totals, per_query)
+    if find is None:
+        per_query = scorer.per_query(results)
+        return Evaluation(chosen, scorer.totals(per_query), per_query)
+    per_query, assumed = scorer.per_query_of_each(results, [None, find])
+    kind = {UPPER if unjudged == "bounds" else EXPECTED: scorer.totals(assumed)}
+    return Evaluation(chosen, scorer.totals(per_query), per_query, assumed=assumed, **kind)
 
 
 def evaluate_with_machine(

@@ -13,9 +13,10 @@ import numpy as np
 
 from momentrank.conventions.base import Benchmark, hull_iou, memoize, pair_times
 from momentrank.errors import UsageError
-from momentrank.matching import FREE, Trace, iou_with, nearest
+from momentrank.matching import Trace, iou_with, nearest
 from momentrank.matching.aligned import AlignedRun, Params
 from momentrank.matching.aligned import ranks as count_up
+from momentrank.matching.models import FREE
 from momentrank.measures import R, mIoU
 from momentrank.measures.base import Measure
 from momentrank.segments import Bools, Floats

@@ -27,6 +27,7 @@ class Paper(Convention):
     name = "paper"
     source = "each measure's own paper"
     distinct = True
+    bounded = True
 
     def defaults(self) -> list[Measure]:
         """Return nDCG as TVR-Ranking's tables show it."""
@@ -53,6 +54,7 @@ class Spr(Paper):
 
     name = "spr"
     source = "the scorer published with SPR (arXiv 2501.05072)"
+    bounded = False  # a query counts only if something in it is relevant
     changes = {"dcg": "exp-log2", "strict": False}
     distinct = False
 

@@ -16,6 +16,8 @@ Params = Mapping[str, Any]
 """A measure's parameters: `rel`, `match`, and those of the relevance model."""
 BLOCK = 2**21
 """Pairs of a result and a judged segment in memory at a time."""
+NO_VIDEO = 0
+"""The number of the video of results that can't be read."""
 
 
 class Truth(NamedTuple):
@@ -198,6 +200,12 @@ class AlignedRun:
         query, rank = self.results.query, self.results.rank
         return Relevance(query, rank, gain, relevant, judged, self.totals(rel))
 
+    @property
+    def readable(self) -> Bools:
+        """Which results could be read, shape (results,)."""
+        has_video: Bools = self.results.video != NO_VIDEO
+        return has_video
+
     def totals(self, rel: int) -> Ints:
         """Return the number of relevant segments of each query."""
         return np.bincount(self.truth.query[self.relevant(rel)], minlength=self.count)
@@ -244,7 +252,7 @@ def align(qrels: Segments, run: Segments, depth: int | None = None) -> AlignedRu
     numbers = np.fromiter((index.get(name, -1) for name in run.queries), np.int64, len(run.queries))
     query, rank = numbers[run.query], run.rank
     scored = (query >= 0) & (rank <= (depth or len(rank)))
-    videos = Numbers()
+    videos = Numbers([""])  # NO_VIDEO
     truth_video = videos.encode(qrels.video)
     video = videos.encode(list(compress(run.video, scored.tolist())))
     times = run.start[scored], run.end[scored]

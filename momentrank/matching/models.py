@@ -150,6 +150,18 @@ def rate_tolerance(aligned: AlignedRun, params: Params) -> Relevance:
     return aligned.rate(hit.astype(np.float64), hit, judged, params["rel"])
 
 
+def find_fresh(aligned: AlignedRun, params: Params) -> Bools:
+    """Return which results would be relevant if people found something of its own in their window.
+
+    With `seen="relevant"` each: what is seen lies in judged segments, and no window of another
+    result shows what is found in this one.
+    """
+    if params["seen"] == "relevant":
+        return np.ones(len(aligned.results.query), dtype=bool)
+    line = aligned.timeline(aligned.relevant(0))
+    return _fresh_of_all(line, aligned.query_videos[1], aligned.results.start, params["tol"])
+
+
 def _fresh_of_all(_: Timeline, query_video: Ints, start: Floats, tol: float) -> Bools:
     """Return whether each result's window meets no earlier window in the same video of a query.
 
