@@ -9,13 +9,12 @@ import numpy.typing as npt
 from momentrank import matching
 from momentrank.errors import UsageError
 from momentrank.matching import Trace, trace
-from momentrank.matching.aligned import AlignedRun, Params, Relevance, align
+from momentrank.matching.aligned import AlignedRun, Params, Relevance, align, memoize
 from momentrank.measures.base import Measure
 from momentrank.measures.gain import GAINS
 from momentrank.measures.params import thresholds
 from momentrank.segments import Bools, Floats, Ints, Segments
 
-T = TypeVar("T")
 Assume = Callable[[Measure, AlignedRun, Params, Relevance], Floats]
 """Returns the value of each query if its unjudged results are what is assumed."""
 
@@ -142,14 +141,6 @@ class Convention:
     def defaults(self) -> list[Measure]:
         """Return the measures that are scored if none are named and there is no table."""
         return []
-
-
-def memoize(aligned: AlignedRun, key: object, make: Callable[[], T]) -> T:
-    """Return what `make` returns for an aligned run, cached under `key`."""
-    if key not in aligned.cache:
-        aligned.cache[key] = make()
-    value: T = aligned.cache[key]
-    return value
 
 
 def _rate(aligned: AlignedRun, params: Params) -> Relevance:

@@ -11,10 +11,10 @@
 
 import numpy as np
 
-from momentrank.conventions.base import Convention, memoize
+from momentrank.conventions.base import Convention
 from momentrank.errors import UsageError
 from momentrank.matching import Trace
-from momentrank.matching.aligned import AlignedRun, Params
+from momentrank.matching.aligned import AlignedRun, Params, memoize
 from momentrank.matching.models import FREE
 from momentrank.measures import nDCG
 from momentrank.measures.base import Measure

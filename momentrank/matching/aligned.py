@@ -1,10 +1,10 @@
 """A run aligned with qrels, the input of every relevance model, and relevance, its output."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from momentrank.ids import IdError, own_ids
 from momentrank.matching.timeline import Timeline, build_timeline
 from momentrank.segments import Bools, Floats, Ints, Numbers, Segments, iou
 
+T = TypeVar("T")
 Params = Mapping[str, Any]
 """A measure's parameters: `rel`, `match`, and those of the relevance model."""
 BLOCK = 2**21
@@ -95,7 +96,7 @@ class AlignedRun:
     truth: Truth
     results: Results
     cache: dict[Any, Any] = field(default_factory=dict, compare=False)
-    """Relevance by model and parameters."""
+    """Relevance by model and parameters, and whatever else `memoize` keeps."""
 
     def select(self, rows: Bools) -> "AlignedRun":
         """Return the run with only some results; ranks are renumbered."""
@@ -208,7 +209,19 @@ class AlignedRun:
 
     def totals(self, rel: int) -> Ints:
         """Return the number of relevant segments of each query."""
-        return np.bincount(self.truth.query[self.relevant(rel)], minlength=self.count)
+
+        def count() -> Ints:
+            return np.bincount(self.truth.query[self.relevant(rel)], minlength=self.count)
+
+        return memoize(self, ("totals", rel), count)
+
+
+def memoize(aligned: AlignedRun, key: object, make: Callable[[], T]) -> T:
+    """Return what `make` returns for an aligned run, cached under `key`."""
+    if key not in aligned.cache:
+        aligned.cache[key] = make()
+    value: T = aligned.cache[key]
+    return value
 
 
 def _expand(order: Ints, ranges: Ranges) -> Pairs:

@@ -25,7 +25,7 @@ From Aly et al. (2013), section 2:
 
 import numpy as np
 
-from momentrank.matching.aligned import AlignedRun, Params, Relevance, ranks
+from momentrank.matching.aligned import AlignedRun, Params, Relevance, memoize, ranks
 from momentrank.matching.timeline import Spans, Timeline, moments
 from momentrank.segments import Bools, Floats, Ints
 
@@ -123,14 +123,14 @@ def first_results(aligned: AlignedRun, length: float) -> Ints:
 
 def number_bins(aligned: AlignedRun, length: float) -> tuple[Ints, Ints]:
     """Return bin numbers of the judged segments and of the results."""
-    key = ("bins", length)
-    if key not in aligned.cache:
+
+    def number() -> tuple[Ints, Ints]:
         query_videos, starts = aligned.query_videos, (aligned.truth.start, aligned.results.start)
         bins = moments(np.concatenate(query_videos), np.floor(np.concatenate(starts) / length))
         numbers = np.unique(bins, return_inverse=True)[1]
-        aligned.cache[key] = numbers[: len(query_videos[0])], numbers[len(query_videos[0]) :]
-    pair: tuple[Ints, Ints] = aligned.cache[key]
-    return pair
+        return numbers[: len(query_videos[0])], numbers[len(query_videos[0]) :]
+
+    return memoize(aligned, ("bins", length), number)
 
 
 NONE = -1

@@ -11,7 +11,14 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from momentrank.matching.aligned import BLOCK, AlignedRun, Params, Relevance, ranks
+from momentrank.matching.aligned import (
+    BLOCK,
+    AlignedRun,
+    Params,
+    Relevance,
+    memoize,
+    ranks,
+)
 from momentrank.measures.base import (
     COMMON,
     MODEL_PARAMS,
@@ -66,11 +73,9 @@ class NDCG(Measure):
     }
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
-        taken, ideal = (
-            _discounted(ranking, params["dcg"], params["cutoff"])
-            for ranking in (relevance, aligned.ideal)
-        )
-        return share(taken, ideal)
+        how = params["dcg"], params["cutoff"]
+        ideal = memoize(aligned, ("ideal", *how), lambda: _discounted(aligned.ideal, *how))
+        return share(_discounted(relevance, *how), ideal)
 
     def per_assignment(
         self, aligned: AlignedRun, relevance: Relevance, params: Params, level: Floats
@@ -95,42 +100,44 @@ class NDCG(Measure):
         DCG can be above 0 is decided for each layer on its own: more are never found at a higher
         level. Its best choice has a higher value, until none has (Dinkelbach, 1967).
         """
-        taken = _discounted(relevance, params["dcg"], params["cutoff"])
+        cutoff = params["cutoff"]
         best = self.per_query(aligned, relevance, params)
+        taken = _discounted(relevance, params["dcg"], cutoff)
         rows = np.flatnonzero(level)
-        layers = _layers(aligned, params, level)
-        unjudged = np.bincount(relevance.query[rows], minlength=aligned.count)
+        listed, layers = relevance.query[rows], _layers(aligned, params, level)
+        unjudged = np.bincount(listed, minlength=aligned.count)
+        before = np.cumsum(unjudged) - unjudged
         width = 1 + int(unjudged.max(initial=0))
         size = max(1, BLOCK // (width * max(len(layers), 1)))
         queries = np.flatnonzero(unjudged)
-        for block in np.split(queries, np.arange(size, len(queries), size)):
-            own = rows[np.isin(relevance.query[rows], block)]
-            at = np.searchsorted(block, relevance.query[own])
-            gains = np.zeros((len(block), width))
-            gains[at, ranks(relevance.query[own])] = 1.0 / np.log2(relevance.rank[own] + 1)
-            costs = [
-                step * _ideal(known[block, None] + np.arange(width), params["cutoff"])
-                for _, step, known in layers
-            ]
-            shown = np.cumsum(gains, axis=1)
-            earned = [step * shown for _, step, _ in layers]
-            best[block] = _highest_ratio(taken[block], best[block], earned, costs)
+        for first in range(0, len(queries), size):
+            block = queries[first : first + size]
+            own = rows[before[block[0]] :][: unjudged[block].sum()]
+            shown = np.zeros((len(block), width))
+            at = np.repeat(np.arange(len(block)), unjudged[block])
+            shown[at, ranks(relevance.query[own])] = 1.0 / np.log2(relevance.rank[own] + 1)
+            np.cumsum(shown, axis=1, out=shown)
+            more = np.arange(width)
+            costs = [(step, _ideal(known[block, None] + more, cutoff)) for _, step, known in layers]
+            best[block] = _highest_ratio(taken[block], best[block], shown, costs)
         return best
 
 
 def _highest_ratio(
-    taken: Floats, value: Floats, earned: Sequence[Floats], costs: Sequence[Floats]
+    taken: Floats, value: Floats, shown: Floats, costs: Sequence[tuple[float, Floats]]
 ) -> Floats:
-    """Return the highest (taken + earned) / cost, shape (n,), of one column of each of some tables.
+    """Return the highest (taken + sum of steps * shown) / (sum of steps * cost), shape (n,).
 
-    `value` (n,) is one of these. The tables have the shape (n, columns).
+    For each step, of a column of `shown` and of its table of costs, all of shape (n, columns).
+    `value` (n,) is the ratio of the first columns.
     """
     best, rows = value.copy(), np.arange(len(value))
     while len(rows):
-        top, bottom = taken[rows], np.zeros(len(rows))
-        for earn, cost in zip(earned, costs, strict=True):
-            column = np.argmax(earn[rows] - best[rows, None] * cost[rows], axis=1)
-            top, bottom = top + earn[rows, column], bottom + cost[rows, column]
+        top, bottom, earned = taken[rows], np.zeros(len(rows)), shown[rows]
+        for step, cost in costs:
+            column = np.argmax(earned - best[rows, None] * cost[rows], axis=1)
+            top += step * shown[rows, column]
+            bottom += step * cost[rows, column]
         ratio = share(top, bottom)
         is_higher = ratio > best[rows] * (1 + TINY)
         rows = rows[is_higher]
