@@ -249,18 +249,15 @@ class Evaluator:
 
     def calc_aggregate(self, run: "Run", unjudged: "Unjudged | None" = None) -> Scores:
         """Return each measure over all scored queries: the mean or, for counts, the sum."""
-        return self._totals(self.per_query(run, unjudged))
+        return self.totals(self.per_query(run, unjudged))
 
     def calc(self, run: "Run", unjudged: "Unjudged | None" = None) -> CalcResults:
         """Return both: `aggregated`, by measure, and `per_query`, a list of metrics."""
         scored = self.per_query(run, unjudged)
-        return CalcResults(self._totals(scored), list(_metrics(scored)))
+        return CalcResults(self.totals(scored), list(_metrics(scored)))
 
-    def totals(self, scored: PerQuery) -> dict[str, float]:
-        """Return each measure over all scored queries, by name."""
-        return {repr(measure): value for measure, value in self._totals(scored).items()}
-
-    def _totals(self, scored: PerQuery) -> Scores:
+    def totals(self, scored: PerQuery) -> Scores:
+        """Return each measure over all scored queries."""
         totals = {
             measure: self.aggregate(measure, values) for measure, (_, values) in scored.items()
         }

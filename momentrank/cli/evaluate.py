@@ -84,7 +84,6 @@ def run(options: argparse.Namespace) -> int:
     if options.machine:
         return machine.run(options, evaluator, list(dict.fromkeys(named.runs)), source)
     groups = group_queries(options.by, evaluator.qrels, inputs.warn) if options.by else {}
-
     noise: list[BoundaryNoise] = []
 
     def score_file(path: Path) -> Scored:
@@ -109,7 +108,9 @@ def run(options: argparse.Namespace) -> int:
         assumed=(UPPER if options.unjudged == BOUNDS else EXPECTED) if find else "",
     )
     if noise:
-        source["boundaries"] = "; ".join(each.sentence for each in noise)
+        from momentrank.meta.boundaries import describe
+
+        source["boundaries"] = describe(noise)
     if options.marks:
         source["marks"], marks = _compare_with_first(results, evaluator.measures)
         results = results._replace(marks=marks)

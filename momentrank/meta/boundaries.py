@@ -5,7 +5,7 @@ Two people who mark the same moment agree in part: on average by an IoU of .725 
 normal, with the variance at which a moment and its noisy one agree as much.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -38,14 +38,14 @@ class BoundaryNoise(NamedTuple):
     value: float
     noisy: float
 
-    @property
-    def sentence(self) -> str:
-        """What the noise does, in words."""
-        return (
-            f"had other people drawn the moments, who agree by a mean IoU of {self.agreement:g},"
-            f" {self.measure} of {self.run} would be {self.noisy:.3f}, not {self.value:.3f}"
-            f" ({self.noisy - self.value:+.3f})"
-        )
+
+def describe(noise: Sequence[BoundaryNoise]) -> str:
+    """Return what noise does to some runs, as one sentence."""
+    runs = [f"{each.noisy:.3f} for {each.run} ({each.noisy - each.value:+.3f})" for each in noise]
+    return (
+        f"had other people drawn the moments, who agree by a mean IoU of {noise[0].agreement:g},"
+        f" {noise[0].measure} would be {', '.join(runs)}"
+    )
 
 
 def find_variance(qrels: Segments, agreement: float = AGREEMENT, seed: int = SEED) -> float | None:
