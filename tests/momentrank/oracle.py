@@ -936,11 +936,24 @@ def with_levels(
 
 
 def each_assignment(
-    name: str, params: Params, qrels: list[Judged], results: list[Result], levels: Sequence[int]
+    name: str,
+    params: Params,
+    qrels: list[Judged],
+    results: list[Result],
+    levels: Sequence[int],
+    depth: float = math.inf,
 ) -> Iterator[tuple[dict[int, int], float]]:
-    """Yield all assignments of levels to unjudged results, each with the measure recomputed."""
+    """Yield all assignments of levels to unjudged results, each with the measure recomputed.
+
+    `depth` leaves out those after so many results, bins or videos.
+    """
     match = "video" if name == "VR" else params.get("match", MODELS[name][0])
     rows = assignable(match, params, qrels, results)
+    if match in {"bin", "video"}:
+        places = [item_of(match, params, result) for result in results]
+        rows = [n for n in rows if len(set(places[:n])) < depth]
+    else:
+        rows = [n for n in rows if n < depth]
     for assignment in itertools.product(levels, repeat=len(rows)):
         chosen = dict(zip(rows, assignment, strict=True))
         found = {n: level for n, level in chosen.items() if level}
@@ -952,7 +965,7 @@ def score_unjudged(
 ) -> dict[str, float]:
     """Return each query's highest value over all assignments or, with `rates`, the expected one.
 
-    Rates are the probability of each level at each rank from 1.
+    Rates are the probability of each level at each rank from 1; what is below the cutoff stays.
     """
     top = max([params.get("rel", 1), *(s.level for rows in qrels.values() for s in rows)])
     levels = range(1 + (max(max(rate) for rate in rates) if rates else top))
@@ -963,10 +976,12 @@ def score_unjudged(
         each = []
         for threshold in RANGES.get(params.get("iou"), [params.get("iou")]):
             own = params if "iou" not in params else params | {"iou": threshold}
-            found = each_assignment(name, own, qrels[query], run.get(query, []), levels)
+            listed = qrels[query], run.get(query, []), levels
             if rates is None:
-                each.append(max(value for _, value in found))
+                each.append(max(value for _, value in each_assignment(name, own, *listed)))
             else:
+                depth = 1 if name == "mIoU" else params.get("cutoff", math.inf)
+                found = each_assignment(name, own, *listed, depth)
                 chances = (
                     (math.prod(rates[n].get(level, 0.0) for n, level in chosen.items()), value)
                     for chosen, value in found
