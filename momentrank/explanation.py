@@ -19,6 +19,7 @@ from momentrank.measures.base import Measure
 from momentrank.query_groups import select_queries
 from momentrank.scoring import Evaluator
 from momentrank.segments import Segments, make_frame
+from momentrank.unjudged import BOUNDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,6 +79,8 @@ class Explanation(NamedTuple):
     """Of the whole list; None if the query does not count in this convention."""
     ranking: list[RankedResult]
     truth: list[JudgedSegment]
+    upper: float | None = None
+    """The value if unjudged results were as good as the measure allows; None: not defined."""
 
     @property
     def judged(self) -> int:
@@ -98,8 +101,11 @@ class Explanation(NamedTuple):
 
     @property
     def counts(self) -> str:
-        """How many results matched a judged moment, as one line."""
-        return f"{self.judged} of the first {len(self.ranking)} results matched a judged moment"
+        """How many results matched a judged moment, and the upper bound, as one line."""
+        some = f"{self.judged} of the first {len(self.ranking)} results matched a judged moment"
+        if self.upper is None:
+            return some
+        return f"{some}; with the others as good as the measure allows: {self.upper:.4f}"
 
 
 def default_measure(convention: "str | Convention") -> Measure:
@@ -123,7 +129,9 @@ def explain(
     """Explain a measure's value for one query by its first results."""
     if query not in qrels.queries:
         raise UsageError(f"the qrels have no query {query!r}")
-    qrels, run = select_queries(qrels, [query]), select_queries(run, [query])
+    run = select_queries(run, [query])
+    upper = _upper(Evaluator([measure], qrels, convention), run, query)
+    qrels = select_queries(qrels, [query])
     evaluator = Evaluator([measure], qrels, convention)
     prepared = evaluator.convention.prepare(qrels, run)
     if len(prepared[0].query) < len(qrels.query):  # it keeps what is relevant
@@ -140,7 +148,15 @@ def explain(
     ranking = _ranking(qrels, run, traced, values)
     whole = _value(evaluator, run)
     name = evaluator.convention.name
-    return Explanation(query, resolved, name, whole, ranking, _truth(qrels, ranking))
+    return Explanation(query, resolved, name, whole, ranking, _truth(qrels, ranking), upper)
+
+
+def _upper(evaluator: Evaluator, run: Segments, query: str) -> float | None:
+    """Return the upper bound; the highest level is that of all queries."""
+    with suppress(UsageError):
+        names, values = evaluator.per_query({"": run}, BOUNDS)[evaluator.measures[0]]
+        return float(values[names.index(query)]) if query in names else None
+    return None
 
 
 def _value(evaluator: Evaluator, run: Segments) -> float | None:

@@ -5,9 +5,9 @@ and runs may be paths, frames, dicts or lists (see `momentrank.data`), and are n
 measures are values or names. What looks wrong, such as ids that don't match, is a warning.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 from momentrank import conventions, data, formats
 from momentrank.data import Data
@@ -18,14 +18,31 @@ from momentrank.formats.validation import examine
 from momentrank.ids import id_text
 from momentrank.measures.base import Measure
 from momentrank.measures.parse import parse_measure
-from momentrank.scoring import CalcResults, Evaluation, Evaluator, Metric, PerQuery, Scores
-from momentrank.significance import CONFIDENCE, ROUNDS, SEED, Comparisons, compare_runs
+from momentrank.scoring import (
+    EXPECTED,
+    UPPER,
+    CalcResults,
+    Evaluation,
+    Evaluator,
+    Metric,
+    PerQuery,
+    Scores,
+)
+from momentrank.significance import (
+    CONFIDENCE,
+    ROUNDS,
+    SEED,
+    Comparisons,
+    bound_differences,
+    compare_runs,
+)
 
 if TYPE_CHECKING:
     from momentrank.conventions.base import Convention
     from momentrank.explanation import Explanation
     from momentrank.meta.values import Values
     from momentrank.prediction_powered import Estimates
+    from momentrank.unjudged import Unjudged
 
 Measures = Iterable[Measure | str] | Measure | str
 Chosen = Union[str, "Convention", None]
@@ -38,6 +55,7 @@ def evaluate(
     convention: Chosen = None,
     *,
     time: Time | None = None,
+    unjudged: "Unjudged | None" = None,
 ) -> Evaluation:
     """Score a run.
 
@@ -48,6 +66,10 @@ def evaluate(
             its usual measures.
         convention: one of `momentrank.conventions.CONVENTIONS`; `paper` by default.
         time: the unit of times in text files, "seconds" or "mm.ss"; by default the convention's.
+        unjudged: "bounds", to have also the `upper` bounds, with unjudged results as good as the
+            measures allow; or an audit's rates by rank (a path, or rows `rank_low, rank_high,
+            level, share`), to have also the `expected` values. Unjudged results count as not
+            relevant otherwise.
 
     Raises:
         MeasureError: a measure is unknown or lacks a parameter.
@@ -58,15 +80,20 @@ def evaluate(
     """
     chosen = _choose(convention)
     scorer = _read(_parse(measures) or chosen.defaults(), qrels, convention, time)
+    find = None if unjudged is None else scorer.assume(unjudged)
     results = scorer.read(run, "the run", time)
     if not scorer.measures:
         return Evaluation(chosen, chosen.table_of(scorer.qrels, results), {})
-    per_query = scorer.per_query(results)
-    totals = {
-        repr(measure): scorer.aggregate(measure, values)
-        for measure, (_, values) in per_query.items()
-    }
-    return Evaluation(chosen, totals, per_query)
+    if find is None:
+        per_query = scorer.per_query(results)
+        return Evaluation(chosen, _by_name(scorer, per_query), per_query)
+    per_query, assumed = scorer.per_query_of_each(results, [None, find])
+    kind = {UPPER if unjudged == "bounds" else EXPECTED: _by_name(scorer, assumed)}
+    return Evaluation(chosen, _by_name(scorer, per_query), per_query, assumed=assumed, **kind)
+
+
+def _by_name(scorer: Evaluator, scored: PerQuery) -> dict[str, float]:
+    return {repr(measure): value for measure, value in scorer.totals(scored).items()}
 
 
 def evaluate_with_machine(
@@ -105,15 +132,24 @@ def compare(
     rounds: int = ROUNDS,
     confidence: float = CONFIDENCE,
     seed: int = SEED,
+    unjudged: Literal["bounds"] | None = None,
 ) -> Comparisons:
     """Compare all pairs of runs, or all with a baseline, by paired tests over queries.
 
-    Holm's correction is over all pairs and measures. For the other arguments and errors see
+    Holm's correction is over all pairs and measures. With `unjudged="bounds"`, also the bounds of
+    each difference by what unjudged results may be. For the other arguments and errors see
     `evaluate` and `momentrank.significance.compare_runs`.
     """
-    scored, asked = _score(qrels, runs, measures, convention, time)
+    if unjudged not in {None, "bounds"}:
+        raise UsageError(f"compare: unjudged must be 'bounds', not {unjudged!r}")
+    scorer, low, *high = _score(qrels, runs, measures, convention, time, unjudged)
     how = {"rounds": rounds, "seed": seed}
-    return Comparisons(compare_runs(scored, asked, baseline=baseline, confidence=confidence, **how))
+    pairs = compare_runs(low, scorer.measures, baseline=baseline, confidence=confidence, **how)
+    compared = Comparisons(pairs)
+    for upper in high:
+        means = [{name: scorer.totals(of_run) for name, of_run in x.items()} for x in (low, upper)]
+        compared.bounds = bound_differences(*means)
+    return compared
 
 
 def score_runs(
@@ -132,7 +168,8 @@ def score_runs(
     """
     from momentrank.meta.values import Values
 
-    return Values.build(*_score(qrels, runs, measures, convention, time))
+    scorer, scored = _score(qrels, runs, measures, convention, time)
+    return Values.build(scored, scorer.measures)
 
 
 def explain(
@@ -240,10 +277,15 @@ def _score(
     measures: Measures,
     convention: Chosen,
     time: Time | None,
-) -> tuple[dict[str, PerQuery], Sequence[Measure]]:
-    """Return the values of each run, and the measures as the convention computes them."""
+    unjudged: "Unjudged | None" = None,
+) -> tuple[Any, ...]:
+    """Return the scorer and the values of each run; then those with other unjudged results."""
     if not isinstance(runs, Mapping):
         raise UsageError("runs must be a dict of names and runs, such as {'ours': 'a.run'}")
     scorer = _read(measures, qrels, convention, time)
-    scored = {name: scorer.per_query(scorer.read(run, name, time)) for name, run in runs.items()}
-    return scored, scorer.measures
+    each = [None, scorer.assume(unjudged)] if unjudged else [None]
+    scored = {name: scorer.per_query_of_each(scorer.read(run, name, time), each)
+              for name, run in runs.items()}  # fmt: skip
+    return scorer, *(
+        {name: values[at] for name, values in scored.items()} for at in range(len(each))
+    )

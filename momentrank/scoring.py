@@ -4,7 +4,7 @@ Qrels and runs are what `momentrank.data` reads, or `Segments`, by task if sever
 changed.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -29,10 +29,13 @@ if TYPE_CHECKING:
     from momentrank.conventions.base import Convention
     from momentrank.data import Data, Warn
     from momentrank.formats.text import Time
+    from momentrank.unjudged import Find, Unjudged
 
     Run = Data | Mapping[str, Segments]
 
 
+UPPER, EXPECTED = "upper", "expected"
+"""The names of a measure's values if unjudged results were as good as it allows, or by rates."""
 PerQuery = dict[Measure, tuple[list[str], Floats]]
 """By measure: the scored queries, and their values, shape (queries,)."""
 
@@ -75,6 +78,12 @@ class Evaluation(Mapping[str, float]):
     values_by_name: Mapping[str, float]
     per_query: PerQuery = field(repr=False)
     """By measure: the queries that count and their values; a benchmark's table has none."""
+    upper: Mapping[str, float] = field(default_factory=dict)
+    """If asked for: the values if unjudged results were as good as the measures allow."""
+    expected: Mapping[str, float] = field(default_factory=dict)
+    """If asked for: the values expected by rates."""
+    assumed: PerQuery = field(default_factory=dict, repr=False)
+    """The values of each query behind `upper` or `expected`."""
 
     def __getitem__(self, key: Measure | str) -> float:
         if key in self.values_by_name:
@@ -97,20 +106,27 @@ class Evaluation(Mapping[str, float]):
         Raises:
             UsageError: pandas is not installed, or a benchmark's own table has no such values.
         """
+        more = {UPPER: self.upper, EXPECTED: self.expected}
+        other = {name: values for name, values in more.items() if values}
         if not per_query:
-            return make_frame({"measure": list(self), "value": list(self.values())})
+            columns = {name: [of.get(key) for key in self] for name, of in other.items()}
+            return make_frame({"measure": list(self), "value": list(self.values()), **columns})
         if not self.per_query:
             raise UsageError(
                 f"the table of {self.convention.name} has no per-query values;"
                 " name a measure, such as 'R@1,0.5'"
             )
-        columns = {repr(measure): values for measure, (_, values) in self.per_query.items()}
+        by_name = {repr(measure): values for measure, (_, values) in self.per_query.items()}
+        for measure, (_, values) in self.assumed.items():
+            by_name |= {f"{measure!r} {name}": values for name in other}
         queries = next((names for names, _ in self.per_query.values()), [])
-        return make_frame({"query_id": queries, **columns})
+        return make_frame({"query_id": queries, **by_name})
 
     def __str__(self) -> str:
         width = max(map(len, self), default=0)
         lines = [f"{name:{width}}  {value:.4f}" for name, value in self.items()]
+        for kind, values in ((UPPER, self.upper), (EXPECTED, self.expected)):
+            lines += [f"{name:{width}}  {value:.4f}  {kind}" for name, value in values.items()]
         return "\n".join([f"# convention: {self.convention.name}", *lines])
 
     def _repr_html_(self) -> str | None:
@@ -227,40 +243,76 @@ class Evaluator:
                 warn(str(exc))
         return lists
 
-    def iter_calc(self, run: "Run") -> Iterator[Metric]:
-        """Yield the value of each measure for each scored query."""
-        yield from _metrics(self.per_query(run))
+    def iter_calc(self, run: "Run", unjudged: "Unjudged | None" = None) -> Iterator[Metric]:
+        """Yield the value of each measure for each scored query; see `per_query`."""
+        yield from _metrics(self.per_query(run, unjudged))
 
-    def calc_aggregate(self, run: "Run") -> Scores:
+    def calc_aggregate(self, run: "Run", unjudged: "Unjudged | None" = None) -> Scores:
         """Return each measure over all scored queries: the mean or, for counts, the sum."""
-        return self._totals(self.per_query(run))
+        return self.totals(self.per_query(run, unjudged))
 
-    def calc(self, run: "Run") -> CalcResults:
+    def calc(self, run: "Run", unjudged: "Unjudged | None" = None) -> CalcResults:
         """Return both: `aggregated`, by measure, and `per_query`, a list of metrics."""
-        scored = self.per_query(run)
-        return CalcResults(self._totals(scored), list(_metrics(scored)))
+        scored = self.per_query(run, unjudged)
+        return CalcResults(self.totals(scored), list(_metrics(scored)))
 
-    def _totals(self, scored: PerQuery) -> Scores:
+    def totals(self, scored: PerQuery) -> Scores:
+        """Return each measure over all scored queries."""
         totals = {
             measure: self.aggregate(measure, values) for measure, (_, values) in scored.items()
         }
         return Scores(self.convention, totals)
 
-    def per_query(self, run: "Run") -> PerQuery:
+    def per_query(self, run: "Run", unjudged: "Unjudged | None" = None) -> PerQuery:
         """Return the scored queries and their values for each measure.
 
-        `Segments` by task are taken as they are, as `momentrank.data` returns them; any other run
-        is read and compared with the qrels first.
+        Args:
+            run: `Segments` by task are taken as they are, as `momentrank.data` returns them; any
+                other run is read and compared with the qrels first.
+            unjudged: what unjudged results count as. None: not relevant. "bounds": as good as the
+                measure allows, the upper bound. Rates: the expected value (`momentrank.unjudged`).
+                Measures that do not depend on them are then left out.
+
+        Raises:
+            UsageError: the convention or a measure has no bounds, or rates are not valid.
         """
+        return self.per_query_of_each(run, [None if unjudged is None else self.assume(unjudged)])[0]
+
+    def assume(self, unjudged: "Unjudged") -> "Find":
+        """Return what computes the values if unjudged results count as `unjudged`; see above."""
+        from momentrank.unjudged import read_unjudged
+
+        if not self.convention.bounded:
+            raise UsageError(
+                f"unjudged results have no bounds in the convention {self.convention.name}, whose"
+                " script or truth does not tell them apart; use the convention paper"
+            )
+        if not self._bounded():
+            raise UsageError("no measure is named that depends on what unjudged results are")
+        return read_unjudged(unjudged)
+
+    def _bounded(self) -> list[Measure]:
+        from momentrank.unjudged import check_measure
+
+        changes = self.convention.changes
+        return [each for each in self.measures if check_measure(each, each.settings(changes))]
+
+    def per_query_of_each(self, run: "Run", each: Sequence["Find | None"]) -> list[PerQuery]:
+        """Return `per_query` for each of some assumptions; None: not relevant."""
         if not _are_lists(run):
             run = self.read(run, "the run", require_match=False)
         tasks = {measure: self.convention.list_of(measure, run) for measure in self.measures}
         scored = {task: self._align(run[task]) for task in set(tasks.values())}
-        return {
-            measure: (scored[task][0], self.convention.values(measure, scored[task][1])[rows])
-            for measure, task in tasks.items()
-            for rows in [scored[task][2]]
-        }
+
+        def values(measure: Measure, find: "Find | None") -> tuple[list[str], Floats]:
+            names, aligned, rows = scored[tasks[measure]]
+            return names, self.convention.values(measure, aligned, find)[rows]
+
+        return [
+            {measure: values(measure, find)
+             for measure in (self.measures if find is None else self._bounded())}
+            for find in each
+        ]  # fmt: skip
 
     def _align(self, run: Segments) -> tuple[list[str], AlignedRun, Ints]:
         qrels, run = self.convention.prepare(self.qrels, restore_own_ids(run, self.qrels))

@@ -92,12 +92,62 @@ class Pair(NamedTuple):
         return {**names, "queries": self.queries, **self.comparison._asdict()}
 
 
+class Band(NamedTuple):
+    """The range that a difference may be in, were the labels others."""
+
+    low: float
+    high: float
+
+    def can_turn(self, difference: float) -> bool:
+        """Tell whether a difference may lose its sign: it is within that range's uncertainty."""
+        return difference * self.low <= 0 or difference * self.high <= 0
+
+
+Bands = dict[tuple[str, str, str], Band]
+"""By measure and two runs: of the second's mean minus the first's."""
+
+
+def bound_differences(
+    low: Mapping[str, Mapping["Measure", float]], high: Mapping[str, Mapping["Measure", float]]
+) -> Bands:
+    """Return the bounds of the differences of runs whose means have the bounds `low` and `high`.
+
+    They are those of two runs that share no unjudged result; of others, no narrower ones are known.
+    """
+    return {
+        (repr(measure), first, second): Band(
+            low[second][measure] - high[first][measure], high[second][measure] - low[first][measure]
+        )
+        for first in high
+        for second in high
+        for measure in high[first]
+    }
+
+
+def as_columns(name: str, band: Band | None, difference: float) -> dict[str, float | bool | None]:
+    """Return a band as columns, and whether the difference is within; None where there is none."""
+    return {
+        f"{name}_low": band and band.low,
+        f"{name}_high": band and band.high,
+        f"within_{name}": band and band.can_turn(difference),
+    }
+
+
 class Comparisons(list[Pair]):
     """Pairs of runs compared by measures, as one family for Holm's correction."""
 
+    bounds: Bands | None = None
+    """What unjudged results leave open, if requested."""
+
     def to_frame(self) -> "pd.DataFrame":
         """Return a row per pair and measure."""
-        return make_frame([pair.as_json() for pair in self])
+        return make_frame([{**pair.as_json(), **self._bounds(pair)} for pair in self])
+
+    def _bounds(self, pair: Pair) -> dict[str, float | bool | None]:
+        if self.bounds is None:
+            return {}
+        band = self.bounds.get((repr(pair.measure), pair.first, pair.second))
+        return as_columns("unjudged", band, pair.comparison.difference)
 
     def _repr_html_(self) -> str | None:
         """Return what a notebook shows; without pandas, that is the text."""

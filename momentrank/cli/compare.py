@@ -8,6 +8,10 @@ number of queries that the second run wins, ties and loses.
 
 With --label-noise or --judgments, also prints the range of each difference had others made the
 labels: if it may lose its sign there, it is within label noise.
+
+With --unjudged bounds, also prints the bounds of each difference: the second run's unjudged results
+are not relevant and the first one's as good as the measure allows, and the reverse. If it may lose
+its sign there, it is within the bounds: who is better depends on results that nobody judged.
 """
 
 import argparse
@@ -16,23 +20,38 @@ import string
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from momentrank.cli import arguments, inputs, tables
 from momentrank.cli.inputs import provenance
-from momentrank.cli.tables import DASH, Cell, Numbers, Row, describe
+from momentrank.cli.tables import DASH, Cell, Numbers, Quantity, Row, describe
 from momentrank.errors import UsageError
 from momentrank.formats.source import count
 from momentrank.measures import Measure
 from momentrank.measures.parse import parse_measures
 from momentrank.scoring import Evaluator, PerQuery
-from momentrank.significance import CONFIDENCE, FEW, ROUNDS, TESTS, Pair, compare_runs
+from momentrank.significance import (
+    CONFIDENCE,
+    FEW,
+    ROUNDS,
+    TESTS,
+    Band,
+    Bands,
+    Pair,
+    as_columns,
+    bound_differences,
+    compare_runs,
+)
 
 if TYPE_CHECKING:
     from momentrank.formats import Lists, Truth
-    from momentrank.meta.band import Band, Bands, Noise
+    from momentrank.meta.band import Noise
 
 P_VALUES = ("randomisation p (Holm)", "t-test p (Holm)", "Wilcoxon p (Holm)")
+NOISE, UNJUDGED = "label noise", "unjudged"
+NAMES = {NOISE: "noise", UNJUDGED: "unjudged"}
+"""Of the columns of CSV and JSON."""
 SCALED = ("difference", "low", "high")
 """The fields of a pair in the unit of its measure."""
 
@@ -44,12 +63,12 @@ class Compared(NamedTuple):
     pairs: list[Pair]
     test: str
     alpha: float
-    bands: "Bands | None" = None
-    """Of label noise, if requested."""
+    bands: Mapping[str, Bands] = MappingProxyType({})
+    """The ranges of differences, if requested, by what they are under: `NOISE`, `UNJUDGED`."""
 
-    def band(self, pair: Pair) -> "Band | None":
-        """Return the range of a pair's difference under label noise."""
-        return self.bands[repr(pair.measure), pair.first, pair.second] if self.bands else None
+    def band(self, kind: str, pair: Pair) -> Band | None:
+        """Return the range of a pair's difference; counts and the like have none by unjudged."""
+        return self.bands[kind].get((repr(pair.measure), pair.first, pair.second))
 
     @property
     def letters(self) -> dict[str, str]:
@@ -96,7 +115,7 @@ def show_means(compared: Compared, numbers: Numbers) -> Iterable[Row]:
 def show_pairs(compared: Compared, numbers: Numbers) -> Iterable[Row]:
     """Yield a row per measure and pair: the second run's values minus the first one's."""
     yield ["measure", "queries", "runs", "difference", "interval", *P_VALUES, "effect",
-           "win/tie/loss", *(["label noise"] if compared.bands else [])]  # fmt: skip
+           "win/tie/loss", *compared.bands]  # fmt: skip
     letters = compared.letters
     for pair in compared.pairs:
         measure, first, second, queries, stats = pair
@@ -110,10 +129,18 @@ def show_pairs(compared: Compared, numbers: Numbers) -> Iterable[Row]:
         counts = [f"{stats.wins}/{stats.ties}/{stats.losses}"]
         runs = f"{letters[second]} - {letters[first]}"
         cells = [quantity.name, str(queries), runs, difference, f"[{low}, {high}]"]
-        if band := compared.band(pair):
-            low, high = (numbers.text(quantity, value, "+") for value in band)
-            counts.append(f"[{low}, {high}]{' within' if band.can_turn(stats.difference) else ''}")
+        counts += [
+            _show_band(compared.band(kind, pair), stats.difference, quantity, numbers)
+            for kind in compared.bands
+        ]
         yield [Cell(cell) for cell in [*cells, *tests, effect, *counts]]
+
+
+def _show_band(band: Band | None, difference: float, quantity: Quantity, numbers: Numbers) -> str:
+    if band is None:
+        return DASH
+    low, high = (numbers.text(quantity, value, "+") for value in band)
+    return f"[{low}, {high}]{' within' if band.can_turn(difference) else ''}"
 
 
 def _p(value: float | None) -> str:
@@ -124,13 +151,12 @@ def _rows(compared: Compared, numbers: Numbers) -> Iterator[dict[str, Any]]:
     for pair in compared.pairs:
         row, quantity = pair.as_json(), describe(pair.measure)
         scaled = {name: numbers.plain(quantity, row[name]) for name in SCALED}
-        band = compared.band(pair)
-        noise = {
-            "noise_low": numbers.plain(quantity, band.low),
-            "noise_high": numbers.plain(quantity, band.high),
-            "within_noise": band.can_turn(pair.comparison.difference),
-        } if band else {}  # fmt: skip
-        yield {**row, **scaled, **noise}
+        ranges: dict[str, float | bool | None] = {}
+        for kind in compared.bands:
+            band, name = compared.band(kind, pair), NAMES[kind]
+            shown = band and Band(*(numbers.scale(quantity, value) for value in band))
+            ranges |= as_columns(name, shown, pair.comparison.difference)
+        yield {**row, **scaled, **ranges}
 
 
 def as_json(compared: Compared, numbers: Numbers) -> dict[str, Any]:
@@ -171,6 +197,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--label-noise", type=arguments.parse_variance, metavar="V",
                         help="boundary noise: the variance of both ends in s^2")  # fmt: skip
     inputs.add_judgments(parser)
+    parser.add_argument("--unjudged", choices=["bounds"],
+                        help="bounds of each difference by what unjudged results"
+                             " may be")  # fmt: skip
     inputs.add_printing(parser, "the means of each run, and a row per pair and measure")
     inputs.add_files(parser)
     inputs.add_check(parser)
@@ -190,11 +219,15 @@ def run(options: argparse.Namespace) -> int:
         convention,
     )
     noise = _noise(options, evaluator.truth)
+    find = evaluator.assume(options.unjudged) if options.unjudged else None
+    kinds = [None, find] if find else [None]
     scored: dict[str, PerQuery] = {}
+    upper: dict[str, PerQuery] = {}
     lists_by_run: dict[str, Lists] = {}
     for path in paths:
         lists = inputs.load_for(options, path, evaluator, truth)
-        scored[str(path)] = evaluator.per_query(lists)
+        scored[str(path)], *best = evaluator.per_query_of_each(lists, kinds)
+        upper |= {str(path): each for each in best}
         if noise:  # else keep only one run in memory
             lists_by_run[str(path)] = lists
     # Judged, unless requested, is shown but not tested.
@@ -206,11 +239,17 @@ def run(options: argparse.Namespace) -> int:
         f" randomisation and bootstrap: {options.rounds} rounds, seed {options.seed};"
         f" intervals: bootstrap, Student's t below {FEW} queries"
     )
+    bands: dict[str, Bands] = {}
     if noise:
-        compared = compared._replace(
-            bands=_bands(options, noise, asked, evaluator.truth, lists_by_run)
+        bands[NOISE] = _bands(options, noise, asked, evaluator.truth, lists_by_run)
+        source[NOISE] = f"{noise.describe()}; within: the difference may lose its sign"
+    if find:
+        bands[UNJUDGED] = bound_differences(compared.means, _means(evaluator, upper))
+        source[UNJUDGED] = (
+            "bounds of the difference, with unjudged results of one run not relevant, and those of"
+            " the other as good as the measure allows; within: it may lose its sign"
         )
-        source["label noise"] = f"{noise.describe()}; within: the difference may lose its sign"
+    compared = compared._replace(bands=bands)
     _print(options.format or "table", compared, inputs.numbers(options), source)
     return 0
 
@@ -230,7 +269,7 @@ def _bands(
     measures: Sequence[Measure],
     truth: "Truth",
     lists: Mapping[str, "Lists"],
-) -> "Bands":
+) -> Bands:
     from momentrank.meta.band import measure_bands
     from momentrank.meta.systems import Systems
 
@@ -253,13 +292,13 @@ def _compare(
         confidence=options.confidence,
         seed=options.seed,
     )
-    means = {
-        name: {
-            measure: evaluator.aggregate(measure, values) for measure, (_, values) in of_run.items()
-        }
-        for name, of_run in scored.items()
-    }
-    return Compared(means, pairs, options.test, round(1 - options.confidence, 12))
+    return Compared(
+        _means(evaluator, scored), pairs, options.test, round(1 - options.confidence, 12)
+    )
+
+
+def _means(evaluator: Evaluator, scored: Mapping[str, PerQuery]) -> dict[str, dict[Measure, float]]:
+    return {name: dict(evaluator.totals(of_run)) for name, of_run in scored.items()}
 
 
 def _check(options: argparse.Namespace, paths: Sequence[Path], measures: Sequence[Measure]) -> None:

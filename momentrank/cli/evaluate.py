@@ -6,6 +6,10 @@ nDCG(iou=0.3|0.5|0.7)@10|20|40. One run prints trec_eval's three columns: measur
 the best values are marked. Each nDCG@K is accompanied by Judged@K, the share of its results that
 people have judged.
 
+With --unjudged, each value is followed by a second one: the highest that the unjudged results
+could make it (bounds), or what an audit's rates let expect (docs/scoring.md, Unjudged results); and
+one line says what noise in the boundaries of the judged moments does to nDCG(iou=0.7)@10.
+
 With --machine, each mean is over all queries of MACHINE, of which people judged a random
 sample: from both, unbiased whatever the machine's faults, and from people alone. `worth` is how
 many queries judged by people alone would give as narrow an interval.
@@ -16,6 +20,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from momentrank import conventions
 from momentrank.cli import inputs, machine, scored, tables
@@ -24,11 +29,15 @@ from momentrank.cli.scored import Marks, Results, Scored, score, score_table
 from momentrank.cli.tables import Numbers, Quantity
 from momentrank.conventions.base import Convention
 from momentrank.errors import UsageError
-from momentrank.formats.source import count
+from momentrank.formats.source import count, sha256_of
 from momentrank.measures import Measure
 from momentrank.measures.parse import parse_measures
 from momentrank.query_groups import group_queries
-from momentrank.scoring import Evaluator
+from momentrank.scoring import EXPECTED, UPPER, Evaluator
+
+if TYPE_CHECKING:
+    from momentrank.meta.boundaries import BoundaryNoise
+    from momentrank.unjudged import Find
 
 Seeds = dict[str, list[Path]]
 FOR_PAPERS = ("markdown", "latex")
@@ -51,6 +60,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--marks", action="store_true",
                         help="mark values that differ significantly from the first"
                              " run's")  # fmt: skip
+    parser.add_argument("--unjudged", metavar="bounds|RATES",
+                        help="also print each value with unjudged results as good as the measure"
+                             " allows (bounds), or as expected by RATES, a CSV file: rank_low,"
+                             "rank_high,level,share")  # fmt: skip
     machine.add_arguments(parser)
     inputs.add_files(parser)
     inputs.add_check(parser)
@@ -67,15 +80,21 @@ def run(options: argparse.Namespace) -> int:
     source = provenance(options.qrels, convention.name)
     truth = inputs.load_truth(options, options.qrels)
     evaluator = Evaluator(measures, truth, convention)
+    find = _assume(options, evaluator, source)
     if options.machine:
         return machine.run(options, evaluator, list(dict.fromkeys(named.runs)), source)
     groups = group_queries(options.by, evaluator.qrels, inputs.warn) if options.by else {}
+    noise: list[BoundaryNoise] = []
 
     def score_file(path: Path) -> Scored:
         lists = inputs.load_for(options, path, evaluator, truth)
         if not measures:
             return score_table(convention, evaluator.qrels, lists, groups)
-        return score(evaluator, lists, groups, per_query=options.per_query)
+        if find:
+            from momentrank.meta.boundaries import measure_boundary_noise
+
+            noise.extend(measure_boundary_noise(evaluator, {str(path): lists}))
+        return score(evaluator, lists, groups, per_query=options.per_query, find=find)
 
     paths = dict.fromkeys([*named.runs, *(path for paths in seeds.values() for path in paths)])
     runs = {str(path): score_file(path) for path in paths}
@@ -86,12 +105,38 @@ def run(options: argparse.Namespace) -> int:
         quantities=_shown(next(iter(runs.values())), () if measures else convention.brief),
         groups=groups,
         order=evaluator.qrels.queries if options.per_query else [],
+        assumed=(UPPER if options.unjudged == BOUNDS else EXPECTED) if find else "",
     )
+    if noise:
+        from momentrank.meta.boundaries import describe
+
+        source["boundaries"] = describe(noise)
     if options.marks:
         source["marks"], marks = _compare_with_first(results, evaluator.measures)
         results = results._replace(marks=marks)
     _print(options, results, _numbers(options, None if measures else convention), source)
     return 0
+
+
+BOUNDS = "bounds"
+"""As in `momentrank.unjudged`, which is imported only if needed."""
+
+
+def _assume(
+    options: argparse.Namespace, evaluator: Evaluator, source: dict[str, str]
+) -> "Find | None":
+    """Return what computes the second values; say in the header what they are."""
+    if options.unjudged is None:
+        return None
+    if options.unjudged == BOUNDS:
+        source["unjudged"] = "first value: not relevant; second: as good as the measure allows"
+    else:
+        path = Path(options.unjudged)
+        if not path.is_file():
+            raise UsageError(f"--unjudged {path}: no such file; write bounds, or a file of rates")
+        source["unjudged"] = f"first value: not relevant; second: expected by {path}"
+        source["unjudged_sha256"] = sha256_of(path)
+    return evaluator.assume(options.unjudged)
 
 
 def _measures(

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check(options: argparse.Namespace) -> None:
-    for name in ("per_query", "by", "group", "marks"):
+    for name in ("per_query", "by", "group", "marks", "unjudged"):
         if getattr(options, name):
             raise UsageError(f"--machine: can't be combined with --{name.replace('_', '-')}")
 

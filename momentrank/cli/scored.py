@@ -1,9 +1,9 @@
 """A run's values, and the outputs of `evaluate`: three columns, a table of runs, CSV and JSON."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,11 @@ from momentrank.errors import UsageError
 from momentrank.ids import encode_id
 from momentrank.measures import Judged
 from momentrank.query_groups import Groups, select_queries
-from momentrank.scoring import Evaluator, PerQuery
+from momentrank.scoring import UPPER, Evaluator, PerQuery
 from momentrank.segments import Segments
+
+if TYPE_CHECKING:
+    from momentrank.unjudged import Find
 
 Values = dict[Quantity, float]
 Marks = AbstractSet[tuple[str, str]]
@@ -29,13 +32,29 @@ class Scored(NamedTuple):
     groups: dict[str, Values]
     queries: dict[str, Values]
     per_query: PerQuery
+    assumed: "Scored | None" = None
+    """With other values for unjudged results, if requested."""
 
 
 def score(
-    evaluator: Evaluator, lists: Mapping[str, Segments], groups: Groups, *, per_query: bool
+    evaluator: Evaluator,
+    lists: Mapping[str, Segments],
+    groups: Groups,
+    *,
+    per_query: bool,
+    find: "Find | None" = None,
 ) -> Scored:
-    """Score a run by measures; a group's values are over those of its queries that count."""
-    scored = Scored({}, {name: {} for name in groups}, {}, evaluator.per_query(lists))
+    """Score a run by measures; a group's values are over those of its queries that count.
+
+    `find` gives the values with what unjudged results are assumed to be.
+    """
+    each = evaluator.per_query_of_each(lists, [None, find] if find else [None])
+    scored, *assumed = [_collect(evaluator, values, groups, per_query=per_query) for values in each]
+    return scored._replace(assumed=assumed[0]) if assumed else scored
+
+
+def _collect(evaluator: Evaluator, each: PerQuery, groups: Groups, *, per_query: bool) -> Scored:
+    scored = Scored({}, {name: {} for name in groups}, {}, each)
     for measure, (names, values) in scored.per_query.items():
         quantity = describe(measure)
         scored.total[quantity] = evaluator.aggregate(measure, values)
@@ -86,6 +105,9 @@ def spread(values: Sequence[float]) -> Spread:
     return Spread(mean, math.sqrt(squares / (count - 1)) if count > 1 else None)
 
 
+NOTHING = Scored({}, {}, {}, {})
+
+
 class Results(NamedTuple):
     """What is printed: each run's values, and the runs of each group of seeds, by name."""
 
@@ -98,6 +120,13 @@ class Results(NamedTuple):
     order: Sequence[str]
     """Queries in the order in which they are printed."""
     marks: Marks = frozenset()
+    assumed: str = ""
+    """The name of the values with other unjudged results, if requested."""
+
+    @property
+    def others(self) -> Mapping[str, Scored]:
+        """Return each run with other values for unjudged results."""
+        return {name: run.assumed or NOTHING for name, run in self.runs.items()}
 
 
 ALL = "all"
@@ -105,24 +134,35 @@ ALL = "all"
 
 def columns(results: Results, numbers: Numbers, source: Mapping[str, str]) -> Iterator[str]:
     """Yield trec_eval's three columns for one run: measure, query, value."""
-    scored = results.runs[results.shown[0]]
+    scored, other = (runs[results.shown[0]] for runs in (results.runs, results.others))
     for name, value in source.items():
         yield f"{name}\t{ALL}\t{value}\n"
-    rows = [(encode_id(query), values) for query, values in scored.queries.items()]
-    rows += [(f"group:{name}", values) for name, values in scored.groups.items()]
-    for label, values in [*rows, (ALL, scored.total)]:
+    for group, query, values, more in _each_scope(scored, other):
+        label = encode_id(query) if query else f"group:{group}" if group else ALL
         for quantity in results.quantities:
             if quantity in values:
-                yield f"{quantity.name}\t{label}\t{numbers.text(quantity, values[quantity])}\n"
+                both = [
+                    numbers.text(quantity, of[quantity]) for of in (values, more) if quantity in of
+                ]
+                yield "\t".join([quantity.name, label, *both]) + "\n"
+
+
+def _each_scope(scored: Scored, other: Scored) -> Iterator[tuple[str, str, Values, Values]]:
+    """Yield the values of each query, each group and all: group, query, values, other values."""
+    for query, values in scored.queries.items():
+        yield "", query, values, other.queries.get(query, {})
+    for group, values in scored.groups.items():
+        yield group, "", values, other.groups.get(group, {})
+    yield "", "", scored.total, other.total
 
 
 def by_measure(results: Results, numbers: Numbers) -> Iterator[Row]:
     """Yield a row per measure and a column per run: for the terminal."""
     yield ["measure", *results.shown, *results.seeds]
-    for label, systems in _by_query_and_group(results):
+    for label, systems, others in _by_query_and_group(results):
         for quantity in results.quantities:
             if any(quantity in values for runs in systems for values in runs):
-                cells = _cells(results, label, quantity, systems, numbers)
+                cells = _cells(results, label, quantity, (systems, others), numbers)
                 yield [f"{quantity.name} {label}".rstrip(), *cells]
 
 
@@ -131,7 +171,7 @@ def by_run(results: Results, numbers: Numbers) -> Iterator[Row]:
     names = [*results.shown, *results.seeds]
     first = ["queries"] if results.groups else []
     yield ["run", *first, *(quantity.name for quantity in results.quantities)]
-    for label, systems in _by_query_and_group(results):
+    for label, *systems in _by_query_and_group(results):
         by_quantity = [
             _cells(results, label, quantity, systems, numbers) for quantity in results.quantities
         ]
@@ -140,54 +180,83 @@ def by_run(results: Results, numbers: Numbers) -> Iterator[Row]:
             yield [name, *group, *cells]
 
 
-def _by_query_and_group(results: Results) -> Iterator[tuple[str, list[list[Values]]]]:
-    """Yield each query, each group and all queries, with the values of each system's runs."""
-    shown = [[results.runs[name]] for name in results.shown]
-    systems = shown + [[results.runs[name] for name in names] for names in results.seeds.values()]
+Systems = list[list[Values]]
+"""The values of each system's runs."""
+
+
+def _by_query_and_group(results: Results) -> Iterator[tuple[str, Systems, Systems]]:
+    """Yield each query, each group and all queries, with the systems' values and other values."""
+    names = [[name] for name in results.shown] + list(results.seeds.values())
+
+    def pick(find: Callable[[Scored], Values]) -> tuple[Systems, Systems]:
+        value, other = ([[find(runs[name]) for name in each] for each in names]
+                        for runs in (results.runs, results.others))  # fmt: skip
+        return value, other
+
     for query in results.order:
-        of_runs = [[run.queries.get(query, {}) for run in runs] for runs in shown]
-        yield encode_id(query), of_runs + [[] for _ in results.seeds]
+        systems = pick(lambda run, query=query: run.queries.get(query, {}))  # type: ignore[misc]
+        for system in systems:
+            system[len(results.shown) :] = [[] for _ in results.seeds]
+        yield encode_id(query), *systems
     for group, queries in results.groups.items():
         label = f"{group} (n={len(queries)})"
-        yield label, [[run.groups[group] for run in runs] for runs in systems]
-    yield "", [[run.total for run in runs] for runs in systems]
+        yield label, *pick(lambda run, group=group: run.groups.get(group, {}))  # type: ignore[misc]
+    yield "", *pick(lambda run: run.total)
 
 
 def _cells(
     results: Results,
     label: str,
     quantity: Quantity,
-    systems: Sequence[list[Values]],
+    systems: Sequence[Systems],
     numbers: Numbers,
 ) -> list[Cell]:
-    spreads = [
-        spread([values[quantity] for values in runs])
-        if runs and all(quantity in values for values in runs)
-        else None
-        for runs in systems
-    ]
+    spreads, others = (
+        [
+            spread([values[quantity] for values in runs])
+            if runs and all(quantity in values for values in runs)
+            else None
+            for runs in each
+        ]
+        for each in systems
+    )
     cells = numbers.cells(quantity, [each and each.mean for each in spreads])
     for at, run in enumerate(() if label else results.shown):
         if (run, quantity.name) in results.marks:
             cells[at] = cells[at]._replace(above=MARK)
     return [
-        cell._replace(text=f"{cell.text} {PLUS_MINUS} {numbers.text(quantity, deviation.sd)}")
-        if deviation and deviation.sd is not None
-        else cell
-        for cell, deviation in zip(cells, spreads, strict=True)
+        cell._replace(text=f"{cell.text}{_after(quantity, deviation, other, results, numbers)}")
+        for cell, deviation, other in zip(cells, spreads, others, strict=True)
     ]
+
+
+def _after(
+    quantity: Quantity,
+    deviation: Spread | None,
+    other: Spread | None,
+    results: Results,
+    numbers: Numbers,
+) -> str:
+    """Return what follows a value: the deviation over seeds, and the other value."""
+    text = ""
+    if deviation and deviation.sd is not None:
+        text = f" {PLUS_MINUS} {numbers.text(quantity, deviation.sd)}"
+    if other is None:
+        return text
+    shown = numbers.text(quantity, other.mean)
+    return f"{text} to {shown}" if results.assumed == UPPER else f"{text} ({shown})"
 
 
 def as_csv(results: Results, numbers: Numbers, source: Mapping[str, str]) -> Iterator[Row]:
     """Yield a row per value; `group` and `query` are empty if it is over all queries."""
-    yield ["run", "group", "query", "measure", "value", "sd", *source]
+    more = [results.assumed] if results.assumed else []
+    yield ["run", "group", "query", "measure", "value", "sd", *more, *source]
     for name, scored in results.runs.items():
-        rows = [("", query, values) for query, values in scored.queries.items()]
-        rows += [(group, "", values) for group, values in scored.groups.items()]
-        for group, query, values in [*rows, ("", "", scored.total)]:
+        for group, query, values, others in _each_scope(scored, scored.assumed or NOTHING):
             for quantity, value in values.items():
                 shown = [quantity.name, _text(numbers.plain(quantity, value)), ""]
-                yield [name, group, query, *shown, *source.values()]
+                other = numbers.plain(quantity, others.get(quantity, math.nan))
+                yield [name, group, query, *shown, *(_text(other) for _ in more), *source.values()]
     for name, runs in results.seeds.items():
         for quantity in results.runs[runs[0]].total:
             cell = _eachjson(results, runs, quantity, numbers)
@@ -205,16 +274,17 @@ def as_json(results: Results, numbers: Numbers, source: Mapping[str, str]) -> di
     for name, scored in results.runs.items():
         if name in content:
             raise UsageError(f"{name}: this name is already in use in the JSON; write ./{name}")
-        content[name] = _object(scored.total, numbers)
-        if scored.groups:
-            content[name]["groups"] = {
-                group: {"n": len(results.groups[group]), **_object(values, numbers)}
-                for group, values in scored.groups.items()
-            }
-        if scored.queries:
-            content[name]["queries"] = {
-                query: _object(values, numbers) for query, values in scored.queries.items()
-            }
+        listed: dict[str, Any] = {}
+        other = scored.assumed or NOTHING
+        for group, query, *both in _each_scope(scored, other):
+            values = _object(results, both, numbers)
+            if query:
+                listed.setdefault("queries", {})[query] = values
+            elif group:
+                n = {"n": len(results.groups[group])}
+                listed.setdefault("groups", {})[group] = {**n, **values}
+            else:
+                content[name] = {**values, **listed}
     for name, runs in results.seeds.items():
         content[name] = {
             quantity.name: _eachjson(results, runs, quantity, numbers)
@@ -223,15 +293,23 @@ def as_json(results: Results, numbers: Numbers, source: Mapping[str, str]) -> di
     return content
 
 
-def _object(values: Values, numbers: Numbers) -> dict[str, Any]:
-    return {quantity.name: numbers.plain(quantity, value) for quantity, value in values.items()}
+def _object(results: Results, both: Sequence[Values], numbers: Numbers) -> dict[str, Any]:
+    """Return values by measure, and the other ones under their name."""
+    values, others = (
+        {quantity.name: numbers.plain(quantity, value) for quantity, value in of.items()}
+        for of in both
+    )
+    return {**values, results.assumed: others} if results.assumed else values
 
 
 def _eachjson(
     results: Results, runs: Sequence[str], quantity: Quantity, numbers: Numbers
 ) -> dict[str, float | None]:
     mean, sd = spread([results.runs[run].total[quantity] for run in runs])
+    others = [results.others[run].total.get(quantity, math.nan) for run in runs]
+    more = {results.assumed: numbers.plain(quantity, spread(others).mean)}
     return {
         "mean": numbers.plain(quantity, mean),
         "sd": None if sd is None else numbers.plain(quantity, sd),
+        **(more if results.assumed else {}),
     }

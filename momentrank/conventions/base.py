@@ -9,13 +9,14 @@ import numpy.typing as npt
 from momentrank import matching
 from momentrank.errors import UsageError
 from momentrank.matching import Trace, trace
-from momentrank.matching.aligned import AlignedRun, Params, align
+from momentrank.matching.aligned import AlignedRun, Params, Relevance, align, memoize
 from momentrank.measures.base import Measure
 from momentrank.measures.gain import GAINS
 from momentrank.measures.params import thresholds
 from momentrank.segments import Bools, Floats, Ints, Segments
 
-T = TypeVar("T")
+Assume = Callable[[Measure, AlignedRun, Params, Relevance], Floats]
+"""Returns the value of each query if its unjudged results are what is assumed."""
 
 
 class Convention:
@@ -45,6 +46,9 @@ class Convention:
     digits: ClassVar[int] = 4
     """The decimals that its source prints."""
 
+    bounded: ClassVar[bool] = False
+    """Whether it says what unjudged results could add; most scripts' truth is complete."""
+
     tasks: ClassVar[tuple[str, ...]] = ()
     """Tasks that may have their own lists in a submission; their cells begin with their names."""
 
@@ -73,23 +77,27 @@ class Convention:
         """Return which queries are scored, shape (queries,)."""
         return aligned.in_run | True
 
-    def values(self, measure: Measure, aligned: AlignedRun) -> Floats:
-        """Return the value of each query, shape (queries,); the mean over a range of thresholds."""
+    def values(self, measure: Measure, aligned: AlignedRun, assume: Assume | None = None) -> Floats:
+        """Return the value of each query, shape (queries,); the mean over a range of thresholds.
+
+        `assume` computes it from what unjudged results are assumed to be; None: not relevant.
+        """
+
+        def compute(params: Params) -> Floats:
+            if assume is None:
+                return self.compute(measure, aligned, params)
+            return assume(measure, aligned, params, _rate(aligned, params))
+
         params = measure.settings(self.changes)
         if not isinstance(spread := params.get("iou"), str):
-            return self.compute(measure, aligned, params)
-        each = [{**params, "iou": threshold} for threshold in thresholds(spread)]
-        mean: Floats = np.mean(
-            [self.compute(measure, aligned, settings) for settings in each], axis=0
-        )
+            return compute(params)
+        each = [compute({**params, "iou": threshold}) for threshold in thresholds(spread)]
+        mean: Floats = np.mean(each, axis=0)
         return mean
 
     def compute(self, measure: Measure, aligned: AlignedRun, params: Params) -> Floats:
         """Return the value of each query with every parameter given, shape (queries,)."""
-        read = ("match", "rel", "judged_only", *matching.READ[params["match"]])
-        key = tuple(params.get(name) for name in read)
-        relevance = memoize(aligned, key, lambda: matching.relevance(aligned, params))
-        return measure.per_query(aligned, relevance, params)
+        return measure.per_query(aligned, _rate(aligned, params), params)
 
     def trace(self, measure: Measure, aligned: AlignedRun) -> Trace:
         """Return what each result met, as the measure sees it."""
@@ -135,12 +143,10 @@ class Convention:
         return []
 
 
-def memoize(aligned: AlignedRun, key: object, make: Callable[[], T]) -> T:
-    """Return what `make` returns for an aligned run, cached under `key`."""
-    if key not in aligned.cache:
-        aligned.cache[key] = make()
-    value: T = aligned.cache[key]
-    return value
+def _rate(aligned: AlignedRun, params: Params) -> Relevance:
+    read = ("match", "rel", "judged_only", *matching.READ[params["match"]])
+    key = tuple(params.get(name) for name in read)
+    return memoize(aligned, key, lambda: matching.relevance(aligned, params))
 
 
 Times = TypeVar("Times", Floats, npt.NDArray[np.float32])

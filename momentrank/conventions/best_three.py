@@ -11,10 +11,10 @@ people marked several times. A query that the run lacks counts as 0.
 
 import numpy as np
 
-from momentrank.conventions.base import Benchmark, hull_iou, memoize, pair_times
+from momentrank.conventions.base import Benchmark, hull_iou, pair_times
 from momentrank.errors import UsageError
 from momentrank.matching import Trace, iou_with, nearest
-from momentrank.matching.aligned import AlignedRun, Params
+from momentrank.matching.aligned import AlignedRun, Params, memoize
 from momentrank.matching.aligned import ranks as count_up
 from momentrank.matching.models import FREE
 from momentrank.measures import R, mIoU

@@ -21,11 +21,11 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from momentrank.conventions.base import Benchmark, hull_iou, memoize, pair_times
+from momentrank.conventions.base import Benchmark, hull_iou, pair_times
 from momentrank.errors import UsageError
 from momentrank.formats.benchmarks.tvr import TASKS
 from momentrank.matching import Trace, nearest, overlapping
-from momentrank.matching.aligned import AlignedRun, Params, Relevance
+from momentrank.matching.aligned import AlignedRun, Params, Relevance, memoize
 from momentrank.measures import R, mIoU
 from momentrank.measures.base import Measure
 from momentrank.segments import Bools, Floats, Ints, Segments

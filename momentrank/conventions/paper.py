@@ -11,10 +11,10 @@
 
 import numpy as np
 
-from momentrank.conventions.base import Convention, memoize
+from momentrank.conventions.base import Convention
 from momentrank.errors import UsageError
 from momentrank.matching import Trace
-from momentrank.matching.aligned import AlignedRun, Params
+from momentrank.matching.aligned import AlignedRun, Params, memoize
 from momentrank.matching.models import FREE
 from momentrank.measures import nDCG
 from momentrank.measures.base import Measure
@@ -27,6 +27,7 @@ class Paper(Convention):
     name = "paper"
     source = "each measure's own paper"
     distinct = True
+    bounded = True
 
     def defaults(self) -> list[Measure]:
         """Return nDCG as TVR-Ranking's tables show it."""
@@ -53,6 +54,7 @@ class Spr(Paper):
 
     name = "spr"
     source = "the scorer published with SPR (arXiv 2501.05072)"
+    bounded = False  # a query counts only if something in it is relevant
     changes = {"dcg": "exp-log2", "strict": False}
     distinct = False
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from momentrank.conventions.base import Convention, memoize
+from momentrank.conventions.base import Convention
 from momentrank.conventions.sh_eval_models import (
     MODELS,
     POINTS,
@@ -24,7 +24,7 @@ from momentrank.conventions.sh_eval_models import (
 )
 from momentrank.errors import UsageError
 from momentrank.matching import Trace
-from momentrank.matching.aligned import AlignedRun, Params, Relevance, Truth, align
+from momentrank.matching.aligned import AlignedRun, Params, Relevance, Truth, align, memoize
 from momentrank.measures import (
     AP,
     Judged,

@@ -16,9 +16,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from momentrank.conventions.base import memoize
 from momentrank.conventions.grounding import RecallTable
-from momentrank.matching.aligned import AlignedRun, Relevance, Results
+from momentrank.matching.aligned import AlignedRun, Relevance, Results, memoize
 from momentrank.segments import Bools, Floats, Ints
 
 DEPTH = 10

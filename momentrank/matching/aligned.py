@@ -1,10 +1,10 @@
 """A run aligned with qrels, the input of every relevance model, and relevance, its output."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -12,10 +12,13 @@ from momentrank.ids import IdError, own_ids
 from momentrank.matching.timeline import Timeline, build_timeline
 from momentrank.segments import Bools, Floats, Ints, Numbers, Segments, iou
 
+T = TypeVar("T")
 Params = Mapping[str, Any]
 """A measure's parameters: `rel`, `match`, and those of the relevance model."""
 BLOCK = 2**21
 """Pairs of a result and a judged segment in memory at a time."""
+NO_VIDEO = 0
+"""The number of the video of results that can't be read."""
 
 
 class Truth(NamedTuple):
@@ -93,7 +96,7 @@ class AlignedRun:
     truth: Truth
     results: Results
     cache: dict[Any, Any] = field(default_factory=dict, compare=False)
-    """Relevance by model and parameters."""
+    """Relevance by model and parameters, and whatever else `memoize` keeps."""
 
     def select(self, rows: Bools) -> "AlignedRun":
         """Return the run with only some results; ranks are renumbered."""
@@ -198,9 +201,27 @@ class AlignedRun:
         query, rank = self.results.query, self.results.rank
         return Relevance(query, rank, gain, relevant, judged, self.totals(rel))
 
+    @property
+    def readable(self) -> Bools:
+        """Which results could be read, shape (results,)."""
+        has_video: Bools = self.results.video != NO_VIDEO
+        return has_video
+
     def totals(self, rel: int) -> Ints:
         """Return the number of relevant segments of each query."""
-        return np.bincount(self.truth.query[self.relevant(rel)], minlength=self.count)
+
+        def count() -> Ints:
+            return np.bincount(self.truth.query[self.relevant(rel)], minlength=self.count)
+
+        return memoize(self, ("totals", rel), count)
+
+
+def memoize(aligned: AlignedRun, key: object, make: Callable[[], T]) -> T:
+    """Return what `make` returns for an aligned run, cached under `key`."""
+    if key not in aligned.cache:
+        aligned.cache[key] = make()
+    value: T = aligned.cache[key]
+    return value
 
 
 def _expand(order: Ints, ranges: Ranges) -> Pairs:
@@ -244,7 +265,7 @@ def align(qrels: Segments, run: Segments, depth: int | None = None) -> AlignedRu
     numbers = np.fromiter((index.get(name, -1) for name in run.queries), np.int64, len(run.queries))
     query, rank = numbers[run.query], run.rank
     scored = (query >= 0) & (rank <= (depth or len(rank)))
-    videos = Numbers()
+    videos = Numbers([""])  # NO_VIDEO
     truth_video = videos.encode(qrels.video)
     video = videos.encode(list(compress(run.video, scored.tolist())))
     times = run.start[scored], run.end[scored]

@@ -25,7 +25,7 @@ From Aly et al. (2013), section 2:
 
 import numpy as np
 
-from momentrank.matching.aligned import AlignedRun, Params, Relevance, ranks
+from momentrank.matching.aligned import AlignedRun, Params, Relevance, memoize, ranks
 from momentrank.matching.timeline import Spans, Timeline, moments
 from momentrank.segments import Bools, Floats, Ints
 
@@ -123,14 +123,14 @@ def first_results(aligned: AlignedRun, length: float) -> Ints:
 
 def number_bins(aligned: AlignedRun, length: float) -> tuple[Ints, Ints]:
     """Return bin numbers of the judged segments and of the results."""
-    key = ("bins", length)
-    if key not in aligned.cache:
+
+    def number() -> tuple[Ints, Ints]:
         query_videos, starts = aligned.query_videos, (aligned.truth.start, aligned.results.start)
         bins = moments(np.concatenate(query_videos), np.floor(np.concatenate(starts) / length))
         numbers = np.unique(bins, return_inverse=True)[1]
-        aligned.cache[key] = numbers[: len(query_videos[0])], numbers[len(query_videos[0]) :]
-    pair: tuple[Ints, Ints] = aligned.cache[key]
-    return pair
+        return numbers[: len(query_videos[0])], numbers[len(query_videos[0]) :]
+
+    return memoize(aligned, ("bins", length), number)
 
 
 NONE = -1
@@ -148,6 +148,18 @@ def rate_tolerance(aligned: AlignedRun, params: Params) -> Relevance:
     hit[rows] &= fresh(aligned.timeline(relevant), query_video[rows], start[rows], tol)
     judged = meets(aligned, start + tol, aligned.relevant(0))
     return aligned.rate(hit.astype(np.float64), hit, judged, params["rel"])
+
+
+def find_fresh(aligned: AlignedRun, params: Params) -> Bools:
+    """Return which results would be relevant if people found something of its own in their window.
+
+    With `seen="relevant"` each: what is seen lies in judged segments, and no window of another
+    result shows what is found in this one.
+    """
+    if params["seen"] == "relevant":
+        return np.ones(len(aligned.results.query), dtype=bool)
+    line = aligned.timeline(aligned.relevant(0))
+    return _fresh_of_all(line, aligned.query_videos[1], aligned.results.start, params["tol"])
 
 
 def _fresh_of_all(_: Timeline, query_video: Ints, start: Floats, tol: float) -> Bools:

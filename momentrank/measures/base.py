@@ -21,7 +21,7 @@ from momentrank.measures.params import (
     Threshold,
     plain,
 )
-from momentrank.segments import Bools, Floats
+from momentrank.segments import Bools, Floats, Ints
 
 CUTOFF = "cutoff"
 """The parameter that `measure @ K` sets."""
@@ -49,6 +49,8 @@ class Measure:
     """Parameters that every output shows, set or not."""
     SUMMED: ClassVar[bool] = False
     """Whether the value over all queries is the sum, not the mean."""
+    BOUNDED: ClassVar[bool] = True
+    """Whether the value depends on whether unjudged results are relevant."""
 
     def __init_subclass__(cls) -> None:
         """Show the parameters in `help`."""
@@ -146,6 +148,33 @@ class Measure:
         """Return the value of each query, shape (queries,)."""
         raise NotImplementedError
 
+    def per_assignment(
+        self, aligned: AlignedRun, relevance: Relevance, params: Params, level: Floats
+    ) -> Floats:
+        """Return the value of each query if unjudged items had the levels `level` (items,).
+
+        That is 0 for all others. `relevance` may hold all queries several times, one after another.
+        """
+        return self.per_query(aligned, assign(relevance, params, level), params)
+
+    def highest(
+        self, aligned: AlignedRun, relevance: Relevance, params: Params, level: Floats
+    ) -> Floats:
+        """Return the highest value of each query over all levels of unjudged items up to `level`.
+
+        Here, all that count are relevant: none of them lowers the value.
+        """
+        return self.per_assignment(aligned, relevance, params, level)
+
+
+def assign(relevance: Relevance, params: Params, level: Floats) -> Relevance:
+    """Return relevance in which some items meet a segment of their own, of a level above 0."""
+    hit = level >= params["rel"]
+    gain = level if params["match"] == "iou" else hit.astype(np.float64)
+    total = relevance.total + np.bincount(relevance.query[hit], minlength=len(relevance.total))
+    relevant = relevance.relevant | hit
+    return relevance._replace(gain=relevance.gain + gain, relevant=relevant, total=total)
+
 
 def _shortest(value: object) -> object:
     """Return whole numbers as integers: 1.0 and 1 are the same value."""
@@ -196,6 +225,15 @@ def total(relevance: Relevance, values: Floats | Bools, cutoff: int | None = Non
     values = values if cutoff is None else np.where(relevance.rank <= cutoff, values, 0.0)
     sums = np.bincount(relevance.query, values, len(relevance.total))
     return sums.astype(np.float64, copy=False)
+
+
+def running(query: Ints, values: Floats | Bools) -> Floats:
+    """Return the sum of the values so far in the list of each query, shape (n,)."""
+    sums = np.cumsum(values, dtype=np.float64)
+    first = np.flatnonzero(np.diff(query, prepend=-1))
+    before = np.append(0.0, sums)[first]
+    so_far: Floats = sums - np.repeat(before, np.diff(first, append=len(query)))
+    return so_far
 
 
 def table(relevance: Relevance, cutoff: int) -> Floats:

@@ -21,6 +21,7 @@ class Count(Measure):
 
     MATCH = ""
     SUMMED = True
+    BOUNDED = False
 
 
 class Queries(Count):
@@ -108,6 +109,7 @@ class RelevantRetrieved(CountByModel):
     """Relevant results."""
 
     NAME = "NumRelRet"
+    BOUNDED = True
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         return total(relevance, relevance.relevant)

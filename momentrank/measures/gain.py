@@ -6,29 +6,41 @@ R@K,theta; MeanP, there AP@K,theta (appendix, equation 12); NCxIoU, its equation
 equation 5. mIoU is temporal grounding's.
 """
 
-from collections.abc import Callable
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from momentrank.matching.aligned import AlignedRun, Params, Relevance
+from momentrank.matching.aligned import (
+    BLOCK,
+    AlignedRun,
+    Params,
+    Relevance,
+    memoize,
+    ranks,
+)
 from momentrank.measures.base import (
     COMMON,
     MODEL_PARAMS,
     ByModel,
     Measure,
     MeasureError,
+    assign,
     share,
     table,
     total,
 )
 from momentrank.measures.params import CUTOFF, DEPTH, GAIN, IOU, NOT_STRICT, STRICT, Choice, Number
-from momentrank.segments import Floats
+from momentrank.segments import Floats, Ints
 
 GAINS: dict[str, Callable[[Floats], Floats]] = {
     "log2": lambda level: level,
     "exp-log2": lambda level: np.exp2(level) - 1,
 }
+
+
+TINY = 1e-14
+"""A ratio that is higher by less is the same."""
 
 
 class DiscountedGain(ByModel):
@@ -61,11 +73,103 @@ class NDCG(Measure):
     }
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
-        taken, ideal = (
-            _discounted(ranking, params["dcg"], params["cutoff"])
-            for ranking in (relevance, aligned.ideal)
-        )
+        how = params["dcg"], params["cutoff"]
+        ideal = memoize(aligned, ("ideal", *how), lambda: _discounted(aligned.ideal, *how))
+        return share(_discounted(relevance, *how), ideal)
+
+    def per_assignment(
+        self, aligned: AlignedRun, relevance: Relevance, params: Params, level: Floats
+    ) -> Floats:
+        taken = _discounted(assign(relevance, params, level), params["dcg"], params["cutoff"])
+        copies = len(relevance.total) // max(aligned.count, 1)
+        layers = _layers(aligned, params, level)
+        ideal = np.zeros(len(taken))
+        for floor, step, known in layers:
+            rows = relevance.query[level >= floor]
+            found = np.tile(known, copies) + np.bincount(rows, minlength=len(taken))
+            ideal += step * _ideal(found, params["cutoff"])
         return share(taken, ideal)
+
+    def highest(
+        self, aligned: AlignedRun, relevance: Relevance, params: Params, level: Floats
+    ) -> Floats:
+        """Return the highest value over all levels of the unjudged items.
+
+        A level is the sum of the steps up to it, so both DCGs are sums over layers, the segments
+        from a level up. In each the first n unjudged items are best. Whether DCG - value * ideal
+        DCG can be above 0 is decided for each layer on its own: more are never found at a higher
+        level. Its best choice has a higher value, until none has (Dinkelbach, 1967).
+        """
+        cutoff = params["cutoff"]
+        best = self.per_query(aligned, relevance, params)
+        taken = _discounted(relevance, params["dcg"], cutoff)
+        rows = np.flatnonzero(level)
+        listed, layers = relevance.query[rows], _layers(aligned, params, level)
+        unjudged = np.bincount(listed, minlength=aligned.count)
+        before = np.cumsum(unjudged) - unjudged
+        width = 1 + int(unjudged.max(initial=0))
+        size = max(1, BLOCK // (width * max(len(layers), 1)))
+        queries = np.flatnonzero(unjudged)
+        for first in range(0, len(queries), size):
+            block = queries[first : first + size]
+            own = rows[before[block[0]] :][: unjudged[block].sum()]
+            shown = np.zeros((len(block), width))
+            at = np.repeat(np.arange(len(block)), unjudged[block])
+            shown[at, ranks(relevance.query[own])] = 1.0 / np.log2(relevance.rank[own] + 1)
+            np.cumsum(shown, axis=1, out=shown)
+            more = np.arange(width)
+            costs = [(step, _ideal(known[block, None] + more, cutoff)) for _, step, known in layers]
+            best[block] = _highest_ratio(taken[block], best[block], shown, costs)
+        return best
+
+
+def _highest_ratio(
+    taken: Floats, value: Floats, shown: Floats, costs: Sequence[tuple[float, Floats]]
+) -> Floats:
+    """Return the highest (taken + sum of steps * shown) / (sum of steps * cost), shape (n,).
+
+    For each step, of a column of `shown` and of its table of costs, all of shape (n, columns).
+    `value` (n,) is the ratio of the first columns.
+    """
+    best, rows = value.copy(), np.arange(len(value))
+    while len(rows):
+        top, bottom, earned = taken[rows], np.zeros(len(rows)), shown[rows]
+        for step, cost in costs:
+            column = np.argmax(earned - best[rows, None] * cost[rows], axis=1)
+            top += step * shown[rows, column]
+            bottom += step * cost[rows, column]
+        ratio = share(top, bottom)
+        is_higher = ratio > best[rows] * (1 + TINY)
+        rows = rows[is_higher]
+        best[rows] = ratio[is_higher]
+    return np.minimum(best, 1.0)
+
+
+class Layer(NamedTuple):
+    """The segments from a level up: what it adds to the gain, and their number by query."""
+
+    floor: int
+    step: float
+    known: Ints
+
+
+def _layers(aligned: AlignedRun, params: Params, level: Floats) -> list[Layer]:
+    """Return the layers of the judged segments, one for each of their levels and of `level`."""
+    counts = np.bincount(np.concatenate([aligned.truth.level, level]).astype(np.int64))
+    levels = np.flatnonzero(counts[1:]) + 1
+    steps = np.diff(GAINS[params["dcg"]](levels.astype(np.float64)), prepend=0.0)
+    return [
+        Layer(floor, step, aligned.totals(floor))
+        for floor, step in zip(levels.tolist(), steps.tolist(), strict=True)
+    ]
+
+
+def _ideal(found: Ints, cutoff: int | None) -> Floats:
+    """Return the sum of the discounts of the first `found` ranks, of any shape."""
+    most = int(found.max(initial=0))
+    sums = np.append(0.0, np.cumsum(1.0 / np.log2(np.arange(2, most + 2))))
+    highest: Floats = sums[found if cutoff is None else np.minimum(found, cutoff)]
+    return highest
 
 
 def _discounted(relevance: Relevance, gain: str, cutoff: int | None) -> Floats:

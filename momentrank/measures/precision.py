@@ -5,7 +5,16 @@ from typing import ClassVar
 import numpy as np
 
 from momentrank.matching.aligned import AlignedRun, Params, Relevance, ranks
-from momentrank.measures.base import MODEL_PARAMS, WITH_UNJUDGED, ByModel, Measure, share, total
+from momentrank.measures.base import (
+    MODEL_PARAMS,
+    WITH_UNJUDGED,
+    ByModel,
+    Measure,
+    assign,
+    running,
+    share,
+    total,
+)
 from momentrank.measures.params import CUTOFF, DEPTH, REL, Choice
 from momentrank.segments import Bools, Floats
 
@@ -29,6 +38,7 @@ class JudgedShare(Precision):
     """The share of the first K results that match a judged segment of any level."""
 
     NAME = "Judged"
+    BOUNDED = False
     PARAMS: ClassVar = {"cutoff": CUTOFF, **WITH_UNJUDGED}
 
     def select(self, relevance: Relevance) -> Bools:
@@ -63,12 +73,30 @@ class AveragePrecision(ByModel):
     PARAMS: ClassVar = {"cutoff": DEPTH, **MODEL_PARAMS}
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
-        hits = relevance.relevant.astype(np.float64)
-        per_query = total(relevance, hits)
-        before = per_query.cumsum() - per_query
-        precision = (np.cumsum(hits) - before[relevance.query]) / relevance.rank
-        summed = total(relevance, precision * hits, params["cutoff"])
+        precision = running(relevance.query, relevance.relevant) / relevance.rank
+        summed = total(relevance, precision * relevance.relevant, params["cutoff"])
         return share(summed, relevance.total.astype(np.float64))
+
+    def highest(
+        self, aligned: AlignedRun, relevance: Relevance, params: Params, level: Floats
+    ) -> Floats:
+        """Return the highest value over all sets of relevant unjudged items.
+
+        Of as many items the best ranked ones give the most; more of them may give less. Each adds
+        its own precision, and 1 / rank to the precision at each relevant item below.
+        """
+        best = self.per_query(aligned, relevance, params)
+        depth = params["cutoff"] or len(level)
+        hit = relevance.relevant & (relevance.rank <= depth)
+        rows = np.flatnonzero(level >= params["rel"])
+        query, rank = relevance.query[rows], relevance.rank[rows]
+        above = running(relevance.query, hit / relevance.rank)[rows]
+        below = total(relevance, hit / relevance.rank)[query] - above
+        number = ranks(query)
+        added = (running(relevance.query, hit)[rows] + number) / rank + below
+        summed = (best * relevance.total)[query] + running(query, added)
+        np.maximum.at(best, query, summed / (relevance.total[query] + number))
+        return best
 
 
 class ReciprocalRank(ByModel):
@@ -119,6 +147,13 @@ class VideoHitRate(Measure):
         values = np.zeros(aligned.count)
         values[query[hit & (ranks(query) <= params["cutoff"])]] = 1.0
         return values
+
+    def per_assignment(
+        self, aligned: AlignedRun, relevance: Relevance, params: Params, level: Floats
+    ) -> Floats:
+        """Return the value of each query; the items are videos."""
+        hits = total(relevance, assign(relevance, params, level).relevant, params["cutoff"])
+        return np.minimum(hits, 1.0)
 
 
 VR = VideoHitRate()

@@ -8,7 +8,7 @@ from momentrank.meta.noise import COPIES, draw_moments
 from momentrank.meta.systems import Systems
 from momentrank.meta.votes import NO_LEVEL, Judgments, draw_levels
 from momentrank.segments import Segments
-from momentrank.significance import SEED
+from momentrank.significance import SEED, Band, Bands
 
 
 class Noise(NamedTuple):
@@ -38,27 +38,12 @@ class Noise(NamedTuple):
         return f"{' and '.join(kinds)}, {self.copies} noisy truths, seed {self.seed}"
 
 
-class Band(NamedTuple):
-    """The bounds of a difference under label noise.
-
-    They need not enclose the difference itself: noise also shifts it, since it costs more where a
-    run was close.
-    """
-
-    low: float
-    high: float
-
-    def can_turn(self, difference: float) -> bool:
-        """Tell whether a difference may lose its sign: it is within label noise."""
-        return difference * self.low <= 0 or difference * self.high <= 0
-
-
-Bands = dict[tuple[str, str, str], Band]
-"""By measure and two runs: of the second's mean minus the first's."""
-
-
 def measure_bands(systems: Systems, noise: Noise, confidence: float) -> Bands:
-    """Return the band of every ordered pair of runs, of `confidence` of the noisy truths."""
+    """Return the band of every ordered pair of runs, of `confidence` of the noisy truths.
+
+    It need not enclose the difference itself: noise also shifts it, since it costs more where a run
+    was close.
+    """
     qrels = systems.evaluator.qrels
     means = systems.score_copies(lambda copy: noise.change(qrels, copy), noise.copies)
     tail = (1 - confidence) / 2

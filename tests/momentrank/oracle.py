@@ -45,6 +45,7 @@ class Result(NamedTuple):
 Params = dict[str, Any]
 Qrels = dict[str, list[Judged]]
 Run = dict[str, list[Result]]
+Rates = list[dict[int, float]]
 
 
 # ------------------------------------------------------------------------------ two segments
@@ -870,6 +871,124 @@ def mean(name: str, params: Params, qrels: Qrels, run: Run, convention: str = "p
         total += value
     is_sum = name.startswith("Num") or (name in COUNTS and convention != "sh-eval")
     return total if is_sum or not values else total / len(values)
+
+
+# ------------------------------------------------------------------------- unjudged results
+
+BOUNDED = set(MEASURES) - set(COUNTS) - {"Judged", "MAiSP"} | {"NumRelRet"}
+
+
+def assignable(match: str, params: Params, qrels: list[Judged], results: list[Result]) -> list[int]:
+    """Return the unjudged results that could be relevant; of a bin or a video, the first one.
+
+    By tolerance with seen='all', a window that meets an earlier one is never relevant.
+    """
+    if match in {"bin", "video"}:
+        places: list[Any] = [item_of(match, params, result) for result in results]
+        known = {item_of(match, params, segment) for segment in qrels}
+        return [n for n, at in enumerate(places) if at not in known and at not in places[:n]]
+    if match == "maxiou":
+        judged = [any(iou(result, segment) > 0 for segment in qrels) for result in results]
+    else:
+        judged = [is_judged for _, is_judged in BINARY[match](params, qrels, results)]
+    rows = []
+    for n, result in enumerate(results):
+        able = result.start < result.end or (match == "iou" and params["iou"] == 0)
+        if match == "tol":
+            tol = params.get("tol", 15)
+            able = params.get("seen") == "relevant" or not any(
+                meets(result.start, result.start + tol, other.start, other.start + tol)
+                for other in results[:n]
+                if other.video == result.video
+            )
+        if able and not judged[n]:
+            rows.append(n)
+    return rows
+
+
+def item_of(match: str, params: Params, segment: Judged | Result) -> Any:
+    """Return the bin or the video of a segment."""
+    return bin_of(params, segment) if match == "bin" else segment.video
+
+
+def with_levels(
+    match: str,
+    params: Params,
+    qrels: list[Judged],
+    results: list[Result],
+    levels: dict[int, int],
+) -> tuple[list[Judged], list[Result]]:
+    """Return qrels with a segment for each result of `levels`, which no other result meets.
+
+    It gets a video of its own, with its result; where others of the video count (a bin, windows
+    seen, the video itself), they stay there.
+    """
+    judged, ranking = list(qrels), list(results)
+    for n, level in levels.items():
+        video, start, end = results[n]
+        if match in {"iou", "maxiou", "overlap"} or params.get("seen") == "relevant":
+            video = f"unjudged {n}"
+            ranking[n] = Result(video, start, end)
+        if match == "tol":
+            end = start + params.get("tol", 15)
+        judged.append(Judged(video, start, end, level))
+    return judged, ranking
+
+
+def each_assignment(
+    name: str,
+    params: Params,
+    qrels: list[Judged],
+    results: list[Result],
+    levels: Sequence[int],
+    depth: float = math.inf,
+) -> Iterator[tuple[dict[int, int], float]]:
+    """Yield all assignments of levels to unjudged results, each with the measure recomputed.
+
+    `depth` leaves out those after so many results, bins or videos.
+    """
+    match = "video" if name == "VR" else params.get("match", MODELS[name][0])
+    rows = assignable(match, params, qrels, results)
+    if match in {"bin", "video"}:
+        places = [item_of(match, params, result) for result in results]
+        rows = [n for n in rows if len(set(places[:n])) < depth]
+    else:
+        rows = [n for n in rows if n < depth]
+    for assignment in itertools.product(levels, repeat=len(rows)):
+        chosen = dict(zip(rows, assignment, strict=True))
+        found = {n: level for n, level in chosen.items() if level}
+        yield chosen, MEASURES[name](params, *with_levels(match, params, qrels, results, found))
+
+
+def score_unjudged(
+    name: str, params: Params, qrels: Qrels, run: Run, convention: str, rates: Rates | None = None
+) -> dict[str, float]:
+    """Return each query's highest value over all assignments or, with `rates`, the expected one.
+
+    Rates are the probability of each level at each rank from 1; what is below the cutoff stays.
+    """
+    top = max([params.get("rel", 1), *(s.level for rows in qrels.values() for s in rows)])
+    levels = range(1 + (max(max(rate) for rate in rates) if rates else top))
+    if convention == "tvr-ranking" and params.get("match", MODELS[name][0]) == "iou":
+        params = {"dcg": "exp-log2", "strict": True} | params
+    values = {}
+    for query in scored_queries(qrels, run, convention):
+        each = []
+        for threshold in RANGES.get(params.get("iou"), [params.get("iou")]):
+            own = params if "iou" not in params else params | {"iou": threshold}
+            listed = qrels[query], run.get(query, []), levels
+            if rates is None:
+                each.append(max(value for _, value in each_assignment(name, own, *listed)))
+            else:
+                depth = 1 if name == "mIoU" else params.get("cutoff", math.inf)
+                found = each_assignment(name, own, *listed, depth)
+                chances = (
+                    (math.prod(rates[n].get(level, 0.0) for n, level in chosen.items()), value)
+                    for chosen, value in found
+                )
+                each.append(sum(chance * value for chance, value in chances))
+        values[query] = sum(each) / len(each)
+    return values
 
 
 # ------------------------------------------------------------------------------ random cases

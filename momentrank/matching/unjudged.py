@@ -1,0 +1,67 @@
+"""Unjudged results: which of them people could have found relevant, had they seen them.
+
+A result is unjudged if the relevance model matches it to no judged segment: what `Judged` does not
+count, and `judged_only` removes. Had people judged it, it would be a segment of its own: it meets
+that one, no other result does, and what others meet stays. So two results that overlap are two
+segments: segments of a collection often overlap. For `bin` the item is the bin, for `video` the
+video.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from momentrank.matching import models
+from momentrank.matching.aligned import AlignedRun, Params, Relevance, ranks
+from momentrank.segments import Bools, Ints
+
+
+class Items(NamedTuple):
+    """The items of all lists, and which are unjudged and may be relevant, shape (items,).
+
+    `place` (items,) is the rank of the result, or of the first one of a bin or a video.
+    """
+
+    relevance: Relevance
+    unjudged: Bools
+    place: Ints
+
+    def select(self, rows: Bools) -> "Items":
+        """Return some of the items."""
+        some = Relevance._make(
+            [*(column[rows] for column in self.relevance[:-1]), self.relevance.total]
+        )
+        return Items(some, self.unjudged[rows], self.place[rows])
+
+
+def find_unjudged(aligned: AlignedRun, params: Params, rated: Relevance) -> Items:
+    """Return the items of a relevance model, which `rated` them, with those that are unjudged.
+
+    Not among them: results that can't be read; and those that would not be relevant whatever people
+    said, since they are empty, or since `tol` requires what was not seen before.
+    """
+    match, results = params["match"], aligned.results
+    if match == "video":
+        return _videos(aligned, params["rel"])
+    if match == "bin":
+        rows = models.first_results(aligned, params["bin"])
+        return Items(rated, ~rated.judged & aligned.readable[rows], results.rank[rows])
+    is_open = ~rated.judged & aligned.readable
+    if match == "tol":
+        return Items(rated, is_open & models.find_fresh(aligned, params), results.rank)
+    iou = np.where(results.start < results.end, 1.0, 0.0)  # with a segment of the same times
+    reaches = iou > 0
+    if match == "iou" or params.get("iou"):
+        reaches = iou > params["iou"] if params["strict"] else iou >= params["iou"]
+    return Items(rated, is_open & reaches, results.rank)
+
+
+def _videos(aligned: AlignedRun, rel: int) -> Items:
+    judged, retrieved = aligned.query_videos
+    rows = np.sort(np.unique(retrieved, return_index=True)[1])
+    found, first = np.unique(judged[aligned.relevant(rel)], return_index=True)
+    total = np.bincount(aligned.truth.query[aligned.relevant(rel)][first], minlength=aligned.count)
+    hit, known = np.isin(retrieved[rows], found), np.isin(retrieved[rows], judged)
+    query = aligned.results.query[rows]
+    rated = Relevance(query, ranks(query), hit.astype(np.float64), hit, known, total)
+    return Items(rated, ~known & aligned.readable[rows], aligned.results.rank[rows])

@@ -1,0 +1,244 @@
+"""What unjudged results count as: at best, or by an audit's rates (docs/scoring.md).
+
+`find_best` gives a measure's upper bound, the highest value over all levels of the unjudged
+results. `Rates` gives the expected one, from the probability of each level by rank; results are
+independent of each other. Up to `DRAWS` combinations of a query's levels are all weighed; of more,
+as many are drawn, each level of a result as often as it should be (Latin hypercube sampling: McKay,
+Beckman and Conover, 1979).
+"""
+
+import csv
+import io
+import math
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple, Union
+
+import numpy as np
+
+from momentrank.errors import UsageError
+from momentrank.formats.source import FormatError, Location, read_source
+from momentrank.matching.aligned import BLOCK, AlignedRun, Params, Relevance, ranks
+from momentrank.matching.unjudged import Items, find_unjudged
+from momentrank.measures import MAiSP
+from momentrank.measures.base import Measure
+from momentrank.segments import MOST_LEVEL, Floats, Ints
+
+BOUNDS = "bounds"
+"""What asks for the upper bound; anything else is a table of rates."""
+DRAWS, SEED = 256, 2024
+CLOSE = 1e-9
+"""Shares whose sum is this near to 1 sum to 1."""
+
+Find = Callable[[Measure, AlignedRun, Params, Relevance], Floats]
+"""Returns the value of each query if unjudged results count as what is assumed."""
+Unjudged = Union[str, Path, "Rates", Iterable[Sequence[float | None]]]
+"""`BOUNDS`; or rates, the path of their table, or its rows."""
+
+
+def read_unjudged(unjudged: Unjudged) -> Find:
+    """Return what computes the values if unjudged results count as asked.
+
+    Raises:
+        UsageError: rates are not valid.
+        FormatError: their file is malformed.
+    """
+    if isinstance(unjudged, str | Path):
+        return find_best if str(unjudged) == BOUNDS else Rates.read(Path(unjudged))
+    return unjudged if isinstance(unjudged, Rates) else Rates(unjudged)
+
+
+def check_measure(measure: Measure, params: Params) -> bool:
+    """Tell whether a measure depends on what is unjudged.
+
+    Raises:
+        UsageError: it does, but has no bounds.
+    """
+    if measure.NAME == MAiSP.NAME:
+        raise UsageError(f"{measure!r} is over seconds, not results: it has no bounds")
+    if params["judged_only"]:
+        other = measure(judged_only=False)
+        raise UsageError(f"{measure!r} removes unjudged results: name {other!r} for its bounds")
+    return measure.BOUNDED
+
+
+def _find(measure: Measure, aligned: AlignedRun, params: Params, relevance: Relevance) -> Items:
+    """Return the items that count: those below the cutoff do not."""
+    items = find_unjudged(aligned, params, relevance)
+    depth = 1 if measure.depth() == 1 else params.get("cutoff")
+    return items if depth is None else items.select(items.relevance.rank <= depth)
+
+
+def find_best(
+    measure: Measure, aligned: AlignedRun, params: Params, relevance: Relevance
+) -> Floats:
+    """Return the highest value of each query over all levels, from 0 to the highest of the qrels.
+
+    If that is not relevant for the measure, to the lowest relevant one.
+    """
+    items = _find(measure, aligned, params, relevance)
+    top = max(float(params["rel"]), aligned.truth.level.max(initial=0.0))
+    return measure.highest(aligned, items.relevance, params, np.where(items.unjudged, top, 0.0))
+
+
+class Rate(NamedTuple):
+    """The share of the unjudged results at some ranks that have a level; None: to the end."""
+
+    rank_low: int
+    rank_high: int | None
+    level: int
+    share: float
+
+    @property
+    def fault(self) -> str | None:
+        """What is wrong with it, if anything is."""
+        low, high, level, share = self
+        if low % 1 or low < 1 or (high is not None and (high % 1 or high < low)):
+            return "rank_low and rank_high must be whole numbers from 1 up, in this order"
+        if level % 1 or not 0 <= level <= MOST_LEVEL:
+            return f"the level must be 0, 1, 2, ... {MOST_LEVEL}"
+        return None if 0 <= share <= 1 else "the share must be a number from 0 to 1"
+
+
+class Rates:
+    """The probability of each level by rank; level 0 has what the others of its ranks leave."""
+
+    def __init__(self, rates: Iterable[Sequence[float | None]], name: str = "rates") -> None:
+        """Take the rows of a table.
+
+        Raises:
+            UsageError: a row is not valid, or some contradict each other.
+        """
+        self.name = name
+        rows = [Rate(*rate) for rate in rates]  # type: ignore[arg-type]  # (`fault` checks them)
+        if wrong := next((row for row in rows if row.fault), None):
+            raise UsageError(f"{name}: {tuple(wrong)}: {wrong.fault}")
+        self.levels = sorted({0, *(row.level for row in rows)})
+        ranges: dict[tuple[int, float], Floats] = {}
+        for low, high, level, share in rows:
+            shares = ranges.setdefault((low, high or math.inf), np.full(len(self.levels), np.nan))
+            if not np.isnan(shares[self.levels.index(level)]):
+                raise UsageError(f"{name}: level {level} appears twice from rank {low}")
+            shares[self.levels.index(level)] = share
+        self.ranges = np.array(sorted(ranges), dtype=np.float64).reshape(-1, 2)
+        self.shares = np.array(
+            [self._complete(low, ranges[low, high]) for low, high in sorted(ranges)]
+        )
+        overlaps = np.flatnonzero(self.ranges[1:, 0] <= self.ranges[:-1, 1])
+        if len(overlaps):
+            raise UsageError(f"{name}: rank {self.ranges[overlaps[0] + 1, 0]:g} is in two ranges")
+
+    def _complete(self, low: int, shares: Floats) -> Floats:
+        rest = 1.0 - np.nansum(shares[1:])
+        if rest < -CLOSE or abs(np.nan_to_num(shares[0], nan=rest) - rest) > CLOSE:
+            raise UsageError(f"{self.name}: the shares from rank {low} do not sum to 1")
+        completed: Floats = np.nan_to_num(np.append(max(rest, 0.0), shares[1:]))
+        return completed
+
+    @classmethod
+    def read(cls, path: Path) -> "Rates":
+        """Read a CSV file `rank_low,rank_high,level,share`; other columns are ignored.
+
+        Raises:
+            FormatError: it is malformed, with its line.
+            UsageError: some rows contradict each other.
+        """
+        reader = csv.DictReader(io.StringIO(read_source(path).text), strict=True)
+        try:
+            if missing := [name for name in Rate._fields if name not in (reader.fieldnames or [])]:
+                columns = ",".join(Rate._fields)
+                raise FormatError(f"{path}: no column {missing[0]!r}: rates have {columns}")
+            rows = [_parse(Location(path, reader.line_num), row) for row in reader]
+        except csv.Error as exc:
+            raise Location(path, reader.line_num).error(str(exc)) from exc
+        if not rows:
+            raise FormatError(f"{path}: there are no rates")
+        return cls(rows, str(path))
+
+    def of(self, rank: Ints) -> Floats:
+        """Return the probability of each of `levels` at each rank, shape (n, levels).
+
+        Raises:
+            UsageError: a rank is in no range.
+        """
+        low, high = np.append([[0.0, 0.0]], self.ranges, axis=0).T
+        at = np.searchsorted(low, rank, side="right") - 1
+        outside = rank > high[at]
+        if outside.any():
+            raise UsageError(
+                f"{self.name}: no rate for rank {rank[outside].min()}, where a result is unjudged"
+                " (an empty rank_high means all ranks below)"
+            )
+        shares: Floats = self.shares.reshape(-1, len(self.levels))[at - 1]
+        return shares
+
+    def __call__(
+        self, measure: Measure, aligned: AlignedRun, params: Params, relevance: Relevance
+    ) -> Floats:
+        """Return the expected value of each query."""
+        items = _find(measure, aligned, params, relevance)
+        combinations = Combinations(self, items, aligned.count)
+        rows = max(1, len(items.place), aligned.count * (params.get("cutoff") or 1))
+        at_once = max(1, BLOCK // rows)
+        values = np.zeros(aligned.count)
+        for first in range(0, DRAWS, at_once):
+            level, weight = combinations.choose(np.arange(first, min(first + at_once, DRAWS)))
+            copies = _stack(items.relevance, len(weight))
+            each = measure.per_assignment(aligned, copies, params, level.ravel())
+            values += (weight * each.reshape(weight.shape)).sum(axis=0)
+        return values
+
+
+def _parse(location: Location, row: dict[str, str]) -> Rate:
+    try:
+        low, high, level, share = (row[name] for name in Rate._fields)
+        rate = Rate(int(low), int(high) if high else None, int(level), float(share))
+    except (ValueError, TypeError) as exc:
+        fields = ", ".join(Rate._fields)
+        raise location.error(f"{fields} must be whole numbers and a share") from exc
+    if rate.fault:
+        raise location.error(rate.fault)
+    return rate
+
+
+class Combinations:
+    """Levels of all unjudged items: every combination of those of a query, or draws of them."""
+
+    def __init__(self, rates: Rates, items: Items, queries: int) -> None:
+        """Take the items of `queries` queries."""
+        self.rows, self.items = np.flatnonzero(items.unjudged), len(items.place)
+        self.query = items.relevance.query[self.rows]
+        self.levels = np.array(rates.levels, dtype=np.float64)
+        self.shares = rates.of(items.place[self.rows])
+        unjudged, base = np.bincount(self.query, minlength=queries), len(self.levels)
+        most = int(math.log(DRAWS) / math.log(base) + CLOSE) if base > 1 else len(self.rows)
+        self.few = unjudged <= most
+        self.sizes = base ** np.minimum(unjudged, most)
+        number = np.where(self.few[self.query], ranks(self.query) - 1, 0)
+        self.divisor = base**number
+        rng = np.random.default_rng(SEED)
+        # An odd factor permutes the numbers of draws: DRAWS is a power of 2.
+        self.factor = 2 * rng.integers(0, DRAWS // 2, len(self.rows)) + 1
+        self.shift = DRAWS * rng.random(len(self.rows))
+
+    def choose(self, numbers: Ints) -> tuple[Floats, Floats]:
+        """Return combinations by number: levels (n, items), and weights (n, queries)."""
+        number, few = numbers[:, None], self.few[self.query]
+        uniform = (self.factor * number + self.shift) % DRAWS / DRAWS
+        drawn: Ints = np.zeros(uniform.shape, dtype=np.int64)
+        for below in np.cumsum(self.shares, axis=1)[:, :-1].T:
+            drawn += uniform >= below
+        chosen = np.where(few, number // self.divisor % len(self.levels), drawn)
+        level = np.zeros((len(numbers), self.items))
+        level[:, self.rows] = self.levels[chosen]
+        weight = np.where(self.few, np.where(number < self.sizes, 1.0, 0.0), 1.0 / DRAWS)
+        share = np.where(few, self.shares[np.arange(len(few)), chosen], 1.0)
+        np.multiply.at(weight, (np.arange(len(numbers))[:, None], self.query), share)
+        return level, weight
+
+
+def _stack(relevance: Relevance, copies: int) -> Relevance:
+    """Return relevance several times, the queries of each copy by their own numbers."""
+    stacked = Relevance._make(np.tile(column, copies) for column in relevance)
+    shift = np.repeat(np.arange(copies) * len(relevance.total), len(relevance.query))
+    return stacked._replace(query=stacked.query + shift)
