@@ -15,7 +15,7 @@ are empty files.
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ import pandas as pd
 from momentrank.formats import read_qrels
 from momentrank.formats.write import write_run
 from momentrank.functions import evaluator
+from momentrank.meta.boundaries import measure_boundary_noise
 from momentrank.segments import Segments, build_run
 from pipeline.core import captions, cli, files, rng, tables
 from pipeline.core.params import load
@@ -33,8 +34,9 @@ RUNS = tables.WORK / "runs"
 QRELS = Path("datasets/release/qrels")
 THRESHOLDS, CUTOFFS = (0.3, 0.5, 0.7), (10, 20, 40)
 DEPTH = max(CUTOFFS)
+GAINS = tuple(f"nDCG(iou={iou})@{cutoff}" for cutoff in CUTOFFS for iou in THRESHOLDS)
 MEASURES = (
-    *(f"nDCG(iou={iou})@{cutoff}" for cutoff in CUTOFFS for iou in THRESHOLDS),
+    *GAINS,
     *(f"R(iou={iou},strict=True)@{cutoff}" for cutoff in CUTOFFS for iou in THRESHOLDS),
     *(f"AxIoU@{cutoff}" for cutoff in CUTOFFS),
 )
@@ -118,16 +120,31 @@ def read_judged(path: Path) -> pd.DataFrame:
     return pd.DataFrame(columns=["query_id", *SEGMENT, "level"]) if empty else read_qrels(path)
 
 
-def scores(runs: Mapping[str, pd.DataFrame], qrels: pd.DataFrame) -> dict[str, Scores | None]:
-    """Return every measure of every run; None if nothing is judged."""
+def scores(
+    runs: Mapping[str, pd.DataFrame],
+    qrels: pd.DataFrame,
+    measures: Iterable[str] = MEASURES,
+    unjudged: Literal["bounds"] | None = None,
+) -> dict[str, Scores | None]:
+    """Return measures of every run, or their upper bounds; None if nothing is judged."""
     if qrels.empty:
         return dict.fromkeys(runs)
-    scorer = evaluator(MEASURES, qrels)
+    scorer = evaluator(measures, qrels)
     result: dict[str, Scores | None] = {}
     for name, run in runs.items():
-        means = scorer.calc_aggregate({"": segments(run)})
+        means = scorer.calc_aggregate({"": segments(run)}, unjudged)
         result[name] = {repr(measure): round(value, 6) for measure, value in means.items()}
     return result
+
+
+def calc_boundary_noise(
+    runs: Mapping[str, pd.DataFrame], qrels: pd.DataFrame
+) -> list[dict[str, Any]]:
+    """Return what boundaries of other people would do to each run (`BoundaryNoise`)."""
+    if qrels.empty:
+        return []
+    lists = {name: {"": segments(run)} for name, run in runs.items()}
+    return [noise._asdict() for noise in measure_boundary_noise(evaluator(GAINS, qrels), lists)]
 
 
 def segments(run: pd.DataFrame) -> Segments:
@@ -172,6 +189,8 @@ def main() -> None:
             "judged_queries": qrels["query_id"].nunique(),
             "with_a_relevant_moment": qrels.loc[qrels["level"] > 0, "query_id"].nunique(),
             "runs": scores(runs, qrels),
+            "upper": scores(runs, qrels, GAINS, "bounds"),
+            "boundary_noise": calc_boundary_noise(runs, qrels),
         }
     cli.write_metrics("reference_runs", metrics)
     counts = ", ".join(f"{of_split['judged_queries']} {name}" for name, of_split in metrics.items())

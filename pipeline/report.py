@@ -92,6 +92,7 @@ def build_page(sources: Sources, data: ReportData, params: Params) -> Page:
             **calibration.grids(sources.metrics["calibration"]),
             "wide": runs.wide,
             "narrow": runs.narrow,
+            "bounds": runs.bounds,
             "cost": [cost(sources)],
         },
     )
@@ -116,6 +117,7 @@ def report_page(sources: Sources, data: ReportData, page: Page) -> str:
         figures=page.figures,
         grids=page.grids,
         alike_text=scores.alike_text(sources.metrics["agreement"]["similarity_1"]),
+        boundaries_text=scores.describe_boundary_noise(sources.metrics["reference_runs"]),
         machine_verdicts=calibration.list_verdicts(sources.metrics["calibration"]),
         machine_texts=calibration.describe(sources.metrics["calibration"]),
     )

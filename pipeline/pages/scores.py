@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from momentrank.meta.boundaries import BoundaryNoise, describe
 from pipeline.pages.html_tables import Cell, Grid, count, decimal, percent
 from pipeline.pages.report_inputs import Metrics
 
@@ -37,6 +38,13 @@ SELECTION = (
     " pair."
 )
 BY_IOU = ("nDCG", "R")
+BOUNDED = {f"nDCG(iou=0.5)@{cutoff}": cutoff for cutoff in (10, 20, 40)}
+NOISY = ("captions", "ideal")
+BOUNDS = (
+    "The lower bound is the score of the table above: what nobody judged counts as not relevant. At"
+    " the upper bound it is as good as the measure allows. Judging the rest could swap two runs"
+    " whose bounds overlap."
+)
 DISTANCES = ("nominal", "ordinal", "interval")
 
 
@@ -111,17 +119,37 @@ def table(by_split: Metrics) -> pd.DataFrame:
 
 
 class ScoreGrids(NamedTuple):
-    """Tables of scores: by IoU and cutoff, and by cutoff alone."""
+    """Tables of scores: by IoU and cutoff, by cutoff alone, and their bounds."""
 
     wide: list[Grid]
     narrow: list[Grid]
+    bounds: list[Grid]
 
 
 def score_grids(scores: Metrics) -> ScoreGrids:
     """Return a table for each split and family of measures; none if nothing was scored."""
     scored = [split for split in SPLITS if scores[split]["runs"]["ideal"]]
     wide = [_grid(split, name, scores[split]) for name in BY_IOU for split in scored]
-    return ScoreGrids(wide, [_grid(split, "AxIoU", scores[split]) for split in scored])
+    narrow = [_grid(split, "AxIoU", scores[split]) for split in scored]
+    return ScoreGrids(wide, narrow, [_bounds_grid(split, scores[split]) for split in scored])
+
+
+def describe_boundary_noise(scores: Metrics) -> str:
+    """Return what other people's boundaries would do to runs, as a sentence; "" if unknown."""
+    noise = [each for split in SPLITS for each in scores[split]["boundary_noise"]]
+    shown = [BoundaryNoise(**each) for each in noise if each["run"] in NOISY][: len(NOISY)]
+    return f"Boundaries are people\u2019s too: {describe(shown)}." if shown else ""
+
+
+def _bounds_grid(split: str, scores: Metrics) -> Grid:
+    """Return what each run scores if unjudged results are not relevant, and at best."""
+    rows: list[list[Cell]] = []
+    for run, title in RUNS.items():
+        low, high = scores["runs"][run], scores["upper"][run]
+        rows.append([title, *(f"{low[name]:.3f} to {high[name]:.3f}" for name in BOUNDED)])
+    head = ("Run", *(f"First {cutoff}" for cutoff in BOUNDED.values()))
+    title = f"Bounds of nDCG, {SPLITS[split]} ({scores['judged_queries']:,} queries, IoU 0.5)"
+    return Grid(title, head, rows, BOUNDS)
 
 
 def _grid(split: str, family: str, scores: Any) -> Grid:  # noqa: ANN401  (JSON)

@@ -94,6 +94,20 @@ def test_the_ideal_run_scores_1_and_jitter_costs():
     assert reference_runs.scores(runs, QRELS.iloc[:0]) == {"ideal": None, "jittered": None}
 
 
+def test_what_nobody_judged_and_where_others_would_cut_are_told():
+    exact = reference_runs.ideal(QRELS)
+    elsewhere = exact.assign(video_id="somewhere else")
+    runs = {"ideal": exact, "other": elsewhere}
+    low = reference_runs.scores(runs, QRELS, reference_runs.GAINS)
+    high = reference_runs.scores(runs, QRELS, reference_runs.GAINS, "bounds")
+    assert low["ideal"] == high["ideal"]  # all of it is judged
+    name = "nDCG(iou=0.5)@20"
+    assert low["other"][name] == 0 < high["other"][name]
+    noise = {each["run"]: each for each in reference_runs.calc_boundary_noise(runs, QRELS)}
+    assert noise["ideal"]["noisy"] < noise["ideal"]["value"] == 1.0
+    assert reference_runs.calc_boundary_noise(runs, QRELS.iloc[:0]) == []
+
+
 def test_tags_say_what_a_run_is():
     tags = reference_runs.tags(PARAMS)
     assert "reads-captions" in tags["captions"]

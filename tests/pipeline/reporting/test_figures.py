@@ -412,3 +412,8 @@ def test_scores_stand_under_their_cutoff_and_iou(inputs):
     named = [jittered[f"nDCG(iou={iou})@{k}"] for k in (10, 20, 40) for iou in (0.3, 0.5, 0.7)]
     assert list(grid.rows[3][1:]) == [f"{value:.3f}" for value in named]
     assert list(own.narrow[0].head) == ["Run", "First 10", "First 20", "First 40"]
+    of_split = inputs.metrics["reference_runs"]["val"]
+    for run, row in zip(scores.RUNS, own.bounds[1].rows, strict=True):
+        low, high = (of_split[kind][run]["nDCG(iou=0.5)@10"] for kind in ("runs", "upper"))
+        assert row[1] == f"{low:.3f} to {high:.3f}"
+        assert low <= high
