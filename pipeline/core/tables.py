@@ -172,8 +172,9 @@ AUDIT_STRATA = _table(
 """For the random pairs of an audit that was drawn by a machine's levels: the stratum, and how many
 moments of the query are in it."""
 TOPUP = _table(CAMPAIGN / "topup.csv", _PAIR, f"{_RANKED} origin")
-MACHINE_POOL = _table(WORK / "machine_pool.parquet", _PAIR, _RANKED)
-"""Moments below the candidates, `judge.pool_top` per query: no person ever sees them."""
+NEIGHBOURS = _table(WORK / "neighbours.parquet", _PAIR, _RANKED)
+"""The `candidates.depth` best moments of each judged query: those that the candidates are taken
+from, and that an audit asks about. Below the candidates, a machine judges `judge.pool_top`."""
 MACHINE_JUDGMENTS = replace(
     _table(
         WORK / "machine_judgments.parquet",

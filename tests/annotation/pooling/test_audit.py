@@ -195,7 +195,7 @@ def folder(tmp_path, monkeypatch, repository):
     vectors = unit_on_grid(np.random.default_rng(1).standard_normal((len(distinct), 8)))
     store.finish(keys, [(keys, vectors)])
     pool = (queries[:QUERIES], captions.merge(moments), embeddings.Embeddings.open())
-    tables.CANDIDATES.write(candidates(rank(*pool, 10), Candidates(batch=5, top=10)))
+    tables.CANDIDATES.write(candidates(rank(*pool, 10), Candidates(batch=5, top=10, depth=10)))
     FILE.parent.mkdir(parents=True, exist_ok=True)
     FILE.write_text("null\n")
     return tmp_path

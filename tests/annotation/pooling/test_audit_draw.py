@@ -91,7 +91,7 @@ def test_fewer_than_two_queries_or_more_than_there_are_cannot_be_drawn(world, nu
 
 def test_the_cost_counts_what_is_not_judged_anyway(world):
     table = draw.draw(*world, Sizes(1, queries=2, top=6, random=4)).table
-    rows = candidates(rank(*world, 4), Candidates(top=4, batch=2))
+    rows = candidates(rank(*world, 4), Candidates(top=4, batch=2, depth=4))
     votes = {"votes_at_least": 24, "votes_at_most": 32}
     assert draw.cost(table, rows) == {"pairs": 20, "in_batch_1": 4, "in_batch_2": 4, **votes}
 
