@@ -24,8 +24,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from pipeline.core import cli, files, tables
-from pipeline.core.parallel import cores, map_in_threads
 from pipeline.core.machine_pool import read_machine_pool
+from pipeline.core.parallel import cores, map_in_threads
 from pipeline.core.params import Params, load
 from pipeline.core.sections import Clips, Engine
 from pipeline.video.corpus_videos import ANY_SUFFIX, find, missing_remark

@@ -1,7 +1,6 @@
 """A small checkout in which people have judged candidates, for the tests of machines' judgments."""
 
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
