@@ -153,15 +153,12 @@ def _check_missed(missed: Metrics | None, most: float) -> Check:
     if missed is None:
         return Check(title, UNKNOWN, threshold, "open", "no audit of what the pool left out")
     if missed["share"] is None:
-        return Check(
-            title, UNKNOWN, threshold, "open", f"the audit is not finished: {missed['left']}"
-        )
-    verdict: Verdict = (
-        "pass" if missed["high"] <= most else "look" if missed["low"] > most else "open"
-    )
+        return Check(title, UNKNOWN, threshold, "open", missed["left"])
+    low, high = missed["low"], missed["high"]
+    verdict: Verdict = "pass" if high <= most else "look" if low > most else "open"
     detail = (
-        f"of level {missed['level']} and up, among the {missed['depth']:,} most similar:"
-        f" {percent(missed['low'])} to {percent(missed['high'])}, from {missed['queries']:,} queries"
+        f"of level {missed['level']} and up, outside the pool: {percent(low)} to {percent(high)},"
+        f" {missed['queries']:,} queries, {missed['depth']:,} deep"
     )
     return Check(title, percent(missed["share"]), threshold, verdict, detail)
 
