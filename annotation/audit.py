@@ -66,7 +66,7 @@ def plan(options: argparse.Namespace) -> None:
     check_state("annotation.audit plan")
     params = load()
     old = None if options.replace else _read_drawn(options, params.candidates.depth)
-    drawn = tables.AUDIT.empty() if old is None else tables.AUDIT.read()
+    drawn = tables.AUDIT.empty() if old is None else design.read_drawn()
     scope = read_scope(params, drawn)
     sizes = draw.Sizes(options.seed, options.queries)
     chosen = draw.choose(scope.queries, sizes)
@@ -121,9 +121,18 @@ def _draw(
 
 
 def _write(drawn: draw.AuditDraw, plan: design.Design, *, again: bool) -> None:
-    """Write what was drawn, after what is there if `again`."""
-    for table, rows in ((tables.AUDIT, drawn.table), (tables.AUDIT_STRATA, drawn.strata)):
-        table.write(pd.concat([table.read(), rows], ignore_index=True) if again else rows)
+    """Write what was drawn, after what is there if `again`.
+
+    Of an audit that is replaced, the pairs that people were shown stay: nothing else asked for
+    them, so they must not begin a second batch or pass for candidates.
+    """
+    pairs, strata = tables.AUDIT.read(), tables.AUDIT_STRATA.empty()
+    if again:
+        strata = tables.AUDIT_STRATA.read()
+    else:
+        pairs = pairs[is_in(pairs, tables.PAIRS.read(), PAIR_KEY)].assign(origin="replaced")
+    tables.AUDIT.write(pd.concat([pairs, drawn.table], ignore_index=True))
+    tables.AUDIT_STRATA.write(pd.concat([strata, drawn.strata], ignore_index=True))
     design.write(plan)
     paths = (tables.AUDIT.path, tables.AUDIT_STRATA.path, design.PATH)
     cli.log(
@@ -170,7 +179,7 @@ def top_up(options: argparse.Namespace) -> None:
     }
     path = tables.TOPUP.path
     earlier = tables.TOPUP.read() if path.exists() else tables.TOPUP.empty()
-    audit = tables.AUDIT.read() if tables.AUDIT.path.exists() else tables.AUDIT.empty()
+    audit = design.read_drawn() if tables.AUDIT.path.exists() else tables.AUDIT.empty()
     shown = tables.CONSENSUS.read()
     decided = shown[shown["outcome"] != "waiting"]
     inside = find_inside(tables.CANDIDATES.read(), audit, earlier, decided)

@@ -4,9 +4,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from annotation.assignment.extension import decisions_by_judged_query, find_extension
+from annotation.assignment.extension import SECOND, decisions_by_judged_query, find_extension
 from annotation.assignment.inputs import PlanInputs
 from annotation.assignment.pair_states import find_pair_states
+from annotation.votes.votes import is_in
 from pipeline.campaign.pairs import PAIR_KEY
 
 
@@ -21,11 +22,11 @@ class Batches(NamedTuple):
     wanted: pd.DataFrame
 
 
-def find_batches(campaign: PlanInputs) -> Batches:
-    """Return how far each query is.
+def find_batches(campaign: PlanInputs, topup: pd.DataFrame) -> Batches:
+    """Return how far each query is, whatever an audit asks for and has found.
 
-    Its batches have ended once none of its wanted pairs waits for people, and its second batch is
-    wanted, or is certain not to be.
+    Its batches have ended once none of its candidates and none of `topup` waits for people, and its
+    second batch is wanted, or is certain not to be.
 
     Raises:
         PlanError: a decision to extend names a query that does not exist.
@@ -35,7 +36,8 @@ def find_batches(campaign: PlanInputs) -> Batches:
     further = find_extension(states, decisions, campaign.rule)
     pairs = states.pairs.assign(level=states.consensus.level)
     query = pairs["query_id"]
-    wanted = (pairs["batch"] == 1) | query.isin(further.extended) | pairs["extra"]
+    second = (pairs["batch"] == SECOND) & query.isin(further.extended)
+    wanted = (pairs["batch"] == 1) | second | is_in(pairs, topup, PAIR_KEY)
     left = {*query[wanted & states.waiting], *further.undecided}
     queries = sorted(query.unique())
     columns = [*PAIR_KEY, "rank", "level"]

@@ -5,6 +5,8 @@ The pairs alone do not show how many queries and moments they were drawn from.
 
 from pathlib import Path
 
+import pandas as pd
+
 from momentrank.errors import MomentRankError
 from pipeline.core import files, tables
 from pipeline.core.validation import Natural, Positive, Section, validate
@@ -62,3 +64,9 @@ def read(path: Path = PATH) -> Design:
 def write(design: Design, path: Path = PATH) -> None:
     """Write the design."""
     files.write_json(path, design.model_dump(exclude_none=True))
+
+
+def read_drawn() -> pd.DataFrame:
+    """Return the pairs of the audit, without those of one that it replaced."""
+    audit = tables.AUDIT.read()
+    return audit[audit["origin"] != "replaced"].reset_index(drop=True)

@@ -20,7 +20,7 @@ def read_report() -> tuple[Report, Design]:
         FileError: there is no audit, or no consensus yet.
         AuditError: its files don't belong together, or an earlier version drew it.
     """
-    drawn, audit = design.read(), tables.AUDIT.read()
+    drawn, audit = design.read(), design.read_drawn()
     levels = tables.CONSENSUS.read()[[*PAIR_KEY, "level", "outcome"]]
     ranks = select_newest(tables.PAIRS.read())[[*PAIR_KEY, "rank", "similarity"]]
     inside = find_inside(tables.CANDIDATES.read(), audit, tables.TOPUP.read(), levels)
@@ -37,7 +37,7 @@ def measure_audit() -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
     Raises:
         AuditError: its files don't belong together.
     """
-    if tables.AUDIT.read().empty:
+    if design.read_drawn().empty:
         return None, None
     try:
         result, drawn = read_report()

@@ -1,7 +1,6 @@
 """What an audit of this checkout's campaign can draw from, and what it would tell."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +8,6 @@ import pandas as pd
 
 from annotation.assignment.ended import find_batches
 from annotation.assignment.planning import read_answers, read_inputs
-from annotation.assignment.shown import extra_pairs
 from annotation.pooling.draw import DEEP, NEAR
 from annotation.pooling.estimator import Floats
 from annotation.pooling.inside import find_inside
@@ -46,8 +44,7 @@ def read_scope(params: Params, audit: pd.DataFrame) -> Scope:
     """
     candidates, topup = tables.CANDIDATES.read(), tables.TOPUP.read()
     campaign = read_inputs(roster.read_people(), params, read_answers())
-    without = extra_pairs(candidates, tables.AUDIT.empty(), topup, params.candidates.batch)
-    batches = find_batches(replace(campaign, extra=without))
+    batches = find_batches(campaign, topup)
     inside = find_inside(candidates, audit, topup, tables.PAIRS.read()[PAIR_KEY])
     both = pd.concat([inside, batches.wanted[PAIR_KEY]]).drop_duplicates(ignore_index=True)
     neighbours = tables.NEIGHBOURS.read()
