@@ -160,7 +160,7 @@ def print_report(options: argparse.Namespace) -> None:
     """Print the report, and write its tables if requested."""
     result, drawn = read_report()
     if options.out:
-        for name in ("by_similarity", "by_rank", "missed"):
+        for name in ("by_similarity", "by_rank", "missed", "rates"):
             csv_files.write_csv(options.out / f"audit_{name}.csv", getattr(result, name))
     text = json.dumps(as_json(result, drawn), indent=2) if options.json else as_text(result, drawn)
     sys.stdout.write(f"{text}\n")

@@ -52,12 +52,14 @@ class Report(NamedTuple):
 
     `missed` has, by level and `where` (`near`: among the neighbours; `deep`: beyond them), the
     relevant moments outside the pool: their mean number per query, and their share of these and of
-    those inside the pool; with 95 % intervals.
+    those inside the pool; with 95 % intervals. `rates` has the share of each level at ranks outside
+    the pool, as `momentrank evaluate --unjudged` reads it.
     """
 
     by_similarity: pd.DataFrame
     by_rank: pd.DataFrame
     missed: pd.DataFrame
+    rates: pd.DataFrame
     progress: dict[str, int]
 
 
@@ -87,6 +89,7 @@ def report(judged: Judged, design: Design) -> Report:
         by_similarity(levels),
         by_rank(levels),
         _missed(usable, known.dropna(subset="level"), design),
+        rates(outside),
         {
             "pairs": len(drawn),
             "decided": int((~drawn["waiting"]).sum()),
@@ -136,6 +139,27 @@ def by_similarity(levels: pd.DataFrame) -> pd.DataFrame:
 def by_rank(levels: pd.DataFrame) -> pd.DataFrame:
     """Return mean level and shares by rank: in tens up to 60, then coarser."""
     return _curve(levels, "rank", RANKS, right=True)
+
+
+def rates(outside: pd.DataFrame) -> pd.DataFrame:
+    """Return the share of each level by rank, of the moments outside the pool, for any rank.
+
+    The columns are `rank_low, rank_high, level, share`. The first range begins at 1, where the pool
+    leaves nothing, each other one where the one before ends; the last one has no end.
+    """
+    bins = pd.cut(outside["rank"], [*RANKS, np.inf], labels=False)
+    level, weight = outside["level"].astype("int64"), outside["weight"]
+    sums = pd.crosstab(bins, level, weight, aggfunc="sum").reindex(columns=tables.LEVELS).fillna(0)
+    shares = sums.div(sums.sum(axis=1), axis=0)
+    highs = [RANKS[int(number) + 1] for number in shares.index[:-1]]
+    lows = [1, *(high + 1 for high in highs)][: len(shares)]
+    rows = [
+        (low, high, level, share)
+        for low, high, (_, own) in zip(lows, [*highs, None], shares.iterrows(), strict=False)
+        for level, share in own.items()
+    ]
+    table = pd.DataFrame(rows, columns=["rank_low", "rank_high", "level", "share"])
+    return table.astype({"rank_high": "Int64"})
 
 
 def _curve(levels: pd.DataFrame, by: str, edges: Sequence[float], *, right: bool) -> pd.DataFrame:

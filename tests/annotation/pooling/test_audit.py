@@ -10,12 +10,13 @@ import pytest
 from support.campaign_cases import make_judgments
 from support.campaign_folder import CampaignFolder, Size
 
-from annotation import audit
+from annotation import audit, campaign
 from annotation.pooling import judged_audit
 from annotation.pooling.design import AuditError, Design, EarlierAuditError
 from annotation.pooling.report import Judged, as_json, as_text, by_rank, by_similarity, report
 from annotation.pooling.scope import read_scope
 from momentrank.errors import UsageError
+from pipeline.campaign import next_step
 from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.pairs import query_sha
 from pipeline.candidates import candidates, rank
@@ -100,7 +101,7 @@ def test_a_pair_that_was_never_shown_waits():
     known = make_pairs(lambda query, rank: 1)
     result = report(known._replace(pairs=known.pairs[:0]), SMALL)
     assert result.progress["decided"] == 0
-    assert all(len(table) == 0 for table in result[:3])
+    assert all(len(table) == 0 for table in result[:4])
 
 
 def test_without_a_find_the_exact_bound_is_told():
@@ -137,6 +138,18 @@ def test_what_was_drawn_stands_in_the_curves_for_what_was_not():
     first = result.by_rank.iloc[0]  # ranks 1 to 10: 4 in the pool, 3 drawn for 2 others each
     assert (first["low"], first["high"], first["pairs"]) == (1, 10, 14)
     assert first["at_least_4"] == pytest.approx((1 + 2) / (4 + 3 * 2), abs=1e-4)
+
+
+def test_rates_by_rank_are_those_outside_the_pool_and_leave_no_rank_out():
+    result = make_report(lambda query, rank: {1: 4, 7: 3, 9: 1, 13: 2}.get(rank, 0))
+    table = result.rates
+    assert list(table) == ["rank_low", "rank_high", "level", "share"]
+    first, last = table[table["rank_low"] == 1], table[table["rank_low"] == 11]
+    assert len(first) + len(last) == len(table)
+    assert first["rank_high"].tolist() == [10] * 5
+    assert first["share"].tolist() == pytest.approx([1 / 3, 1 / 3, 0, 1 / 3, 0])  # ranks 5, 7, 9
+    assert last["rank_high"].isna().all()
+    assert last["share"].tolist() == pytest.approx([4 / 5, 0, 1 / 5, 0, 0])  # 12, 13, 16, 18, 20
 
 
 def test_levels_by_similarity_and_by_rank():
@@ -269,7 +282,9 @@ def test_an_audit_from_its_plan_to_its_report(folder, capsys):
     text = run(capsys, "report", "--out", "figures").out
     assert ", complete: 280 of 280 pairs" in text
     figures = {path.name for path in (folder / "figures").iterdir()}
-    assert figures >= {f"audit_{name}.csv" for name in ("missed", "by_rank", "by_similarity")}
+    assert figures == {
+        f"audit_{name}.csv" for name in ("missed", "by_rank", "by_similarity", "rates")
+    }
     data = json.loads(run(capsys, "report", "--json").out)
     assert data["complete"] is True
     assert data["design"]["pool"] == POOL
@@ -354,6 +369,19 @@ def test_pairs_of_an_audit_that_is_replaced_stay_its_own(folder, capsys):
     assert scope.ended == ended == set(tables.CANDIDATES.read()["query_id"])
     assert read_pairs_of(old) <= read_pairs_of(scope.inside)
     assert len(audit) == len(read_pairs_of(audit))
+
+
+def test_close_says_what_is_unknown_and_what_an_audit_takes_and_tells(folder, capsys):
+    judge(low)
+    campaign._tell_unaudited()
+    said = capsys.readouterr().err
+    assert "nobody knows what the pool missed" in said
+    assert next_step.PLAN_AUDIT in said
+    assert "8 of 8 queries, 960 pairs: about" in said
+    assert "expect an interval of" in said
+    run(capsys, "plan", "--queries", "8")
+    campaign._tell_unaudited()
+    assert capsys.readouterr().err == ""
 
 
 def test_an_audit_needs_a_campaign_whose_batches_are_judged(folder, capsys):
