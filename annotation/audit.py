@@ -1,16 +1,18 @@
-"""Audit the candidates: are moments beyond the judged ranks relevant? Paper, Appendix B.3.
+"""Audit the judged pool: how many relevant moments did it miss? Paper, Appendix B.3.
 
-    python -m annotation.audit plan --queries N [--seed S] [--machine]
+    python -m annotation.audit plan --queries N [--seed S] [--machine] [--hourly PAY] [--dry-run]
     python -m annotation.audit report [--json] [--out DIR]
     python -m annotation.audit top-up RUN... --depth K
     python -m annotation.audit published RAW JUDGED... [--json]
 
-plan    draws N queries, and for each the 60 most similar moments and 60 random others, for people
-        to judge in addition to the candidates (datasets/campaign/audit.csv and audit.json); with
-        --machine, more of those that the machine gives a high level (audit_strata.csv)
+plan    draws N queries, and for each whose batches have ended 60 moments outside the pool among the
+        candidates.depth most similar ones, and 60 deeper ones (datasets/campaign/audit.csv,
+        audit_strata.csv and audit.json); with --machine, more of those that the machine gives a
+        high level. First it prints what this takes and how much it tells; --dry-run does no more.
+        Repeated, it draws for the queries that have ended since
 report  prints relevance by similarity and rank, and estimates, with a 95 % interval, how many
-        relevant moments there are beyond the ranks of batches 1 and 2
-top-up  adds those of the first K results of systems' runs that nobody has judged (topup.csv)
+        relevant moments are outside the pool
+top-up  adds those of the first K results of systems' runs that are not in the pool (topup.csv)
 published  checks any published collection: raw_annotation.csv against val.json and test.json
 
 `dvc repro` then hands out the pairs.
@@ -28,18 +30,22 @@ import pandas as pd
 from annotation.assignment.inputs import Rule
 from annotation.pooling import design, draw, machine_strata, published, topup
 from annotation.pooling.design import AuditError
+from annotation.pooling.inside import find_inside
 from annotation.pooling.judged_audit import read_report
 from annotation.pooling.report import as_json, as_text
+from annotation.pooling.scope import Scope, describe_audit, read_scope
 from annotation.votes import raw
+from annotation.votes.votes import is_in
 from momentrank import formats
 from momentrank.errors import UsageError
 from pipeline.campaign.campaign import load_campaign
+from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.campaign.phases import check_state
 from pipeline.core import captions, cli, csv_files, tables
 from pipeline.core.params import Params, load
 from pipeline.retrieval.embeddings import Embeddings
 
-RESERVED = ("candidates", "audit", "top", "random")
+RESERVED = ("candidates", "audit", "near", "deep", "top", "random")
 SEED = 2024
 
 
@@ -51,35 +57,87 @@ def main(options: argparse.Namespace) -> None:
 
 
 def plan(options: argparse.Namespace) -> None:
-    """Draw the audit, and log its cost.
+    """Draw the audit of the queries whose batches have ended; first log its cost and its width.
 
     Raises:
-        AuditError: an audit already exists, without `--replace`.
-        CampaignError: nobody would be asked: a pilot is running, or the campaign is closed.
+        AuditError: another audit already exists, without `--replace`.
+        CampaignError: nobody would be asked: no campaign is open, or a pilot is running.
     """
     check_state("annotation.audit plan")
-    path, replace = tables.AUDIT.path, options.replace
-    if not replace and (design.PATH.exists() or (path.exists() and len(tables.AUDIT.read()))):
-        raise AuditError(
-            f"{path}: an audit already exists; continue it, or draw another with"
-            " --replace (its judgments are kept)"
+    params = load()
+    old = None if options.replace else _read_drawn(options, params.candidates.depth)
+    drawn = tables.AUDIT.empty() if old is None else design.read_drawn()
+    scope = read_scope(params, drawn)
+    sizes = draw.Sizes(options.seed, options.queries)
+    chosen = draw.choose(scope.queries, sizes)
+    for line in describe_audit(scope, params, options.queries, options.hourly):
+        cli.log(line)
+    new = sorted(scope.ended & set(chosen) - set(drawn["query_id"]))
+    if new and not options.dry_run:
+        result = _draw(new, scope, sizes, options)
+        made = design.Design(
+            queries=len(scope.queries),
+            drawn=sizes.queries,
+            pool=result.pool,
+            depth=params.candidates.depth,
+            machine=result.machine,
+            **{name: getattr(sizes, name) for name in ("seed", "near", "deep")},
         )
-    pool, sizes = _pool(load()), draw.Sizes(options.seed, options.queries)
-    drawn = draw.draw(*pool, sizes, _read_machine(pool.queries) if options.machine else None)
-    cost = draw.cost(drawn.table, tables.CANDIDATES.read())
-    tables.AUDIT.write(drawn.table)
-    design.write(drawn.design)
-    files = [tables.AUDIT.path, design.PATH]
-    if options.machine or tables.AUDIT_STRATA.path.exists():
-        tables.AUDIT_STRATA.write(drawn.strata)
-        files.append(tables.AUDIT_STRATA.path)
+        _write(result, made if old is None else old, again=old is not None)
+    left = len(chosen) - len({*drawn["query_id"], *new})
     cli.log(
-        f"{drawn.design.drawn} of {drawn.design.queries} queries, {cost['pairs']:,} pairs;"
-        f" {cost['in_batch_1']:,} of them are judged anyway (batch 1), and"
-        f" {cost['in_batch_2']:,} if their query is extended (batch 2).\n"
-        f"This costs {cost['votes_at_least']:,} to {cost['votes_at_most']:,} further judgments,"
-        " and two more for each pair on which two people disagree.\n"
-        f"Commit {' and '.join(map(str, files))}; `dvc repro` hands out the pairs."
+        f"{len(new):,} queries are drawn {'with this' if options.dry_run else 'now'}"
+        + (f"; {left:,} are still being judged: repeat the command later" * (left > 0))
+    )
+
+
+def _read_drawn(options: argparse.Namespace, depth: int) -> design.Design | None:
+    """Return the design of the audit that is to be continued; None if there is none yet."""
+    if not design.PATH.exists() and tables.AUDIT.read().empty:
+        return None
+    old = design.read()
+    if (old.drawn, old.seed, bool(old.machine)) != (options.queries, options.seed, options.machine):
+        same = f"--queries {old.drawn} --seed {old.seed}{' --machine' * bool(old.machine)}"
+        raise AuditError(
+            f"{tables.AUDIT.path}: an audit already exists; continue it with {same}, or draw"
+            " another with --replace (its judgments are kept)"
+        )
+    if old.depth != depth:
+        raise AuditError(
+            f"params.yaml: candidates.depth: {design.PATH} was drawn with {old.depth}; set it back,"
+            " or draw another audit with --replace"
+        )
+    return old
+
+
+def _draw(
+    queries: Sequence[str], scope: Scope, sizes: draw.Sizes, options: argparse.Namespace
+) -> draw.AuditDraw:
+    """Draw moments for `queries`."""
+    pool = _pool(load())
+    own = pool.queries[pool.queries["query_id"].isin(queries)].sort_values("query_id")
+    frame = draw.Frame(pool.moments, pool.embedded, scope.neighbours, scope.inside)
+    return draw.draw(own, frame, sizes, _read_machine(own) if options.machine else None)
+
+
+def _write(drawn: draw.AuditDraw, plan: design.Design, *, again: bool) -> None:
+    """Write what was drawn, after what is there if `again`.
+
+    Of an audit that is replaced, the pairs that people were shown stay: nothing else asked for
+    them, so they must not begin a second batch or pass for candidates.
+    """
+    pairs, strata = tables.AUDIT.read(), tables.AUDIT_STRATA.empty()
+    if again:
+        strata = tables.AUDIT_STRATA.read()
+    else:
+        pairs = pairs[is_in(pairs, tables.PAIRS.read(), PAIR_KEY)].assign(origin="replaced")
+    tables.AUDIT.write(pd.concat([pairs, drawn.table], ignore_index=True))
+    tables.AUDIT_STRATA.write(pd.concat([strata, drawn.strata], ignore_index=True))
+    design.write(plan)
+    paths = (tables.AUDIT.path, tables.AUDIT_STRATA.path, design.PATH)
+    cli.log(
+        f"{len(drawn.table):,} pairs are new in {paths[0]}; commit"
+        f" {' and '.join(map(str, paths))}; `dvc repro` hands out the pairs"
     )
 
 
@@ -100,9 +158,9 @@ def _pool(params: Params) -> topup.Pool:
 
 def print_report(options: argparse.Namespace) -> None:
     """Print the report, and write its tables if requested."""
-    result, drawn = read_report(load().candidates)
+    result, drawn = read_report()
     if options.out:
-        for name in ("by_similarity", "by_rank", "beyond"):
+        for name in ("by_similarity", "by_rank", "missed", "rates"):
             csv_files.write_csv(options.out / f"audit_{name}.csv", getattr(result, name))
     text = json.dumps(as_json(result, drawn), indent=2) if options.json else as_text(result, drawn)
     sys.stdout.write(f"{text}\n")
@@ -121,16 +179,16 @@ def top_up(options: argparse.Namespace) -> None:
     }
     path = tables.TOPUP.path
     earlier = tables.TOPUP.read() if path.exists() else tables.TOPUP.empty()
-    audit = tables.AUDIT.read() if tables.AUDIT.path.exists() else tables.AUDIT.empty()
-    judged = tables.CONSENSUS.read()
-    judged_pairs = topup.judged_or_wanted(tables.CANDIDATES.read(), audit, earlier, judged)
-    result = topup.top_up(
-        runs, _pool(load()), judged_pairs, depth=options.depth, min_iou=options.iou
-    )
+    audit = design.read_drawn() if tables.AUDIT.path.exists() else tables.AUDIT.empty()
+    shown = tables.CONSENSUS.read()
+    decided = shown[shown["outcome"] != "waiting"]
+    inside = find_inside(tables.CANDIDATES.read(), audit, earlier, decided)
+    result = topup.top_up(runs, _pool(load()), inside, depth=options.depth, min_iou=options.iou)
     if len(result.table):
         tables.TOPUP.write(pd.concat([earlier, result.table], ignore_index=True))
     cli.log(str(result.counts.to_string(index=False)))
-    cli.log(f"{len(result.table):,} pairs are new in {path}: {2 * len(result.table):,} judgments")
+    unseen = int((~is_in(result.table, shown, PAIR_KEY)).sum())
+    cli.log(f"{len(result.table):,} pairs are new in {path}: {2 * unseen:,} judgments")
 
 
 def examine_published(options: argparse.Namespace) -> None:
@@ -170,6 +228,9 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
                      help=f"seed of the draw ({SEED})")  # fmt: skip
     planner.add_argument("--machine", action="store_true",
                      help="draw more where the machine gives a high level")  # fmt: skip
+    planner.add_argument("--hourly", type=cli.parse_positive_float,
+                     help="hourly pay, in your currency")  # fmt: skip
+    planner.add_argument("--dry-run", action="store_true", help="print the cost, draw nothing")
     planner.add_argument("--replace", action="store_true", help="discard the existing audit")
     two = verbs.add_parser("report", help="print the results")
     two.add_argument("--json", action="store_true", help="print JSON")

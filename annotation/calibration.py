@@ -7,7 +7,8 @@ Without options it is the stage:
 
 reads   datasets/work/machine_judgments.parquet, consensus.parquet, clips.csv, queries.parquet,
         runs/*.test.run, the files of calibration.runs, and people's work (datasets/campaign/);
-        audit.csv, and if there is an audit, audit.json and audit_strata.csv
+        audit.csv, and if there is an audit, audit.json, audit_strata.csv, topup.csv and
+        datasets/work/candidates.parquet
 writes  datasets/work/metrics/calibration.json, and for the lead only
         datasets/work/lead/calibration.csv (each annotator next to the machine), second_looks.csv
 
@@ -38,7 +39,7 @@ from annotation.machine.campaign_panel import (
 from annotation.machine.conclusions import compare_conclusions
 from annotation.machine.raw_files import compare_files
 from annotation.machine.similarity_control import find_control
-from annotation.pooling.judged_audit import measure_gain
+from annotation.pooling.judged_audit import measure_audit
 from annotation.reliability.alpha import Bootstrap
 from momentrank.errors import UsageError
 from momentrank.formats import load_run
@@ -180,12 +181,14 @@ def compare_campaign(params: Params) -> Result:
     test = levels[levels["split"] == "test"]
     runs = read_runs(settings.runs) if len(test) else {}
     bootstrap = Bootstrap(settings.resamples, settings.confidence, settings.seed)
+    missed, gain = measure_audit()
     metrics = {
         "models": sorted(judged.machine["model"].unique().tolist()),
         "blind": blind,
         **result.metrics,
         "conclusions": compare_conclusions(test, runs, bootstrap) if runs else None,
-        "audit": measure_gain(params.candidates),
+        "audit": gain,
+        "missed": missed,
         "second_looks": int(looks["decided"].isna().sum()) if sound else None,
         "decided_again": second_looks.summarize_decided(looks) if sound else None,
     }

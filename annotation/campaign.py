@@ -31,6 +31,7 @@ from annotation.assignment.progress import closed_state
 from annotation.label_studio import guideline, keys
 from annotation.label_studio.connection import connect, hold_lock
 from annotation.pooling import design
+from annotation.pooling.scope import describe_audit, read_scope
 from annotation.roster import roster
 from annotation.simulation.answers import create_people
 from annotation.tasks import adjudication_tasks, exam_tasks
@@ -46,7 +47,7 @@ from pipeline.campaign.campaign import (
     write_campaign,
 )
 from pipeline.campaign.freezing import DECIDED, freeze, is_frozen
-from pipeline.campaign.next_step import Situation, list_open, next_steps
+from pipeline.campaign.next_step import PLAN_AUDIT, Situation, list_open, next_steps
 from pipeline.core import cli, git, tables
 from pipeline.core.params import Params, load
 from pipeline.distribution import settings
@@ -225,6 +226,7 @@ def run_close(options: argparse.Namespace) -> None:
         campaign = phases.require_campaign("annotation.campaign close")
     message = "closed"
     if not campaign.closed:
+        _tell_unaudited()
         state = close_campaign(campaign, give_up=options.give_up, offline=options.offline)
         message += (
             ": {two} pairs agreed by two, {four} by four, {discarded} discarded,"
@@ -235,6 +237,19 @@ def run_close(options: argparse.Namespace) -> None:
     git.commit([*paths, cli.DAG, Path("dvc.lock")], f"Close {campaign.name}")
     [step] = next_steps(Situation(load_campaign(), state={}))
     cli.log(f"{message}; next: {step.command}")
+
+
+def _tell_unaudited() -> None:
+    """Log that nobody knows what the pool missed, and what an audit would take and tell."""
+    params, audit = load(), tables.AUDIT.read()
+    if not audit.empty or not tables.NEIGHBOURS.path.is_file():
+        return
+    cli.log(
+        "no audit: nobody knows what the pool missed, and the report's check `Missed` stays Open."
+        f" Before closing, in an open campaign, one is drawn by: {PLAN_AUDIT}"
+    )
+    for line in describe_audit(read_scope(params, audit), params):
+        cli.log(line)
 
 
 def _arguments() -> argparse.Namespace:

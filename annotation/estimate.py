@@ -28,14 +28,13 @@ from pathlib import Path
 from annotation.votes.votes import FIRST_VOTES
 from momentrank.functions import score_runs
 from momentrank.meta import stability
-from pipeline.campaign.effort import HOUR, active_seconds
+from pipeline.campaign.effort import ESCALATED, HOUR, SECONDS, measure_seconds
 from pipeline.campaign.pairs import ALL_VOTES
-from pipeline.campaign.voided import drop_voided
 from pipeline.core import cli, tables
 from pipeline.core.params import PARAMS, Params, load
 from pipeline.machine import demand
 
-SECONDS, EXTENDED, ESCALATED = 19.0, 0.47, 0.18
+EXTENDED = 0.47
 PILOT_MEASURES = ("nDCG(iou=0.5)@10", "nDCG(iou=0.5)@20", "AxIoU@10", "AxIoU@20")
 PILOT_TRIALS = 1_000
 LEAST, MOST = (0.0, 0.0), (1.0, 1.0)
@@ -80,16 +79,6 @@ def _describe_extra(params: Params) -> Iterator[str]:
         yield f"in addition, judgments that are not votes: {', '.join(parts)}"
 
 
-def measure(params: Params, path: Path = tables.JUDGMENTS.path) -> float | None:
-    """Return this checkout's median seconds per judgment; None if there are too few."""
-    if not path.is_file():
-        return None
-    voided = tables.VOIDED.read(path.with_name(tables.VOIDED.path.name))
-    judgments = drop_voided(tables.JUDGMENTS.read(path), voided)
-    seconds = active_seconds(judgments["seconds"].dropna(), params.plan.pause)
-    return float(seconds.median()) if len(seconds) >= params.agreement.min_judgments else None
-
-
 def pilot_text(params: Params, qrels: Path, runs: Sequence[Path]) -> str:
     """Return how many queries a pilot's runs need for a stable order, and for a difference.
 
@@ -118,7 +107,7 @@ def pilot_text(params: Params, qrels: Path, runs: Sequence[Path]) -> str:
 def main(options: argparse.Namespace) -> None:
     """Print what the campaign described by a params.yaml takes."""
     params, usual = load(options.params), (options.extended, options.escalated)
-    seconds = options.seconds or measure(params) or SECONDS
+    seconds = options.seconds or measure_seconds(params) or SECONDS
     sys.stdout.write(f"{text(params, seconds, usual, options.hourly)}\n")
     if options.pilot:
         qrels, *runs = options.pilot

@@ -85,7 +85,8 @@ def main() -> None:
     tables.ASSIGNMENTS.write(planned.assignments)
     files.write_json(tables.STATE, state)
     # `push` follows in the same `dvc repro`, and hands out the assignments.
-    steps = next_steps(Situation(campaign, state, server=settings.endpoint() is not None))
+    audited, server = not tables.AUDIT.read().empty, settings.endpoint() is not None
+    steps = next_steps(Situation(campaign, state, server=server, audited=audited))
     cli.log(progress.summarize(state, len(planned.assignments), steps))
 
 

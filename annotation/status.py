@@ -140,6 +140,7 @@ def _open_status(opened: Campaign) -> dict[str, Any]:
         measured,
         server=settings.endpoint() is not None,
         shown=not tables.PAIRS.read().empty,
+        audited=not tables.AUDIT.read().empty,
         unsent=count_unsent(planned.assignments, campaign.open_tasks),
     )
     return status(campaign, measured, next_steps(situation))

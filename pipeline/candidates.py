@@ -1,11 +1,12 @@
 """Find the candidate moments that people will judge: the most similar captions per query.
 
 reads   datasets/work/{queries,captions,moments}.parquet, embeddings/
-writes  datasets/work/candidates.parquet, machine_pool.parquet, plots/similarity_by_rank.csv
+writes  datasets/work/candidates.parquet, neighbours.parquet, plots/similarity_by_rank.csv
 
 The search is exact over the whole pool (ingest.pool_modalities), and the same on any machine and
 with any number of shards. Batch 1 is ranks 1 to candidates.batch; batch 2 is the ranks after it, up
-to candidates.top. The next judge.pool_top ranks go to machine_pool.parquet: no person judges them.
+to candidates.top. The first candidates.depth ranks go to neighbours.parquet: among them, an audit
+looks for what the candidates left out, and a machine may judge the first judge.pool_top others.
 """
 
 from collections.abc import Callable, Iterator
@@ -42,7 +43,7 @@ def rank(
     Raises:
         PoolError: there are no moments to search.
     """
-    blocks = [tables.MACHINE_POOL.empty()]
+    blocks = [tables.NEIGHBOURS.empty()]
     with progress("candidates", total=len(queries), unit="queries") as bar:
         for query, moment, ranks, similarity in find(queries["query"], moments, embedded, top):
             query_id = queries["query_id"].to_numpy()[query]
@@ -58,12 +59,6 @@ def candidates(ranked: pd.DataFrame, params: Candidates) -> pd.DataFrame:
     first = ranked[ranked["rank"] <= params.top]
     table = first.assign(batch=(first["rank"] - 1) // params.batch + 1)
     return tables.CANDIDATES.check(table.reset_index(drop=True))
-
-
-def machine_pool(ranked: pd.DataFrame, params: Candidates) -> pd.DataFrame:
-    """Return the ranks below the candidates, which only a machine judges."""
-    below = ranked[ranked["rank"] > params.top]
-    return tables.MACHINE_POOL.check(below.reset_index(drop=True))
 
 
 def similarity_by_rank(table: pd.DataFrame) -> pd.DataFrame:
@@ -84,11 +79,10 @@ def main() -> None:
     modalities = params.ingest.pool_modalities
     moments = captions.read_pool(modalities, params.engine.table_memory)
     sharded = ShardedSearch("candidates", params.engine, params.embed.device)
-    deepest = params.candidates.top + params.judge.pool_top
-    ranked = rank(judged, moments, Embeddings.open(), deepest, sharded.search)
+    ranked = rank(judged, moments, Embeddings.open(), params.candidates.depth, sharded.search)
     table = candidates(ranked, params.candidates)
     tables.CANDIDATES.write(table)
-    tables.MACHINE_POOL.write(machine_pool(ranked, params.candidates))
+    tables.NEIGHBOURS.write(ranked)
     csv_files.write_csv(SIMILARITY_BY_RANK, similarity_by_rank(table))
     per_query = table.groupby("query_id").size()
     metrics = {

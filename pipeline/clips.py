@@ -1,6 +1,6 @@
 """Cut every candidate moment out of its video, once, for the annotators to see.
 
-reads   datasets/work/{candidates,machine_pool,moments,videos}.parquet, and the videos that they
+reads   datasets/work/{candidates,neighbours,moments,videos}.parquet, and the videos that they
         name; datasets/campaign/{audit,topup}.csv
 writes  datasets/work/clips/ (H.264 or GIF; silent without `clips.audio`),
         clips.csv, failed_clips.csv
@@ -24,6 +24,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from pipeline.core import cli, files, tables
+from pipeline.core.machine_pool import read_machine_pool
 from pipeline.core.parallel import cores, map_in_threads
 from pipeline.core.params import Params, load
 from pipeline.core.sections import Clips, Engine
@@ -166,7 +167,7 @@ def main() -> None:
     params = load()
     store = open_store(params.clips.url)
     by_people = (tables.CANDIDATES, tables.AUDIT, tables.TOPUP)
-    judged = pd.concat([table.read() for table in (*by_people, tables.MACHINE_POOL)])
+    judged = pd.concat([*(table.read() for table in by_people), read_machine_pool(params)])
     moments = select_moments(
         judged, tables.MOMENTS.read(), tables.VIDEOS.read(), params.clips.padding
     )

@@ -1,6 +1,6 @@
 """Let a machine judge the pairs that people judge; its levels stay separate from theirs.
 
-reads   datasets/work/{candidates,machine_pool,queries,captions,moments}.parquet, clips.csv, clips/;
+reads   datasets/work/{candidates,neighbours,queries,captions,moments}.parquet, clips.csv, clips/;
         datasets/campaign/{audit,topup,queries,pairs}.csv, campaign.yaml;
         for `openai` the prompt and annotation/guideline/;
         for `similarity` datasets/work/consensus.parquet
@@ -146,7 +146,8 @@ def remark(counts: dict[str, Any]) -> str:
 
 def main() -> None:
     """Judge, and report how many judgments have a level."""
-    params, source = load(), read_tables()
+    params = load()
+    source = read_tables(params)
     pairs = select_pairs(source)
     shown = join_shown(pairs, source)
     judging = make_judge(params, shown)
@@ -161,7 +162,8 @@ def main() -> None:
 
 def estimate() -> None:
     """Judge a few pairs, and print the tokens, cost and hours of all of them."""
-    params, source = load(), read_tables()
+    params = load()
+    source = read_tables(params)
     if params.judge.backend != "openai":
         cli.log(f"judge.backend is {params.judge.backend}: it costs nothing")
         return

@@ -102,8 +102,9 @@ def steps(sources: Sources) -> list[Step]:
     """Return the lead's next steps, as far as the tables show them; none after a release."""
     if sources.released:
         return []
-    shown = not sources.collection.pairs.empty
-    return next_steps(Situation(sources.collection.campaign, sources.state, shown=shown))
+    shown, audited = not sources.collection.pairs.empty, not sources.audit.empty
+    campaign, state = sources.collection.campaign, sources.state
+    return next_steps(Situation(campaign, state, shown=shown, audited=audited))
 
 
 def report_page(sources: Sources, data: ReportData, page: Page) -> str:

@@ -99,7 +99,7 @@ def test_a_stage_is_out_of_date_only_for_its_own_keys(project):
         (r"top: \[1, 20, 40\]", "top: [40, 20, 1]", {"pseudo", "release"}),
         (r"version: 0.1.0 ", "version: 0.1.1 ", {"release"}),
         (r"backend: similarity", "backend: none", {"judge"}),
-        (r"pool_top: 0 ", "pool_top: 5 ", {"candidates", "judge"}),
+        (r"pool_top: 0 ", "pool_top: 5 ", {"clips", "judge"}),
     ):
         project.change("params.yaml", old, new)
         assert list_outdated(project) - before == stages

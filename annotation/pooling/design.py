@@ -5,6 +5,8 @@ The pairs alone do not show how many queries and moments they were drawn from.
 
 from pathlib import Path
 
+import pandas as pd
+
 from momentrank.errors import MomentRankError
 from pipeline.core import files, tables
 from pipeline.core.validation import Natural, Positive, Section, validate
@@ -18,19 +20,24 @@ class AuditError(MomentRankError):
     """An audit that can't be drawn or read."""
 
 
-class Design(Section):
-    """`drawn` of `queries` queries; of a pool of `pool` moments the `top` best, `random` others.
+class EarlierAuditError(AuditError):
+    """An audit of an earlier version, whose pairs may be inside the pool."""
 
-    `pool` counts places: moments of the same video, start and end are one. `machine` is the model
-    whose levels guided the draw of the random others (`tables.AUDIT_STRATA`); None without one.
+
+class Design(Section):
+    """`drawn` of `queries` queries; for each, `near` of the `depth` best moments and `deep` others.
+
+    `pool` counts all moments: those of the same video, start and end are one. All are drawn from
+    outside the judged pool. `machine` is the model whose levels guided the draw; None without one.
     """
 
     seed: Natural
     queries: Positive
     drawn: Positive
     pool: Positive
-    top: Positive
-    random: Natural
+    depth: Positive
+    near: Natural
+    deep: Natural
     machine: str | None = None
 
 
@@ -39,13 +46,27 @@ def read(path: Path = PATH) -> Design:
 
     Raises:
         FileError: the file is missing or not JSON.
+        EarlierAuditError: an earlier version drew the audit.
         AuditError: a field is missing, unknown or not valid.
     """
     if not path.is_file():
         raise files.FileError(f"{path}: no such file; `python -m annotation.audit plan` draws one")
-    return validate(Design, files.read_json(path), path, AuditError)
+    content = files.read_json(path)
+    if isinstance(content, dict) and "top" in content:
+        raise EarlierAuditError(
+            f"{path}: drawn by an earlier version, also from inside the pool: it can't tell what"
+            " the pool missed. Draw another with `python -m annotation.audit plan --replace` (its"
+            " judgments are kept), or read it with the version that drew it"
+        )
+    return validate(Design, content, path, AuditError)
 
 
 def write(design: Design, path: Path = PATH) -> None:
     """Write the design."""
     files.write_json(path, design.model_dump(exclude_none=True))
+
+
+def read_drawn() -> pd.DataFrame:
+    """Return the pairs of the audit, without those of one that it replaced."""
+    audit = tables.AUDIT.read()
+    return audit[audit["origin"] != "replaced"].reset_index(drop=True)

@@ -1,7 +1,7 @@
-"""How many relevant moments are beyond the judged ranks, with a 95 % interval (Appendix B.3).
+"""How many relevant moments are outside the judged pool, with a 95 % interval (Appendix B.3).
 
-The design has two stages: n of N queries are drawn, and within each, all ranks just below the cut
-are judged, and the rest of the pool by a simple random sample. A query's total is estimated
+The design has two stages: n of N queries are drawn, and within each, what is outside the pool is
+judged by simple random samples; all of what is inside is known. A query's total is estimated
 stratum by stratum; the mean over queries has the variance given by Cochran (Sampling Techniques,
 3rd ed., chapter 10), with both finite population corrections.
 
@@ -9,16 +9,15 @@ stratum by stratum; the mean over queries has the variance given by Cochran (Sam
 The estimate is then a small count times a large weight. It is right-skewed, and low exactly when
 its variance is estimated too low, so mean +- t SE misses the truth in 5 to 10 % of pools, nearly
 always from below. Instead the estimate is treated as a gamma variable with the variance of the
-design, as for weighted sums of Poisson counts (Fay and Feuer, Statistics in Medicine 16, 1997): the
-upper bound is that of one more find, which keeps it valid for few finds; the lower bound is that
-of half a find more (the mid-P form: Fay and Kim, Biometrical Journal 59, 2017), because a whole one
-is conservative. Both are widened by t / z, because the variance was estimated from n queries.
-`python -m benchmarks.audit` measures the coverage.
+design, as for weighted sums of Poisson counts (Fay and Feuer, Statistics in Medicine 16, 1997). The
+upper bound is exact for counts if a whole find is added, and covers too much; with half a find (the
+mid-P form: Fay and Kim, Biometrical Journal 59, 2017) it covers too little where there are few.
+Three quarters keep it at 95 %; the lower bound has half a find. Both are widened by t / z, because
+the variance was estimated from n queries. `python -m benchmarks.audit` measures the coverage.
 
-**Where it fails.** Below about five finds in the random samples, it covers more than 95 % (96 to
-99 %), and its lower bound says little. If a few queries have most of the relevant moments, it
-covers less (91 %): a sample without them cannot know. Without any find, the upper bound rests on
-the one find that might have been; `most_unseen` gives the exact bound.
+**Where it fails.** Below about five finds, its lower bound says little. If a few queries have most
+of the relevant moments, it covers less (91 %): a sample without them cannot know. Without any find,
+the upper bound rests on the find that might have been; `most_unseen` gives the exact bound.
 """
 
 import heapq
@@ -33,6 +32,8 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 LEVEL = 0.95
+MORE, MORE_BELOW = 0.75, 0.5
+"""The finds that are added for the upper bound, and for the lower one."""
 ROUNDING = 1e-12
 
 
@@ -47,8 +48,8 @@ class Interval(NamedTuple):
 class Counts(NamedTuple):
     """What was found per query and stratum; each of shape (..., queries, strata).
 
-    Strata are ranges of ranks, the best first, followed by the `drawn` strata of the rest of the
-    pool: one, or several by a machine's levels. Of `size` moments, `judged` have a level, a simple
+    The first strata are fully judged, such as the pool; the `drawn` ones after them are outside:
+    one, or several by a machine's levels. Of `size` moments, `judged` have a level, a simple
     random sample (or all of them), and `relevant` of these are relevant.
     """
 
@@ -133,9 +134,9 @@ def skewed_interval(mean: Floats, variance: Floats, step: Floats, queries: int) 
 
     tail = (1 - LEVEL) / 2
     wider = special.stdtrit(queries - 1, tail) / special.ndtri(tail)
-    low = _gamma(tail, mean, variance * wider**2, 0.5)
+    low = _gamma(tail, mean, variance * wider**2, MORE_BELOW)
     # Not by a larger variance here: for a very skewed gamma variable it lowers the quantile.
-    more = _gamma(1 - tail, mean + step, variance + step**2, 0) - mean
+    more = _gamma(1 - tail, mean + MORE * step, variance + MORE * step**2, 0) - mean
     return Interval(mean, np.where(mean > 0, low, 0.0), mean + wider * np.maximum(more, 0))
 
 

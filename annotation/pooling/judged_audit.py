@@ -1,39 +1,88 @@
-"""This checkout's audit as far as it is judged, and its gain from a machine's levels."""
+"""This checkout's audit as far as it is judged: what the pool missed, and a machine's worth."""
 
 from typing import Any
 
 from annotation.pooling import design
 from annotation.pooling.design import Design
-from annotation.pooling.report import Report, report
+from annotation.pooling.inside import find_inside
+from annotation.pooling.report import NEAR, Judged, Report, is_complete, report
+from pipeline.campaign.pairs import PAIR_KEY, select_newest
 from pipeline.core import tables
-from pipeline.core.sections import Candidates
+
+LEVEL = 2
+"""From this level on, a moment outside the pool counts as missed."""
 
 
-def read_report(params: Candidates) -> tuple[Report, Design]:
-    """Return the audit's results beyond the ranks of batches 1 and 2, and how it was drawn.
+def read_report() -> tuple[Report, Design]:
+    """Return the audit's results, and how it was drawn.
 
     Raises:
         FileError: there is no audit, or no consensus yet.
+        AuditError: its files don't belong together, or an earlier version drew it.
+    """
+    drawn, audit = design.read(), design.read_drawn()
+    levels = tables.CONSENSUS.read()[[*PAIR_KEY, "level", "outcome"]]
+    ranks = select_newest(tables.PAIRS.read())[[*PAIR_KEY, "rank", "similarity"]]
+    inside = find_inside(tables.CANDIDATES.read(), audit, tables.TOPUP.read(), levels)
+    pairs = ranks.merge(levels, on=PAIR_KEY)
+    return report(Judged(audit, tables.AUDIT_STRATA.read(), pairs, inside), drawn), drawn
+
+
+def measure_audit() -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    """Return what the pool missed, and the gain from a machine's levels, for JSON.
+
+    Both are None without an audit, the gain also if no machine was used. An audit of an earlier
+    version tells neither.
+
+    Raises:
         AuditError: its files don't belong together.
     """
-    drawn = design.read()
-    strata = tables.AUDIT_STRATA.read() if drawn.machine else None
-    depths = [params.batch, params.top]
-    return report(tables.AUDIT.read(), tables.CONSENSUS.read(), drawn, depths, strata), drawn
+    if design.read_drawn().empty:
+        return None, None
+    try:
+        result, drawn = read_report()
+    except design.EarlierAuditError:
+        return {"share": None, "left": "an earlier version drew the audit: draw another"}, None
+    return measure_missed(result, drawn), measure_gain(result, drawn)
 
 
-def measure_gain(params: Candidates) -> dict[str, Any] | None:
-    """Return the width of the audit's intervals relative to those without a machine, for JSON.
+def measure_missed(result: Report, drawn: Design) -> dict[str, Any]:
+    """Return the share of relevant neighbours that are outside the pool, with its interval.
 
-    `widths` are ratios by level and rank, null where they can't be estimated. None without an
-    audit, or if no machine was used.
+    `share`, `low` and `high` are null until every pair is decided: the queries that are done first
+    are not like the others. `left` says what is missing.
     """
-    if tables.AUDIT.read().empty:
-        return None
-    result, drawn = read_report(params)
+    done = result.progress["queries_done"]
+    near = result.missed[(result.missed["level"] == LEVEL) & (result.missed["where"] == NEAR)]
+    known = near[near["share"].notna()] if is_complete(result, drawn) else near[:0]
+    share, low, high = (
+        float(known[name].iloc[0]) if len(known) else None
+        for name in ("share", "share_low", "share_high")
+    )
+    left = "the audit found nothing relevant, inside the pool or outside"
+    if not is_complete(result, drawn):
+        left = f"{done:,} of {drawn.drawn:,} queries of the audit are judged"
+    return {
+        "level": LEVEL,
+        "depth": drawn.depth,
+        "queries": result.progress["queries_used"],
+        "finds": int(known["finds"].iloc[0]) if len(known) else None,
+        "share": share,
+        "low": low,
+        "high": high,
+        "left": None if share is not None else left,
+    }
+
+
+def measure_gain(result: Report, drawn: Design) -> dict[str, Any] | None:
+    """Return the width of the audit's intervals relative to those without a machine.
+
+    `widths` are ratios by level, null where they can't be estimated. None if no machine was used.
+    """
     if drawn.machine is None:
         return None
-    ratios = result.beyond[["level", "rank", "width_ratio"]].astype(object)
+    near = result.missed[result.missed["where"] == NEAR]
+    ratios = near[["level", "width_ratio"]].astype(object)
     return {
         "machine": drawn.machine,
         "queries": result.progress["queries_used"],

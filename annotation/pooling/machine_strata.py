@@ -1,4 +1,4 @@
-"""Strata by a machine's levels: which moments below the top ranks to draw more of.
+"""Strata by a machine's levels: which moments outside the pool to draw more of.
 
 A random moment that turns out relevant stands for all that were not drawn. If a machine gives a
 moment level 3 or 4, there is more to learn from it, so it is `WEIGHTS` times as likely to be drawn;
@@ -69,18 +69,3 @@ def place_moments(ranking: pd.DataFrame, strata: pd.DataFrame) -> pd.Series:
     stratum_of = dict(zip(strata["moment_id"], strata["stratum"], strict=True))
     names = [stratum_of.get(moment_id, NAMES[0]) for moment_id in ranking["moment_id"]]
     return pd.Series(names, ranking.index, dtype="str")
-
-
-def weigh(pairs: pd.DataFrame, strata: pd.DataFrame) -> pd.Series:
-    """Return the weight of each pair, relative to a simple random one of its query.
-
-    It is 1 for the top ranks, and everywhere if no machine was used (`strata` is empty). For random
-    pairs: size / drawn of their stratum, over that of all of the query's strata.
-    """
-    placed = pairs[PAIR_KEY].merge(strata, on=PAIR_KEY, how="left").set_index(pairs.index)
-    within = placed.assign(number=1).groupby(["query_id", "stratum"])
-    weight = placed["size"] / within["number"].transform("sum")
-    parts = placed.dropna(subset="stratum").drop_duplicates(["query_id", "stratum"])
-    size, drawn = parts.groupby("query_id")["size"].sum(), strata["query_id"].value_counts()
-    usual = placed["query_id"].map(size / drawn)
-    return (weight / usual).fillna(1.0)

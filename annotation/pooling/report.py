@@ -1,104 +1,134 @@
-"""The report of an audit: relevance by similarity and rank, and what is beyond the ranks.
+"""The report of an audit: relevance by similarity and rank, and what the judged pool missed.
 
 Paper, Appendix B.3 and Figure 4. A pair is relevant at a level or above: the report gives all four,
 so nobody has to choose one first.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from annotation.pooling import machine_strata
 from annotation.pooling.design import LEAST_QUERIES, AuditError, Design
 from annotation.pooling.design_effect import compare_widths
-from annotation.pooling.estimator import Beyond, Counts, beyond, most_unseen
+from annotation.pooling.estimator import Counts, beyond, most_unseen
+from annotation.votes.votes import is_in
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import tables
 
 RELEVANT = tables.LEVELS[1:]
+NEAR, DEEP = "near", "deep"
 SIMILARITIES = [round(edge / 10, 1) for edge in range(-10, 11)]
-FAR = [100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000]
-STEP = 10
+RANKS = [*range(0, 70, 10), 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000]
 DECIMALS = 4
 ENDS = ("", "_low", "_high")
 """Suffixes of the columns of an estimate and its bounds."""
+_ESTIMATES = [f"{name}{end}" for name in ("per_query", "share") for end in ENDS]
+MISSED = ["level", "where", *_ESTIMATES, "finds", "unseen_at_most", "width_ratio"]
 WIDTH = (
     "`width` is the width of the interval per query, relative to as many random moments drawn"
     " without the machine's levels, estimated from this sample: .80 is a fifth narrower."
 )
 
 
+class Judged(NamedTuple):
+    """What is known of the audited queries' pairs.
+
+    `audit` and `strata` are `tables.AUDIT` and `AUDIT_STRATA`. `pairs` are all pairs that people
+    were shown, with `rank, similarity, level, outcome`; `inside` are those of the pool
+    (`inside.find_inside`).
+    """
+
+    audit: pd.DataFrame
+    strata: pd.DataFrame
+    pairs: pd.DataFrame
+    inside: pd.DataFrame
+
+
 class Report(NamedTuple):
-    """The results of an audit: three tables, and how many pairs and queries are decided."""
+    """The results of an audit: three tables, and how many pairs and queries are decided.
+
+    `missed` has, by level and `where` (`near`: among the neighbours; `deep`: beyond them), the
+    relevant moments outside the pool: their mean number per query, and their share of these and of
+    those inside the pool; with 95 % intervals. `rates` has the share of each level at ranks outside
+    the pool, as `momentrank evaluate --unjudged` reads it.
+    """
 
     by_similarity: pd.DataFrame
     by_rank: pd.DataFrame
-    beyond: pd.DataFrame
+    missed: pd.DataFrame
+    rates: pd.DataFrame
     progress: dict[str, int]
 
 
-def report(
-    audit: pd.DataFrame,
-    consensus: pd.DataFrame,
-    design: Design,
-    depths: Sequence[int],
-    strata: pd.DataFrame | None = None,
-) -> Report:
-    """Return what is known so far; `strata` is `tables.AUDIT_STRATA`, if a machine was used.
+def report(judged: Judged, design: Design) -> Report:
+    """Return what is known so far.
 
-    Only queries without waiting pairs are in `beyond`; a query without any level in one of its
+    Only queries of which no pair waits are in `missed`; a query without any level in one of its
     strata is also left out. A pair without consensus, discarded or unjudgeable, is not a 0: its
-    stratum's sample is smaller by one. `beyond` has a row for each of `depths` (ranks below
-    `design.top`) and level, and none while fewer than two queries can be used. `width_ratio`
-    compares the interval per query with one without the machine's strata (`design_effect`).
+    stratum's sample is smaller by one. A drawn pair that is in the pool now represents the others
+    of its stratum that are: it counts as drawn, and not as missed. `missed` is empty while fewer
+    than two queries can be used. `width_ratio` compares the interval per query with one without the
+    machine's strata (`design_effect`).
 
     Raises:
         AuditError: a pair's stratum is missing.
     """
-    drawn = _check_strata(audit, design, strata)
-    pairs = audit.merge(consensus[[*PAIR_KEY, "level", "outcome"]], on=PAIR_KEY, how="left")
-    pairs["waiting"] = pairs["outcome"].isna() | (pairs["outcome"] == "waiting")
-    waiting = pairs.loc[pairs["waiting"], "query_id"].unique()
-    done = pairs[~pairs["query_id"].isin(waiting)]
-    edges = stratum_edges(depths, design)
-    usable = assign_strata(done, edges, drawn)
-    levels = pairs.assign(weight=machine_strata.weigh(pairs, drawn)).dropna(subset="level")
+    drawn = _join(judged)
+    inside = judged.pairs[is_in(judged.pairs, judged.inside, PAIR_KEY)]
+    inside = inside[inside["query_id"].isin(drawn["query_id"])]
+    waits = [own.loc[own["waiting"], "query_id"] for own in (drawn, _mark_waiting(inside))]
+    done = drawn[~drawn["query_id"].isin(pd.concat(waits))]
+    usable = _select_usable(done)
+    known = inside[inside["query_id"].isin(usable["query_id"]) & (inside["rank"] <= design.depth)]
+    outside = drawn[~drawn["inside"]].dropna(subset="level")
+    levels = pd.concat([inside.dropna(subset="level").assign(weight=1.0), outside])
     return Report(
         by_similarity(levels),
-        by_rank(levels, design),
-        _beyond(usable, edges, design),
+        by_rank(levels),
+        _missed(usable, known.dropna(subset="level"), design),
+        rates(outside),
         {
-            "pairs": len(pairs),
-            "decided": int((~pairs["waiting"]).sum()),
-            "without_level": int((~pairs["waiting"] & pairs["level"].isna()).sum()),
-            "queries": pairs["query_id"].nunique(),
+            "pairs": len(drawn),
+            "decided": int((~drawn["waiting"]).sum()),
+            "without_level": int((~drawn["waiting"] & drawn["level"].isna()).sum()),
+            "queries": drawn["query_id"].nunique(),
             "queries_done": done["query_id"].nunique(),
             "queries_used": usable["query_id"].nunique(),
         },
     )
 
 
-def _check_strata(audit: pd.DataFrame, design: Design, strata: pd.DataFrame | None) -> pd.DataFrame:
-    """Return the strata of the audit's random pairs; none if no machine was used."""
-    if design.machine is None:
-        return tables.AUDIT_STRATA.empty()
-    random = audit.loc[audit["origin"] == "random", PAIR_KEY]
-    placed = random.merge(tables.AUDIT_STRATA.empty() if strata is None else strata, on=PAIR_KEY)
-    if len(placed) < len(random):
+def _join(judged: Judged) -> pd.DataFrame:
+    """Return the audit's pairs with what is known of each.
+
+    The columns are those of `tables.AUDIT` and `stratum, size, level, waiting, inside` and
+    `weight`: how many of its stratum's moments a pair represents, as far as these have a level.
+    """
+    rows = judged.audit.merge(judged.strata, on=PAIR_KEY, how="left")
+    if lacking := int(rows["stratum"].isna().sum()):
         raise AuditError(
-            f"{tables.AUDIT_STRATA.path}: {len(random) - len(placed)} random pairs of"
-            f" {tables.AUDIT.path} are missing; restore the file as it was committed"
+            f"{tables.AUDIT_STRATA.path}: {lacking} pairs of {tables.AUDIT.path} are missing;"
+            " restore the file as it was committed"
         )
-    return placed
+    rows["stratum"] = rows["origin"] + " " + rows["stratum"]
+    rows = rows.merge(judged.pairs[[*PAIR_KEY, "level", "outcome"]], on=PAIR_KEY, how="left")
+    levels = rows["level"].notna().groupby([rows["query_id"], rows["stratum"]]).transform("sum")
+    weight = rows["size"] / levels.where(levels > 0)
+    return _mark_waiting(rows).assign(inside=is_in(rows, judged.inside, PAIR_KEY), weight=weight)
 
 
-def stratum_edges(depths: Sequence[int], design: Design) -> list[int]:
-    """Return the edges of strata: stratum i has the ranks edges[i] + 1 to edges[i + 1]."""
-    top = min(design.top, design.pool)
-    return sorted({0, *(depth for depth in depths if depth < top), top, design.pool})
+def _mark_waiting(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.assign(waiting=rows["outcome"].isna() | (rows["outcome"] == "waiting"))
+
+
+def _select_usable(done: pd.DataFrame) -> pd.DataFrame:
+    """Return the pairs of queries with a level in each stratum."""
+    levels = done.groupby(["query_id", "stratum"])["level"].count()
+    empty = levels[levels == 0].index.get_level_values("query_id")
+    return done[~done["query_id"].isin(empty)]
 
 
 def by_similarity(levels: pd.DataFrame) -> pd.DataFrame:
@@ -106,23 +136,40 @@ def by_similarity(levels: pd.DataFrame) -> pd.DataFrame:
     return _curve(levels, "similarity", SIMILARITIES, right=False)
 
 
-def by_rank(levels: pd.DataFrame, design: Design) -> pd.DataFrame:
-    """Return mean level and shares by rank: in tens where all are judged, then coarser."""
-    top = min(design.top, design.pool)
-    edges = [*range(0, top, STEP), top, *(edge for edge in FAR if top < edge < design.pool)]
-    return _curve(levels, "rank", [*edges, design.pool], right=True)
+def by_rank(levels: pd.DataFrame) -> pd.DataFrame:
+    """Return mean level and shares by rank: in tens up to 60, then coarser."""
+    return _curve(levels, "rank", RANKS, right=True)
+
+
+def rates(outside: pd.DataFrame) -> pd.DataFrame:
+    """Return the share of each level by rank, of the moments outside the pool, for any rank.
+
+    The columns are `rank_low, rank_high, level, share`. The first range begins at 1, where the pool
+    leaves nothing, each other one where the one before ends; the last one has no end.
+    """
+    bins = pd.cut(outside["rank"], [*RANKS, np.inf], labels=False)
+    level, weight = outside["level"].astype("int64"), outside["weight"]
+    sums = pd.crosstab(bins, level, weight, aggfunc="sum").reindex(columns=tables.LEVELS).fillna(0)
+    shares = sums.div(sums.sum(axis=1), axis=0)
+    highs = [RANKS[int(number) + 1] for number in shares.index[:-1]]
+    lows = [1, *(high + 1 for high in highs)][: len(shares)]
+    rows = [
+        (low, high, level, share)
+        for low, high, (_, own) in zip(lows, [*highs, None], shares.iterrows(), strict=False)
+        for level, share in own.items()
+    ]
+    table = pd.DataFrame(rows, columns=["rank_low", "rank_high", "level", "share"])
+    return table.astype({"rank_high": "Int64"})
 
 
 def _curve(levels: pd.DataFrame, by: str, edges: Sequence[float], *, right: bool) -> pd.DataFrame:
     """Return `low, high, pairs, mean` and a share for each level, a row for each bin in use."""
-    edges = sorted(set(edges))
-    last = len(edges) - 2
     side: Literal["left", "right"] = "left" if right else "right"
     bin_of = np.searchsorted(np.array(edges), levels[by].to_numpy(), side=side) - 1
-    level, weight = levels["level"].astype("int64"), levels.get("weight", 1.0)
+    level, weight = levels["level"].astype("int64"), levels["weight"]
     columns = {f"at_least_{least}": level >= least for least in RELEVANT}
     rows = pd.DataFrame({"mean": level, **columns}).mul(weight, axis=0)
-    bins = rows.assign(weight=weight).groupby(np.clip(bin_of, 0, last))
+    bins = rows.assign(weight=weight).groupby(np.clip(bin_of, 0, len(edges) - 2))
     sums = bins.sum()
     means = sums.drop(columns="weight").div(sums["weight"], axis=0).round(DECIMALS)
     low = [edges[number] + right for number in means.index]
@@ -132,97 +179,84 @@ def _curve(levels: pd.DataFrame, by: str, edges: Sequence[float], *, right: bool
     ].reset_index(drop=True)
 
 
-def assign_strata(
-    done: pd.DataFrame, edges: Sequence[int], drawn: pd.DataFrame | None = None
-) -> pd.DataFrame:
-    """Return the pairs of queries with a level in each stratum, with `stratum` and `size`.
+def count(usable: pd.DataFrame, known: pd.DataFrame, least: int, where: str) -> Counts:
+    """Count each query's relevant pairs, of level `least` or above, inside the pool and outside.
 
-    `drawn` are the machine's strata of random pairs: they divide the last range of ranks.
+    The first stratum are the `known` pairs inside, the others those of the audit that are `near`,
+    or `deep`. Of these, only pairs that are still outside count as relevant (Cochran, Sampling
+    Techniques, 3rd ed., 2.12: a total over a part of the population).
     """
-    stratum = np.searchsorted(edges, done["rank"], side="left") - 1
-    inside = done.assign(stratum=stratum, size=np.diff(edges)[stratum])
-    if drawn is not None and len(drawn):
-        both = inside[PAIR_KEY].merge(drawn, on=PAIR_KEY, how="left").set_index(inside.index)
-        by_machine = both["stratum"].notna()
-        code = both.loc[by_machine, "stratum"].map(machine_strata.NAMES.index)
-        inside.loc[by_machine, "stratum"] += code.astype("int64")
-        inside.loc[by_machine, "size"] = both.loc[by_machine, "size"].astype("int64")
-    levels = inside.groupby(["query_id", "stratum"])["level"].count()
-    empty = levels[levels == 0].index.get_level_values("query_id")
-    return inside[~inside["query_id"].isin(empty)]
+    query, ids = pd.factorize(usable["query_id"], sort=True)
+    own = (usable["origin"] == where).to_numpy()
+    stratum, names = pd.factorize(usable["stratum"].to_numpy()[own], sort=True)
+    cell, part = (query[own], stratum + 1), usable[own]
+    size, judged, relevant = np.zeros((3, len(ids), 1 + len(names)), dtype=np.int64)
+    hits = (part["level"] >= least).fillna(value=False) & ~part["inside"]
+    size[cell] = part["size"].to_numpy("int64")
+    np.add.at(judged, cell, part["level"].notna().to_numpy("int64"))
+    np.add.at(relevant, cell, hits.to_numpy("int64"))
+    inside = (known["level"] >= least).groupby(known["query_id"])
+    size[:, 0] = judged[:, 0] = inside.size().reindex(ids, fill_value=0)
+    relevant[:, 0] = inside.sum().reindex(ids, fill_value=0)
+    return Counts(size, judged, relevant, len(names))
 
 
-def counts(usable: pd.DataFrame, edges: Sequence[int], least: int, drawn: int = 1) -> Counts:
-    """Count a query's relevant pairs, of level `least` or above, per stratum.
-
-    `drawn` is the number of strata of the last range of ranks.
-    """
-    query, _ = pd.factorize(usable["query_id"], sort=True)
-    shape = (int(query.max(initial=-1)) + 1, len(edges) - 2 + drawn)
-    cell = (query, usable["stratum"].to_numpy())
-    judged, relevant, size = np.zeros((3, *shape), dtype=np.int64)
-    np.add.at(judged, cell, usable["level"].notna().to_numpy("int64"))
-    np.add.at(relevant, cell, (usable["level"] >= least).fillna(value=False).to_numpy("int64"))
-    size[cell] = usable["size"].to_numpy("int64")
-    return Counts(size, judged, relevant, drawn)
-
-
-def _beyond(usable: pd.DataFrame, edges: Sequence[int], design: Design) -> pd.DataFrame:
-    rows, drawn = [], 1 if design.machine is None else len(machine_strata.NAMES)
+def _missed(usable: pd.DataFrame, known: pd.DataFrame, design: Design) -> pd.DataFrame:
+    rows = []
     if usable["query_id"].nunique() >= LEAST_QUERIES:
         for least in RELEVANT:
-            counted = counts(usable, edges, least, drawn)
-            for strata, rank in enumerate(edges[1:], start=1):
-                if rank < min(design.top, design.pool):
-                    estimate = beyond(counted, strata, design.queries)
-                    width = round(float(compare_widths(counted, strata, design.queries)), DECIMALS)
-                    rows.append([least, rank, *_row(estimate, counted), width])
-    columns = [f"{name}{end}" for name in ("per_query", "share") for end in ENDS]
-    columns = ["level", "rank", *columns, "finds", "unseen_at_most", "width_ratio"]
-    return pd.DataFrame(rows, columns=columns)
+            for where in [name for name in (NEAR, DEEP) if (usable["origin"] == name).any()]:
+                counted = count(usable, known, least, where)
+                rows.append([least, where, *_row(counted, design)])
+    return pd.DataFrame(rows, columns=MISSED)
 
 
-def _row(estimate: Beyond, counted: Counts) -> list[float | None]:
-    size, judged = (
-        column[:, -counted.drawn :].ravel() for column in (counted.size, counted.judged)
-    )
-    unseen = None
+def _row(counted: Counts, design: Design) -> list[float | None]:
+    estimate = beyond(counted, 1, design.queries)
+    size, judged = (column[:, 1:].ravel() for column in (counted.size, counted.judged))
+    unseen = width = None
     if estimate.finds == 0 and (judged < size).any():
         unseen = round(most_unseen(size, judged) / len(counted.size), DECIMALS)
-    bounds = [*estimate.per_query, *estimate.share]
-    return [*(round(float(bound), DECIMALS) for bound in bounds), int(estimate.finds), unseen]
+    if design.machine:
+        width = round(float(compare_widths(counted, 1, design.queries)), DECIMALS)
+    bounds = (round(float(bound), DECIMALS) for bound in (*estimate.per_query, *estimate.share))
+    return [*bounds, int(estimate.finds), unseen, width]
 
 
 def as_json(result: Report, design: Design) -> dict[str, Any]:
     """Return the report for JSON: unknown values are null."""
-    frames = {name: getattr(result, name) for name in ("by_similarity", "by_rank", "beyond")}
+    frames = {name: getattr(result, name) for name in ("by_similarity", "by_rank", "missed")}
     return {
-        "complete": result.progress["decided"] == result.progress["pairs"],
-        "design": design.model_dump(),
+        "complete": is_complete(result, design),
+        "design": design.model_dump(exclude_none=True),
         "progress": result.progress,
         **{name: json.loads(frame.to_json(orient="records")) for name, frame in frames.items()},
     }
 
 
+def is_complete(result: Report, design: Design) -> bool:
+    """Tell whether all pairs of all chosen queries are drawn and decided."""
+    return result.progress["queries_done"] == design.drawn
+
+
 def as_text(result: Report, design: Design) -> str:
     """Return the report as text."""
     parts = [
-        _progress_text(result.progress, design),
+        _progress_text(result, design),
         f"Levels by similarity\n\n{_columns(result.by_similarity)}",
         f"Levels by rank\n\n{_columns(result.by_rank)}",
-        f"Relevant moments beyond a rank\n\n{_beyond_text(result, design)}",
+        f"Relevant moments outside the pool\n\n{_missed_text(result, design)}",
     ]
     return "\n\n".join(parts)
 
 
-def _progress_text(progress: dict[str, int], design: Design) -> str:
-    pairs, decided = progress["pairs"], progress["decided"]
-    state = "complete" if pairs == decided else "INCOMPLETE"
+def _progress_text(result: Report, design: Design) -> str:
+    progress, state = result.progress, "complete" if is_complete(result, design) else "INCOMPLETE"
     machine = f" {design.machine} guided which moments were drawn more." if design.machine else ""
     return (
-        f"Audit of {design.drawn} of {design.queries} queries, {state}: {decided:,} of {pairs:,}"
-        f" pairs are decided ({progress['without_level']:,} of them without a level), all of"
-        f" {progress['queries_done']} queries.{machine}"
+        f"Audit of {design.drawn} of {design.queries} queries, {state}: {progress['decided']:,} of"
+        f" {progress['pairs']:,} pairs are decided ({progress['without_level']:,} of them without a"
+        f" level), all of {progress['queries_done']} queries.{machine}"
     )
 
 
@@ -232,36 +266,42 @@ def _columns(frame: pd.DataFrame) -> str:
     return str(frame.to_string(index=False, float_format=lambda value: f"{value:.2f}"))
 
 
-def _beyond_text(result: Report, design: Design) -> str:
-    if result.beyond.empty:
+def _missed_text(result: Report, design: Design) -> str:
+    frame = result.missed
+    if frame.empty:
         return "not until two queries are fully judged"
-    frame = result.beyond
+    near = f"to rank {design.depth:,}"
     shown = pd.DataFrame(
         {
             "level": [f">= {level}" for level in frame["level"]],
-            "beyond rank": frame["rank"],
+            "where": [near if where == NEAR else "deeper" for where in frame["where"]],
             "per query": _spans(frame, "per_query", 1, 1),
-            "% of all relevant": _spans(frame, "share", 100, 0),
+            "% missed": _spans(frame, "share", 100, 0),
             "finds": frame["finds"],
         }
     )
     if design.machine:
-        shown["width"] = [
-            "-" if pd.isna(ratio) else f"{ratio:.2f}" for ratio in frame["width_ratio"]
-        ]
-    note = (
-        f"\nEstimated from {result.progress['queries_used']} queries, with 95 % intervals. `finds`"
-        f" counts the relevant ones among the random moments beyond rank {design.top}: below five"
-        " an interval is wide and its lower bound says little."
+        ratios = frame["width_ratio"]
+        shown["width"] = ["-" if pd.isna(ratio) else f"{ratio:.2f}" for ratio in ratios]
+    return "\n".join([shown.to_string(index=False), *_notes(result, design)])
+
+
+def _notes(result: Report, design: Design) -> Iterator[str]:
+    """Yield what a reader of the table must know."""
+    yield (
+        f"\nEstimated from {result.progress['queries_used']} queries, with 95 % intervals."
+        " `% missed` is the share outside the pool, of the relevant moments there and inside it."
+        " `finds` counts the relevant ones drawn: below five, an interval is wide and its lower"
+        " bound says little."
     )
-    none = frame[frame["unseen_at_most"].notna()].drop_duplicates("level")
-    notes = [
-        f"Level >= {level}: no random moment was relevant. Beyond rank {design.top} the audited"
-        f" queries have at most {most:.1f} on average (exact one-sided 95 % bound)."
-        for level, most in zip(none["level"], none["unseen_at_most"], strict=True)
-    ]
-    by_machine = [WIDTH] if design.machine else []
-    return "\n".join([shown.to_string(index=False), note, *by_machine, *notes])
+    if design.machine:
+        yield WIDTH
+    none = result.missed[result.missed["unseen_at_most"].notna()]
+    for row in none.itertuples():
+        yield (
+            f"Level >= {row.level}, {row.where}: no drawn moment is relevant. The audited queries"
+            f" miss at most {row.unseen_at_most:.1f} on average (exact one-sided 95 % bound)."
+        )
 
 
 def _spans(frame: pd.DataFrame, name: str, unit: float, decimals: int) -> list[str]:

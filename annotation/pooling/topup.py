@@ -13,7 +13,6 @@ import pandas as pd
 from annotation.pooling.ranked import rank_pool
 from annotation.votes.votes import is_in
 from momentrank.segments import iou
-from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import tables
 from pipeline.retrieval.embeddings import Embeddings
 from pipeline.retrieval.ranking import places
@@ -118,16 +117,3 @@ def _counts(
     counts = by_run.reindex(sorted(runs), fill_value=0).astype("int64")
     repeated = counts["results"] - counts.drop(columns="results").sum(axis=1)
     return counts.assign(repeated=repeated).reset_index(names="run")
-
-
-def judged_or_wanted(
-    candidates: pd.DataFrame, audit: pd.DataFrame, topup: pd.DataFrame, consensus: pd.DataFrame
-) -> pd.DataFrame:
-    """Return the pairs that are judged or about to be, as `query_id, moment_id`.
-
-    These are batch 1, the pairs of audit and earlier top-ups, and all others that are decided: a
-    candidate of batch 2 is wanted only if its query is extended.
-    """
-    decided = consensus[consensus["outcome"] != "waiting"]
-    frames = [candidates[candidates["batch"] == 1], audit, topup, decided]
-    return pd.concat([frame[PAIR_KEY] for frame in frames]).drop_duplicates()

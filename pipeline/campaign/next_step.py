@@ -15,6 +15,7 @@ LEAD_PAGE = tables.WORK / "lead" / "index.html"
 PEOPLE = tables.CAMPAIGN / "annotators.yaml"
 SHOWN_IDS = 5
 END_PILOT = "python -m annotation.campaign open --end-pilot"
+PLAN_AUDIT = "python -m annotation.audit plan --queries 100"
 
 
 class Step(NamedTuple):
@@ -36,7 +37,8 @@ class Situation(NamedTuple):
     """The state of a campaign.
 
     `state` is the plan's (`campaign_state.json`); `unsent` counts the planned judgments that are
-    not in Label Studio yet. `shown` says whether any pair was ever shown. What a caller can't know
+    not in Label Studio yet. `shown` says whether any pair was ever shown, `audited` whether an
+    audit was drawn. What a caller can't know
     (the report does not contact the server) is assumed to be fine.
     """
 
@@ -45,6 +47,7 @@ class Situation(NamedTuple):
     candidates: bool = True
     server: bool = True
     shown: bool = True
+    audited: bool = True
     unsent: int = 0
     frozen: bool = True
     released: bool = False
@@ -114,6 +117,11 @@ def _run(now: Situation) -> Iterator[Step]:
         )
     else:
         yield Step("close the campaign", "python -m annotation.campaign close")
+        if not now.audited:
+            yield Step(
+                "optional: find out what the pool missed, with an audit before that; for its cost",
+                f"{PLAN_AUDIT} --dry-run",
+            )
         yield from _adjudicate(now.state)
     yield from _for_the_lead(now.state)
 

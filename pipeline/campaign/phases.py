@@ -35,7 +35,7 @@ ALLOWED: Mapping[str, str] = {
     END_PILOT.removeprefix("python -m "): "pilot",
     "annotation.campaign close": "open",
     "annotation.adjudicate": "open",
-    "annotation.audit plan": "none open",
+    "annotation.audit plan": "open",
     "annotation.audit top-up": "none open",
     "annotation.exam push": "open pilot",
     "annotation.exam mark": "open pilot",

@@ -5,7 +5,9 @@ An unknown key, a wrong type or an impossible value is one line with the key's p
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
+
+from pydantic import model_validator
 
 from momentrank.errors import UsageError
 from pipeline.core import files, people_sections, sections
@@ -55,6 +57,16 @@ class Params(Section):
     reference_runs: sections.ReferenceRuns
     calibration: people_sections.Calibration
     report: sections.Report
+
+    @model_validator(mode="after")
+    def _machine_judges_neighbours(self) -> Self:
+        deepest = self.candidates.top + self.judge.pool_top
+        if deepest > self.candidates.depth:
+            raise ValueError(
+                f"judge.pool_top: candidates.top and it are {deepest} ranks, and candidates.depth"
+                f" is {self.candidates.depth}: raise candidates.depth"
+            )
+        return self
 
 
 def load(path: Path = PARAMS) -> Params:

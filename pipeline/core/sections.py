@@ -182,10 +182,11 @@ class Embed(Section):
 
 
 class Candidates(Section):
-    """The most moments that are judged per query, and the size of a batch."""
+    """The size of a batch, the most moments that are judged per query, and the most searched."""
 
     batch: Positive
     top: Positive
+    depth: Positive
 
     @field_validator("top")
     @classmethod
@@ -194,6 +195,13 @@ class Candidates(Section):
         if top > 2 * batch:
             raise ValueError(f"must be at most two batches of {batch} (it is {top})")
         return top
+
+    @field_validator("depth")
+    @classmethod
+    def _no_less_than_top(cls, depth: int, info: ValidationInfo) -> int:
+        if depth < (top := info.data.get("top", depth)):
+            raise ValueError(f"must be at least candidates.top, {top} (it is {depth})")
+        return depth
 
 
 class Clips(Section):
@@ -293,10 +301,12 @@ class Report(Section):
     """The limits of the checks on the report's first screen.
 
     `min_alpha` is for Krippendorff's ordinal alpha; the shares are those of pairs without
-    consensus, of pairs with the query's own words below level 4, and of moments not in use.
+    consensus, of pairs with the query's own words below level 4, of moments not in use, and of
+    relevant moments that the pool missed.
     """
 
     min_alpha: Annotated[float, Field(ge=-1, le=1)]
     max_discarded: Share
     max_alike_below_top: Share
     max_lost: Share
+    max_missed: Share

@@ -161,7 +161,14 @@ FAILED_CLIPS = _table(
     "moment_id video_id reason",
     reason=_choice("no-videos", "missing", "unreadable", "too-short", "no-frame", "wrong-length"),
 )
-AUDIT = _table(CAMPAIGN / "audit.csv", _PAIR, f"{_RANKED} origin", origin=_choice("top", "random"))
+AUDIT = _table(
+    CAMPAIGN / "audit.csv",
+    _PAIR,
+    f"{_RANKED} origin",
+    origin=_choice("near", "deep", "replaced", "top", "random"),
+)
+"""The pairs of an audit, from outside the pool: among a query's neighbours, or deeper; those of an
+audit that was replaced; and an earlier version's, `top` and `random`."""
 AUDIT_STRATA = _table(
     CAMPAIGN / "audit_strata.csv",
     _PAIR,
@@ -169,11 +176,12 @@ AUDIT_STRATA = _table(
     stratum=_choice("unjudged", "zero", "low", "high"),
     size=_number("int64", 1),
 )
-"""For the random pairs of an audit that was drawn by a machine's levels: the stratum, and how many
-moments of the query are in it."""
+"""For each pair of an audit: its stratum by a machine's levels (`unjudged` without one), and how
+many of the query's moments that are as near, or as deep, are in it."""
 TOPUP = _table(CAMPAIGN / "topup.csv", _PAIR, f"{_RANKED} origin")
-MACHINE_POOL = _table(WORK / "machine_pool.parquet", _PAIR, _RANKED)
-"""Moments below the candidates, `judge.pool_top` per query: no person ever sees them."""
+NEIGHBOURS = _table(WORK / "neighbours.parquet", _PAIR, _RANKED)
+"""The `candidates.depth` best moments of each judged query: those that the candidates are taken
+from, and that an audit asks about. Below the candidates, a machine judges `judge.pool_top`."""
 MACHINE_JUDGMENTS = replace(
     _table(
         WORK / "machine_judgments.parquet",

@@ -8,6 +8,8 @@ import pandas as pd
 
 from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY, query_sha, select_newest
 from pipeline.core import tables
+from pipeline.core.machine_pool import read_machine_pool
+from pipeline.core.params import Params
 from pipeline.judges.base import Pair
 
 CLIPS = tables.WORK / "clips"
@@ -27,11 +29,11 @@ class PairTables(NamedTuple):
     clips: pd.DataFrame
 
 
-def read_tables() -> PairTables:
+def read_tables(params: Params) -> PairTables:
     """Read the tables that pairs come from."""
     return PairTables(
         *(tables.CANDIDATES.read(), tables.AUDIT.read(), tables.TOPUP.read()),
-        *(tables.MACHINE_POOL.read(), tables.QUERIES.read(), tables.MOMENTS.read()),
+        *(read_machine_pool(params), tables.QUERIES.read(), tables.MOMENTS.read()),
         *(tables.CAPTIONS.read(), tables.CLIPS.read()),
     )
 

@@ -1,4 +1,4 @@
-"""Is the collection sound? Six checks, each with value, threshold and verdict."""
+"""Is the collection sound? Seven checks, each with value, threshold and verdict."""
 
 from typing import Literal, NamedTuple
 
@@ -93,12 +93,13 @@ def measure_progress(sources: Sources) -> Progress:
 
 
 def check_collection(sources: Sources, progress: Progress, params: Report) -> list[Check]:
-    """Return the six checks, in the order of the first screen."""
+    """Return the seven checks, in the order of the first screen."""
     return [
         _check_progress(progress),
         _check_agreement(sources.metrics["agreement"], params.min_alpha),
         _check_consensus(sources, params.max_discarded),
         _check_same_words(sources.metrics["agreement"]["similarity_1"], params.max_alike_below_top),
+        _check_missed(sources.metrics["calibration"].get("missed"), params.max_missed),
         _check_losses(sources, params.max_lost),
         _check_scorer(sources.metrics["reference_runs"]),
     ]
@@ -144,6 +145,22 @@ def _check_same_words(agreement: Metrics | None, most: float) -> Check:
         " have a level below 4"
     )
     return _at_most("Same words, lower level", numbers["share"], most, detail)
+
+
+def _check_missed(missed: Metrics | None, most: float) -> Check:
+    """Pass if the whole interval is at most `most`; look if all of it is above; else open."""
+    title, threshold = "Missed", f"\u2264 {percent(most)}, the whole interval"
+    if missed is None:
+        return Check(title, UNKNOWN, threshold, "open", "no audit of what the pool left out")
+    if missed["share"] is None:
+        return Check(title, UNKNOWN, threshold, "open", missed["left"])
+    low, high = missed["low"], missed["high"]
+    verdict: Verdict = "pass" if high <= most else "look" if low > most else "open"
+    detail = (
+        f"of level {missed['level']} and up, outside the pool: {percent(low)} to {percent(high)},"
+        f" {missed['queries']:,} queries, {missed['depth']:,} deep"
+    )
+    return Check(title, percent(missed["share"]), threshold, verdict, detail)
 
 
 def _check_losses(sources: Sources, most: float) -> Check:

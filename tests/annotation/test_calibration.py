@@ -4,7 +4,6 @@ import contextlib
 import json
 import re
 import shutil
-from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -227,39 +226,38 @@ def test_the_pairs_of_the_page_are_listed_for_those_who_decide(folder):
 
 
 def write_audit(machine):
-    """Write an audit of ten queries' first ranks: four one and all, the others by two strata."""
-    pairs = select_newest(tables.PAIRS.read())
-    pairs = pairs[pairs["query_id"].isin(sorted(pairs["query_id"].unique())[:10])]
-    origin = np.where(pairs["rank"] <= 4, "top", "random")
-    audit = pairs.assign(origin=origin)[tables.AUDIT.columns]
-    tables.AUDIT.write(audit.sort_values(["query_id", "rank"]))
-    stratum = np.where(pairs["rank"] <= 7, "high", "unjudged")
-    strata = pairs.assign(stratum=stratum, size=np.where(pairs["rank"] <= 7, 3, 40))
-    tables.AUDIT_STRATA.write(strata.loc[origin == "random", tables.AUDIT_STRATA.columns])
-    how = {"seed": 1, "queries": 40, "drawn": 10, "pool": 47, "top": 4, "random": 6}
+    """Write an audit of ten queries: four moments of each are the pool, the others two strata."""
+    pairs = select_newest(tables.PAIRS.read()).sort_values(["query_id", "rank"])
+    tables.CANDIDATES.write(pairs[pairs["rank"] <= 4].assign(batch=1)[tables.CANDIDATES.columns])
+    tables.TOPUP.write(tables.TOPUP.empty())
+    chosen = pairs["query_id"].isin(sorted(pairs["query_id"].unique())[:10])
+    drawn = pairs[chosen & (pairs["rank"] > 4)].assign(origin="near")
+    tables.AUDIT.write(drawn[tables.AUDIT.columns])
+    high = drawn["rank"] <= 7
+    strata = drawn.assign(stratum=np.where(high, "high", "unjudged"), size=np.where(high, 3, 40))
+    tables.AUDIT_STRATA.write(strata[tables.AUDIT_STRATA.columns])
+    how = {"seed": 1, "queries": 40, "drawn": 10, "pool": 47, "depth": 47, "near": 6, "deep": 0}
     design.write(design.Design(**how, machine=machine))
 
 
-def test_what_an_audit_by_a_machines_levels_brought_is_told(folder):
+def test_what_an_audit_found_and_what_a_machines_levels_brought_is_told(folder):
     tables.MACHINE_JUDGMENTS.write(machine_table(people()[1]))
-    assert run_stage()["audit"] is None
-    path = folder / "params.yaml"
-    text = (
-        path.read_text().replace("  batch: 20 ", "  batch: 2 ").replace("  top: 40 ", "  top: 3 ")
-    )
-    path.write_text(text)
+    before = run_stage()
+    assert before["audit"] is before["missed"] is None
     write_audit("gpt")
-    figures = run_stage()["audit"]
+    told = run_stage()
+    figures = told["audit"]
     assert figures["machine"] == "gpt"
     assert figures["queries"] > 4
-    assert [(row["level"], row["rank"]) for row in figures["widths"]] == list(
-        product((1, 2, 3, 4), (2, 3))
-    )
+    assert [row["level"] for row in figures["widths"]] == [1, 2, 3, 4]
     ratios = [row["width_ratio"] for row in figures["widths"]]
     assert all(ratio is None or 0.5 < ratio < 2 for ratio in ratios)
     assert ratios[0] is not None
+    assert (told["missed"]["level"], told["missed"]["depth"]) == (2, 47)
     write_audit(None)
-    assert run_stage()["audit"] is None
+    plain = run_stage()
+    assert plain["audit"] is None
+    assert plain["missed"] == told["missed"]
 
 
 def test_runs_of_one_s_own_are_ordered_too(folder):

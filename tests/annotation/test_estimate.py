@@ -4,17 +4,8 @@ import pandas as pd
 import pytest
 from support.campaign_cases import START, make_judgments
 
-from annotation.estimate import (
-    ESCALATED,
-    EXTENDED,
-    LEAST,
-    MOST,
-    SECONDS,
-    estimate,
-    measure,
-    pilot_text,
-    text,
-)
+from annotation.estimate import EXTENDED, LEAST, MOST, estimate, pilot_text, text
+from pipeline.campaign.effort import ESCALATED, SECONDS, measure_seconds
 from pipeline.core import tables
 from pipeline.core.params import load
 
@@ -57,7 +48,7 @@ def test_a_single_batch_is_not_extended(paper):
 
 def test_what_people_took_here_counts_once_there_is_enough_of_it(paper, tmp_path):
     path = tmp_path / "judgments.csv"
-    assert measure(paper, path) is None
+    assert measure_seconds(paper, path) is None
     voided = path.with_name("voided.csv")
     tables.VOIDED.write(tables.VOIDED.empty(), voided)
     for number, expected in ((49, None), (50, 12.0)):
@@ -66,12 +57,12 @@ def test_what_people_took_here_counts_once_there_is_enough_of_it(paper, tmp_path
             for row in range(number)
         ]
         tables.JUDGMENTS.write(make_judgments(rows), path)
-        assert measure(paper, path) == expected
+        assert measure_seconds(paper, path) == expected
     tables.JUDGMENTS.write(make_judgments([row | {"seconds": 9e4} for row in rows]), path)
-    assert measure(paper, path) == 300, "nobody judges for a day"
+    assert measure_seconds(paper, path) == 300, "nobody judges for a day"
     whose = {"annotator": [1], "since": [START], "until": [None], "note": [None]}
     tables.VOIDED.write(pd.DataFrame(whose), voided)
-    assert measure(paper, path) is None, "what is voided says nothing"
+    assert measure_seconds(paper, path) is None, "what is voided says nothing"
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ class Workplace:
         tables.VIDEOS.write(videos.assign(duration=duration, path=pd.Series(paths, dtype="str")))
         pairs = [(f"q{q}", moment[0], 1, 0.5, 1) for q in range(queries) for moment in moments]
         tables.CANDIDATES.write(pd.DataFrame(pairs, columns=tables.CANDIDATES.columns))
-        for table in (tables.AUDIT, tables.TOPUP, tables.MACHINE_POOL):
+        for table in (tables.AUDIT, tables.TOPUP, tables.NEIGHBOURS):
             table.write(table.empty())
 
     def table(self) -> pd.DataFrame:
@@ -99,8 +99,10 @@ def test_what_only_a_machine_judges_has_its_clip_too_and_the_others_are_the_same
     tables.CANDIDATES.write(tables.CANDIDATES.read().query("moment_id == 'a'"))
     clips.main()
     pd.testing.assert_frame_equal(place.table(), both.loc[["a"]])
-    pool = pd.DataFrame([("q0", "b", 2, 0.4)], columns=tables.MACHINE_POOL.columns)
-    tables.MACHINE_POOL.write(pool)
+    neighbours = [("q0", "a", 1, 0.5), ("q0", "b", 2, 0.4)]
+    tables.NEIGHBOURS.write(pd.DataFrame(neighbours, columns=tables.NEIGHBOURS.columns))
+    place.set("candidates", top=1)
+    place.set("judge", pool_top=1)
     clips.main()
     pd.testing.assert_frame_equal(place.table(), both)
 

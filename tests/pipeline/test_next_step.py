@@ -67,6 +67,7 @@ UNDER_WAY = state(wanted=4, done=5)
         (Situation(OPEN, state(done=5, waiting=1) | {"later": 1}), ["dvc repro"]),
         (Situation(OPEN, state(without_clip=1)), ["dvc repro -sf clips && dvc repro"]),
         (Situation(OPEN, JUDGED), [CLOSE]),
+        (Situation(OPEN, JUDGED, audited=False), [CLOSE, f"{next_step.PLAN_AUDIT} --dry-run"]),
         (Situation(OPEN, state(without_account=[2])), [CLOSE]),
         (Situation(OPEN, state(unjudgeable=2)), [CLOSE, None]),
         (Situation(OPEN, state(discarded=2)), [CLOSE]),

@@ -12,8 +12,10 @@ from lazy import Lazy
 from momentrank import ids
 from momentrank.errors import MomentRankError, UsageError
 from pipeline import pseudo
-from pipeline.candidates import candidates, machine_pool, rank
+from pipeline.candidates import candidates, rank
 from pipeline.core import captions, files, tables
+from pipeline.core.machine_pool import read_machine_pool
+from pipeline.core.params import load
 from pipeline.core.sections import Candidates
 from pipeline.distribution import training_sets
 from pipeline.distribution.training_sets import Training, training_path, write_training_sets
@@ -51,7 +53,7 @@ def vectors():
 
 def test_candidates_are_ranked_by_similarity_then_id_in_two_batches(moments, vectors):
     queries = pd.DataFrame({"query_id": ["14", "12"], "query": ["He waves.", "She sits."]})
-    table = candidates(rank(queries, moments, vectors, 4), Candidates(top=4, batch=2))
+    table = candidates(rank(queries, moments, vectors, 4), Candidates(top=4, batch=2, depth=4))
     assert table.values.tolist() == [
         ["14", "10", 1, 1.0, 1],
         ["14", "14", 2, 1.0, 1],
@@ -65,28 +67,30 @@ def test_candidates_are_ranked_by_similarity_then_id_in_two_batches(moments, vec
 
 
 @pytest.mark.parametrize("more", [0, 1, 3])
-def test_a_pool_for_a_machine_begins_below_the_candidates_and_leaves_them_as_they_are(
-    more, moments, vectors, tmp_path
+def test_a_pool_for_a_machine_begins_below_the_candidates_whatever_the_depth(
+    more, moments, vectors, tmp_path, monkeypatch, repository
 ):
     queries = pd.DataFrame({"query_id": ["14", "12"], "query": ["He waves.", "She sits."]})
-    params = Candidates(top=2, batch=1)
-    ranked = rank(queries, moments, vectors, 2 + more)
-    tables.CANDIDATES.write(candidates(ranked, params), tmp_path / "with.parquet")
-    alone = candidates(rank(queries, moments, vectors, 2), params)
-    tables.CANDIDATES.write(alone, tmp_path / "without.parquet")
-    assert (tmp_path / "with.parquet").read_bytes() == (tmp_path / "without.parquet").read_bytes()
-    below = machine_pool(ranked, params)
-    assert below.groupby("query_id")["rank"].apply(list).tolist() == [
-        list(range(3, 3 + more)) for _ in range(2 if more else 0)
+    whole, alone = (rank(queries, moments, vectors, depth) for depth in (5, 2))
+    tables_of = [
+        candidates(ranked, Candidates(top=2, batch=1, depth=5)) for ranked in (whole, alone)
     ]
-    whole = rank(queries, moments, vectors, 5)
-    own = whole[whole["rank"].between(3, 2 + more)].reset_index(drop=True)
+    pd.testing.assert_frame_equal(*tables_of)
+    monkeypatch.chdir(tmp_path)
+    tables.NEIGHBOURS.write(whole)
+    params = load(repository / "params.yaml")
+    changes = {
+        "candidates": params.candidates.model_copy(update={"top": 2}),
+        "judge": params.judge.model_copy(update={"pool_top": more}),
+    }
+    below = read_machine_pool(params.model_copy(update=changes))
+    own = whole[whole["rank"].between(3, 2 + more)]
     assert below.values.tolist() == own.values.tolist()
 
 
 def test_no_queries_no_candidates(moments, vectors):
     queries = pd.DataFrame({"query_id": [], "query": []}, dtype="str")
-    assert candidates(rank(queries, moments, vectors, 4), Candidates(top=4, batch=2)).empty
+    assert candidates(rank(queries, moments, vectors, 4), Candidates(top=4, batch=2, depth=4)).empty
 
 
 @pytest.fixture

@@ -180,15 +180,12 @@ def _audit_text(audit: Metrics | None) -> str:
     measured = [row for row in audit["widths"] if row["width_ratio"] is not None]
     if not measured:
         return f"{start}; too little of it is judged to measure the gain."
-    deepest = max(row["rank"] for row in measured)
     ratios = ", ".join(
-        f"{decimal(row['width_ratio'], 2)} (level {row['level']} or above)"
-        for row in measured
-        if row["rank"] == deepest
+        f"{decimal(row['width_ratio'], 2)} (level {row['level']} or above)" for row in measured
     )
     return (
-        f"{start}. Width of its intervals for relevant moments beyond rank {deepest}, relative to"
-        f" those of as many random moments drawn without them: {ratios}."
+        f"{start}. Width of its intervals for relevant moments outside the pool, relative to those"
+        f" of as many random moments drawn without them: {ratios}."
     )
 
 

@@ -1,168 +1,183 @@
-"""The audit's report, and its commands from the tables of a pool to what they print."""
+"""The audit's report, and its commands from the tables of a campaign to what they print."""
 
 import json
-import shutil
-from itertools import pairwise
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from opened import OPEN
+from support.campaign_cases import make_judgments
+from support.campaign_folder import CampaignFolder, Size
 
-from annotation import audit
-from annotation.pooling.design import AuditError, Design
-from annotation.pooling.estimator import beyond
-from annotation.pooling.report import (
-    assign_strata,
-    by_rank,
-    by_similarity,
-    counts,
-    report,
-    stratum_edges,
-)
+from annotation import audit, campaign
+from annotation.pooling import judged_audit
+from annotation.pooling.design import AuditError, Design, EarlierAuditError
+from annotation.pooling.report import Judged, as_json, as_text, by_rank, by_similarity, report
+from annotation.pooling.scope import read_scope
 from momentrank.errors import UsageError
-from pipeline.campaign.campaign import FILE, Pilot, write_campaign
+from pipeline.campaign import next_step
+from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.pairs import query_sha
 from pipeline.candidates import candidates, rank
 from pipeline.core import tables
 from pipeline.core.files import FileError
+from pipeline.core.params import load
 from pipeline.core.sections import Candidates
 from pipeline.core.table import TableError
 from pipeline.retrieval import embeddings
 from pipeline.retrieval.similarity import unit_on_grid
 
-SMALL = Design(seed=1, queries=10, drawn=2, pool=20, top=6, random=4)
-DEPTHS = (2, 4)
-OTHERS = (8, 11, 15, 20)
+SMALL = Design(seed=1, queries=10, drawn=2, pool=20, depth=12, near=4, deep=4)
+NEAR, DEEP = (5, 7, 9, 12), (13, 16, 18, 20)
+"""The ranks drawn. Ranks 1 to 4 are the pool, so that 8 moments are near, and 8 deep."""
 
 
-def make_audit(design=SMALL, others=OTHERS):
-    """Return the pairs of an audit; a moment is called by its rank."""
-    rows = [
-        (f"q{query}", f"m{rank:02}", rank, 1 - rank / 20, "top" if rank <= design.top else "random")
-        for query in range(design.drawn)
-        for rank in (*range(1, design.top + 1), *others)
-    ]
-    return tables.AUDIT.check(pd.DataFrame(rows, columns=tables.AUDIT.columns))
-
-
-def make_consensus(pairs, level_of):
-    """Return a consensus: `level_of(query, rank)` is a level or an outcome without one."""
+def make_pairs(level_of, near=NEAR, deep=DEEP, taken=()):
+    """Return what is known of two queries: `level_of(query, rank)` is a level or an outcome."""
+    ranks = sorted({*range(1, 5), *near, *deep, *taken})
+    rows = [(f"q{query}", f"m{rank:02}", rank, 1 - rank / 20) for query in (0, 1) for rank in ranks]
+    pairs = pd.DataFrame(rows, columns=["query_id", "moment_id", "rank", "similarity"])
     answers = [level_of(row.query_id, row.rank) for row in pairs.itertuples()]
-    levels = [None if isinstance(answer, str) else answer for answer in answers]
-    frame = pairs[["query_id", "moment_id"]].assign(
-        level=pd.array(levels, "Int64"),
-        mean=[np.nan if level is None else float(level) for level in levels],
-        scores=[[] for _ in answers],
-        outcome=[answer if isinstance(answer, str) else "two" for answer in answers],
+    pairs["level"] = pd.array([a if isinstance(a, int) else None for a in answers], "Int64")
+    pairs["outcome"] = [a if isinstance(a, str) else "two" for a in answers]
+    drawn = pairs[pairs["rank"].isin([*near, *deep])]
+    origin = drawn["rank"].isin(near).map({True: "near", False: "deep"})
+    table = tables.AUDIT.check(drawn.assign(origin=origin)[tables.AUDIT.columns])
+    strata = tables.AUDIT_STRATA.check(
+        table[["query_id", "moment_id"]].assign(stratum="unjudged", size=8)
     )
-    frame = frame.assign(voted_level=frame["level"], voted_outcome=frame["outcome"])
-    return tables.CONSENSUS.check(frame)
+    inside = pairs[(pairs["rank"] <= 4) | pairs["rank"].isin(taken)]
+    return Judged(table, strata, pairs, inside[["query_id", "moment_id"]])
 
 
-def make_report(level_of, design=SMALL, depths=DEPTHS):
-    pairs = make_audit(design)
-    return report(pairs, make_consensus(pairs, level_of), design, depths)
+def make_report(level_of, **changes):
+    return report(make_pairs(level_of, **changes), SMALL)
 
 
-def row(result, level, rank):
-    frame = result.beyond
-    [entry] = frame[(frame["level"] == level) & (frame["rank"] == rank)].to_dict("records")
+def row(result, level, where):
+    frame = result.missed
+    [entry] = frame[(frame["level"] == level) & (frame["where"] == where)].to_dict("records")
     return entry
 
 
 def test_totals_are_those_of_the_sample_blown_up():
-    result = make_report(lambda query, rank: 3 if rank in {1, 5, 8} else 0)
-    queries = {"queries": 2, "queries_done": 2, "queries_used": 2}
-    assert result.progress == {"pairs": 20, "decided": 20, "without_level": 0, **queries}
-    entry = row(result, level=3, rank=4)
-    assert entry["per_query"] == 1 + 14 / 4  # rank 5, and one of four for the 14 beyond rank 6
-    assert entry["share"] == pytest.approx(4.5 / 5.5, abs=1e-4)
-    assert entry["finds"] == 2
-    assert row(result, level=4, rank=4)["per_query"] == 0
-    assert sorted(set(result.beyond["rank"])) == [2, 4]
+    found = {("q0", 1), ("q0", 2), ("q1", 1), ("q0", 7), ("q1", 16), ("q1", 18)}
+    result = make_report(lambda query, rank: 3 if (query, rank) in found else 1)
+    near, deep = row(result, 2, "near"), row(result, 2, "deep")
+    assert (near["per_query"], deep["per_query"]) == (1.0, 2.0)  # one and two, of 4, stand for 8
+    assert near["share"] == pytest.approx(1 / (1 + 1.5), abs=1e-4)
+    assert deep["share"] == pytest.approx(2 / (2 + 1.5), abs=1e-4)
+    assert (near["finds"], deep["finds"]) == (1, 2)
+    assert near["share_low"] < near["share"] < near["share_high"]
+    assert row(result, 4, "near")["per_query"] == 0
+    assert row(result, 1, "near")["per_query"] == 8
 
 
 def test_a_pair_without_consensus_is_no_zero():
-    result = make_report(
-        lambda query, rank: {1: 3, 5: "discarded", 6: 3, 8: "unjudgeable", 11: 3}.get(rank, 0)
-    )
+    outcomes = {1: 3, 2: "discarded", 5: "discarded", 7: 3, 9: "unjudgeable", 12: 0}
+    result = make_report(lambda query, rank: outcomes.get(rank, 0))
     assert result.progress["without_level"] == 4
-    entry = row(result, level=3, rank=4)
-    assert entry["per_query"] == pytest.approx(2 * 1 + 14 / 3, abs=1e-4)
+    assert row(result, 3, "near")["per_query"] == 4  # one of two with a level, of 8
 
 
 def test_a_query_that_waits_or_has_a_stratum_without_a_level_is_left_out():
-    waits = make_report(lambda query, rank: "waiting" if (query, rank) == ("q1", 3) else 1)
-    assert waits.progress["decided"] == 19
-    assert waits.progress["queries_done"] == waits.progress["queries_used"] == 1
-    assert waits.beyond.empty
-    assert waits.by_rank["pairs"].sum() == 19
-    unseen = make_report(lambda query, rank: "discarded" if query == "q1" and rank in {3, 4} else 1)
-    assert unseen.progress["queries_done"] == 2
-    assert unseen.progress["queries_used"] == 1
+    for waiting in (1, 7):  # in the pool, and outside
+        waits = make_report(
+            lambda query, rank, at=waiting: "waiting" if (query, rank) == ("q1", at) else 1
+        )
+        assert waits.progress["queries_done"] == waits.progress["queries_used"] == 1
+        assert waits.missed.empty
+        assert waits.by_rank["pairs"].sum() == 23
+        assert judged_audit.measure_missed(waits, SMALL)["left"].startswith("1 of 2 queries")
+    unseen = make_report(lambda query, rank: "discarded" if query == "q1" and rank in NEAR else 1)
+    assert (unseen.progress["queries_done"], unseen.progress["queries_used"]) == (2, 1)
+    unknown = judged_audit.measure_missed(unseen, SMALL)
+    assert unknown["share"] is None
+    assert unknown["left"]
 
 
 def test_a_pair_that_was_never_shown_waits():
-    result = report(make_audit(), tables.CONSENSUS.empty(), SMALL, DEPTHS)
+    known = make_pairs(lambda query, rank: 1)
+    result = report(known._replace(pairs=known.pairs[:0]), SMALL)
     assert result.progress["decided"] == 0
-    assert all(len(table) == 0 for table in result[:3])
+    assert all(len(table) == 0 for table in result[:4])
 
 
 def test_without_a_find_the_exact_bound_is_told():
     result = make_report(lambda query, rank: 3 if rank == 1 else 0)
-    # 4 of 14 are judged in two queries: 4 + 3 relevant ones are missed with a chance of 0.069,
-    # 4 + 4 with one of 0.044.
-    assert row(result, level=3, rank=4)["unseen_at_most"] == 7 / 2
-    assert pd.isna(row(make_report(lambda query, rank: 3), level=3, rank=4)["unseen_at_most"])
+    # 4 of 8 are judged in two queries: 2 + 1 relevant ones are missed with a chance of .107,
+    # 2 + 2 with one of .046.
+    assert row(result, 3, "near")["unseen_at_most"] == 3 / 2
+    assert pd.isna(row(make_report(lambda query, rank: 3), 3, "near")["unseen_at_most"])
+    assert "at most 1.5 on average" in as_text(result, SMALL)
 
 
-@pytest.mark.parametrize(
-    ("top", "pool", "depths", "edges"),
-    [
-        (60, 900, (20, 40), [0, 20, 40, 60, 900]),
-        (60, 900, (40, 80), [0, 40, 60, 900]),
-        (60, 50, (20, 40), [0, 20, 40, 50]),
-        (60, 30, (20, 40), [0, 20, 30]),
-        (60, 60, (20, 20), [0, 20, 60]),
-    ],
-)
-def test_strata_end_where_the_pool_does(top, pool, depths, edges):
-    design = SMALL.model_copy(update={"top": top, "pool": pool})
-    assert stratum_edges(depths, design) == edges
+def test_what_the_pool_takes_later_is_not_missed_and_the_estimate_stays_unbiased():
+    """Every sample of a small frame, after a top-up took two relevant moments and one other."""
+    relevant, taken = {5, 6, 8, 11}, (5, 8, 9)
+    totals = [
+        row(
+            make_report(
+                lambda query, rank: 4 if rank in {1, 2, *relevant} else 0, near=near, taken=taken
+            ),
+            2,
+            "near",
+        )
+        for near in combinations(range(5, 13), 4)
+    ]
+    assert np.mean([entry["per_query"] for entry in totals]) == pytest.approx(2)  # 6 and 11
+    assert sorted({entry["finds"] for entry in totals}) == [0, 2, 4]
+    inside = 4  # ranks 1, 2, 5 and 8
+    entry = next(entry for entry in totals if entry["finds"] == 2)
+    assert entry["share"] == pytest.approx(2 / (2 + inside), abs=1e-4)
 
 
-def test_the_counts_are_those_of_the_table():
-    random = np.random.default_rng(5)
-    pairs = make_audit()
-    pairs["level"] = pd.array(random.integers(0, 5, len(pairs)), "Int64")
-    pairs.loc[random.random(len(pairs)) < 0.1, "level"] = pd.NA
-    edges = stratum_edges(DEPTHS, SMALL)
-    inside = assign_strata(pairs, edges)
-    strata = counts(inside, edges, 2)
-    for query, name in enumerate(sorted(set(inside["query_id"]))):
-        for stratum, (low, high) in enumerate(pairwise(edges)):
-            own = inside[(inside["query_id"] == name) & inside["rank"].between(low + 1, high)]
-            assert strata.size[query, stratum] == high - low
-            assert strata.judged[query, stratum] == own["level"].notna().sum()
-            assert strata.relevant[query, stratum] == (own["level"].dropna() >= 2).sum()
-    assert beyond(strata, 1, SMALL.queries).per_query.value >= 0
+def test_what_was_drawn_stands_in_the_curves_for_what_was_not():
+    result = make_report(lambda query, rank: 4 if rank in {1, 7} else 0)
+    first = result.by_rank.iloc[0]  # ranks 1 to 10: 4 in the pool, 3 drawn for 2 others each
+    assert (first["low"], first["high"], first["pairs"]) == (1, 10, 14)
+    assert first["at_least_4"] == pytest.approx((1 + 2) / (4 + 3 * 2), abs=1e-4)
+
+
+def test_rates_by_rank_are_those_outside_the_pool_and_leave_no_rank_out():
+    result = make_report(lambda query, rank: {1: 4, 7: 3, 9: 1, 13: 2}.get(rank, 0))
+    table = result.rates
+    assert list(table) == ["rank_low", "rank_high", "level", "share"]
+    first, last = table[table["rank_low"] == 1], table[table["rank_low"] == 11]
+    assert len(first) + len(last) == len(table)
+    assert first["rank_high"].tolist() == [10] * 5
+    assert first["share"].tolist() == pytest.approx([1 / 3, 1 / 3, 0, 1 / 3, 0])  # ranks 5, 7, 9
+    assert last["rank_high"].isna().all()
+    assert last["share"].tolist() == pytest.approx([4 / 5, 0, 1 / 5, 0, 0])  # 12, 13, 16, 18, 20
 
 
 def test_levels_by_similarity_and_by_rank():
     similarity, rank = [1.0, 0.9, 0.89, 0.1, -0.05, 0.0], [1, 10, 11, 60, 61, 300]
     levels = pd.DataFrame({"similarity": similarity, "rank": rank, "level": [4, 3, 2, 0, 0, 1]})
-    table = by_similarity(levels)
+    table = by_similarity(levels.assign(weight=1.0))
     assert table["low"].tolist() == [-0.1, 0.0, 0.1, 0.8, 0.9]
     assert table["high"].tolist() == [0.0, 0.1, 0.2, 0.9, 1.0]
     assert table["pairs"].tolist() == [1, 1, 1, 1, 2]
     assert table["mean"].tolist() == [0.0, 1.0, 0.0, 2.0, 3.5]
     assert table["at_least_4"].tolist() == [0, 0, 0, 0, 0.5]
-    design = Design(seed=1, queries=2, drawn=2, pool=300, top=60, random=60)
-    ranks = by_rank(levels, design)
-    bins = [[1, 10, 2], [11, 20, 1], [51, 60, 1], [61, 100, 1], [201, 300, 1]]
+    ranks = by_rank(levels.assign(weight=1.0))
+    bins = [[1, 10, 2], [11, 20, 1], [51, 60, 1], [61, 100, 1], [201, 500, 1]]
     assert ranks[["low", "high", "pairs"]].values.tolist() == bins
+
+
+def test_what_was_missed_is_said_once_all_is_judged():
+    missed = judged_audit.measure_missed(make_report(lambda query, rank: 2), SMALL)
+    assert missed["share"] == pytest.approx(8 / 12, abs=1e-4)
+    assert missed["low"] <= missed["share"] <= missed["high"]
+    assert (missed["queries"], missed["depth"], missed["left"]) == (2, 12, None)
+    partly = judged_audit.measure_missed(
+        make_report(lambda query, rank: 2), SMALL.model_copy(update={"drawn": 3})
+    )
+    assert (partly["share"], partly["left"]) == (None, "2 of 3 queries of the audit are judged")
+    nothing = judged_audit.measure_missed(make_report(lambda query, rank: 0), SMALL)
+    assert nothing["share"] is None
+    assert as_json(make_report(lambda query, rank: 0), SMALL)["complete"]
 
 
 # The commands
@@ -172,10 +187,16 @@ POOL, QUERIES = 90, 8
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch, repository):
-    """Return a folder with a pool of 90 moments and 8 queries, and its candidates."""
+    """Return a folder with an open campaign of 8 queries, in a pool of 90 moments."""
+    CampaignFolder.make(tmp_path, repository, Size(queries=QUERIES))
     monkeypatch.chdir(tmp_path)
     text = (repository / "params.yaml").read_text()
-    text = text.replace("  top: 40  ", "  top: 10  ").replace("  batch: 20  ", "  batch: 5  ")
+    for old, new in (
+        ("top: 40", "top: 10"),
+        ("batch: 20", "batch: 5"),
+        ("depth: 1000", "depth: 80"),
+    ):
+        text = text.replace(f"  {old} ", f"  {new} ")
     (tmp_path / "params.yaml").write_text(text)
     ids = [f"m{number:02}" for number in range(POOL)]
     texts = [f"Somebody does {number}." for number in range(POOL)]
@@ -195,26 +216,14 @@ def folder(tmp_path, monkeypatch, repository):
     vectors = unit_on_grid(np.random.default_rng(1).standard_normal((len(distinct), 8)))
     store.finish(keys, [(keys, vectors)])
     pool = (queries[:QUERIES], captions.merge(moments), embeddings.Embeddings.open())
-    tables.CANDIDATES.write(candidates(rank(*pool, 10), Candidates(batch=5, top=10)))
-    FILE.parent.mkdir(parents=True, exist_ok=True)
-    FILE.write_text("null\n")
+    ranked = rank(*pool, 80)
+    tables.NEIGHBOURS.write(ranked)
+    tables.CANDIDATES.write(candidates(ranked, Candidates(batch=5, top=10, depth=80)))
+    clips = pd.DataFrame({"moment_id": ids, "clip": "x.mp4", "seconds": 3.0})
+    tables.CLIPS.write(clips.assign(clip_sha="sha-" + clips["moment_id"])[tables.CLIPS.columns])
+    for table in (tables.OPEN_TASKS, tables.REJECTED_JUDGMENTS, tables.CONSENSUS):
+        table.write(table.empty())
     return tmp_path
-
-
-def test_queries_of_a_pilot_that_is_kept_apart_are_not_audited(folder, capsys):
-    pilot = Pilot(queries=["m00", "m01"], ended_at=OPEN.opened_at)
-    write_campaign(OPEN.model_copy(update={"pilot": pilot}))
-    assert "6 of 6 queries" in run(capsys, "plan", "--queries", "6").err
-    assert not {"m00", "m01"} & set(tables.AUDIT.read()["query_id"])
-
-
-@pytest.mark.parametrize("words", [["report"], ["top-up", "splade.txt", "--depth", "3"]])
-def test_without_consensus_the_command_to_type_is_named(folder, capsys, repository, words):
-    shutil.copy(repository / "dvc.yaml", folder)
-    run(capsys, "plan", "--queries", "4")
-    (folder / "splade.txt").write_text("m00 Q0 v 0 3 1 0.5 splade\n")
-    with pytest.raises(FileError, match=r"consensus\.parquet: .*`dvc repro consensus`"):
-        run(capsys, *words)
 
 
 def run(capsys, *words):
@@ -223,37 +232,162 @@ def run(capsys, *words):
     return capsys.readouterr()
 
 
-def judge(level_of):
-    tables.CONSENSUS.write(make_consensus(tables.AUDIT.read(), level_of))
+def low(query, rank):
+    """No query is extended: the mean of ranks 1 to 5 is below 2."""
+    return 4 if rank <= 2 or rank == 70 else 0
+
+
+def judge(level_of, *, batch=1, queries=QUERIES):
+    """Have two people judge the candidates of the first queries, and all of audit and top-up."""
+    wanted = tables.CANDIDATES.read().query("batch <= @batch")
+    wanted = wanted[wanted["query_id"] < f"m{queries:02}"]
+    pairs = pd.concat([wanted, tables.AUDIT.read(), tables.TOPUP.read()])
+    pairs = pairs.drop_duplicates(["query_id", "moment_id"], ignore_index=True)
+    levels = [level_of(row.query_id, row.rank) for row in pairs.itertuples()]
+    shas = {
+        "query_sha": [query_sha(f"Somebody does {int(query[1:])}.") for query in pairs["query_id"]],
+        "clip_sha": "sha-" + pairs["moment_id"],
+    }
+    own = pairs.assign(level=pd.array(levels, "Int64"), **shas)
+    key = ["query_id", "moment_id", "level", *shas]
+    tables.JUDGMENTS.write(make_judgments(
+        {**dict(zip(key, values, strict=True)), "annotator": who}
+        for values in own[key].itertuples(index=False, name=None) for who in (1, 2)
+    ))  # fmt: skip
+    rest = {"video_id": "v", "start": 0.0, "end": 3.0, "duration": 900.0, "caption": "Words."}
+    tables.PAIRS.write(own.assign(pair_id=range(len(own)), **rest)[tables.PAIRS.columns])
+    decided = own.assign(mean=own["level"].astype("float64"), outcome="two", voted_outcome="two")
+    decided["scores"] = [[level] * 2 for level in levels]
+    tables.CONSENSUS.write(decided.assign(voted_level=own["level"])[tables.CONSENSUS.columns])
 
 
 def test_an_audit_from_its_plan_to_its_report(folder, capsys):
+    judge(low)
+    told = run(capsys, "plan", "--queries", "4", "--dry-run", "--hourly", "12").err
+    assert tables.AUDIT.read().empty
+    # 60 of the 75 neighbours outside the pool, and the 10 deeper ones at most.
+    assert "4 of 8 queries, 480 pairs: about 1,132 judgments" in told
+    assert "if 25% are missed, expect an interval of" in told
+    assert "pay " in told
     message = run(capsys, "plan", "--queries", "4").err
-    assert "4 of 8 queries, 360 pairs; 20 of them are judged anyway (batch 1), and 20" in message
-    assert "costs 640 to 680 further judgments" in message
+    assert "4 queries are drawn now" in message
+    table = tables.AUDIT.read()
+    assert table.groupby(["query_id", "origin"]).size().unique().tolist() == [10, 60]
+    inside = tables.CANDIDATES.read().query("batch == 1")
+    assert table.merge(inside, on=["query_id", "moment_id"]).empty
     first = tables.AUDIT.path.read_bytes()
-    tables.CONSENSUS.write(tables.CONSENSUS.empty())
-    assert "INCOMPLETE: 0 of 360 pairs" in run(capsys, "report").out
+    assert "INCOMPLETE: 0 of 280 pairs" in run(capsys, "report").out
 
-    judge(lambda query, rank: 4 if rank <= 3 or rank == 70 else 0)
+    judge(low)
     text = run(capsys, "report", "--out", "figures").out
-    assert ", complete: 360 of 360 pairs" in text
+    assert ", complete: 280 of 280 pairs" in text
     figures = {path.name for path in (folder / "figures").iterdir()}
-    assert figures == {f"audit_{name}.csv" for name in ("beyond", "by_rank", "by_similarity")}
+    assert figures == {
+        f"audit_{name}.csv" for name in ("missed", "by_rank", "by_similarity", "rates")
+    }
     data = json.loads(run(capsys, "report", "--json").out)
     assert data["complete"] is True
     assert data["design"]["pool"] == POOL
-    assert {entry["rank"] for entry in data["beyond"]} == {5, 10}
-    assert [entry["per_query"] for entry in data["beyond"]] == [1.0] * 8  # rank 70, all are judged
-    assert [entry["per_query_high"] for entry in data["beyond"]] != [1.0] * 8  # 4 of 8 queries
+    [near, deep] = [entry for entry in data["missed"] if entry["level"] == 2]
+    sampled = int((table["rank"] == 70).sum())  # rank 70 is relevant, outside the pool
+    assert near["finds"] == sampled
+    assert near["per_query"] == pytest.approx(sampled / 4 * 75 / 60, abs=1e-4)
+    assert deep["per_query"] == 0
+    missed, gain = judged_audit.measure_audit()
+    assert (missed["share"], gain) == (near["share"], None)
 
-    with pytest.raises(AuditError, match=r"audit\.csv: .*--replace"):
+    again = run(capsys, "plan", "--queries", "4").err
+    assert "0 queries are drawn now" in again
+    with pytest.raises(AuditError, match=r"audit\.csv: .*--queries 4 --seed 2024, .*--replace"):
         run(capsys, "plan", "--queries", "3")
+    (folder / "params.yaml").write_text(
+        (folder / "params.yaml").read_text().replace("depth: 80 ", "depth: 70 ")
+    )
+    with pytest.raises(AuditError, match=r"candidates\.depth: .* drawn with 80; set it back"):
+        run(capsys, "plan", "--queries", "4")
     assert tables.AUDIT.path.read_bytes() == first
-    run(capsys, "plan", "--queries", "4", "--replace")
-    assert tables.AUDIT.path.read_bytes() == first
-    run(capsys, "plan", "--queries", "4", "--replace", "--seed", "5")
-    assert tables.AUDIT.path.read_bytes() != first
+
+
+def test_queries_are_drawn_once_their_batches_have_ended(folder, capsys):
+    judge(lambda query, rank: 4 if query == "m00" else low(query, rank), queries=5)
+    ended = read_scope(load(), tables.AUDIT.empty()).ended
+    assert ended == {"m01", "m02", "m03", "m04"}  # m00 is extended, three are not judged
+    message = run(capsys, "plan", "--queries", "8").err
+    assert "4 queries are drawn now; 4 are still being judged" in message
+    first = tables.AUDIT.read()
+    assert set(first["query_id"]) == ended
+    judge(lambda query, rank: 4 if query == "m00" else low(query, rank), batch=2)
+    assert judged_audit.measure_audit()[0]["share"] is None
+    assert "4 queries are drawn now" in run(capsys, "plan", "--queries", "8").err
+    whole = tables.AUDIT.read()
+    pd.testing.assert_frame_equal(whole[: len(first)], first)
+    assert whole["query_id"].nunique() == len(tables.AUDIT_STRATA.read()["query_id"].unique()) == 8
+    extended = tables.CANDIDATES.read().query("query_id == 'm00'")
+    assert whole.merge(extended, on=["query_id", "moment_id"]).empty
+
+
+def test_no_level_of_the_audit_decides_what_is_drawn_ended_or_taken(folder, capsys):
+    judge(low)
+    run(capsys, "plan", "--queries", "8")
+    before = read_scope(load(), tables.AUDIT.read())
+    asked = read_pairs_of(tables.AUDIT.read())
+    ranks = {(row.query_id, row.rank) for row in tables.AUDIT.read().itertuples()}
+    assert any(6 <= rank <= 10 for _, rank in ranks)  # of second batches
+    lines = [f"m00 Q0 v {4 * n} {4 * n + 3} {n + 1} {1 - n / 99} x\n" for n in range(60)]
+    (folder / "a.run").write_text("".join(lines))
+    runs = []
+    for level in (0, 4):
+        tables.TOPUP.write(tables.TOPUP.empty())
+        judge(lambda *pair, level=level: level if pair in ranks else low(*pair))
+        after = read_scope(load(), tables.AUDIT.read())
+        assert (after.ended, after.found.tolist()) == (before.ended, before.found.tolist())
+        pd.testing.assert_frame_equal(after.inside, before.inside)
+        run(capsys, "top-up", "a.run", "--depth", "60")
+        runs.append(read_pairs_of(tables.TOPUP.read()))
+    pool = read_pairs_of(before.inside)
+    assert runs[0] == runs[1] == {("m00", f"m{n:02}") for n in range(60)} - pool
+    assert runs[0] & asked  # the pool takes what the audit has judged as it takes anything else
+    inside = read_pairs_of(read_scope(load(), tables.AUDIT.read()).inside)
+    assert inside == pool | runs[0]
+
+
+def read_pairs_of(frame):
+    return set(zip(frame["query_id"], frame["moment_id"], strict=True))
+
+
+def test_pairs_of_an_audit_that_is_replaced_stay_its_own(folder, capsys):
+    judge(low)
+    run(capsys, "plan", "--queries", "4")
+    first = tables.AUDIT.read()
+    judge(low)
+    ended = read_scope(load(), tables.AUDIT.read()).ended
+    run(capsys, "plan", "--queries", "8", "--replace")
+    audit = tables.AUDIT.read()
+    old = audit[audit["origin"] == "replaced"]
+    assert read_pairs_of(old) == read_pairs_of(first)
+    scope = read_scope(load(), audit[audit["origin"] != "replaced"])
+    assert scope.ended == ended == set(tables.CANDIDATES.read()["query_id"])
+    assert read_pairs_of(old) <= read_pairs_of(scope.inside)
+    assert len(audit) == len(read_pairs_of(audit))
+
+
+def test_close_says_what_is_unknown_and_what_an_audit_takes_and_tells(folder, capsys):
+    judge(low)
+    campaign._tell_unaudited()
+    said = capsys.readouterr().err
+    assert "nobody knows what the pool missed" in said
+    assert next_step.PLAN_AUDIT in said
+    assert "8 of 8 queries, 960 pairs: about" in said
+    assert "expect an interval of" in said
+    run(capsys, "plan", "--queries", "8")
+    campaign._tell_unaudited()
+    assert capsys.readouterr().err == ""
+
+
+def test_an_audit_needs_a_campaign_whose_batches_are_judged(folder, capsys):
+    CampaignFolder(folder, folder).open(closed_at="2026-02-01T00:00:00Z")
+    with pytest.raises(CampaignError, match="is closed"):
+        run(capsys, "plan", "--queries", "4")
 
 
 def write_machine_levels(levels):
@@ -272,59 +406,62 @@ def write_machine_levels(levels):
 
 
 def test_an_audit_by_a_machines_levels_from_its_plan_to_its_report(folder, capsys):
-    texts = tables.CAPTIONS.read().merge(tables.MOMENTS.read())
-    pool = (tables.QUERIES.read()[:QUERIES], texts, embeddings.Embeddings.open())
-    everything = rank(*pool, POOL)
+    judge(low)
+    ranked = tables.NEIGHBOURS.read()
     levels = {
         (row.query_id, row.moment_id): [4] if row.rank % 10 == 0 else [0]
-        for row in everything.itertuples()
-        if row.rank <= 80
+        for row in ranked.itertuples()
+        if row.rank <= 60
     }
     write_machine_levels(levels)
-    message = run(capsys, "plan", "--queries", "4", "--machine").err
-    assert (
-        "audit.csv and datasets/campaign/audit.json and datasets/campaign/audit_strata" in message
-    )
-    files = [tables.AUDIT.path, tables.AUDIT_STRATA.path, folder / "datasets/campaign/audit.json"]
-    first = [path.read_bytes() for path in files]
-    strata = tables.AUDIT_STRATA.read()
-    sizes = strata.groupby("stratum")["size"].unique().map(list).to_dict()
-    assert sizes == {"high": [2], "unjudged": [10], "zero": [18]}  # of ranks 61 to 90
-
-    judge(lambda query, rank: 4 if rank in {1, 70, 90} else 0)
+    run(capsys, "plan", "--queries", "4", "--machine")
+    strata = tables.AUDIT_STRATA.read().merge(tables.AUDIT.read(), on=["query_id", "moment_id"])
+    sizes = strata.groupby(["origin", "stratum"])["size"].unique().map(list).to_dict()
+    assert sizes == {
+        ("deep", "unjudged"): [10],
+        ("near", "high"): [6],  # 10, 20, ..., 60
+        ("near", "unjudged"): [20],
+        ("near", "zero"): [49],
+    }
+    judge(lambda query, rank: 4 if rank in {1, 10, 50} else 0)
     data = json.loads(run(capsys, "report", "--json").out)
     assert data["design"]["machine"] == "gpt"
-    # All of ranks 61 to 90 are drawn: 70 and 90 are found.
-    assert {entry["per_query"] for entry in data["beyond"]} == {2.0}
+    near = [entry for entry in data["missed"] if entry["where"] == "near"]
+    assert {entry["per_query"] for entry in near} == {2.0}  # all of stratum `high` are drawn
     assert " gpt guided which moments" in run(capsys, "report").out
-
-    run(capsys, "plan", "--queries", "4", "--machine", "--replace")
-    assert [path.read_bytes() for path in files] == first
-    tables.AUDIT_STRATA.write(strata[1:])
-    with pytest.raises(AuditError, match=r"audit_strata\.csv: 1 random pairs of .*restore"):
+    assert judged_audit.measure_audit()[1]["machine"] == "gpt"
+    tables.AUDIT_STRATA.write(tables.AUDIT_STRATA.read()[1:])
+    with pytest.raises(AuditError, match=r"audit_strata\.csv: 1 pairs of .*restore"):
         run(capsys, "report")
-    run(capsys, "plan", "--queries", "4", "--replace")
-    assert "machine" not in files[2].read_text()
-    assert len(tables.AUDIT_STRATA.read()) == 0
-    assert "gpt" not in run(capsys, "report").out
 
 
 def test_a_machine_without_current_levels_is_refused(folder, capsys):
+    judge(low)
     write_machine_levels({("m00", "m50"): [None, None]})
     with pytest.raises(
         AuditError, match=r"machine_judgments\.parquet: no current level.*`dvc repro"
     ):
         run(capsys, "plan", "--queries", "4", "--machine")
-    assert not tables.AUDIT.path.exists()
+    assert tables.AUDIT.read().empty
 
 
-def test_an_audit_that_is_missing_or_was_edited_is_refused(folder, capsys):
+def test_an_audit_that_is_missing_edited_or_of_an_earlier_version_is_refused(folder, capsys):
     with pytest.raises(FileError, match=r"`python -m annotation\.audit plan` draws one"):
         run(capsys, "report")
+    judge(low)
     run(capsys, "plan", "--queries", "2")
-    text = tables.AUDIT.path.read_text().replace(",top\n", ",best\n", 1)
+    path = folder / "datasets/campaign/audit.json"
+    made = path.read_text()
+    path.write_text('{"seed": 1, "queries": 8, "drawn": 2, "pool": 90, "top": 60, "random": 60}')
+    for words in (["report"], ["plan", "--queries", "2"]):
+        with pytest.raises(EarlierAuditError, match=r"earlier version, also from inside"):
+            run(capsys, *words)
+    missed, gain = judged_audit.measure_audit()
+    assert (missed["share"], gain) == (None, None)
+    path.write_text(made)
+    text = tables.AUDIT.path.read_text().replace(",near\n", ",best\n", 1)
     tables.AUDIT.path.write_text(text)
-    with pytest.raises(TableError, match=r"audit\.csv: line 2, origin: 'best' is not one of"):
+    with pytest.raises(TableError, match=r"audit\.csv: line \d+, origin: 'best' is not one of"):
         run(capsys, "report")
 
 

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.pooling import design, draw, topup
-from annotation.pooling.design import AuditError
+from annotation.pooling.design import AuditError, Design, EarlierAuditError
 from annotation.pooling.draw import Sizes
-from annotation.pooling.topup import NOWHERE, Pool, judged_or_wanted, match_results, top_up
-from pipeline.candidates import candidates, rank
+from annotation.pooling.inside import find_inside
+from annotation.pooling.topup import NOWHERE, Pool, match_results, top_up
+from pipeline.candidates import rank
 from pipeline.core import tables
-from pipeline.core.sections import Candidates
 from pipeline.retrieval import embeddings
 from pipeline.retrieval.ranking import places
 from pipeline.retrieval.similarity import unit_on_grid
@@ -48,61 +48,99 @@ def digest(*parts):
     return hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()
 
 
-def test_an_audit_is_the_top_and_others_as_they_are_drawn(world):
-    audit = draw.draw(*world, Sizes(7, queries=3, top=5, random=4))
+def make_frame(world, depth=12, inside=4):
+    """Return a frame whose pool are the first ranks of each query."""
     ranked = all_ranked(world)
-    chosen = sorted(world.queries["query_id"], key=lambda query: digest(7, "", query))[:3]
-    rows = []
+    near, pool = (ranked[ranked["rank"] <= last] for last in (depth, inside))
+    return draw.Frame(world.moments, world.embedded, near, pool)
+
+
+def test_an_audit_is_drawn_from_outside_the_pool_near_and_deep(world):
+    sizes = Sizes(7, queries=3, near=5, deep=4)
+    chosen = draw.choose(world.queries["query_id"], sizes)
+    order = sorted(world.queries["query_id"], key=lambda query: digest(7, "", query))
+    assert chosen == sorted(order[:3])
+    queries, ranked = world.queries[world.queries["query_id"].isin(chosen)], all_ranked(world)
+    audit = draw.draw(queries, make_frame(world), sizes)
+    expected = []
     for query, own in ranked[ranked["query_id"].isin(chosen)].groupby("query_id"):
-        rest = sorted(own["moment_id"][5:], key=lambda moment: digest(7, query, moment))[:4]
-        rows += own[:5].assign(origin="top").values.tolist()
-        rows += own[own["moment_id"].isin(rest)].assign(origin="random").values.tolist()
-    assert audit.table.values.tolist() == rows
-    fields = audit.design.model_dump()
-    assert fields == {
-        "seed": 7,
-        "queries": 6,
-        "drawn": 3,
-        "pool": 28,
-        "top": 5,
-        "random": 4,
-        "machine": None,
-    }
+        for origin, low, high, number in (("near", 5, 12, 5), ("deep", 13, 28, 4)):
+            part = own[own["rank"].between(low, high)]
+            first = sorted(part["moment_id"], key=lambda moment: digest(7, query, moment))[:number]
+            rows = part[part["moment_id"].isin(first)].assign(origin=origin)
+            expected += [(*row, high - low + 1) for row in rows.values.tolist()]
+    got = audit.table.merge(audit.strata, on=["query_id", "moment_id"], validate="one_to_one")
+    columns = [*tables.AUDIT.columns, "size"]
+    assert got[columns].values.tolist() == [list(row) for row in expected]
+    assert set(got["stratum"]) == {"unjudged"}
+    assert audit.pool == 28
 
 
-def test_ranks_and_similarities_are_the_candidates_own(world):
+def test_the_whole_of_a_small_frame_is_drawn_and_no_pair_of_the_pool(world):
+    audit = draw.draw(world.queries, make_frame(world), Sizes(1, queries=6, near=40, deep=40))
     ranked = all_ranked(world)
-    pairs = draw.draw(*world, Sizes(1, queries=6, top=5, random=40)).table
-    both = pairs.merge(ranked, on=["query_id", "moment_id", "rank", "similarity"])
-    assert len(both) == len(pairs) == len(ranked) == 6 * 28
+    outside = ranked[ranked["rank"] > 4]
+    both = audit.table.merge(outside, on=["query_id", "moment_id", "rank", "similarity"])
+    assert len(both) == len(audit.table) == len(outside) == 6 * 24
 
 
-def test_the_order_of_queries_does_not_matter(world):
-    sizes = Sizes(1, queries=4, top=5, random=5)
+def test_the_order_of_queries_does_not_matter_nor_which_are_drawn_together(world):
+    sizes, frame = Sizes(1, queries=6, near=3, deep=3), make_frame(world)
+    whole = draw.draw(world.queries, frame, sizes).table
+    parts = [draw.draw(world.queries[at], frame, sizes).table for at in (slice(2), slice(2, None))]
+    pd.testing.assert_frame_equal(pd.concat(parts, ignore_index=True), whole)
     turned = world._replace(queries=world.queries[::-1].reset_index(drop=True))
-    pd.testing.assert_frame_equal(draw.draw(*turned, sizes).table, draw.draw(*world, sizes).table)
+    assert draw.choose(turned.queries["query_id"], sizes) == sorted(world.queries["query_id"])
 
 
 @pytest.mark.parametrize("number", [1, 7])
 def test_fewer_than_two_queries_or_more_than_there_are_cannot_be_drawn(world, number):
     with pytest.raises(AuditError, match=rf"6 .* --queries .*{number}"):
-        draw.draw(*world, Sizes(1, queries=number))
+        draw.choose(world.queries["query_id"], Sizes(1, queries=number))
 
 
-def test_the_cost_counts_what_is_not_judged_anyway(world):
-    table = draw.draw(*world, Sizes(1, queries=2, top=6, random=4)).table
-    rows = candidates(rank(*world, 4), Candidates(top=4, batch=2))
-    votes = {"votes_at_least": 24, "votes_at_most": 32}
-    assert draw.cost(table, rows) == {"pairs": 20, "in_batch_1": 4, "in_batch_2": 4, **votes}
+def test_where_all_is_judged_nothing_can_be_missed(world):
+    with pytest.raises(AuditError, match=r"q0: every moment is judged"):
+        draw.draw(world.queries, make_frame(world, inside=28), Sizes(1, queries=6))
 
 
-def test_the_design_is_read_as_it_was_written_and_refused_otherwise(tmp_path, world):
-    audit_design = draw.draw(*world, Sizes(1, queries=2)).design
+def make_pairs(*names):
+    """Return pairs of one query: `a1` is in batch 1, `b1` in batch 2, others in none."""
+    frame = pd.DataFrame({"query_id": "q", "moment_id": list(names)}, dtype="str")
+    return frame.assign(batch=[{"a": 1, "b": 2}.get(name[0], 0) for name in names])
+
+
+CANDIDATES = make_pairs("a1", "a2", "b1", "b2", "b3", "b4")
+
+
+@pytest.mark.parametrize(
+    ("audit", "topup", "shown", "inside"),
+    [
+        ([], [], [], "a1 a2"),
+        ([], ["x"], ["a1", "y"], "a1 a2 x y"),
+        (["x", "b1"], [], ["a1", "a2", "x", "b1"], "a1 a2"),  # for the audit alone
+        (["x", "b1"], ["x"], ["a1", "a2", "x", "b1"], "a1 a2 x"),  # a run found it later
+        (["x", "b1"], [], ["x", "b1", "b2", "b3", "b4"], "a1 a2 b1 b2 b3 b4"),  # extended later
+        ([], [], ["b1"], "a1 a2 b1"),  # a replaced audit's
+        (["b2"], [], ["b1", "b2"], "a1 a2 b1"),
+    ],
+)
+def test_inside_is_what_anything_but_the_audit_asked_for(audit, topup, shown, inside):
+    got = find_inside(CANDIDATES, *(make_pairs(*names) for names in (audit, topup, shown)))
+    assert " ".join(sorted(got["moment_id"])) == inside
+    assert not got.duplicated().any()
+
+
+def test_the_design_is_read_as_it_was_written_and_refused_otherwise(tmp_path):
+    audit_design = Design(seed=1, queries=9, drawn=2, pool=28, depth=12, near=5, deep=4)
     path = tmp_path / "audit.json"
     design.write(audit_design, path)
     assert design.read(path) == audit_design
     path.write_text(path.read_text().replace('"pool": 28', '"pool": "28"'))
     with pytest.raises(AuditError, match=r"audit\.json: pool: input should be a valid integer"):
+        design.read(path)
+    path.write_text('{"seed": 1, "queries": 9, "drawn": 2, "pool": 28, "top": 60, "random": 60}')
+    with pytest.raises(EarlierAuditError, match=r"audit\.json: drawn by an earlier .*--replace"):
         design.read(path)
 
 
@@ -175,17 +213,6 @@ def test_what_two_runs_bring_is_named_by_the_first_name(world):
     assert result.counts[["run", "new", "repeated"]].values.tolist() == [["a", 1, 0], ["b", 0, 1]]
     nothing = run_top_up(world, a=make_run())
     assert (len(nothing.table), nothing.counts["results"].tolist()) == (0, [0])
-
-
-def test_taken_are_batch_1_audit_top_ups_and_what_is_decided():
-    rows = [("q", moment, 1, 0.5, batch) for moment, batch in (("a", 1), ("b", 2), ("c", 2))]
-    candidate_rows = pd.DataFrame(rows, columns=tables.CANDIDATES.columns)
-    audit = pd.DataFrame({"query_id": ["q"], "moment_id": ["x"]})
-    consensus = pd.DataFrame(
-        {"query_id": "q", "moment_id": ["b", "c", "d"], "outcome": ["two", "waiting", "discarded"]}
-    )
-    excluded = judged_or_wanted(candidate_rows, audit, audit, consensus)
-    assert sorted(excluded["moment_id"]) == ["a", "b", "d", "x"]
 
 
 times = st.tuples(st.integers(0, 12), st.integers(0, 6)).map(

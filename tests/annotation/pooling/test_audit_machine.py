@@ -15,15 +15,16 @@ from annotation.pooling.design import Design
 from annotation.pooling.design_effect import compare_widths, simple_variance
 from annotation.pooling.draw import Machine, Sizes
 from annotation.pooling.estimator import Counts
-from annotation.pooling.machine_strata import LEAST, NAMES, WEIGHTS, allocate, assign_levels, weigh
+from annotation.pooling.machine_strata import LEAST, NAMES, WEIGHTS, allocate, assign_levels
 from annotation.pooling.ranked import rank_pool
-from annotation.pooling.report import as_json, as_text, report
+from annotation.pooling.report import Judged, as_json, as_text, report
 from pipeline.campaign.pairs import query_sha
+from pipeline.candidates import rank
 from pipeline.core import tables
 from pipeline.retrieval import embeddings
 from pipeline.retrieval.similarity import unit_on_grid
 
-MOMENTS, QUERIES, POOLS, SEED = 40, 5, 300, 3
+MOMENTS, QUERIES, POOLS, SEED = 40, 5, 600, 3
 
 
 # Strata
@@ -103,6 +104,14 @@ def world():
 
 
 @pytest.fixture(scope="module")
+def frame(world):
+    """Return a frame whose pool are ranks 1 to 4, and neighbours ranks 1 to 25."""
+    ranked = rank(*world, MOMENTS)
+    near, inside = (ranked[ranked["rank"] <= last] for last in (25, 4))
+    return draw.Frame(*world[1:], near, inside)
+
+
+@pytest.fixture(scope="module")
 def machine(world):
     """Return strata of most pairs; of every fifth moment nothing is known."""
     names = [name for number, name in enumerate(world[1]["moment_id"]) if number % 5]
@@ -112,103 +121,105 @@ def machine(world):
     return Machine("gpt", frame.assign(stratum=levels))
 
 
-SIZES = Sizes(7, queries=3, top=6, random=12)
+SIZES = Sizes(7, queries=QUERIES, near=12, deep=9)
 
 
-def test_each_stratum_is_drawn_in_the_order_of_the_seed(world, machine):
-    audit = draw.draw(*world, SIZES, machine)
-    assert audit.design.machine == "gpt"
+def test_each_stratum_is_drawn_in_the_order_of_the_seed(world, frame, machine):
+    audit = draw.draw(world[0], frame, SIZES, machine)
+    assert audit.machine == "gpt"
     by_pair = {(row.query_id, row.moment_id): row.stratum for row in machine.strata.itertuples()}
-    pools = dict(rank_pool(world[0], world[1], world[2]))
-    assert audit.table.groupby("query_id")["origin"].value_counts().unique().tolist() == [12, 6]
-    for query, own in audit.strata.groupby("query_id"):
-        rest = pools[query]["moment_id"][6:].tolist()
+    pools = dict(rank_pool(*world))
+    both = audit.table.merge(audit.strata, on=["query_id", "moment_id"])
+    assert len(both) == QUERIES * 21
+    for (query, origin), own in both.groupby(["query_id", "origin"]):
+        rest = pools[query]["moment_id"]
+        rest = (rest[4:25] if origin == "near" else rest[25:]).tolist()
         order = [rest[at] for at in draw.draw_order(7, rest, within=query)]
         strata = {
             name: [moment for moment in order if by_pair.get((query, moment), "unjudged") == name]
             for name in NAMES
         }
         sizes = [len(strata[name]) for name in NAMES]
-        for name, number in zip(NAMES, by_definition(sizes, 12), strict=True):
+        number_of = by_definition(sizes, {"near": 12, "deep": 9}[origin])
+        for name, number in zip(NAMES, number_of, strict=True):
             rows = own[own["stratum"] == name]
             assert sorted(rows["moment_id"]) == sorted(strata[name][:number])
             assert set(rows["size"]) <= {len(strata[name])}
 
 
-def test_the_draw_is_the_same_in_any_order_of_rows(world, machine):
+def test_the_draw_is_the_same_in_any_order_of_rows(world, frame, machine):
     turned = machine._replace(strata=machine.strata[::-1].reset_index(drop=True))
-    first, again = draw.draw(*world, SIZES, machine), draw.draw(*world, SIZES, turned)
+    first, again = (draw.draw(world[0], frame, SIZES, which) for which in (machine, turned))
     pd.testing.assert_frame_equal(first.table, again.table)
     pd.testing.assert_frame_equal(first.strata, again.strata)
 
 
-def test_a_machine_that_knows_nothing_changes_no_draw(world, machine):
-    plain = draw.draw(*world, SIZES)
-    assert plain.strata.empty
-    unknown = draw.draw(*world, SIZES, machine._replace(strata=machine.strata[:0]))
+def test_a_machine_that_knows_nothing_changes_no_draw(world, frame, machine):
+    plain = draw.draw(world[0], frame, SIZES)
+    unknown = draw.draw(world[0], frame, SIZES, machine._replace(strata=machine.strata[:0]))
     pd.testing.assert_frame_equal(plain.table, unknown.table)
+    pd.testing.assert_frame_equal(plain.strata, unknown.strata)
     assert set(unknown.strata["stratum"]) == {"unjudged"}
-    assert set(unknown.strata["size"]) == {MOMENTS - 6}
 
 
 # The estimate
 
-DESIGN = Design(seed=1, queries=10, drawn=2, pool=20, top=6, random=4, machine="gpt")
+DESIGN = Design(seed=1, queries=10, drawn=2, pool=20, depth=20, near=4, deep=0, machine="gpt")
 RANKS = {8: ("high", 2), 9: ("high", 2), 11: ("zero", 12), 15: ("zero", 12)}
 
 
-def make_audit(level_of):
-    """Return the report of two queries, 14 moments below the top of each: 2 high, 12 at zero."""
+def make_judged(level_of):
+    """Return two queries: 6 moments of each in the pool, and outside 2 at high, 12 at zero."""
     rows = [
-        (query, f"m{rank:02}", rank, 1 - rank / 20, "top" if rank <= 6 else "random")
+        (query, f"m{rank:02}", rank, 1 - rank / 20)
         for query in ("q0", "q1")
         for rank in (*range(1, 7), *RANKS)
     ]
-    pairs = pd.DataFrame(rows, columns=tables.AUDIT.columns)
-    strata = pairs[pairs["rank"] > 6].assign(
-        stratum=lambda frame: [RANKS[rank][0] for rank in frame["rank"]],
-        size=lambda frame: [RANKS[rank][1] for rank in frame["rank"]],
-    )[tables.AUDIT_STRATA.columns]
+    pairs = pd.DataFrame(rows, columns=["query_id", "moment_id", "rank", "similarity"])
     levels = [level_of(row.query_id, row.rank) for row in pairs.itertuples()]
-    consensus = pairs.assign(level=pd.array(levels, "Int64"), outcome="two")
-    return pairs, strata, consensus
+    pairs = pairs.assign(level=pd.array(levels, "Int64"), outcome="two")
+    drawn = pairs[pairs["rank"] > 6]
+    strata = drawn[["query_id", "moment_id"]].assign(
+        stratum=[RANKS[rank][0] for rank in drawn["rank"]],
+        size=[RANKS[rank][1] for rank in drawn["rank"]],
+    )
+    audit = drawn.assign(origin="near")[tables.AUDIT.columns]
+    return Judged(audit, strata, pairs, pairs.loc[pairs["rank"] <= 6, ["query_id", "moment_id"]])
 
 
 def test_a_find_counts_for_its_stratum():
     finds = {("q0", 1), ("q1", 1), ("q0", 8), ("q1", 8), ("q0", 15)}
-    pairs, strata, consensus = make_audit(lambda query, rank: 4 * ((query, rank) in finds))
-    result = report(pairs, consensus, DESIGN, (2, 4), strata)
-    chosen = (result.beyond["level"] == 4) & (result.beyond["rank"] == 4)
-    [row] = result.beyond[chosen].to_dict("records")
+    result = report(make_judged(lambda query, rank: 4 * ((query, rank) in finds)), DESIGN)
+    [row] = result.missed[result.missed["level"] == 4].to_dict("records")
     assert row["per_query"] == pytest.approx((1 + 6 + 1) / 2)  # 8 for itself, 15 for six
     assert row["finds"] == 3
     assert result.progress["queries_used"] == 2
-    assert result.beyond["width_ratio"].isna().all()  # three finds
-    assert "width" in as_text(result, DESIGN).partition("beyond a rank")[2]
+    assert result.missed["width_ratio"].isna().all()  # three finds
+    assert "width" in as_text(result, DESIGN).partition("outside the pool")[2]
     assert "width" not in as_text(result, DESIGN.model_copy(update={"machine": None}))
 
 
 def test_the_report_says_how_wide_the_interval_is_beside_one_without_strata():
-    pairs, strata, consensus = make_audit(
-        lambda query, rank: 4 * (rank in {1, 8, 9} or (query, rank) == ("q0", 15))
+    result = report(
+        make_judged(lambda query, rank: 4 * (rank in {1, 8, 9} or (query, rank) == ("q0", 15))),
+        DESIGN,
     )
-    result = report(pairs, consensus, DESIGN, (2, 4), strata)
-    finds = np.array([[1, 0, 0, 2, 1], [1, 0, 0, 2, 0]])
-    counts = Counts(*np.broadcast_arrays([2, 2, 2, 2, 12], 2, finds), 2)
-    [ratio] = set(result.beyond["width_ratio"])
-    assert ratio == pytest.approx(float(compare_widths(counts, 1, 10)), abs=1e-4)
-    assert as_text(result, DESIGN).count(f" {ratio:.2f}\n") == 8
-    row = as_json(result, DESIGN)["beyond"][0]
+    finds = np.array([[1, 2, 1], [1, 2, 0]])
+    judged = Counts(*np.broadcast_arrays([6, 2, 12], [6, 2, 2], finds), 2)
+    [ratio] = set(result.missed["width_ratio"])
+    assert ratio == pytest.approx(float(compare_widths(judged, 1, 10)), abs=1e-4)
+    assert as_text(result, DESIGN).count(f" {ratio:.2f}\n") == 4
+    row = as_json(result, DESIGN)["missed"][0]
     assert row["width_ratio"] == ratio
 
 
 def test_a_curve_is_that_of_all_moments_not_of_those_that_were_drawn():
-    pairs, strata, consensus = make_audit(lambda query, rank: 4 if rank in {8, 9} else 0)
-    result = report(pairs, consensus, DESIGN, (2, 4), strata)
+    result = report(make_judged(lambda query, rank: 4 if rank in {8, 9} else 0), DESIGN)
+    first = result.by_rank.iloc[0]  # ranks 1 to 10
+    assert (first["low"], first["pairs"]) == (1, 16)
+    assert first["at_least_4"] == pytest.approx(2 / 8, abs=1e-4)
     last = result.by_rank.iloc[-1]
-    assert (last["low"], last["pairs"]) == (7, 8)
-    assert last["at_least_4"] == pytest.approx(2 / 14, abs=1e-4)
-    assert weigh(pairs, strata[:0]).tolist() == [1.0] * len(pairs)
+    assert (last["pairs"], last["at_least_4"]) == (4, 0)
 
 
 HIGH = [np.array([1, 1, 0]), np.array([1, 0, 0]), np.array([1, 1, 1])]

@@ -32,7 +32,7 @@ ROWS = {
     "FAILED_CLIPS": [("m1", "v 1", "missing"), ("m2", "../v2", "no-frame")],
     "AUDIT": [("q1", "m1", 1, 1.0, "top"), ("q1", "m2", 321, -0.123456, "random")],
     "AUDIT_STRATA": [("q1", "m1", "unjudged", 340), ("q1", "m2", "high", 1)],
-    "MACHINE_POOL": [("q1", "m1", 41, 0.5), ("q1", "m2", 42, -0.1)],
+    "NEIGHBOURS": [("q1", "m1", 41, 0.5), ("q1", "m2", 42, -0.1)],
     "MACHINE_JUDGMENTS": [
         ("q1", "m1", 4, 3.8, None, "He waves.", "owl-7b", "judge-v1@ab", "3", 16, 0, "ab", "cd"),
         ("q1", "m1", None, None, "refused", None, "owl-7b", "judge-v1@ab", "3", 16, 1, "ab", "cd"),

@@ -1,7 +1,6 @@
 """A small checkout in which people have judged candidates, for the tests of machines' judgments."""
 
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,8 @@ from pipeline.retrieval.similarity import unit_on_grid
 REPOSITORY = Path(__file__).parents[3]
 MOMENTS = [f"m{number}" for number in range(12)]
 QUERIES = {"v1": "val", "v2": "val", "v3": "val", "t1": "test"}
-POOL = (10, 11)
+TOP, POOL_TOP = 10, 2
+"""Only a machine judges the last two of the twelve moments."""
 
 
 def write(table, rows):
@@ -54,7 +54,11 @@ def write_levels(levels, **changed_shas):
 
 def write_checkout(folder):
     """Write the tables that the stage reads into the current folder, `folder`."""
-    shutil.copy(REPOSITORY / "params.yaml", folder)
+    text = (REPOSITORY / "params.yaml").read_text()
+    text = text.replace("  top: 40 ", f"  top: {TOP} ").replace(
+        "pool_top: 0 ", f"pool_top: {POOL_TOP} "
+    )
+    (folder / "params.yaml").write_text(text)
     texts = [(query, f"Text of {query}.", split, None) for query, split in QUERIES.items()]
     write(tables.QUERIES, texts)
     write(tables.FROZEN_QUERIES, texts)
@@ -64,7 +68,7 @@ def write_checkout(folder):
     ])  # fmt: skip
     write(tables.CLIPS, [(m, f"c-{m}.mp4", f"c-{m}", 2.5) for m in MOMENTS if m != "m11"])
     write(tables.CANDIDATES, [row for q in QUERIES for row in rank_moments(q, range(8), 1)])
-    write(tables.MACHINE_POOL, [row for q in QUERIES for row in rank_moments(q, POOL)])
+    write(tables.NEIGHBOURS, [row for q in QUERIES for row in rank_moments(q, range(12))])
     write(tables.AUDIT, rank_moments("v1", (0, 8), "top"))
     write(tables.TOPUP, rank_moments("t1", (9,), "run"))
     open_campaign()

@@ -96,7 +96,7 @@ class Odd:
 
 
 def read_shown():
-    source = stage.read_tables()
+    source = stage.read_tables(stage.load())
     return stage.join_shown(stage.select_pairs(source), source)
 
 

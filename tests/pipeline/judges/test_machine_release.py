@@ -30,6 +30,7 @@ from pipeline import judge as stage
 from pipeline import release as people_release
 from pipeline.campaign.pairs import query_sha
 from pipeline.core import files, tables
+from pipeline.core.machine_pool import read_machine_pool
 from pipeline.judges import released
 from pipeline.judges.repeats import drop_stale, settle_machine
 
@@ -97,7 +98,7 @@ def test_the_card_says_what_a_model_was_shown(folder, blind, pictures):
     table = tables.MACHINE_JUDGMENTS.read().assign(model="owl", frames=pictures)
     params = stage.load()
     judging = params.judge.model_copy(update={"backend": "openai", "blind": blind})
-    moments = stage.read_tables().moments
+    moments = stage.read_tables(stage.load()).moments
     stage.write_release(table, moments, params.model_copy(update={"judge": judging}))
     card = (RELEASE / "machine_card.txt").read_text()
     assert f"at most {pictures}.\n" in card
@@ -112,7 +113,7 @@ def test_without_a_level_nothing_is_listed_and_no_file_has_a_row(folder):
 
 
 def test_what_a_model_says_and_where_it_lies_here_is_not_released(folder):
-    source = stage.read_tables()
+    source = stage.read_tables(stage.load())
     stage.main()
     table = tables.MACHINE_JUDGMENTS.read()
     table = table.assign(model="/home/anna/models/owl-7b", remark="As Anna Berg said, a 4.")
@@ -180,7 +181,7 @@ def test_people_are_released_byte_for_byte_the_same_whoever_judges_beside_them(t
     with contextlib.chdir(checkout.folder):
         row = ("q1", "m2", 0, 0.0, None, "No.", "owl", "p@1", "1", 16, 0, "t", "c")
         write(tables.MACHINE_JUDGMENTS, [row])
-        write(tables.MACHINE_POOL, [("q1", "m9", 41, 0.1)])
+        write(tables.NEIGHBOURS, [("q1", "m9", 41, 0.1)])
         moments = pd.DataFrame([("m2", "v-m2", 1.5, 3.0)])
         moments.columns = ["moment_id", "video_id", "start", "end"]
         stage.write_release(tables.MACHINE_JUDGMENTS.read(), moments, stage.load())
@@ -229,7 +230,7 @@ def test_candidates_consensus_and_release_are_byte_equal_with_the_judge_on_and_o
     write_votes(make_people_levels() | {("t1", number): number % 5 for number in range(8)})
     off = run_twice(("backend: similarity ", "backend: none "))
     assert tables.MACHINE_JUDGMENTS.read().empty
-    assert tables.MACHINE_POOL.read().empty
+    assert read_machine_pool(stage.load()).empty
     names = {path.rpartition("/")[2] for path in off}
     assert names >= {"candidates.parquet", "consensus.parquet", "counted_votes.parquet",
                      "consensus.json", "release.json", "test.json", "test.qrels", "manifest.json",
@@ -237,7 +238,7 @@ def test_candidates_consensus_and_release_are_byte_equal_with_the_judge_on_and_o
     on = run_twice(("pool_top: 0 ", "pool_top: 3 "))
     judgments = tables.MACHINE_JUDGMENTS.read()
     assert judgments["level"].notna().all()
-    assert len(tables.MACHINE_POOL.read()) == 3 * len(QUERIES)
+    assert len(read_machine_pool(stage.load())) == 3 * len(QUERIES)
     levels = tables.CONSENSUS.read().merge(judgments, on=["query_id", "moment_id"])
     assert (levels["level_x"] != levels["level_y"]).sum() > 4
     assert on == off
@@ -245,7 +246,7 @@ def test_candidates_consensus_and_release_are_byte_equal_with_the_judge_on_and_o
 
 OF_PEOPLE = ("pull", "plan", "push", "consensus", "agreement", "release")
 """The stages that ask people, make their levels or write them."""
-FORBIDDEN = ("MACHINE_POOL", "MACHINE_JUDGMENTS", "machine_pool", "machine_judgments")
+FORBIDDEN = ("NEIGHBOURS", "MACHINE_JUDGMENTS", "machine_pool", "machine_judgments")
 NAMED = {"pipeline.core.tables", "pipeline.distribution.card"}
 """Where a table is defined, and where the reader of a release is told that there is one."""
 

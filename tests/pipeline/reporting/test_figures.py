@@ -34,7 +34,9 @@ from pipeline.pages.charts import Words, bars
 from pipeline.pages.figures import draw_figures
 from pipeline.pages.html_tables import count, decimal, percent
 
-ASKED = Report(min_alpha=0.667, max_discarded=0.05, max_alike_below_top=0.2, max_lost=0.05)
+ASKED = Report(
+    min_alpha=0.667, max_discarded=0.05, max_alike_below_top=0.2, max_lost=0.05, max_missed=0.25
+)
 ENDED = "2026-11-23T08:53:12Z"
 
 
@@ -171,19 +173,38 @@ def test_judgments_without_a_complete_pair_are_no_nothing(inputs):
     assert soundness._check_progress(waiting).detail == "11 judgments, no pair complete yet"
 
 
-def test_six_checks_with_value_threshold_and_verdict(inputs):
+def test_seven_checks_with_value_threshold_and_verdict(inputs):
     results = soundness.check_collection(inputs, soundness.measure_progress(inputs), ASKED)
-    assert len(results) == 6
+    assert len(results) == 7
     assert {check.name: (check.value, check.verdict) for check in results} == {
         "judged": ("4 / 5", "look"),
         # First votes 33, 12, 03, 00: observed 2 (1 + 25) / 8, expected 608 / 56.
         "agreement": ("0.401", "look"),
         "no_consensus": ("25.0\u202f%", "look"),  # m2-m2 of four decided
         "same_words_lower_level": ("100.0\u202f%", "look"),  # m1-m1 is 3
+        "missed": ("\u2013", "open"),  # no audit
         "lost_on_the_way": ("5.0\u202f%", "pass"),
         "scorer": ("\u2013", "open"),  # the one test query that is judged has level 0 alone
     }
     assert all(check.threshold and check.detail for check in results)
+
+
+@pytest.mark.parametrize(
+    ("share", "low", "high", "verdict"),
+    [
+        (0.08, 0.03, 0.25, "pass"),
+        (0.08, 0.0, 0.2501, "open"),
+        (0.3, 0.25, 0.4, "open"),
+        (0.3, 0.2501, 0.4, "look"),
+        (None, None, None, "open"),
+    ],
+)
+def test_what_is_missed_passes_or_fails_by_its_whole_interval(share, low, high, verdict):
+    missed = {"level": 2, "depth": 1000, "queries": 50, "left": "3 of 9 pairs are decided"}
+    missed |= {"share": share, "low": low, "high": high}
+    check = soundness._check_missed(missed, 0.25)
+    assert check.verdict == verdict
+    assert ("3 of 9 pairs" in check.detail) is (share is None)
 
 
 def test_the_scorer_check_wants_all_that_can_be_scored_and_random_below_captions():

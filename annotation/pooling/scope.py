@@ -1,0 +1,79 @@
+"""What an audit of this checkout's campaign can draw from, and what it would tell."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from annotation.assignment.ended import find_batches
+from annotation.assignment.planning import read_answers, read_inputs
+from annotation.pooling.draw import DEEP, NEAR
+from annotation.pooling.estimator import Floats
+from annotation.pooling.inside import find_inside
+from annotation.pooling.judged_audit import LEVEL
+from annotation.pooling.prospect import Prospect, describe
+from annotation.roster import roster
+from pipeline.campaign.effort import SECONDS, measure_seconds
+from pipeline.campaign.pairs import PAIR_KEY
+from pipeline.core import tables
+from pipeline.core.params import Params
+
+USUAL = 100
+"""The queries of the audit that is proposed."""
+
+
+class Scope(NamedTuple):
+    """The judged `queries`, those that have `ended`, the pool's pairs, and its neighbours.
+
+    `found` is how many relevant moments each query that has ended has in the pool.
+    """
+
+    queries: list[str]
+    ended: set[str]
+    inside: pd.DataFrame
+    neighbours: pd.DataFrame
+    found: Floats
+
+
+def read_scope(params: Params, audit: pd.DataFrame) -> Scope:
+    """Read it, with `audit` as the pairs that were judged for an audit alone.
+
+    Raises:
+        MomentRankError: a table is missing or wrong.
+    """
+    candidates, topup = tables.CANDIDATES.read(), tables.TOPUP.read()
+    campaign = read_inputs(roster.read_people(), params, read_answers())
+    batches = find_batches(campaign, topup)
+    inside = find_inside(candidates, audit, topup, tables.PAIRS.read()[PAIR_KEY])
+    both = pd.concat([inside, batches.wanted[PAIR_KEY]]).drop_duplicates(ignore_index=True)
+    neighbours = tables.NEIGHBOURS.read()
+    best = batches.wanted[batches.wanted["rank"] <= params.candidates.depth]
+    found = best.loc[best["level"] >= LEVEL, "query_id"].value_counts()
+    return Scope(
+        batches.queries,
+        batches.ended,
+        both[both["query_id"].isin(batches.queries)],
+        neighbours[neighbours["query_id"].isin(batches.queries)],
+        np.array(found.reindex(sorted(batches.ended), fill_value=0), dtype=np.float64),
+    )
+
+
+def describe_audit(
+    scope: Scope, params: Params, queries: int = USUAL, hourly: float | None = None
+) -> Iterator[str]:
+    """Yield what an audit of so many queries takes and tells, before anyone is asked."""
+    number, population = min(queries, len(scope.queries)), len(scope.queries)
+    inside = scope.neighbours[PAIR_KEY].merge(scope.inside, on=PAIR_KEY)
+    outside = (len(scope.neighbours) - len(inside)) / population
+    is_deep = len(scope.neighbours) >= population * params.candidates.depth
+    prospect = Prospect(
+        drawn=number,
+        queries=population,
+        near=round(min(NEAR, outside)),
+        deep=DEEP if is_deep else 0,
+        outside=outside,
+        found=scope.found,
+    )
+    pairs = number * (prospect.near + prospect.deep)
+    yield from describe(prospect, pairs, measure_seconds(params) or SECONDS, hourly)
