@@ -212,28 +212,32 @@ class Combinations:
         self.shares = rates.of(items.place[self.rows])
         unjudged, base = np.bincount(self.query, minlength=queries), len(self.levels)
         most = int(math.log(DRAWS) / math.log(base) + CLOSE) if base > 1 else len(self.rows)
-        self.few = unjudged <= most
+        self.all = unjudged <= most
         self.sizes = base ** np.minimum(unjudged, most)
-        number = np.where(self.few[self.query], ranks(self.query) - 1, 0)
-        self.divisor = base**number
+        self.weighed = np.flatnonzero(self.all[self.query])
+        self.divisor = base ** (ranks(self.query)[self.weighed] - 1)
         rng = np.random.default_rng(SEED)
+        size = len(self.rows)
         # An odd factor permutes the numbers of draws: DRAWS is a power of 2.
-        self.factor = 2 * rng.integers(0, DRAWS // 2, len(self.rows)) + 1
-        self.shift = DRAWS * rng.random(len(self.rows))
+        self.factor = (2 * rng.integers(0, DRAWS // 2, size) + 1).astype(np.int32)
+        self.shift = rng.integers(0, DRAWS, size).astype(np.int32)
+        below = DRAWS * np.cumsum(self.shares, axis=1)[:, :-1].T
+        self.limits = np.ceil(below - rng.random(size)).astype(np.int32)
 
     def choose(self, numbers: Ints) -> tuple[Floats, Floats]:
         """Return combinations by number: levels (n, items), and weights (n, queries)."""
-        number, few = numbers[:, None], self.few[self.query]
-        uniform = (self.factor * number + self.shift) % DRAWS / DRAWS
-        drawn: Ints = np.zeros(uniform.shape, dtype=np.int64)
-        for below in np.cumsum(self.shares, axis=1)[:, :-1].T:
-            drawn += uniform >= below
-        chosen = np.where(few, number // self.divisor % len(self.levels), drawn)
+        number = numbers[:, None]
+        drawn = (self.factor * number.astype(np.int32) + self.shift) % DRAWS
+        chosen = np.zeros(drawn.shape, dtype=np.int16)
+        for limit in self.limits:
+            chosen += drawn >= limit
+        chosen[:, self.weighed] = number // self.divisor % len(self.levels)
         level = np.zeros((len(numbers), self.items))
         level[:, self.rows] = self.levels[chosen]
-        weight = np.where(self.few, np.where(number < self.sizes, 1.0, 0.0), 1.0 / DRAWS)
-        share = np.where(few, self.shares[np.arange(len(few)), chosen], 1.0)
-        np.multiply.at(weight, (np.arange(len(numbers))[:, None], self.query), share)
+        weight = np.where(self.all, np.where(number < self.sizes, 1.0, 0.0), 1.0 / DRAWS)
+        share = self.shares[self.weighed, chosen[:, self.weighed]]
+        rows = np.arange(len(numbers))[:, None]
+        np.multiply.at(weight, (rows, self.query[self.weighed]), share)
         return level, weight
 
 
