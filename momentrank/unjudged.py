@@ -12,17 +12,20 @@ import io
 import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple, Union
+from typing import TYPE_CHECKING, NamedTuple, Union
 
 import numpy as np
 
 from momentrank.errors import UsageError
 from momentrank.formats.source import FormatError, Location, read_source
 from momentrank.matching.aligned import BLOCK, AlignedRun, Params, Relevance, ranks
-from momentrank.matching.unjudged import Items, find_unjudged
+from momentrank.matching.unjudged_items import Items, find_unjudged
 from momentrank.measures import MAiSP
 from momentrank.measures.base import Measure
 from momentrank.segments import MOST_LEVEL, Floats, Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 BOUNDS = "bounds"
 """What asks for the upper bound; anything else is a table of rates."""
@@ -32,8 +35,8 @@ CLOSE = 1e-9
 
 Find = Callable[[Measure, AlignedRun, Params, Relevance], Floats]
 """Returns the value of each query if unjudged results count as what is assumed."""
-Unjudged = Union[str, Path, "Rates", Iterable[Sequence[float | None]]]
-"""`BOUNDS`; or rates, the path of their table, or its rows."""
+Unjudged = Union[str, Path, "Rates", "pd.DataFrame", Iterable[Sequence[float | None]]]
+"""`BOUNDS`; or rates: a path, a frame, or rows, whose last rank_high may be None."""
 
 
 def read_unjudged(unjudged: Unjudged) -> Find:
@@ -44,8 +47,12 @@ def read_unjudged(unjudged: Unjudged) -> Find:
         FormatError: their file is malformed.
     """
     if isinstance(unjudged, str | Path):
-        return find_best if str(unjudged) == BOUNDS else Rates.read(Path(unjudged))
-    return unjudged if isinstance(unjudged, Rates) else Rates(unjudged)
+        return find_best if unjudged == BOUNDS else Rates.read(Path(unjudged))
+    if isinstance(unjudged, Rates):
+        return unjudged
+    if hasattr(unjudged, "itertuples"):
+        return Rates(unjudged[list(Rate._fields)].itertuples(index=False))  # type: ignore[index]
+    return Rates(unjudged)
 
 
 def check_measure(measure: Measure, params: Params) -> bool:
@@ -82,22 +89,27 @@ def find_best(
 
 
 class Rate(NamedTuple):
-    """The share of the unjudged results at some ranks that have a level; None: to the end."""
+    """The share of the unjudged results at some ranks that have a level."""
 
     rank_low: int
-    rank_high: int | None
+    rank_high: float
     level: int
     share: float
 
-    @property
-    def fault(self) -> str | None:
-        """What is wrong with it, if anything is."""
-        low, high, level, share = self
-        if low % 1 or low < 1 or (high is not None and (high % 1 or high < low)):
-            return "rank_low and rank_high must be whole numbers from 1 up, in this order"
-        if level % 1 or not 0 <= level <= MOST_LEVEL:
-            return f"the level must be 0, 1, 2, ... {MOST_LEVEL}"
-        return None if 0 <= share <= 1 else "the share must be a number from 0 to 1"
+
+def _check(row: Sequence[object]) -> Rate:
+    """Return a row as a rate, or raise a ValueError that says what is wrong."""
+    if isinstance(row, str) or len(row) != len(Rate._fields):
+        raise ValueError(f"must be {', '.join(Rate._fields)}")
+    low, high, level, share = (math.nan if x is None else float(x) for x in row)  # type: ignore[arg-type]
+    high = math.inf if math.isnan(high) else high
+    if low % 1 or not 1 <= low <= high or (high % 1 and high < math.inf):
+        raise ValueError("rank_low and rank_high must be whole numbers from 1 up, in this order")
+    if level % 1 or not 0 <= level <= MOST_LEVEL:
+        raise ValueError(f"the level must be 0, 1, 2, ... {MOST_LEVEL}")
+    if not 0 <= share <= 1:
+        raise ValueError("the share must be a number from 0 to 1")
+    return Rate(int(low), high, int(level), share)
 
 
 class Rates:
@@ -110,13 +122,16 @@ class Rates:
             UsageError: a row is not valid, or some contradict each other.
         """
         self.name = name
-        rows = [Rate(*rate) for rate in rates]  # type: ignore[arg-type]  # (`fault` checks them)
-        if wrong := next((row for row in rows if row.fault), None):
-            raise UsageError(f"{name}: {tuple(wrong)}: {wrong.fault}")
+        rows = []
+        for number, row in enumerate(rates):
+            try:
+                rows.append(_check(row))
+            except (ValueError, TypeError) as exc:
+                raise UsageError(f"{name}, row {number}: {exc}") from exc
         self.levels = sorted({0, *(row.level for row in rows)})
         ranges: dict[tuple[int, float], Floats] = {}
         for low, high, level, share in rows:
-            shares = ranges.setdefault((low, high or math.inf), np.full(len(self.levels), np.nan))
+            shares = ranges.setdefault((low, high), np.full(len(self.levels), np.nan))
             if not np.isnan(shares[self.levels.index(level)]):
                 raise UsageError(f"{name}: level {level} appears twice from rank {low}")
             shares[self.levels.index(level)] = share
@@ -191,14 +206,9 @@ class Rates:
 
 def _parse(location: Location, row: dict[str, str]) -> Rate:
     try:
-        low, high, level, share = (row[name] for name in Rate._fields)
-        rate = Rate(int(low), int(high) if high else None, int(level), float(share))
+        return _check([row[name] or None for name in Rate._fields])
     except (ValueError, TypeError) as exc:
-        fields = ", ".join(Rate._fields)
-        raise location.error(f"{fields} must be whole numbers and a share") from exc
-    if rate.fault:
-        raise location.error(rate.fault)
-    return rate
+        raise location.error(str(exc)) from exc
 
 
 class Combinations:
