@@ -4,9 +4,9 @@
 
 It makes qrels and a run: 20 or 40 judged moments per query, 100 results, K = 10, 20, 40 at IoU .3,
 .5 and .7; about 30 MB of JSON. It prints the speed of `calc_aggregate` in memory relative to the
-definition in tests/momentrank/oracle.py, which must give the same values, and from frames; the
-seconds of the whole command, from files to numbers, compiled, as pip installs it; and time and
-memory for `--times` as many queries.
+definition in tests/momentrank/oracle.py, which must give the same values, with bounds, and from
+frames; the seconds of the whole command, from files to numbers, compiled, as pip installs it, also
+with bounds; and time and memory for `--times` as many queries.
 
 `--peers` prints instead how many times faster pytrec_eval, ir_measures and ranx are at their own
 job, nDCG@10 by exact ids, than ours at IoU .99, all from prepared input in memory; those that are
@@ -34,6 +34,7 @@ from benchmarks.script import assert_size, parse_arguments, peak_mb, run, time_c
 from momentrank import conventions, segments
 from momentrank.functions import calc_aggregate
 from momentrank.measures.parse import parse_measure
+from momentrank.scoring import Evaluator
 from momentrank.segments import Segments
 
 RESULTS, VIDEOS, DEPTH = 100, 21_793, (20, 40)
@@ -164,9 +165,9 @@ def repeat(run: Segments, times: int) -> Segments:
     return Segments(queries, np.tile(run.query, times) + shift, run.video * times, *columns)
 
 
-def time_command(paths: Sequence[Path]) -> float:
+def time_command(paths: Sequence[Path], *options: str) -> float:
     """Return the median seconds of the whole command."""
-    command = [sys.executable, "-m", "momentrank.cli.main", "evaluate", *map(str, paths)]
+    command = [sys.executable, "-m", "momentrank.cli.main", "evaluate", *map(str, paths), *options]
     environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(paths[0].parent / "compiled")}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     call = partial(subprocess.run, command, env=environment, check=True, capture_output=True)
@@ -188,14 +189,21 @@ def main() -> None:
     wrong = max(abs(value - expected[repr(measure)]) for measure, value in values.items())
     print(f"in memory: {fast:.2f} s of CPU, the definition {slow:.1f}; at most {wrong:.0e} apart")
     print(f"ratio {slow / fast:.0f} (goal 50)")
+    scorer, lists = Evaluator(measures, ours[0], conventions.PAPER), {"": ours[1]}
+    plain, both = (
+        time_call(partial(scorer.per_query_of_each, lists, kinds), 9, process_time)[0]
+        for kinds in ([None], [None, scorer.assume("bounds")])
+    )
+    print(f"with the bounds of unjudged results: {both / plain:.2f} times that (goal 2)")
     frames = segments.qrels_frame(ours[0]), segments.run_frame(ours[1])
     framed, _ = time_call(lambda: calc_aggregate(measures, *frames), 5, process_time)
     print(f"from frames: {framed / fast:.2f} times that (goal 1.25)")
     with TemporaryDirectory() as folder:
         paths = write(Path(folder), qrels, run)
         size = sum(path.stat().st_size for path in paths) / 1e6
-        whole = time_command(paths)
+        whole, bounded = time_command(paths), time_command(paths, "--unjudged", "bounds")
     print(f"the command, from {size:.0f} MB of JSON to numbers: {whole:.2f} s (goal 1)")
+    print(f"with bounds: {bounded / whole:.2f} times that (goal 2)")
     before = peak_mb() / 1024
     large = repeat(ours[0], options.times), repeat(ours[1], options.times)
     much, _ = time_call(lambda: calc_aggregate(measures, *large), 1, process_time)

@@ -7,7 +7,7 @@ measures are values or names. What looks wrong, such as ids that don't match, is
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Union
+from typing import TYPE_CHECKING, Literal, Union
 
 from momentrank import conventions, data, formats
 from momentrank.data import Data
@@ -67,9 +67,8 @@ def evaluate(
         convention: one of `momentrank.conventions.CONVENTIONS`; `paper` by default.
         time: the unit of times in text files, "seconds" or "mm.ss"; by default the convention's.
         unjudged: "bounds", to have also the `upper` bounds, with unjudged results as good as the
-            measures allow; or an audit's rates by rank (a path, or rows `rank_low, rank_high,
-            level, share`), to have also the `expected` values. Unjudged results count as not
-            relevant otherwise.
+            measures allow; or an audit's rates by rank (a path, a frame or rows `rank_low,
+            rank_high, level, share`), to have also the `expected` values.
 
     Raises:
         MeasureError: a measure is unknown or lacks a parameter.
@@ -87,8 +86,10 @@ def evaluate(
     if find is None:
         per_query = scorer.per_query(results)
         return Evaluation(chosen, _by_name(scorer, per_query), per_query)
+    from momentrank.unjudged import find_best
+
     per_query, assumed = scorer.per_query_of_each(results, [None, find])
-    kind = {UPPER if unjudged == "bounds" else EXPECTED: _by_name(scorer, assumed)}
+    kind = {UPPER if find is find_best else EXPECTED: _by_name(scorer, assumed)}
     return Evaluation(chosen, _by_name(scorer, per_query), per_query, assumed=assumed, **kind)
 
 
@@ -142,7 +143,7 @@ def compare(
     """
     if unjudged not in {None, "bounds"}:
         raise UsageError(f"compare: unjudged must be 'bounds', not {unjudged!r}")
-    scorer, low, *high = _score(qrels, runs, measures, convention, time, unjudged)
+    scorer, (low, *high) = _score(qrels, runs, measures, convention, time, unjudged)
     how = {"rounds": rounds, "seed": seed}
     pairs = compare_runs(low, scorer.measures, baseline=baseline, confidence=confidence, **how)
     compared = Comparisons(pairs)
@@ -168,7 +169,7 @@ def score_runs(
     """
     from momentrank.meta.values import Values
 
-    scorer, scored = _score(qrels, runs, measures, convention, time)
+    scorer, [scored] = _score(qrels, runs, measures, convention, time)
     return Values.build(scored, scorer.measures)
 
 
@@ -278,14 +279,14 @@ def _score(
     convention: Chosen,
     time: Time | None,
     unjudged: "Unjudged | None" = None,
-) -> tuple[Any, ...]:
-    """Return the scorer and the values of each run; then those with other unjudged results."""
+) -> tuple[Evaluator, list[dict[str, PerQuery]]]:
+    """Return the scorer and the values of each run, then those with other unjudged results."""
     if not isinstance(runs, Mapping):
         raise UsageError("runs must be a dict of names and runs, such as {'ours': 'a.run'}")
     scorer = _read(measures, qrels, convention, time)
     each = [None, scorer.assume(unjudged)] if unjudged else [None]
     scored = {name: scorer.per_query_of_each(scorer.read(run, name, time), each)
               for name, run in runs.items()}  # fmt: skip
-    return scorer, *(
+    return scorer, [
         {name: values[at] for name, values in scored.items()} for at in range(len(each))
-    )
+    ]

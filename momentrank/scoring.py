@@ -284,8 +284,8 @@ class Evaluator:
 
         if not self.convention.bounded:
             raise UsageError(
-                f"unjudged results have no bounds in the convention {self.convention.name}, whose"
-                " script or truth does not tell them apart; use the convention paper"
+                f"the convention {self.convention.name} has no bounds for unjudged results; use the"
+                " convention paper or tvr-ranking"
             )
         if not self._bounded():
             raise UsageError("no measure is named that depends on what unjudged results are")

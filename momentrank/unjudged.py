@@ -12,17 +12,20 @@ import io
 import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple, Union
+from typing import TYPE_CHECKING, NamedTuple, Union
 
 import numpy as np
 
 from momentrank.errors import UsageError
 from momentrank.formats.source import FormatError, Location, read_source
 from momentrank.matching.aligned import BLOCK, AlignedRun, Params, Relevance, ranks
-from momentrank.matching.unjudged import Items, find_unjudged
+from momentrank.matching.unjudged_items import Items, find_unjudged
 from momentrank.measures import MAiSP
 from momentrank.measures.base import Measure
 from momentrank.segments import MOST_LEVEL, Floats, Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 BOUNDS = "bounds"
 """What asks for the upper bound; anything else is a table of rates."""
@@ -32,8 +35,8 @@ CLOSE = 1e-9
 
 Find = Callable[[Measure, AlignedRun, Params, Relevance], Floats]
 """Returns the value of each query if unjudged results count as what is assumed."""
-Unjudged = Union[str, Path, "Rates", Iterable[Sequence[float | None]]]
-"""`BOUNDS`; or rates, the path of their table, or its rows."""
+Unjudged = Union[str, Path, "Rates", "pd.DataFrame", Iterable[Sequence[float | None]]]
+"""`BOUNDS`; or rates: a path, a frame, or rows, whose last rank_high may be None."""
 
 
 def read_unjudged(unjudged: Unjudged) -> Find:
@@ -44,8 +47,12 @@ def read_unjudged(unjudged: Unjudged) -> Find:
         FormatError: their file is malformed.
     """
     if isinstance(unjudged, str | Path):
-        return find_best if str(unjudged) == BOUNDS else Rates.read(Path(unjudged))
-    return unjudged if isinstance(unjudged, Rates) else Rates(unjudged)
+        return find_best if unjudged == BOUNDS else Rates.read(Path(unjudged))
+    if isinstance(unjudged, Rates):
+        return unjudged
+    if hasattr(unjudged, "itertuples"):
+        return Rates(unjudged[list(Rate._fields)].itertuples(index=False))  # type: ignore[index]
+    return Rates(unjudged)
 
 
 def check_measure(measure: Measure, params: Params) -> bool:
@@ -82,22 +89,27 @@ def find_best(
 
 
 class Rate(NamedTuple):
-    """The share of the unjudged results at some ranks that have a level; None: to the end."""
+    """The share of the unjudged results at some ranks that have a level."""
 
     rank_low: int
-    rank_high: int | None
+    rank_high: float
     level: int
     share: float
 
-    @property
-    def fault(self) -> str | None:
-        """What is wrong with it, if anything is."""
-        low, high, level, share = self
-        if low % 1 or low < 1 or (high is not None and (high % 1 or high < low)):
-            return "rank_low and rank_high must be whole numbers from 1 up, in this order"
-        if level % 1 or not 0 <= level <= MOST_LEVEL:
-            return f"the level must be 0, 1, 2, ... {MOST_LEVEL}"
-        return None if 0 <= share <= 1 else "the share must be a number from 0 to 1"
+
+def _check(row: Sequence[object]) -> Rate:
+    """Return a row as a rate, or raise a ValueError that says what is wrong."""
+    if isinstance(row, str) or len(row) != len(Rate._fields):
+        raise ValueError(f"must be {', '.join(Rate._fields)}")
+    low, high, level, share = (math.nan if x is None else float(x) for x in row)  # type: ignore[arg-type]
+    high = math.inf if math.isnan(high) else high
+    if low % 1 or not 1 <= low <= high or (high % 1 and high < math.inf):
+        raise ValueError("rank_low and rank_high must be whole numbers from 1 up, in this order")
+    if level % 1 or not 0 <= level <= MOST_LEVEL:
+        raise ValueError(f"the level must be 0, 1, 2, ... {MOST_LEVEL}")
+    if not 0 <= share <= 1:
+        raise ValueError("the share must be a number from 0 to 1")
+    return Rate(int(low), high, int(level), share)
 
 
 class Rates:
@@ -110,13 +122,16 @@ class Rates:
             UsageError: a row is not valid, or some contradict each other.
         """
         self.name = name
-        rows = [Rate(*rate) for rate in rates]  # type: ignore[arg-type]  # (`fault` checks them)
-        if wrong := next((row for row in rows if row.fault), None):
-            raise UsageError(f"{name}: {tuple(wrong)}: {wrong.fault}")
+        rows = []
+        for number, row in enumerate(rates):
+            try:
+                rows.append(_check(row))
+            except (ValueError, TypeError) as exc:
+                raise UsageError(f"{name}, row {number}: {exc}") from exc
         self.levels = sorted({0, *(row.level for row in rows)})
         ranges: dict[tuple[int, float], Floats] = {}
         for low, high, level, share in rows:
-            shares = ranges.setdefault((low, high or math.inf), np.full(len(self.levels), np.nan))
+            shares = ranges.setdefault((low, high), np.full(len(self.levels), np.nan))
             if not np.isnan(shares[self.levels.index(level)]):
                 raise UsageError(f"{name}: level {level} appears twice from rank {low}")
             shares[self.levels.index(level)] = share
@@ -191,14 +206,9 @@ class Rates:
 
 def _parse(location: Location, row: dict[str, str]) -> Rate:
     try:
-        low, high, level, share = (row[name] for name in Rate._fields)
-        rate = Rate(int(low), int(high) if high else None, int(level), float(share))
+        return _check([row[name] or None for name in Rate._fields])
     except (ValueError, TypeError) as exc:
-        fields = ", ".join(Rate._fields)
-        raise location.error(f"{fields} must be whole numbers and a share") from exc
-    if rate.fault:
-        raise location.error(rate.fault)
-    return rate
+        raise location.error(str(exc)) from exc
 
 
 class Combinations:
@@ -212,28 +222,32 @@ class Combinations:
         self.shares = rates.of(items.place[self.rows])
         unjudged, base = np.bincount(self.query, minlength=queries), len(self.levels)
         most = int(math.log(DRAWS) / math.log(base) + CLOSE) if base > 1 else len(self.rows)
-        self.few = unjudged <= most
+        self.all = unjudged <= most
         self.sizes = base ** np.minimum(unjudged, most)
-        number = np.where(self.few[self.query], ranks(self.query) - 1, 0)
-        self.divisor = base**number
+        self.weighed = np.flatnonzero(self.all[self.query])
+        self.divisor = base ** (ranks(self.query)[self.weighed] - 1)
         rng = np.random.default_rng(SEED)
+        size = len(self.rows)
         # An odd factor permutes the numbers of draws: DRAWS is a power of 2.
-        self.factor = 2 * rng.integers(0, DRAWS // 2, len(self.rows)) + 1
-        self.shift = DRAWS * rng.random(len(self.rows))
+        self.factor = (2 * rng.integers(0, DRAWS // 2, size) + 1).astype(np.int32)
+        self.shift = rng.integers(0, DRAWS, size).astype(np.int32)
+        below = DRAWS * np.cumsum(self.shares, axis=1)[:, :-1].T
+        self.limits = np.ceil(below - rng.random(size)).astype(np.int32)
 
     def choose(self, numbers: Ints) -> tuple[Floats, Floats]:
         """Return combinations by number: levels (n, items), and weights (n, queries)."""
-        number, few = numbers[:, None], self.few[self.query]
-        uniform = (self.factor * number + self.shift) % DRAWS / DRAWS
-        drawn: Ints = np.zeros(uniform.shape, dtype=np.int64)
-        for below in np.cumsum(self.shares, axis=1)[:, :-1].T:
-            drawn += uniform >= below
-        chosen = np.where(few, number // self.divisor % len(self.levels), drawn)
+        number = numbers[:, None]
+        drawn = (self.factor * number.astype(np.int32) + self.shift) % DRAWS
+        chosen = np.zeros(drawn.shape, dtype=np.int16)
+        for limit in self.limits:
+            chosen += drawn >= limit
+        chosen[:, self.weighed] = number // self.divisor % len(self.levels)
         level = np.zeros((len(numbers), self.items))
         level[:, self.rows] = self.levels[chosen]
-        weight = np.where(self.few, np.where(number < self.sizes, 1.0, 0.0), 1.0 / DRAWS)
-        share = np.where(few, self.shares[np.arange(len(few)), chosen], 1.0)
-        np.multiply.at(weight, (np.arange(len(numbers))[:, None], self.query), share)
+        weight = np.where(self.all, np.where(number < self.sizes, 1.0, 0.0), 1.0 / DRAWS)
+        share = self.shares[self.weighed, chosen[:, self.weighed]]
+        rows = np.arange(len(numbers))[:, None]
+        np.multiply.at(weight, (rows, self.query[self.weighed]), share)
         return level, weight
 
 

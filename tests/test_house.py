@@ -40,7 +40,7 @@ FLOORS = {
         "segments",
         "formats matching paired_tests",
         "collection measures",
-        "conventions significance",
+        "conventions significance unjudged",
         "mismatches data",
         "query_groups scoring submission",
         "explanation meta prediction_powered",

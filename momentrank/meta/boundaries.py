@@ -22,7 +22,7 @@ AGREEMENT, IOU, CUTOFF = 0.725, 0.7, 10
 MOMENTS = 50_000
 """Noisy moments in all copies of the qrels, if one copy does not have more."""
 SAMPLE, STEPS = 5_000, 30
-"""Moments, and halvings, that find the variance."""
+"""Draws, and halvings, that find the variance."""
 
 
 class BoundaryNoise(NamedTuple):
@@ -53,12 +53,11 @@ def find_variance(qrels: Segments, agreement: float = AGREEMENT, seed: int = SEE
 
     None if no moment has a length.
     """
-    step = max(1, len(qrels.query) // SAMPLE)
-    some = np.zeros(len(qrels.query), dtype=bool)
-    some[::step] = True
-    sample = qrels.select(some & (qrels.start < qrels.end))
-    if not len(sample.query):
+    rows = np.flatnonzero(qrels.start < qrels.end)
+    if not len(rows):
         return None
+    rows = rows[np.linspace(0, len(rows) - 1, SAMPLE).astype(np.int64)]  # few are drawn repeatedly
+    sample = qrels._replace(start=qrels.start[rows], end=qrels.end[rows])
 
     def kept(variance: float) -> float:
         drawn = draw_moments(sample, "ends", variance, np.random.default_rng(seed))
@@ -87,15 +86,20 @@ def measure_boundary_noise(
     variance = find_variance(qrels, agreement, seed)
     if variance is None or not runs:
         return []
-    measure = nDCG(iou=IOU) @ min(CUTOFF, evaluator.depth or CUTOFF)
+    cutoff = min(CUTOFF, evaluator.depth or CUTOFF)
+    measure = nDCG(iou=IOU) @ cutoff
     scorer = Evaluator([measure], qrels, evaluator.convention)
+    first = {
+        name: {task: run.select(run.rank <= cutoff) for task, run in lists.items()}
+        for name, lists in runs.items()
+    }
     copies = max(1, min(COPIES, MOMENTS // len(qrels.query)))
 
     def change(copy: int) -> Segments:
         return draw_moments(qrels, "ends", variance, np.random.default_rng([seed, copy]))
 
-    [noisy] = Systems(scorer, runs).score_copies(change, copies).mean(axis=2).tolist()
-    values = [scorer.calc_aggregate(dict(lists))[measure] for lists in runs.values()]
+    [noisy] = Systems(scorer, first).score_copies(change, copies).mean(axis=2).tolist()
+    values = [scorer.calc_aggregate(lists)[measure] for lists in first.values()]
     return [
         BoundaryNoise(name, repr(measure), agreement, variance, value, mean)
         for name, value, mean in zip(runs, values, noisy, strict=True)

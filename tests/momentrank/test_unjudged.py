@@ -3,6 +3,7 @@
 from itertools import islice
 
 import numpy as np
+import pandas as pd
 import pytest
 from oracle import Judged, Result, score_unjudged
 from scorer import largest_difference, scores, unjudged_cases
@@ -93,6 +94,8 @@ def test_evaluate_has_both_values():
     rates = mr.evaluate(QRELS, RUN, MEASURES, unjudged=[(1, 5, 2, 0.5)])
     assert rates.expected["P(iou=0.5)@2"] == pytest.approx((0.25 + 0.5) / 2)
     assert "expected" in str(rates)
+    frame = pd.DataFrame({"level": [2], "share": 0.5, "rank_low": 1, "rank_high": [None]})
+    assert mr.evaluate(QRELS, RUN, MEASURES, unjudged=frame).expected == rates.expected
 
 
 def test_an_evaluator_has_them_too():
@@ -149,6 +152,8 @@ def test_what_has_no_bounds_says_so(measure, convention, words):
         ([(1, 5, 1.5, 0.5)], "level must be"),
         ([(1, 5, 2, 1.5)], "share must be"),
         ([(1, 5, 2, float("nan"))], "share must be"),
+        ([(1, 5, 2)], "row 0: must be rank_low"),
+        ([(1, 5, 2, "many")], "row 0: could not"),
     ],
 )
 def test_rates_that_contradict_themselves_are_refused(rates, words):
