@@ -241,14 +241,15 @@ def run_close(options: argparse.Namespace) -> None:
 
 def _tell_unaudited() -> None:
     """Log that nobody knows what the pool missed, and what an audit would take and tell."""
-    params, audit = load(), tables.AUDIT.read()
-    if not audit.empty or not tables.NEIGHBOURS.path.is_file():
+    if not tables.AUDIT.read().empty or not tables.NEIGHBOURS.path.is_file():
         return
     cli.log(
         "no audit: nobody knows what the pool missed, and the report's check `Missed` stays Open."
         f" Before closing, in an open campaign, one is drawn by: {PLAN_AUDIT}"
     )
-    for line in describe_audit(read_scope(params, audit), params):
+    params = load()
+    scope = read_scope(params, tables.AUDIT.empty())
+    for line in describe_audit(scope, params) if scope.queries else ():
         cli.log(line)
 
 

@@ -52,8 +52,8 @@ def extra_pairs(
 
     Pairs in batch 1 are judged anyway and left out. A candidate of batch 2 keeps its batch: its
     query may never be extended, but this pair is wanted. All others form batches from 3 on, of at
-    most `size` pairs: first those of the audit (`top` and `random` mixed, in the order of ids, so
-    that no batch consists visibly of random pairs), then those of each run.
+    most `size` pairs: first those of the audit (`near` and `deep` mixed, in the order of ids, so
+    that no batch consists visibly of deep pairs), then those of each run.
     """
     asked = pd.concat([audit.assign(source=0, run=""), topup.assign(source=1, run=topup["origin"])])
     asked = asked.drop_duplicates(PAIR_KEY).drop(columns="origin")

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from annotation.pooling.design import LEAST_QUERIES
 from annotation.pooling.estimator import Floats, Interval, skewed_interval
 from annotation.votes.votes import FIRST_VOTES
 from pipeline.campaign.effort import ESCALATED, HOUR
@@ -62,7 +63,7 @@ def describe(prospect: Prospect, pairs: int, seconds: float, hourly: float | Non
         f"{prospect.drawn:,} of {prospect.queries:,} queries, {pairs:,} pairs: about"
         f" {judgments:,} judgments, {hours:,.1f} hours ({seconds:g} s each){pay}"
     )
-    if not prospect.found.sum():
+    if not prospect.found.sum() or prospect.drawn < LEAST_QUERIES:
         yield "the width of its interval can't be foretold: no pair has a level of 2 or more yet"
         return
     for share in SHARES:

@@ -63,8 +63,8 @@ class Params(Section):
         deepest = self.candidates.top + self.judge.pool_top
         if deepest > self.candidates.depth:
             raise ValueError(
-                f"judge.pool_top: candidates.top and it are {deepest} ranks, and candidates.depth"
-                f" is {self.candidates.depth}: raise candidates.depth"
+                f"judge.pool_top: with candidates.top these are {deepest} ranks: raise"
+                f" candidates.depth, which is {self.candidates.depth}"
             )
         return self
 

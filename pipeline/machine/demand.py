@@ -26,6 +26,8 @@ PAIR_SECONDS = 3.8e-9
 LEAD_SECONDS, MERGE_SECONDS = 1.5e-5, 1.8e-4
 """Per moment that is read, and per training query whose lists are merged and written: on one core,
 however many there are."""
+NEIGHBOUR_SECONDS, NEIGHBOUR_BYTES, NEIGHBOUR_DISK = 8.5e-6, 100, 15
+"""For each of a query's `candidates.depth` neighbours; `benchmarks.scaling`."""
 CLIP_SECONDS, CLIP_BYTES = 0.05, 1.5e5
 """Per clip of a small video; larger ones take longer."""
 TABLE_BYTES, SPLIT_BYTES = 1.1e3, 780
@@ -62,6 +64,7 @@ def calc_demands(moments: int, params: Params) -> list[Demand]:
     """
     n, share = moments, MEASURED_CORES / count_workers(params.engine) / HOUR
     queries = min(n, params.split.val + params.split.test)
+    neighbours = queries * min(n, params.candidates.depth)
     train = count_training(n, params)
     clips = queries * min(n, params.candidates.top) if params.ingest.videos else 0
     whole = TABLE_BYTES * n / GB
@@ -84,7 +87,12 @@ def calc_demands(moments: int, params: Params) -> list[Demand]:
         Demand("rewrite", rewriting, 1.0 + whole, 2e2 * n / GB),
         Demand("split", splitting * n / HOUR, dividing, 1e2 * n / GB),
         Demand("embed", n / TEXTS_PER_SECOND * share, 1.0 + whole, VECTOR_BYTES * n / GB),
-        Demand("candidates", PAIR_SECONDS * queries * n * share + lead, searching, 0.0),
+        Demand(
+            "candidates",
+            PAIR_SECONDS * queries * n * share + lead + NEIGHBOUR_SECONDS * neighbours / HOUR,
+            searching + NEIGHBOUR_BYTES * neighbours / GB,
+            NEIGHBOUR_DISK * neighbours / GB,
+        ),
         Demand("clips", CLIP_SECONDS * clips * share, 0.5 + whole, CLIP_BYTES * clips / GB),
         Demand("pseudo", training, training_memory, written),
     ]

@@ -384,6 +384,14 @@ def test_close_says_what_is_unknown_and_what_an_audit_takes_and_tells(folder, ca
     assert capsys.readouterr().err == ""
 
 
+def test_queries_of_a_pilot_that_is_kept_apart_are_not_audited(folder, capsys):
+    judge(low)
+    pilot = {"queries": ["m00", "m01"], "ended_at": "2026-01-02T00:00:00Z", "taken_over": False}
+    CampaignFolder(folder, folder).open(pilot=pilot)
+    assert "6 queries are drawn now" in run(capsys, "plan", "--queries", "6").err
+    assert not {"m00", "m01"} & set(tables.AUDIT.read()["query_id"])
+
+
 def test_an_audit_needs_a_campaign_whose_batches_are_judged(folder, capsys):
     CampaignFolder(folder, folder).open(closed_at="2026-02-01T00:00:00Z")
     with pytest.raises(CampaignError, match="is closed"):

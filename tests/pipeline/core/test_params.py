@@ -111,6 +111,7 @@ NAN, INF = float("nan"), float("inf")
         ("ingest.videos", "a.mp4", "must contain {video_id}, as in videos/{video_id}.mp4"),
         ("embed.pooling", "max", "input should be 'mean', 'cls' or 'pooler' (it is 'max')"),
         ("candidates.top", 41, "must be at most two batches of 20 (it is 41)"),
+        ("candidates.depth", 39, "must be at least candidates.top, 40 (it is 39)"),
         ("pseudo.top", [], NO_ITEM),
         ("pseudo.top", [20, 20], "a size appears twice"),
         ("agreement.confidence", 1.0, "input should be less than 1 (it is 1.0)"),
@@ -141,6 +142,8 @@ def test_a_mistake_inside_a_value_is_told_by_its_own_path(load_errors, key, valu
 def test_a_limit_that_another_key_sets_is_told_by_the_key_that_passes_it(load_errors):
     line = "candidates.top: must be at most two batches of 19 (it is 40)"
     assert load_errors("candidates.batch", 19) == [f"params.yaml: {line}"]
+    ranks = "with candidates.top these are 1001 ranks: raise candidates.depth, which is 1000"
+    assert load_errors("judge.pool_top", 961) == [f"params.yaml: judge.pool_top: {ranks}"]
 
 
 @pytest.mark.parametrize(("key", "value"), [("ingest.corpus", "msrvtt"), ("embed.device", "gpu")])
