@@ -10,7 +10,8 @@ plan    draws N queries, and for each the 60 most similar moments and 60 random 
         --machine, more of those that the machine gives a high level (audit_strata.csv)
 report  prints relevance by similarity and rank, and estimates, with a 95 % interval, how many
         relevant moments there are beyond the ranks of batches 1 and 2
-top-up  adds those of the first K results of systems' runs that nobody has judged (topup.csv)
+top-up  adds those of the first K results of systems' runs that nobody has judged (topup.csv), and
+        records the runs' first results, for leave one out (pooled_runs.csv)
 published  checks any published collection: raw_annotation.csv against val.json and test.json
 
 `dvc repro` then hands out the pairs.
@@ -26,7 +27,7 @@ from pathlib import Path
 import pandas as pd
 
 from annotation.assignment.inputs import Rule
-from annotation.pooling import design, draw, machine_strata, published, topup
+from annotation.pooling import design, draw, machine_strata, pooled_runs, published, topup
 from annotation.pooling.design import AuditError
 from annotation.pooling.judged_audit import read_report
 from annotation.pooling.report import as_json, as_text
@@ -39,7 +40,7 @@ from pipeline.core import captions, cli, csv_files, tables
 from pipeline.core.params import Params, load
 from pipeline.retrieval.embeddings import Embeddings
 
-RESERVED = ("candidates", "audit", "top", "random")
+RESERVED = ("candidates", "captions", "audit", "top", "random", "first batch", "second batch")
 SEED = 2024
 
 
@@ -115,7 +116,8 @@ def top_up(options: argparse.Namespace) -> None:
         CampaignError: nobody would be asked: a pilot is running, or the campaign is closed.
     """
     check_state("annotation.audit top-up")
-    asked = {"corpus": options.corpus, "depth": options.depth, "warn": cli.log}
+    depth = max(options.depth, pooled_runs.RECORDED)
+    asked = {"corpus": options.corpus, "depth": depth, "warn": cli.log}
     runs = {
         name: formats.read_run(path, **asked) for name, path in runs_by_name(options.runs).items()
     }
@@ -129,6 +131,7 @@ def top_up(options: argparse.Namespace) -> None:
     )
     if len(result.table):
         tables.TOPUP.write(pd.concat([earlier, result.table], ignore_index=True))
+    pooled_runs.add(result.runs)
     cli.log(str(result.counts.to_string(index=False)))
     cli.log(f"{len(result.table):,} pairs are new in {path}: {2 * len(result.table):,} judgments")
 

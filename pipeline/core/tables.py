@@ -172,6 +172,15 @@ AUDIT_STRATA = _table(
 """For the random pairs of an audit that was drawn by a machine's levels: the stratum, and how many
 moments of the query are in it."""
 TOPUP = _table(CAMPAIGN / "topup.csv", _PAIR, f"{_RANKED} origin")
+POOLED_RUNS = _table(
+    CAMPAIGN / "pooled_runs.csv",
+    "origin query_id rank",
+    "origin query_id rank video_id start end pooled_start pooled_end",
+    **{name: Column("float64") for name in ("start", "end")},
+    **{name: _time(nullable=True) for name in ("pooled_start", "pooled_end")},
+)
+"""The first results of the runs of top-ups. `pooled_*` are the times of the moment that a result
+put into the pool; empty for one that is too deep, or in no moment of the pool."""
 MACHINE_POOL = _table(WORK / "machine_pool.parquet", _PAIR, _RANKED)
 """Moments below the candidates, `judge.pool_top` per query: no person ever sees them."""
 MACHINE_JUDGMENTS = replace(

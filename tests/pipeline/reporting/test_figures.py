@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pipeline import release
 from pipeline.campaign.collection import per_query
 from pipeline.core import tables
-from pipeline.core.sections import Report
+from pipeline.core.sections import Candidates, Report
 from pipeline.core.text import count_words, vocabulary, words
 from pipeline.distribution.card_tables import query_table
 from pipeline.pages import (
@@ -35,6 +35,7 @@ from pipeline.pages.figures import draw_figures
 from pipeline.pages.html_tables import count, decimal, percent
 
 ASKED = Report(min_alpha=0.667, max_discarded=0.05, max_alike_below_top=0.2, max_lost=0.05)
+DEPTHS = Candidates(top=40, batch=20)
 ENDED = "2026-11-23T08:53:12Z"
 
 
@@ -376,7 +377,7 @@ def audit_folder(copied):
 def test_the_report_knows_what_brought_a_pair_as_the_release_does(audit_folder):
     with contextlib.chdir(audit_folder):
         tables.PRIVATE.write_text("accounts: {}\n")
-        read, released = small_collection.read(), release.read_collection(40)
+        read, released = small_collection.read(), release.read_collection(DEPTHS)
     assert read.collection.pairs["origin"].tolist() == ["audit", "run", *["candidates"] * 3]
     assert read.collection.pairs.equals(released.pairs)
 
