@@ -72,7 +72,9 @@ def curve(pairs: pd.DataFrame) -> pd.DataFrame:
     in_batch = pooled["step"].isin(BATCHES.values())
     point = ((pooled["rank"] - 1) // RANKS).where(in_batch, 0).astype("int64")
     sums = pooled.groupby(["step", point.rename("point")])[["judgments", "relevant"]].sum()
-    sums = sums.reindex(order_steps(pooled["step"]), level="step").reset_index()
+    sums = sums.reset_index()
+    order = {step: place for place, step in enumerate(order_steps(pooled["step"]))}
+    sums = sums.iloc[sums["step"].map(order).argsort(kind="stable")].reset_index(drop=True)
     low, is_run = sums["point"] * RANKS + 1, ~sums["step"].isin(BATCHES.values())
     ranks = low.astype("str") + "\u2013" + (low + RANKS - 1).astype("str")
     each = sums["relevant"] / sums["judgments"].where(sums["judgments"] > 0)

@@ -223,10 +223,11 @@ def _describe_pool(pool: Pool | None) -> str:
     if pool is None:
         return ""
     runs = " ".join(_describe_run(run, pool) for run in pool.runs)
+    single = " No other run was pooled to find what it left out." if len(pool.runs) == 1 else ""
     return (
         "Leave one out (Zobel, 1998; Buckley et al., 2007), on"
         f" {pool.queries:,} {'test' if pool.split == 'test' else 'validation'} queries with"
-        f" {pool.relevant:,} moments of level {RELEVANT_FROM} or higher: {runs}"
+        f" {pool.relevant:,} moments of level {RELEVANT_FROM} or higher: {runs}{single}"
     )
 
 

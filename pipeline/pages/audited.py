@@ -40,15 +40,16 @@ def audited_levels(sources: Sources) -> pd.DataFrame:
 
 
 def _weigh(levels: pd.DataFrame) -> pd.Series:
-    """Return how much a pair counts among the random ones: those of others, and the top, are 1.
+    """Return how much a pair counts: one that was not drawn stands for itself.
 
-    A random pair stands for its stratum's size, shared by the judged ones. Without strata a query's
-    random pairs share the same rest of the pool, whose size is then left out.
+    The judged pairs of a stratum of a query share its size. Where no size is recorded, all of the
+    `top` were drawn; a query's random pairs share the same rest of the pool: its size is left out.
     """
-    random = levels["drawn"] == "random"
-    stratum = levels["stratum"].fillna("")
-    number = levels[random].groupby(["query_id", stratum[random]])["level"].transform("size")
-    return (levels["size"].fillna(1)[random] / number).reindex(levels.index, fill_value=1.0)
+    drawn, stratum = levels["drawn"], levels["stratum"].fillna("")
+    size = levels["size"].fillna(1)
+    judged = levels.groupby(["query_id", drawn, stratum])["level"].transform("size")
+    stands = drawn.notna() & (levels["size"].notna() | (drawn != "top"))
+    return (size / judged).where(stands, 1.0)
 
 
 def mean_by_rank(levels: pd.DataFrame, top: int) -> pd.DataFrame:

@@ -102,7 +102,7 @@ def test_without_a_campaign_or_judgments_everything_succeeds(tmp_path, campaign)
     assert sorted(name for name in figures if name.endswith(".svg")) == [
         "moment-seconds.svg", "query-words.svg"  # the corpus's own: nothing else is there yet
     ]  # fmt: skip
-    assert len(figures) == 2 + 7
+    assert len(figures) == 2 + 8
 
 
 def make_state():
