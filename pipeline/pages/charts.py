@@ -17,7 +17,7 @@ LEFT, RIGHT, TOP, BOTTOM = 52, 46, 20, 44
 INNER, DEPTH = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
 CHARACTER, SPACE = 6.2, 8
 """The width of a label's character, and the space between labels."""
-GAP = 0.16
+GAP, INDENT = 0.16, 10
 BASE = TOP + DEPTH
 SIDE, STEP, EDGE = 40, 44, 60
 """Of the matrix: a square's side, the step from one to the next, and the first one's place."""
@@ -119,7 +119,7 @@ def levels_by_rank(words: Words, points: pd.DataFrame, means: pd.DataFrame) -> M
     last = math.log10(max(means["high"].max(), 10))
 
     def across(rank: float) -> float:
-        return LEFT + INNER * math.log10(rank) / last
+        return LEFT + INDENT + (INNER - 2 * INDENT) * math.log10(rank) / last
 
     circle = Markup('<circle class="point" cx="{:.1f}" cy="{:.1f}" r="{:.1f}"/>')
     most = points["pairs"].max()
