@@ -47,7 +47,7 @@ from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, NO_LEVEL, is_in
 from pipeline.campaign.campaign import FILE, Campaign, CampaignError, load_campaign
 from pipeline.campaign.freezing import is_frozen
 from pipeline.campaign.next_step import Situation, Step, is_released, list_open, next_steps
-from pipeline.campaign.yields import by_step
+from pipeline.campaign.yields import by_step, curve
 from pipeline.core import cli, tables
 from pipeline.core.params import load
 
@@ -75,17 +75,20 @@ def status(
         "waits": bool(list_open(state)),
         **state,
         "agreement": agreement(states),
-        "yield": measure_yield(decided_pairs(states, campaign, audit, topup)),
+        **measure_yield(decided_pairs(states, campaign, audit, topup)),
         "extended": {query: levels(states, query) for query in queries["extended"]},
         "for_the_lead": queries["for_the_lead"],
     }
 
 
-def measure_yield(pairs: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return `yields.by_step` in rows; null where there is no number."""
-    table = by_step(pairs).astype(object)
-    rows = table.where(table.notna(), None).to_dict("records")
-    return [{str(name): value for name, value in row.items()} for row in rows]
+def measure_yield(pairs: pd.DataFrame) -> dict[str, Any]:
+    """Return `yields.by_step` and `yields.curve` in rows; null where there is no number."""
+    named = {"yield": by_step(pairs), "yield_curve": curve(pairs)}
+    rows: dict[str, Any] = {}
+    for name, table in named.items():
+        cells = table.astype(object)
+        rows[name] = cells.where(cells.notna(), None).to_dict("records")
+    return rows
 
 
 def agreement(states: PairStates) -> dict[str, float | int | None]:

@@ -10,6 +10,8 @@ from pipeline.core import tables
 
 PERSON = ("role", "done", "open", "hours", "per hour", "hours left", "refused")
 Status = Mapping[str, Any]
+BAR = 50
+"""The length of a bar for one relevant moment per judgment."""
 VOID = "python -m annotation.people void {} --from {}"
 
 
@@ -153,6 +155,11 @@ def _yield(status: Status) -> Iterator[str]:
         each = "-" if row["per_judgment"] is None else f"{100 * row['per_judgment']:.1f}"
         numbers = f"{row['pairs']:>9,}{row['judgments']:>11,}{row['relevant']:>10,}{each:>19}"
         yield f"  {row['step']:20}{numbers}"
+    for point in status["yield_curve"]:
+        what = f"{point['step']} {point['ranks']}".strip()
+        rate = point["per_judgment"] or 0
+        found = f"{point['relevant']:,} for {point['judgments']:,}"
+        yield f"  up to {what:20}{found:>18}  {'#' * int(BAR * rate)}".rstrip()
     for prospect in status.get("prospects", []):
         yield f"  {describe_prospect(prospect)}"
 

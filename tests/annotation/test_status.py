@@ -89,6 +89,8 @@ def test_the_yield_is_of_decided_pairs_and_the_next_batch_of_open_queries(figure
     ]  # fmt: skip
     page = status.text("Spring", figures)
     assert re.search(r"first batch +7 +14 +7 +50\.0\n", page)
+    assert re.search(r"up to first batch 1\u20135 +6 for 12  #{25}\n", page)
+    assert figures["yield_curve"][-1]["relevant"] == 7
     assert "second batch of 1 query: nothing to expect yet" in page
 
 
