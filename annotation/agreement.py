@@ -38,7 +38,7 @@ from annotation.reliability.scores import (
 )
 from annotation.votes import raw
 from annotation.votes.rule import decide
-from annotation.votes.votes import NO_LEVEL, select_rows
+from annotation.votes.votes import NO_LEVEL, Bools, select_rows
 from momentrank.errors import UsageError
 from pipeline.campaign.effort import active_seconds
 from pipeline.campaign.pairs import PAIR_KEY, select_newest
@@ -124,6 +124,13 @@ def measure_campaign(
     return result
 
 
+def mark_first_batch(consensus: pd.DataFrame, shown: pd.DataFrame, batch: int) -> Bools:
+    """Mark the pairs of the consensus that are among the first `batch` ranks of their query."""
+    ranks = consensus[PAIR_KEY].merge(shown[[*PAIR_KEY, "rank"]], how="left")["rank"]
+    first: Bools = (ranks <= batch).to_numpy()
+    return first
+
+
 def join_checks(result: AgreementTables, checks: pd.DataFrame) -> AgreementTables:
     """Return the tables with those of hidden checks, whose flags join each person's own."""
     annotators = result.lead["annotators.csv"]
@@ -171,12 +178,16 @@ def main() -> None:
         measure_campaign(timed, ledger, voided, consensus, params.agreement),
         _measure_checks(drop_voided(judgments, voided), params.plan),
     )
+    shown = select_newest(ledger)
+    scores = campaign_scores(timed, shown, voided, consensus)
+    first = mark_first_batch(consensus, shown, params.candidates.batch)
+    by_batch = statistics.by_batch(scores, first, params.agreement)
     _write(PLOTS, result.plots)
     _write(LEAD, result.lead)
-    cli.write_metrics("agreement", result.metrics)
-    shown, waiting = len(consensus), int((consensus["outcome"] == "waiting").sum())
+    cli.write_metrics("agreement", {**result.metrics, "by_batch": by_batch})
+    pairs, waiting = len(consensus), int((consensus["outcome"] == "waiting").sum())
     judged, flagged = result.metrics["pairs"], result.metrics["flagged"]
-    cli.log(f"agreement: {judged:,} of {shown:,} pairs have scores, {waiting:,} wait")
+    cli.log(f"agreement: {judged:,} of {pairs:,} pairs have scores, {waiting:,} wait")
     if flagged:
         cli.log(f"agreement: {flagged} annotators flagged: {LEAD / 'annotators.csv'}")
 

@@ -12,7 +12,8 @@ plan    draws N queries, and for each whose batches have ended 60 moments outsid
         Repeated, it draws for the queries that have ended since
 report  prints relevance by similarity and rank, and estimates, with a 95 % interval, how many
         relevant moments are outside the pool
-top-up  adds those of the first K results of systems' runs that are not in the pool (topup.csv)
+top-up  adds those of the first K results of systems' runs that are not in the pool (topup.csv), and
+        records the runs' first results, for leave one out (pooled_runs.csv)
 published  checks any published collection: raw_annotation.csv against val.json and test.json
 
 `dvc repro` then hands out the pairs.
@@ -28,7 +29,7 @@ from pathlib import Path
 import pandas as pd
 
 from annotation.assignment.inputs import Rule
-from annotation.pooling import design, draw, machine_strata, published, topup
+from annotation.pooling import design, draw, machine_strata, pooled_runs, published, topup
 from annotation.pooling.design import AuditError
 from annotation.pooling.inside import find_inside
 from annotation.pooling.judged_audit import read_report
@@ -45,7 +46,10 @@ from pipeline.core import captions, cli, csv_files, tables
 from pipeline.core.params import Params, load
 from pipeline.retrieval.embeddings import Embeddings
 
-RESERVED = ("candidates", "audit", "near", "deep", "top", "random")
+RESERVED = (
+    *("candidates", "captions", "first batch", "second batch"),
+    *("audit", "near", "deep", "top", "random"),
+)
 SEED = 2024
 
 
@@ -173,7 +177,8 @@ def top_up(options: argparse.Namespace) -> None:
         CampaignError: nobody would be asked: a pilot is running, or the campaign is closed.
     """
     check_state("annotation.audit top-up")
-    asked = {"corpus": options.corpus, "depth": options.depth, "warn": cli.log}
+    depth = max(options.depth, pooled_runs.RECORDED)
+    asked = {"corpus": options.corpus, "depth": depth, "warn": cli.log}
     runs = {
         name: formats.read_run(path, **asked) for name, path in runs_by_name(options.runs).items()
     }
@@ -186,6 +191,7 @@ def top_up(options: argparse.Namespace) -> None:
     result = topup.top_up(runs, _pool(load()), inside, depth=options.depth, min_iou=options.iou)
     if len(result.table):
         tables.TOPUP.write(pd.concat([earlier, result.table], ignore_index=True))
+    pooled_runs.add(result.runs)
     cli.log(str(result.counts.to_string(index=False)))
     unseen = int((~is_in(result.table, shown, PAIR_KEY)).sum())
     cli.log(f"{len(result.table):,} pairs are new in {path}: {2 * unseen:,} judgments")

@@ -107,7 +107,9 @@ def is_blind(machine: pd.DataFrame) -> bool:
 def calibrate_campaign(judged: Judged, queries: pd.DataFrame, params: Params) -> Calibrated:
     """Return what the campaign's votes show about the machine."""
     settings, is_control = params.calibration, is_made_of_similarity(judged.machine)
-    panel = build_panel(judged, tables.CLIPS.read(), params.consensus.rounding)
+    panel = build_panel(
+        judged, tables.CLIPS.read(), params.consensus.rounding, params.candidates.batch
+    )
     if not is_control and panel.similarity is not None:
         pairs = judged.consensus[PAIR_KEY].merge(queries[["query_id", "split"]], how="left")
         pairs = pairs.assign(similarity=panel.similarity)

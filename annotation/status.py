@@ -5,8 +5,9 @@
 It queries the server, and changes nothing. It prints the next step with its command; for each
 annotator, tasks done and open, pace, hours to pay and hours left; who has not begun, and who has
 not judged for a week; the pace of the last seven days, and the forecast end; refused answers;
-agreement so far; pairs that were escalated, discarded or can't be judged; and the queries whose
-second batch is judged, with the levels of their first batch in a row.
+agreement so far; pairs that were escalated, discarded or can't be judged; the yield of judging, and
+what the next batch of the open queries would bring; and the queries whose second batch is judged,
+with the levels of their first batch in a row.
 
 It exits with 0 when every pair is decided or the campaign is closed, and with 75 while it waits:
 for people, for a clip, or for your decision.
@@ -38,6 +39,7 @@ from annotation.assignment.planning import (
 )
 from annotation.assignment.progress import closed_state
 from annotation.assignment.status_text import text
+from annotation.assignment.yield_pairs import decided_pairs
 from annotation.label_studio import settings
 from annotation.label_studio.connection import connect, hold_lock
 from annotation.roster import roster
@@ -45,6 +47,7 @@ from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, NO_LEVEL, is_in
 from pipeline.campaign.campaign import FILE, Campaign, CampaignError, load_campaign
 from pipeline.campaign.freezing import is_frozen
 from pipeline.campaign.next_step import Situation, Step, is_released, list_open, next_steps
+from pipeline.campaign.yields import by_step, curve
 from pipeline.core import cli, tables
 from pipeline.core.params import load
 
@@ -52,8 +55,19 @@ WAITING = 75
 WATCH_SECONDS = 60
 
 
-def status(campaign: PlanInputs, state: Mapping[str, Any], steps: Sequence[Step]) -> dict[str, Any]:
-    """Return the next steps, the campaign's state and people's agreement, for JSON."""
+def status(
+    campaign: PlanInputs,
+    state: Mapping[str, Any],
+    steps: Sequence[Step],
+    audit: pd.DataFrame | None = None,
+    topup: pd.DataFrame | None = None,
+) -> dict[str, Any]:
+    """Return the next steps, the campaign's state, people's agreement and the yield, for JSON.
+
+    `audit` and `topup` say which pairs were judged besides the candidates; none by default.
+    """
+    audit = tables.AUDIT.empty() if audit is None else audit
+    topup = tables.TOPUP.empty() if topup is None else topup
     states, queries = find_pair_states(campaign), state["queries"]
     return {
         "next": [step._asdict() for step in steps],
@@ -61,9 +75,20 @@ def status(campaign: PlanInputs, state: Mapping[str, Any], steps: Sequence[Step]
         "waits": bool(list_open(state)),
         **state,
         "agreement": agreement(states),
+        **measure_yield(decided_pairs(states, campaign, audit, topup)),
         "extended": {query: levels(states, query) for query in queries["extended"]},
         "for_the_lead": queries["for_the_lead"],
     }
+
+
+def measure_yield(pairs: pd.DataFrame) -> dict[str, Any]:
+    """Return `yields.by_step` and `yields.curve` in rows; null where there is no number."""
+    named = {"yield": by_step(pairs), "yield_curve": curve(pairs)}
+    rows: dict[str, Any] = {}
+    for name, table in named.items():
+        cells = table.astype(object)
+        rows[name] = cells.where(cells.notna(), None).to_dict("records")
+    return rows
 
 
 def agreement(states: PairStates) -> dict[str, float | int | None]:
@@ -115,7 +140,11 @@ def _closed_status(opened: Campaign) -> dict[str, Any]:
     state = closed_state(campaign, opened.select_kept(tables.PAIRS.read()))
     measured = measure_progress(campaign, state, answers.rejected, params.plan.pause)
     situation = Situation(opened, {}, frozen=is_frozen(), released=is_released(opened))
-    return status(campaign, measured, next_steps(situation))
+    return status(campaign, measured, next_steps(situation), *_read_extra())
+
+
+def _read_extra() -> tuple[pd.DataFrame, pd.DataFrame]:
+    return tables.AUDIT.read(), tables.TOPUP.read()
 
 
 def _open_status(opened: Campaign) -> dict[str, Any]:
@@ -143,7 +172,7 @@ def _open_status(opened: Campaign) -> dict[str, Any]:
         audited=not tables.AUDIT.read().empty,
         unsent=count_unsent(planned.assignments, campaign.open_tasks),
     )
-    return status(campaign, measured, next_steps(situation))
+    return status(campaign, measured, next_steps(situation), *_read_extra())
 
 
 def count_unsent(wanted: pd.DataFrame, open_tasks: pd.DataFrame) -> int:

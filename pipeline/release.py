@@ -1,7 +1,7 @@
 """Write the release: judged queries, qrels, raw judgments, and the files that describe them.
 
-reads   datasets/campaign/{queries,pairs,judgments,voided,audit,topup}.csv, campaign.yaml,
-        published.yaml, annotators.private.yaml, datasets/work/consensus.parquet,
+reads   datasets/campaign/{queries,pairs,judgments,voided,audit,topup,pooled_runs}.csv,
+        campaign.yaml, published.yaml, annotators.private.yaml, datasets/work/consensus.parquet,
         counted_votes.parquet, metrics/consensus.json, annotation/guideline/
 writes  datasets/release/ (except the training sets, which the stage `pseudo` writes)
 
@@ -19,10 +19,10 @@ from pipeline.campaign.collection import (
     CollectionTables,
     ReleaseError,
     collect,
-    extra_pairs,
 )
 from pipeline.core import cli, files, tables
 from pipeline.core.params import Params, load
+from pipeline.core.sections import Candidates
 from pipeline.distribution import settings, versions
 from pipeline.distribution.card import card
 from pipeline.distribution.card_figures import build_figure_files
@@ -43,13 +43,13 @@ def release(
 ) -> ReleaseFiles:
     """Return every file of the release, by its path below the folder; pure."""
     release_files = {**build_judgment_files(collection, levels), **build_mteb_files(collection)}
-    release_files |= build_figure_files(collection)
+    release_files |= build_figure_files(collection, params.candidates.batch)
     release_files["croissant.json"] = croissant(collection, facts, params, release_files)
     release_files["README.md"] = card(collection, facts, levels, params)
     return {**release_files, "manifest.json": manifest(collection, facts, params, release_files)}
 
 
-def read_collection(candidates: int) -> Collection:
+def read_collection(candidates: Candidates) -> Collection:
     """Read the collection from this checkout's tables, which must not name a person.
 
     Raises:
@@ -65,7 +65,11 @@ def read_collection(candidates: int) -> Collection:
         tables.COUNTED_VOTES.read(),
         tables.JUDGMENTS.read(),
         tables.VOIDED.read(),
-        extra_pairs(tables.AUDIT.read(), tables.TOPUP.read(), candidates),
+        tables.AUDIT.read(),
+        tables.TOPUP.read(),
+        tables.POOLED_RUNS.read(),
+        candidates.batch,
+        candidates.top,
     )
     return collect(campaign, sources)
 
@@ -99,7 +103,7 @@ def check_version(collection: Collection, manifest: dict[str, Any]) -> None:
 def main() -> None:
     """Write the release and log how complete it is."""
     params = load()
-    collection = read_collection(params.candidates.top)
+    collection = read_collection(params.candidates)
     settings.refuse_changes(collection.campaign, params)
     facts = collect_facts(collection, params, read_agreement())
     levels = meanings(collection.campaign, params.annotation)

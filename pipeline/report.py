@@ -14,11 +14,13 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from pipeline.campaign.leave_one_out import leave_one_out
 from pipeline.campaign.next_step import Situation, Step, next_steps
 from pipeline.core import cli, csv_files, files
 from pipeline.core.params import Params, load
 from pipeline.pages import collection_section as collection
-from pipeline.pages import lead, losses, relevance, scores
+from pipeline.pages import lead, losses, pool_section, relevance, scores
+from pipeline.pages.audited import draw_audited
 from pipeline.pages.collection_section import lengths, table_1, table_4
 from pipeline.pages.cost import cost
 from pipeline.pages.exports import exports
@@ -60,7 +62,6 @@ def compute(sources: Sources, params: Params) -> ReportData:
     progress, rejected = measure_progress(sources), losses.list_rejected(sources)
     tables = {
         **relevance.tables(sources),
-        "judged_besides": relevance.extra_pairs(sources),
         "reference_scores": scores.table(sources.metrics["reference_runs"]),
         "rejected": pd.DataFrame(rejected, columns=losses.Rejected._fields),
     }
@@ -80,11 +81,20 @@ def build_page(sources: Sources, data: ReportData, params: Params) -> Page:
     agreement, judged = sources.metrics["agreement"], sources.collection.judged
     examples = relevance.examples(judged, sources.collection.frozen)
     runs = scores.score_grids(sources.metrics["reference_runs"])
+    decided = pool_section.decided_pairs(sources.collection, sources.batch)
+    plots = [
+        *draw_figures(data.tables, agreement, examples),
+        *draw_audited(sources),
+        pool_section.yield_figure(decided),
+    ]
     return Page(
-        {plot.name: plot for plot in draw_figures(data.tables, agreement, examples)},
+        {plot.name: plot for plot in plots},
         {
             "tables": [make(data.collection) for make in (table_1, table_4, lengths)],
-            "besides": [relevance.extra_pairs_grid(data.tables["judged_besides"])],
+            "pool": [
+                pool_section.yield_grid(decided),
+                pool_section.leave_one_out_grid(leave_one_out(sources.collection)),
+            ],
             "agreement": scores.agreement_grids(agreement, params.agreement.confidence),
             "rewriting": [losses.rounds_grid(sources), losses.statuses_grid(sources)],
             "table_3": [losses.table_3(sources)],
@@ -119,6 +129,7 @@ def report_page(sources: Sources, data: ReportData, page: Page) -> str:
         grids=page.grids,
         alike_text=scores.alike_text(sources.metrics["agreement"]["similarity_1"]),
         boundaries_text=scores.describe_boundary_noise(sources.metrics["reference_runs"]),
+        prospects=pool_section.describe_prospects(sources.state),
         machine_verdicts=calibration.list_verdicts(sources.metrics["calibration"]),
         machine_texts=calibration.describe(sources.metrics["calibration"]),
     )
@@ -127,6 +138,7 @@ def report_page(sources: Sources, data: ReportData, page: Page) -> str:
 def lead_page(sources: Sources, progress: Progress) -> str:
     """Return the lead's page."""
     disputed = lead.list_disputed(sources)
+    decided = pool_section.decided_pairs(sources.collection, sources.batch)
     looks = second_looks.list_second_looks(sources)
     return render(
         "lead.html.j2",
@@ -142,6 +154,9 @@ def lead_page(sources: Sources, progress: Progress) -> str:
         forecast=lead.forecast(sources.state),
         pace=lead.pace(sources.state),
         workload=lead.workload(sources.state),
+        yields=pool_section.yield_grid(decided),
+        yield_curve=pool_section.yield_figure(decided).chart,
+        prospects=pool_section.describe_prospects(sources.state),
         refused=lead.count_refused(sources.rejected_judgments),
         withdrawn=lead.list_withdrawn(sources),
         people=lead.people(sources.annotators),

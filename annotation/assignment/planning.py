@@ -17,6 +17,7 @@ from annotation.assignment.pair_states import PairStates, find_pair_states
 from annotation.assignment.quotas import Quota, find_quotas
 from annotation.assignment.shown import join_shown, read_pairs_to_judge
 from annotation.assignment.waves import assign_wave
+from annotation.assignment.yield_pairs import wanted_candidates
 from annotation.quality.standing import bar, read_standings
 from annotation.roster import roster
 from annotation.roster.annotator import Annotator, roles_of_voters
@@ -24,6 +25,7 @@ from annotation.votes.votes import Ints, is_in
 from pipeline.campaign.campaign import load_campaign
 from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY
 from pipeline.campaign.voided import drop_voided, voided_for_good
+from pipeline.campaign.yields import list_prospects
 from pipeline.core import files, tables
 from pipeline.core.params import Params
 from pipeline.core.people_sections import Exam
@@ -68,6 +70,7 @@ def plan(campaign: PlanInputs) -> Plan:
             "later": later,
             "checks": check_summary.summarize(campaign, hidden),
             "outlook": progress.outlook(states, wanted.to_numpy(), further),
+            "prospects": list_prospects(wanted_candidates(states, campaign, further.extended)),
         },
     )
 

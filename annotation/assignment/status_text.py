@@ -5,10 +5,13 @@ from typing import Any
 
 from annotation.assignment.progress import DECIDED
 from pipeline.campaign.next_step import PEOPLE, Step, format_steps
+from pipeline.campaign.yields import describe_prospect
 from pipeline.core import tables
 
 PERSON = ("role", "done", "open", "hours", "per hour", "hours left", "refused")
 Status = Mapping[str, Any]
+BAR = 50
+"""The length of a bar for one relevant moment per judgment."""
 VOID = "python -m annotation.people void {} --from {}"
 
 
@@ -23,6 +26,7 @@ def text(name: str, status: Status) -> str:
         list(_refused(status["refused"])),
         list(_pairs(status["pairs"])),
         list(_agreement(status["agreement"])),
+        list(_yield(status)),
         list(_queries(status)),
     ]
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
@@ -141,6 +145,23 @@ def _agreement(agreed: Status) -> Iterator[str]:
     yield f"of {agreed['pairs_with_two']} pairs with two levels"
     for key in ("exact", "within_1"):
         yield f"  {key.replace('_', ' '):22}{_share(agreed[key])}"
+
+
+def _yield(status: Status) -> Iterator[str]:
+    """Yield what each step found, and what the next batch of the open queries would bring."""
+    if status["yield"]:
+        yield f"{'yield':22}{'pairs':>9}{'judgments':>11}{'level 2+':>10}{'per 100 judgments':>19}"
+    for row in status["yield"]:
+        each = "-" if row["per_judgment"] is None else f"{100 * row['per_judgment']:.1f}"
+        numbers = f"{row['pairs']:>9,}{row['judgments']:>11,}{row['relevant']:>10,}{each:>19}"
+        yield f"  {row['step']:20}{numbers}"
+    for point in status["yield_curve"]:
+        what = f"{point['step']} {point['ranks']}".strip()
+        rate = point["per_judgment"] or 0
+        found = f"{point['relevant']:,} for {point['judgments']:,}"
+        yield f"  up to {what:20}{found:>18}  {'#' * int(BAR * rate)}".rstrip()
+    for prospect in status.get("prospects", []):
+        yield f"  {describe_prospect(prospect)}"
 
 
 def _queries(status: Status) -> Iterator[str]:

@@ -45,14 +45,18 @@ def count_answers(judged: Judged) -> dict[str, Any]:
     }
 
 
-def build_panel(judged: Judged, clips: pd.DataFrame, rounding: Rounding) -> Panel:
-    """Return people and machine on the pairs of the consensus, in order; no control yet."""
+def build_panel(judged: Judged, clips: pd.DataFrame, rounding: Rounding, batch: int) -> Panel:
+    """Return people and machine on the pairs of the consensus, in order; no control yet.
+
+    The first batch has the first `batch` ranks of each query.
+    """
     shown = select_newest(judged.pairs)
     table = judged.consensus
     settled = settle_machine(select_fresh(judged))
     row = pair_rows(table, shown)
     query, names = pd.factorize(table["query_id"], sort=True)
     lengths = shown["moment_id"].map(clips.set_index("moment_id")["seconds"])
+    rank = shown["rank"].to_numpy("int64")[row]
     return Panel(
         campaign_scores(judged.judgments, shown, judged.voided, table),
         query.astype(np.int64),
@@ -60,9 +64,10 @@ def build_panel(judged: Judged, clips: pd.DataFrame, rounding: Rounding) -> Pane
         _align_levels(settled, table),
         _levels(table["voted_level"]),
         shown["similarity"].to_numpy("float64")[row],
-        shown["rank"].to_numpy("int64")[row],
+        rank,
         seconds=lengths.to_numpy("float64")[row],
         rounding=rounding,
+        first_batch=rank <= batch,
     )
 
 

@@ -22,7 +22,7 @@ from annotation.machine.confusion import (
 from annotation.machine.others import Others, find_references
 from annotation.reliability.scores import Scores, number
 from annotation.votes.rule import LEVELS, Rounding
-from annotation.votes.votes import NO_LEVEL, Floats, Ints, select_rows
+from annotation.votes.votes import NO_LEVEL, Bools, Floats, Ints, select_rows
 
 
 class Panel(NamedTuple):
@@ -31,7 +31,8 @@ class Panel(NamedTuple):
     `query` is the number of the pair's query, 0 to `queries` - 1. `machine` is its level or
     NO_LEVEL, `consensus` people's. `similarity` is of query and caption, NaN where unknown (None:
     everywhere); `control` is the level made from it, or NO_LEVEL. `seconds` are the lengths of
-    clips, NaN where unknown, and `rounding` is that of the campaign's consensus.
+    clips, NaN where unknown, and `rounding` is that of the campaign's consensus. `first_batch`
+    marks the pairs of the first batch of candidates; None where that is not known.
     """
 
     scores: Scores
@@ -44,6 +45,7 @@ class Panel(NamedTuple):
     control: Ints | None = None
     seconds: Floats | None = None
     rounding: Rounding = "up"
+    first_batch: Bools | None = None
 
 
 class Left(NamedTuple):

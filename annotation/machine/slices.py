@@ -1,4 +1,4 @@
-"""Where the machine is off: its levels against people's, by similarity, clip length and rank."""
+"""Where the machine is off: its levels against people's, by batch, similarity, length and rank."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,11 +11,13 @@ from annotation.reliability.scores import number
 from annotation.votes.votes import NO_LEVEL, Floats, Ints
 
 EDGES = {
+    "first_batch": [0.0, 1.0],
     "similarity": [round(edge / 10, 1) for edge in range(11)],
     "seconds": [0.0, 2.0, 5.0, 10.0, 20.0, 40.0],
     "rank": [1.0, 6.0, 11.0, 16.0, 21.0, 31.0, 41.0],
 }
-"""Where slices begin: each goes up to the next; the last has no end, the first no beginning."""
+"""Where slices begin: each goes up to the next; the last has no end, the first no beginning. Of
+`first_batch`, 1 is the first batch, and 0 what was judged otherwise."""
 
 
 def confusion(panel: Panel) -> list[list[int]]:
@@ -27,10 +29,18 @@ def confusion(panel: Panel) -> list[list[int]]:
 def slice_pairs(panel: Panel) -> list[dict[str, Any]]:
     """Return `by, low, pairs` and figures of the pairs in each non-empty slice.
 
-    A slice begins at `low`.
+    A slice begins at `low`. Where the first batch is known, ranks are those of its pairs alone.
     """
     rows = []
-    columns = {"similarity": panel.similarity, "seconds": panel.seconds, "rank": panel.rank}
+    first, rank = panel.first_batch, panel.rank
+    if first is not None and rank is not None:
+        rank = np.where(first, rank, np.nan)
+    columns = {
+        "first_batch": first,
+        "similarity": panel.similarity,
+        "seconds": panel.seconds,
+        "rank": rank,
+    }
     for name, values in columns.items():
         if values is not None:
             rows += _slice(panel, name, np.asarray(values, dtype=np.float64))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from annotation.pooling.pooled_runs import record
 from annotation.pooling.ranked import rank_pool
 from annotation.votes.votes import is_in
 from momentrank.segments import iou
@@ -33,10 +34,14 @@ class Pool(NamedTuple):
 
 
 class TopUp(NamedTuple):
-    """The new pairs (`tables.TOPUP`), and what became of each run's results."""
+    """The new pairs (`tables.TOPUP`), what became of each run's results, and the first of them.
+
+    `runs` is `tables.POOLED_RUNS`.
+    """
 
     table: pd.DataFrame
     counts: pd.DataFrame
+    runs: pd.DataFrame
 
 
 def top_up(
@@ -51,10 +56,11 @@ def top_up(
 
     A run is `query_id, video_id, start, end, rank`; `judged` are the pairs (`query_id,
     moment_id`) that are judged or about to be. A pair from several runs is labelled with the first
-    of their names. A result is matched to the moment of the same video with the same start and end
-    (to 1e-6 s), else to that of the highest IoU, at least `min_iou`; among equal ones, to the
-    smallest moment_id. Results that are not in the pool can't be judged: they are counted as
-    `unmatched`, and those for other queries as `of_other_queries`.
+    of their names. Runs may be deeper than `depth`, for what is recorded of them. A result is
+    matched to the moment of the same video with the same start and end (to 1e-6 s), else to that of
+    the highest IoU, at least `min_iou`; among equal ones, to the smallest moment_id. Results that
+    are not in the pool can't be judged: they are counted as `unmatched`, and those for other
+    queries as `of_other_queries`.
     """
     named = [run[run["rank"] <= depth].assign(origin=name) for name, run in sorted(runs.items())]
     results = pd.concat(named, ignore_index=True)
@@ -68,7 +74,9 @@ def top_up(
     results["judged"] = is_in(results, judged, spot)
     matched = (results["place"] != NOWHERE) & ~results["judged"]
     new = results[matched].drop_duplicates(spot)[[*spot, "origin"]]
-    return TopUp(_pairs(new, pool), _counts(runs, results, new))
+    return TopUp(
+        _pairs(new, pool), _counts(runs, results, new), record(runs, results, pool.moments)
+    )
 
 
 def match_results(results: pd.DataFrame, moments: pd.DataFrame, min_iou: float) -> pd.Series:

@@ -21,7 +21,7 @@ from annotation.reliability.scores import (
     within_person,
 )
 from annotation.votes.rule import LEVELS
-from annotation.votes.votes import FIRST_VOTES, select_rows
+from annotation.votes.votes import FIRST_VOTES, Bools, select_rows
 from pipeline.campaign.pairs import ALL_VOTES
 from pipeline.core.people_sections import Agreement
 
@@ -69,6 +69,18 @@ def _groups(scores: Scores, params: Agreement) -> dict[str, Any]:
     return {
         name: None if group is None else _group(group, bootstrap) for name, group in groups.items()
     }
+
+
+def by_batch(scores: Scores, first: Bools, params: Agreement) -> dict[str, Any]:
+    """Return the agreement of the first two votes on the pairs of the `first` batch, and others.
+
+    Second batches, runs and an audit bring other pairs: fewer or more that are easy to agree on.
+    """
+    opening, own = scores.first, first[scores.pair]
+    rows = np.ones_like(own) if opening is None else opening
+    bootstrap = Bootstrap(params.resamples, params.confidence, params.seed)
+    batches = {"first_batch": rows & own, "otherwise": rows & ~own}
+    return {name: _group(select_rows(scores, own), bootstrap) for name, own in batches.items()}
 
 
 def _group(scores: Scores, bootstrap: Bootstrap) -> dict[str, Any]:

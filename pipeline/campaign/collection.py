@@ -9,11 +9,11 @@ import pandas as pd
 from momentrank.errors import MomentRankError
 from pipeline.campaign.campaign import Campaign
 from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY, select_newest
+from pipeline.campaign.pool_steps import CANDIDATES, extra_pairs
 from pipeline.campaign.voided import count_withdrawn, drop_voided
 from pipeline.core import captions, tables
 
 RELEVANT, PERFECT = 1, 4
-CANDIDATES = "candidates"
 SETTLED, DECIDED = ("two", "four"), ("adjudicated", "unjudgeable")
 """Outcomes of votes that give a level, and of decisions."""
 
@@ -31,7 +31,8 @@ class Collection:
     outcome`, the number of its `scores`, its `origin`: candidates, audit, or the run that found
     it, and `second_look`, whether it was decided again although votes had given a level. `votes`
     are those that count: `pair_id, worker, level, reason`; `withdrawn` is the number that the lead
-    has voided. `elsewhere` counts the pairs that were shown for any other query. `newest` is when
+    has voided. `runs` are the results of the runs of top-ups (`tables.POOLED_RUNS`). `elsewhere`
+    counts the pairs that were shown for any other query. `newest` is when
     people last judged.
     """
 
@@ -39,6 +40,7 @@ class Collection:
     frozen: pd.DataFrame
     pairs: pd.DataFrame
     votes: pd.DataFrame
+    runs: pd.DataFrame
     elsewhere: int
     newest: pd.Timestamp | None
     withdrawn: int
@@ -111,7 +113,8 @@ class CollectionTables(NamedTuple):
     """The tables that a release is made of.
 
     `votes` are the ones that count; `judgments` are all that were made, some of which the lead has
-    `voided`. `extra` are the pairs of audit and top-up, as `query_id, moment_id, origin`.
+    `voided`. `audit`, `topup` and `runs` are what was judged besides the candidates, which are
+    ranks up to `batch`, and up to `top` for queries that were extended.
     """
 
     queries: pd.DataFrame
@@ -120,16 +123,11 @@ class CollectionTables(NamedTuple):
     votes: pd.DataFrame
     judgments: pd.DataFrame
     voided: pd.DataFrame
-    extra: pd.DataFrame
-
-
-def extra_pairs(audit: pd.DataFrame, topup: pd.DataFrame, candidates: int) -> pd.DataFrame:
-    """Return what was judged beyond the first `candidates` ranks, as `PAIR_KEY, origin`.
-
-    `origin` is `audit`, or else the name of the run that found the pair.
-    """
-    both = pd.concat([audit.assign(origin="audit"), topup])
-    return both.loc[both["rank"] > candidates, [*PAIR_KEY, "origin"]].drop_duplicates(PAIR_KEY)
+    audit: pd.DataFrame
+    topup: pd.DataFrame
+    runs: pd.DataFrame
+    batch: int
+    top: int
 
 
 def collect(campaign: Campaign | None, source: CollectionTables) -> Collection:
@@ -146,7 +144,8 @@ def collect(campaign: Campaign | None, source: CollectionTables) -> Collection:
     by_split = shown.merge(frozen[["query_id", "split"]], on="query_id").sort_values("pair_id")
     consensus = source.consensus.assign(scores=source.consensus["scores"].map(len))
     pairs = by_split.merge(consensus, on=PAIR_KEY, how="left", validate="one_to_one")
-    pairs = pairs.merge(source.extra, on=PAIR_KEY, how="left", validate="one_to_one")
+    extra = extra_pairs(source.audit, source.topup, pairs, source.batch, source.top)
+    pairs = pairs.merge(extra, on=PAIR_KEY, how="left", validate="one_to_one")
     pairs["origin"] = pairs["origin"].fillna(CANDIDATES)
     pairs["second_look"] = is_decided_again(pairs)
     if pairs["outcome"].isna().any():
@@ -161,6 +160,7 @@ def collect(campaign: Campaign | None, source: CollectionTables) -> Collection:
         frozen,
         pairs.reset_index(drop=True),
         votes,
+        source.runs,
         elsewhere=len(shown) - len(by_split),
         newest=_find_newest(source),
         withdrawn=_count_withdrawn(campaign, source),

@@ -15,6 +15,7 @@ DECIDED = (
     tables.AUDIT,
     tables.AUDIT_STRATA,
     tables.TOPUP,
+    tables.POOLED_RUNS,
     tables.GOLD,
     tables.EXAM,
     tables.EXAM_ANSWERS,

@@ -182,6 +182,15 @@ TOPUP = _table(CAMPAIGN / "topup.csv", _PAIR, f"{_RANKED} origin")
 NEIGHBOURS = _table(WORK / "neighbours.parquet", _PAIR, _RANKED)
 """The `candidates.depth` best moments of each judged query: those that the candidates are taken
 from, and that an audit asks about. Below the candidates, a machine judges `judge.pool_top`."""
+POOLED_RUNS = _table(
+    CAMPAIGN / "pooled_runs.csv",
+    "origin query_id rank",
+    "origin query_id rank video_id start end pooled_start pooled_end",
+    **{name: Column("float64") for name in ("start", "end")},
+    **{name: _time(nullable=True) for name in ("pooled_start", "pooled_end")},
+)
+"""The first results of the runs of top-ups. `pooled_*` are the times of the moment that a result
+put into the pool; empty for one that is too deep, or in no moment of the pool."""
 MACHINE_JUDGMENTS = replace(
     _table(
         WORK / "machine_judgments.parquet",

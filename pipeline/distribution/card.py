@@ -18,6 +18,7 @@ from pipeline.distribution.manifest import warnings
 from pipeline.distribution.moment_corpus import CORPUS_FILE
 from pipeline.distribution.mteb import BY_SPLIT, CAPTIONS_FILE
 from pipeline.distribution.release_files import ReleaseFile
+from pipeline.pages import pool_section
 
 ABOUT = """\
 Ranked video moment retrieval: given a query, return a ranked list of moments (video, start, end)
@@ -73,6 +74,11 @@ RULES = """\
 * A query is released only if at least one of its moments has a level.
 * No text is a query in more than one of the training, validation and test sets.
 """
+POOL = """\
+What each step brought, for its judgments, and how much depends on each pooled run: what it alone
+found (level 2 or higher), and scores and places among these runs without its own finds (leave one
+out: Zobel, 1998; Buckley et al., 2007). A run without a score is not recorded.
+"""
 MACHINE = """\
 If this release contains a `machine_manifest.json`, a machine judged the same pairs, and possibly
 more. Its levels are only in `machine_judgments.csv` and `qrels/*.machine*.qrels`. They are not the
@@ -109,7 +115,11 @@ def card(
         _table(card_tables.level_table(collection, names)),
         "## Judged and relevant candidates per query\n",
         _table(card_tables.query_table(collection, batch)),
-        *_show_figures(collection),
+        *_show_figures(collection, batch),
+        "## The pool\n",
+        POOL,
+        _table(card_tables.step_table(pool_section.decided_pairs(collection, batch))),
+        _table(card_tables.pool_table(facts.pool)),
         "## Files\n",
         FILES,
         "## Rules\n",
@@ -220,9 +230,10 @@ def _table(rows: list[Row]) -> str:
     return "".join(f"| {' | '.join(_line(cell) for cell in row)} |\n" for row in lines)
 
 
-def _show_figures(collection: Collection) -> list[str]:
+def _show_figures(collection: Collection, batch: int) -> list[str]:
     """Return the figures that have content, with their captions."""
-    drawn = [figure for figure in card_figures.draw_figures(collection) if figure.chart is not None]
+    figures = card_figures.draw_figures(collection, batch)
+    drawn = [figure for figure in figures if figure.chart is not None]
     return [
         f"![{_line(figure.title)}]({card_figures.path(figure)})\n\n{_line(figure.caption)}\n"
         for figure in drawn

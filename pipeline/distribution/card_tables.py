@@ -10,8 +10,11 @@ from typing import NamedTuple
 import pandas as pd
 
 from pipeline.campaign.collection import PERFECT, RELEVANT, Collection, per_query
+from pipeline.campaign.leave_one_out import Pool
 from pipeline.core.tables import JUDGED_SPLITS
 from pipeline.core.text import count_words, vocabulary
+from pipeline.pages import pool_section
+from pipeline.pages.html_tables import Grid
 
 Row = list[str]
 EMPTY = "-"
@@ -86,6 +89,20 @@ def query_table(collection: Collection, batch: int) -> list[Row]:
             "candidates of level 4 per query (mean)": lambda split: _mean(split.sizes(PERFECT)),
         },
     )
+
+
+def step_table(pairs: pd.DataFrame) -> list[Row]:
+    """Return what each step of the pool found (`pool_section.decided_pairs`)."""
+    return _rows(pool_section.yield_grid(pairs))
+
+
+def pool_table(pool: Pool | None) -> list[Row]:
+    """Return how much the collection depends on each pooled run."""
+    return _rows(pool_section.leave_one_out_grid(pool))
+
+
+def _rows(grid: Grid) -> list[Row]:
+    return [list(grid.head), *([str(cell) for cell in row] for row in grid.rows)]
 
 
 def _by_split(collection: Collection, statistics: Statistics) -> list[Row]:

@@ -11,6 +11,9 @@ from typing import Any, NamedTuple
 from pipeline.campaign import guideline
 from pipeline.campaign.campaign import Campaign
 from pipeline.campaign.collection import Collection, ReleaseError
+from pipeline.campaign.leave_one_out import MEASURE, LeftOut, Pool, leave_one_out
+from pipeline.campaign.pool_steps import CANDIDATES
+from pipeline.campaign.yields import RELEVANT_FROM
 from pipeline.core import files, tables
 from pipeline.core.captions import min_similarity
 from pipeline.core.params import Params
@@ -48,7 +51,8 @@ class Facts(NamedTuple):
     """Statements about the collection, a sentence or two by topic; and what is still missing.
 
     `language` is the queries', an ISO 639 code; `agreement` are the figures of the stage
-    `consensus`; `missing` are the unset keys of params.yaml.
+    `consensus`; `missing` are the unset keys of params.yaml. `pool` shows how much depends on each
+    pooled run; None before anything is judged.
     """
 
     name: str
@@ -56,6 +60,7 @@ class Facts(NamedTuple):
     said: dict[str, str]
     agreement: Mapping[str, Any]
     missing: list[str]
+    pool: Pool | None
 
 
 def collect_facts(collection: Collection, params: Params, agreement: Mapping[str, Any]) -> Facts:
@@ -73,7 +78,7 @@ def collect_facts(collection: Collection, params: Params, agreement: Mapping[str
             " campaign: only you know the collection's name and license, how to cite it, where it"
             " and its videos are, who judged, and whom it concerns"
         )
-    name = params.release.name or UNNAMED
+    name, pool = params.release.name or UNNAMED, leave_one_out(collection)
     said = {
         "Corpus": f"The moments come from {corpus or 'a corpus that is not named yet'}. The"
         " videos are not part of this collection.",
@@ -84,13 +89,13 @@ def collect_facts(collection: Collection, params: Params, agreement: Mapping[str
         " pair, or four if the first two differed by more than one level.",
         "Agreement": _agreement(agreement),
         "Each query's own moment": _own_moments(collection),
-        "Known bias": _bias(params),
+        "Known bias": f"{_bias(params)} {_describe_pool(pool)}".strip(),
         "What systems may read": NO_CAPTIONS,
         **describe_responsibility(collection, params),
     }
     shown = f"{name} (rehearsal)" if collection.rehearsal else name
     language = choose_language(collection.frozen["query"], params)
-    return Facts(shown, language, said, agreement, missing)
+    return Facts(shown, language, said, agreement, missing, pool)
 
 
 def _find_missing(params: Params, corpus: str | None) -> list[str]:
@@ -210,4 +215,33 @@ def _bias(params: Params) -> str:
         " Relevant moments beyond these have no level and count as irrelevant, so systems that rank"
         " like this encoder are favoured. If there was an audit (see `consensus.csv`), its pairs"
         " show how much was missed."
+    )
+
+
+def _describe_pool(pool: Pool | None) -> str:
+    """Return how much depends on each pooled run, in numbers."""
+    if pool is None:
+        return ""
+    runs = " ".join(_describe_run(run, pool) for run in pool.runs)
+    single = " No other run was pooled to find what it left out." if len(pool.runs) == 1 else ""
+    return (
+        "Leave one out (Zobel, 1998; Buckley et al., 2007), on"
+        f" {pool.queries:,} {'test' if pool.split == 'test' else 'validation'} queries with"
+        f" {pool.relevant:,} moments of level {RELEVANT_FROM} or higher: {runs}{single}"
+    )
+
+
+def _describe_run(run: LeftOut, pool: Pool) -> str:
+    name = "the candidates (similarity of captions)" if run.run == CANDIDATES else f"`{run.run}`"
+    alone = f"{name} alone found {run.alone:,} ({run.alone / max(pool.relevant, 1):.1%})"
+    if run.score is None or run.score_without is None:
+        return f"{alone}; its results are not recorded."
+    order = (
+        ""
+        if run.tau is None
+        else f", and Kendall's tau with the order of all runs is {run.tau:.2f}"
+    )
+    return (
+        f"{alone}; if these had not been judged, its {MEASURE} would be {run.score_without:.3f}"
+        f" instead of {run.score:.3f}{order}."
     )

@@ -17,13 +17,16 @@ LEFT, RIGHT, TOP, BOTTOM = 52, 46, 20, 44
 INNER, DEPTH = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
 CHARACTER, SPACE = 6.2, 8
 """The width of a label's character, and the space between labels."""
-GAP = 0.16
+GAP, INDENT = 0.16, 10
 BASE = TOP + DEPTH
 SIDE, STEP, EDGE = 40, 44, 60
 """Of the matrix: a square's side, the step from one to the next, and the first one's place."""
 FAINT, FULL = 0.08, 0.55
 """The opacity of a square in the matrix: its number must stay readable."""
 ROUND, MOST_STEPS = (1, 2, 5, 10, 20), 5
+
+
+Point = tuple[float, float]
 
 
 class Words(NamedTuple):
@@ -54,12 +57,16 @@ def bars_by_level(
 
 def _line(shares: Iterable[float], step: float) -> Markup:
     points = [(LEFT + (column + 0.5) * step, _y(share)) for column, share in enumerate(shares)]
-    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return _path(points, points)
+
+
+def _path(line: Sequence[Point], dots: Sequence[Point]) -> Markup:
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in line)
     lines = Markup(
         '<polyline class="mean-halo" points="{0}"/><polyline class="mean" points="{0}"/>'
     )
     dot = Markup('<circle class="dot" cx="{:.1f}" cy="{:.1f}" r="2.6"/>')
-    return Markup("").join([lines.format(path), *(dot.format(x, y) for x, y in points)])
+    return Markup("").join([lines.format(path), *(dot.format(x, y) for x, y in dots)])
 
 
 def levels_and_similarity(words: Words, table: pd.DataFrame) -> Markup:
@@ -85,6 +92,53 @@ def bars(words: Words, labels: Sequence[str], values: Sequence[float], x: str, y
             above = Markup('<text class="value" x="{:.1f}" y="{:.1f}">{:,.0f}</text>')
             elements.append(above.format(middle, _y(value / top) - 4, value))
     return _svg(words, [*elements, *_labels(labels, step), _x_title(x)])
+
+
+def curve(words: Words, table: pd.DataFrame, x: str, y: str) -> Markup:
+    """Draw sums (columns `x`, `y`) as a line from 0, with a dot for each row."""
+    (right, x_steps), (top, y_steps) = (_nice(table[name].max()) for name in (x, y))
+    places = [
+        (LEFT + INNER * across / right, _y(up / top))
+        for across, up in table[[x, y]].itertuples(index=False)
+    ]
+    tick = Markup('<text class="tick mid" x="{:.1f}" y="{}">{:,.0f}</text>')
+    ticks = [
+        tick.format(LEFT + INNER * step / x_steps, BASE + 16, right * step / x_steps)
+        for step in range(x_steps + 1)
+    ]
+    axis = _axis(y.capitalize(), top, "{:,.0f}", y_steps)
+    return _svg(words, [axis, _path([(LEFT, BASE), *places], places), *ticks, _x_title(x)])
+
+
+def levels_by_rank(words: Words, points: pd.DataFrame, means: pd.DataFrame) -> Markup:
+    """Draw levels against rank on a logarithmic scale, and the mean level as a line.
+
+    `points` has `rank, level, pairs`, larger circles for more pairs; `means` has a row for the
+    ranks from `low` to `high`, with `mean` and its interval, `mean_low` to `mean_high`.
+    """
+    last = math.log10(max(means["high"].max(), 10))
+
+    def across(rank: float) -> float:
+        return LEFT + INDENT + (INNER - 2 * INDENT) * math.log10(rank) / last
+
+    circle = Markup('<circle class="point" cx="{:.1f}" cy="{:.1f}" r="{:.1f}"/>')
+    most = points["pairs"].max()
+    circles = [
+        circle.format(across(rank), _y(level / 4), 2 + 6 * math.sqrt(pairs / most))
+        for rank, level, pairs in points[["rank", "level", "pairs"]].itertuples(index=False)
+    ]
+    middle = [
+        across(math.sqrt(low * high)) for low, high in zip(means["low"], means["high"], strict=True)
+    ]
+    whisker = Markup('<line class="whisker" x1="{0:.1f}" x2="{0:.1f}" y1="{1:.1f}" y2="{2:.1f}"/>')
+    bounds = zip(middle, means["mean_low"], means["mean_high"], strict=True)
+    known = [(x, low, high) for x, low, high in bounds if not math.isnan(low)]
+    whiskers = [whisker.format(x, _y(low / 4), _y(high / 4)) for x, low, high in known]
+    places = [(x, _y(mean / 4)) for x, mean in zip(middle, means["mean"], strict=True)]
+    tick = Markup('<text class="tick mid" x="{:.1f}" y="{}">{:,}</text>')
+    ticks = [tick.format(across(10**power), BASE + 16, 10**power) for power in range(int(last) + 1)]
+    axis = _axis("Level", 4, "{:.0f}")
+    return _svg(words, [axis, *circles, *whiskers, _path(places, places), *ticks, _x_title("rank")])
 
 
 def matrix(words: Words, cells: Sequence[tuple[int, int, int]], size: int) -> Markup:

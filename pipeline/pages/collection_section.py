@@ -4,9 +4,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from pipeline.campaign import collection as release
 from pipeline.campaign.collection import RELEVANT, per_query
 from pipeline.campaign.effort import HOUR
+from pipeline.campaign.pool_steps import CANDIDATES
 from pipeline.core.text import count_words, vocabulary
 from pipeline.pages import verbs
 from pipeline.pages.html_tables import Cell, Grid, count, decimal, percent, share
@@ -101,7 +101,7 @@ def _means(data: SplitTables) -> Numbers:
     numbers["query_words"] = _mean(count_words(data.queries["query"]))
     if not _is_judged(data):
         return numbers
-    candidates = data.shown[data.shown["origin"] == release.CANDIDATES].groupby("query_id").size()
+    candidates = data.shown[data.shown["origin"] == CANDIDATES].groupby("query_id").size()
     return numbers | {
         "moment_seconds": _mean(data.moments["end"] - data.moments["start"]),
         "video_seconds": _mean(data.videos["duration"]),

@@ -48,16 +48,9 @@ def draw_figures(
 ) -> list[Figure]:
     """Return the figures in the order of the page; one without data has no chart."""
     return [
-        _relevance(
-            "figure-4a",
-            "Figure 4a. Relevance by similarity",
-            tables["relevance_by_similarity"],
-            "similarity",
-            "{:.2f}",
-            "Shares of levels by similarity of query and caption, in steps of 0.05 from the value"
-            " shown; at 1.00, the caption has the query\u2019s own words.",
-        ),
+        _by_similarity("figure-4a", "", tables["relevance_by_similarity"], "the first batch"),
         by_rank(tables["relevance_by_rank"]),
+        *_otherwise(tables),
         _min_max(agreement["min_max"]),
         _final_levels(agreement["final_levels"]),
         *_examples(examples),
@@ -73,11 +66,41 @@ def by_rank(table: pd.DataFrame) -> Figure:
         table,
         "rank",
         "{:.0f}",
-        "Shares of levels among the candidates of each rank, and their mean level (line)."
-        " At rank 1 is mostly the moment that the query was made from."
-        " Ranks beyond the first batch exist only for extended queries, which have more relevant"
-        " moments: the line may jump there.",
+        "Shares of levels at each rank of the first batch, and their mean level (line). At rank 1"
+        " is mostly the moment that the query was made from.",
     )
+
+
+def _otherwise(tables: Mapping[str, pd.DataFrame]) -> list[Figure]:
+    """Return the figures of what came otherwise than with the first batch, if there is any."""
+    similar, second = (
+        tables[f"relevance_by_{name}"] for name in ("similarity_otherwise", "rank_second")
+    )
+    figures = [
+        _by_similarity(
+            "figure-4a-otherwise", ", judged otherwise", similar,
+            "the pairs of second batches, runs and an audit, which were chosen in other ways",
+        ),
+        _relevance(
+            "figure-4b-second",
+            "Figure 4b. Relevance by rank, second batch",
+            second,
+            "rank",
+            "{:.0f}",
+            "The same for the second batch. Only queries with a rich first batch have one: their"
+            " levels are higher than all queries\u2019 would be, and don\u2019t continue the line.",
+        ),
+    ]  # fmt: skip
+    return [figure for figure in figures if figure.chart is not None]
+
+
+def _by_similarity(name: str, more: str, table: pd.DataFrame, which: str) -> Figure:
+    caption = (
+        f"Shares of levels by similarity of query and caption among {which}, in steps of 0.05 from"
+        " the value shown; at 1.00, the caption has the query\u2019s own words."
+    )
+    title = f"Figure 4a. Relevance by similarity{more}"
+    return _relevance(name, title, table, "similarity", "{:.2f}", caption)
 
 
 def _examples(examples: Sequence[Example]) -> list[Figure]:

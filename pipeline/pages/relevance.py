@@ -5,11 +5,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from pipeline.campaign.collection import CANDIDATES, per_query
-from pipeline.campaign.pairs import PAIR_KEY
+from pipeline.campaign.collection import per_query
+from pipeline.campaign.pool_steps import CANDIDATES, FIRST, SECOND, name_steps
 from pipeline.core.tables import LEVELS
 from pipeline.core.text import count_words
-from pipeline.pages.html_tables import Grid, count, decimal, percent
 from pipeline.pages.report_inputs import Sources
 
 QUARTER = 4
@@ -90,67 +89,20 @@ def examples(levels: pd.DataFrame, queries: pd.DataFrame) -> list[Example]:
 def tables(sources: Sources) -> dict[str, pd.DataFrame]:
     """Return the data of the figures of relevance and of lengths by name.
 
-    Lengths are of validation and test queries, and of the moments of the pool.
+    The first batch stands apart: of all queries the same ranks. The second belongs to the extended
+    queries alone, and what runs and an audit brought was chosen in other ways. Lengths are of
+    validation and test queries, and of the moments of the pool.
     """
     levels, moments = sources.collection.judged, sources.moments
     queries = sources.queries.loc[sources.queries["split"] != "train", "query"]
-    candidates = levels[levels["origin"] == CANDIDATES]  # an audit covers lower ranks too
+    steps = name_steps(levels, sources.batch)
+    first, second = levels[steps == FIRST], levels[steps == SECOND]
     return {
-        "relevance_by_rank": by_rank(candidates),
-        "relevance_by_similarity": by_similarity(levels),
+        "relevance_by_rank": by_rank(first),
+        "relevance_by_rank_second": by_rank(second),
+        "relevance_by_similarity": by_similarity(first),
+        "relevance_by_similarity_otherwise": by_similarity(levels[steps != FIRST]),
         "relevant_per_query": histogram(per_query(levels), QUERY_STEP),
         "query_words": histogram(count_words(queries), WORD_STEP),
         "moment_seconds": histogram(moments["end"] - moments["start"], SECOND_STEP),
     }
-
-
-EXTRA_SHARES = ("at_least_1", "at_least_3")
-EXTRA_HEAD = ("Why", "Pairs", "With level", "Mean level", "Level 1 or higher", "Level 3 or higher")
-EXTRA_NOTE = (
-    "Candidates that an audit also drew count here too. To estimate the relevant moments beyond the"
-    " judged ranks, with an interval: python -m annotation.audit report."
-)
-
-
-def extra_pairs(sources: Sources) -> pd.DataFrame:
-    """Return `why, pairs, with_level, mean, at_least_1, at_least_3`; empty without extra pairs."""
-    asked = pd.concat([_of_audit(sources), _of_runs(sources.topup)], ignore_index=True)
-    judged = asked.merge(sources.collection.judged[[*PAIR_KEY, "level"]], on=PAIR_KEY, how="left")
-    rows = [
-        {
-            "why": why,
-            "pairs": len(pairs),
-            "with_level": len(levels := pairs["level"].dropna()),
-            "mean": levels.mean(),
-            "at_least_1": (levels >= 1).mean(),
-            "at_least_3": (levels >= 3).mean(),  # noqa: PLR2004  (a level)
-        }
-        for why, pairs in judged.groupby("why", sort=False)
-    ]
-    return pd.DataFrame(rows, columns=["why", "pairs", "with_level", "mean", *EXTRA_SHARES])
-
-
-def _of_audit(sources: Sources) -> pd.DataFrame:
-    """Name the audit's parts: the candidates' ranks, the next ranks, and random others."""
-    audit, deepest = sources.audit, sources.deepest
-    last = audit.loc[audit["origin"] == "top", "rank"].max()
-    why = audit["origin"].map(
-        {"top": f"Audit: ranks {deepest + 1} to {last:.0f}", "random": "Audit: random others"}
-    )
-    near = (audit["origin"] == "top") & (audit["rank"] <= deepest)
-    named = audit.assign(why=why.mask(near, f"Audit: ranks 1 to {deepest}"))
-    return named.sort_values(["origin", "rank"], ascending=[False, True])[[*PAIR_KEY, "why"]]
-
-
-def _of_runs(topup: pd.DataFrame) -> pd.DataFrame:
-    ordered = topup.assign(why="Found by " + topup["origin"]).sort_values(["why", *PAIR_KEY])
-    return ordered[[*PAIR_KEY, "why"]]
-
-
-def extra_pairs_grid(table: pd.DataFrame) -> Grid:
-    """Return the extra pairs as a table."""
-    rows = [
-        (why, count(pairs), count(with_level), decimal(mean), *map(percent, shares))
-        for why, pairs, with_level, mean, *shares in table.itertuples(index=False)
-    ]
-    return Grid("Pairs judged beyond the candidates", EXTRA_HEAD, rows, EXTRA_NOTE)

@@ -35,10 +35,10 @@ class Sources:
 
     `collection` is what the release is made of: the campaign, and the pairs that were shown, with
     their levels. `moments` are those of the pool that are in use (`captions.join_captions`);
-    `state` is the plan's, if a campaign is open. Candidates have ranks up to `deepest`; `audit`
-    and `topup` are judged in addition. A judgment counts for at most `pause` minutes. `judgments`
-    are all that were made, `voided` says which of them are withdrawn. `released` says whether the
-    campaign was released in its present state.
+    `state` is the plan's, if a campaign is open. Candidates have ranks up to `batch`, and up to
+    `deepest` in their second batch; `audit` and `topup` are judged in addition. A judgment counts
+    for at most `pause` minutes. `judgments` are all that were made, `voided` says which of them are
+    withdrawn. `released` says whether the campaign was released in its present state.
     """
 
     collection: Collection
@@ -46,6 +46,7 @@ class Sources:
     videos: pd.DataFrame
     queries: pd.DataFrame
     audit: pd.DataFrame
+    audit_strata: pd.DataFrame
     topup: pd.DataFrame
     judgments: pd.DataFrame
     voided: pd.DataFrame
@@ -63,6 +64,7 @@ class Sources:
     beside_machine: pd.DataFrame
     state: Metrics
     metrics: Mapping[str, Metrics]
+    batch: int
     deepest: int
     pause: float
     released: bool
@@ -96,7 +98,11 @@ def read_sources(params: Params) -> Sources:
         tables.COUNTED_VOTES.read(),
         judgments,
         voided,
-        release.extra_pairs(audit, topup, params.candidates.top),
+        audit,
+        topup,
+        tables.POOLED_RUNS.read(),
+        params.candidates.batch,
+        params.candidates.top,
     )
     return Sources(
         collection=release.collect(campaign, source),
@@ -104,6 +110,7 @@ def read_sources(params: Params) -> Sources:
         videos=tables.VIDEOS.read(),
         queries=tables.QUERIES.read(),
         audit=audit,
+        audit_strata=_read_strata(),
         topup=topup,
         judgments=judgments,
         voided=voided,
@@ -121,10 +128,17 @@ def read_sources(params: Params) -> Sources:
         beside_machine=numbers(csv_files.read_csv(LEAD / "calibration.csv", ["annotator"])),
         state=_mapping(tables.STATE),
         metrics={name: _mapping(cli.METRICS / f"{name}.json") for name in STAGES},
+        batch=params.candidates.batch,
         deepest=params.candidates.top,
         pause=params.plan.pause,
         released=campaign is not None and is_released(campaign),
     )
+
+
+def _read_strata() -> pd.DataFrame:
+    """Return the strata of the audit's random pairs; none if no machine was used."""
+    path = tables.AUDIT_STRATA.path
+    return tables.AUDIT_STRATA.read() if path.exists() else tables.AUDIT_STRATA.empty()
 
 
 def numbers(frame: pd.DataFrame) -> pd.DataFrame:

@@ -16,6 +16,10 @@ GROUPS = {
     "two": "Pairs with two votes",
     "four": "Pairs with four votes",
 }
+BATCHES = {
+    "first_batch": "First two votes, first batch",
+    "otherwise": "First two votes, judged otherwise",
+}
 RUNS = {
     "random": "Random moments",
     "captions": "Caption similarity (reads captions)",
@@ -56,7 +60,9 @@ def agreement_grids(agreement: Metrics, confidence: float) -> list[Grid]:
     interval = percent(confidence, 0)
     head = ("Votes", "Pairs", "Couples", "Exact", "Within 1", "Nominal \u03b1", "Ordinal \u03b1",
             "Interval \u03b1", f"{interval} from", "to")  # fmt: skip
+    by_batch = agreement["by_batch"]
     rows = [_group(GROUPS[name], agreement["groups"].get(name)) for name in GROUPS]
+    rows[1:1] = [_group(title, by_batch[name]) for name, title in BATCHES.items()]
     kappa = agreement["kappa"]
     by_two = [
         ("Mean over annotator pairs", *map(_three, kappa["mean_over_annotator_pairs"].values())),

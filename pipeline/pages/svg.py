@@ -14,7 +14,7 @@ _VARIABLE = re.compile(r"(--[\w-]+):\s*([^;]+);")
 _USED = re.compile(r"var\((--[\w-]+)\)")
 _RULE = re.compile(r"^\s*([^{}@]+)\{([^{}]*)\}", re.MULTILINE)
 _OF_CHARTS = re.compile(
-    r"\.(chart|grid|one|l\d|cell|heat|mean|mean-halo|dot|count|value|mid|end|rank-line)\b"
+    r"\.(chart|grid|one|l\d|cell|heat|mean|mean-halo|dot|count|value|mid|end|point|whisker)\b"
 )
 _OPENING = re.compile(r'<svg class="[^"]*" role="img" viewBox="0 0 (\S+) (\S+)"')
 XML = '<?xml version="1.0" encoding="UTF-8"?>\n'

@@ -80,6 +80,33 @@ def test_hours_are_what_people_spent_and_what_is_left_at_their_pace(figures):
     assert sum(who["open"] for who in figures["annotators"].values()) == figures["wanted"]
 
 
+def test_the_yield_is_of_decided_pairs_and_the_next_batch_of_open_queries(figures):
+    step = {"pairs": 7, "judgments": 14, "relevant": 7, "per_judgment": 0.5}
+    [found] = figures["yield"]
+    assert found == {"step": "first batch", "mean": pytest.approx(20 / 7, abs=1e-6), **step}
+    assert [(own["step"], own["queries"], own["done"]) for own in figures["prospects"]] == [
+        ("first batch", 1, 1), ("second batch", 1, 0)
+    ]  # fmt: skip
+    page = status.text("Spring", figures)
+    assert re.search(r"first batch +7 +14 +7 +50\.0\n", page)
+    assert re.search(r"up to first batch 1\u20135 +6 for 12  #{25}\n", page)
+    assert figures["yield_curve"][-1]["relevant"] == 7
+    assert "second batch of 1 query: nothing to expect yet" in page
+
+
+def test_the_yield_of_a_run_and_an_audit_stands_apart():
+    rows = [answer("q0", rank, who, 4) for rank in (1, 8, 9) for who in (1, 2)]
+    campaign = campaign_of(candidates_of(1, 12), people(4), judgments=make_judgments(spread(rows)))
+    found = pd.DataFrame({"query_id": "q0", "moment_id": ["m0-08"], "rank": 8, "similarity": 0.5})
+    audit, topup = found.assign(origin="random"), found.assign(rank=9, moment_id="m0-09")
+    asked = tables.AUDIT.check(audit), tables.TOPUP.check(topup.assign(origin="clip"))
+    nothing = tables.REJECTED_JUDGMENTS.empty()
+    progress = measure_progress(campaign, plan(campaign).state, nothing, 5.0, NOW)
+    result = status.status(campaign, progress, next_steps(Situation(OPEN, progress)), *asked)
+    steps = {own["step"]: own["relevant"] for own in result["yield"]}
+    assert steps == {"first batch": 1, "clip": 1, "audit": 1}
+
+
 def test_the_page_says_all_of_it(figures):
     page = status.text("Spring", figures)
     assert page.startswith(f"Spring: {figures['wanted']} judgments wanted now;")

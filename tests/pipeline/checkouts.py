@@ -120,6 +120,7 @@ class Checkout:
             write(tables.PAIRS, pair_rows)
             write(tables.AUDIT, [])
             write(tables.TOPUP, [])
+            write(tables.POOLED_RUNS, [])
             write(tables.VOIDED, [])
             write(tables.CONSENSUS, consensus_rows(pairs))
             write(tables.COUNTED_VOTES, votes)

@@ -108,6 +108,23 @@ def test_levels_from_a_second_look_are_marked_and_counted(checkout):
     assert said in str(metadata.data_annotation_protocol)
 
 
+def test_card_and_croissant_say_what_hangs_on_each_run(checkout):
+    _, query, moment, *_ = PAIRS[1]
+    with contextlib.chdir(checkout.folder):
+        write(tables.TOPUP, [(query, moment, 99, 0.5, "clip")])
+        recorded = [("clip", query, 1, "v-m2", 1.5, 3.0, 1.5, 3.0)]
+        write(tables.POOLED_RUNS, recorded)
+    folder = checkout.release()
+    [test] = [line for line in checkout.card().splitlines() if line.startswith("| Caption sim")]
+    # The one test query has level 0 alone: nothing was found, and nothing can fall.
+    assert test.split(" | ")[1:4] == ["0", "0", "\u2013"]
+    steps = [line for line in checkout.card().splitlines() if line.startswith("| Found by clip")]
+    assert steps == ["| Found by clip | 1 | 2 | 3.00 | 1 | 50.0 |"]
+    bias = read_json(folder, "croissant.json")["rai:dataBiases"]
+    assert "alone found 0 (0.0%)" in bias
+    assert "Leave one out" in checkout.card()
+
+
 def test_a_query_without_any_level_is_counted_and_not_released(release):
     assert (release / "queries.tsv").read_text() == (
         "query_id\tquery\tsplit\tnumber\n"

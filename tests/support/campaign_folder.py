@@ -66,7 +66,7 @@ class CampaignFolder:
             self.put(table, pd.DataFrame(rows, columns=table.columns))
         nothing = (tables.PAIRS, tables.JUDGMENTS, tables.JUDGMENT_HISTORY, tables.EXTEND)
         people = (tables.GOLD, tables.EXAM, tables.EXAM_ANSWERS, tables.QUALIFICATIONS)
-        decided = (tables.AUDIT, tables.TOPUP, tables.VOIDED, tables.DEPARTURES)
+        decided = (tables.AUDIT, tables.TOPUP, tables.POOLED_RUNS, tables.VOIDED, tables.DEPARTURES)
         decided += (tables.DEVIATIONS,)
         for table in (*nothing, *people, *decided, tables.ADJUDICATIONS, tables.SECOND_LOOK):
             self.put(table, table.empty())

@@ -42,7 +42,10 @@ BLIND = (
     "It was shown captions instead of pictures (judge.blind), so it looked at no clip, whatever its"
     " verdict."
 )
-SLICES = "A slice runs from the given value to the next. Compared with people\u2019s consensus."
+SLICES = (
+    "A slice runs from the given value to the next; ranks are those of the first batch."
+    " Compared with people\u2019s consensus."
+)
 
 
 def list_verdicts(calibration: Metrics) -> list[str]:
@@ -265,13 +268,19 @@ def _by_level(levels: list[Metrics]) -> Grid:
 def _slices(slices: list[Metrics]) -> Grid:
     rows = [
         (
-            f"{BY[row['by']]} from {row['low']:g}",
+            _name_slice(row),
             count(row["pairs"]),
             *(decimal(row[name], 3) for name in COMPARED),
         )
         for row in slices
     ]
     return Grid("Where the machine differs", ("Slice", *HEADS), rows, SLICES)
+
+
+def _name_slice(row: Metrics) -> str:
+    if row["by"] == "first_batch":
+        return "First batch" if row["low"] else "Judged otherwise"
+    return f"{BY[row['by']]} from {row['low']:g}"
 
 
 def _orders(conclusions: Any) -> Iterator[Grid]:  # noqa: ANN401  (JSON)

@@ -492,6 +492,26 @@ def test_a_top_up_is_appended_once(folder, capsys):
     assert len(tables.TOPUP.read()) > len(table)
 
 
+def test_the_results_of_a_run_are_recorded_whoever_found_them_first(folder, capsys):
+    lines = [f"m00 Q0 v {4 * n}.0 {4 * n + 3}.0 {at} 1 x" for at, n in enumerate((50, 60, 70), 1)]
+    lines += ["m00 Q0 v 900.0 903.0 4 1 x", "m88 Q0 v 0.0 3.0 1 1 x"]
+    (folder / "a.txt").write_text("\n".join(lines) + "\n")
+    (folder / "b.txt").write_text("m00 Q0 v 240.0 242.5 1 1 x\nm00 Q0 v 0.0 3.0 2 1 x\n")
+    tables.CONSENSUS.write(tables.CONSENSUS.empty())
+    run(capsys, "top-up", "a.txt", "b.txt", "--depth", "2")
+    assert set(tables.TOPUP.read()["origin"]) == {"a"}, "b found nothing new, and is recorded"
+    recorded = tables.POOLED_RUNS.read().set_index(["origin", "rank"])
+    assert set(recorded["query_id"]) == {"m00"}, "m88 is not judged"
+    assert recorded.loc["a", "pooled_start"].tolist()[:2] == [200.0, 240.0]
+    assert recorded.loc["a", "pooled_start"].isna().tolist() == [False, False, True, True]
+    assert recorded.loc[("b", 1), ["end", "pooled_end"]].tolist() == [242.5, 243.0]
+    (folder / "b.txt").write_text("m00 Q0 v 40.0 43.0 1 1 x\n")
+    run(capsys, "top-up", "b.txt", "--depth", "1")
+    again = tables.POOLED_RUNS.read().set_index(["origin", "rank"])
+    assert again.loc["a"].equals(recorded.loc["a"])
+    assert again.loc["b", "start"].tolist() == [40.0]
+
+
 @pytest.mark.parametrize(
     ("names", "message"),
     [

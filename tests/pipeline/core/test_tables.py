@@ -39,6 +39,10 @@ ROWS = {
         ("q1", "m2", 0, None, None, None, "similarity", None, None, 0, 0, "ab", "ef"),
     ],
     "TOPUP": [("q1", "m1", 61, 0.5, "splade"), ("q1", "m2", 70, 0.25, "=clip")],
+    "POOLED_RUNS": [
+        ("=clip", "q1", 1, "v", 0.5, 2.0, 0.5, 2.5),
+        ("=clip", "q1", 2, "v", 3, 4, None, None),
+    ],
     "WANTED": [("q1", "m1", 21, 0.5, 2), ("q1", "m2", 321, -0.123456, 5)],
     "PAIRS": [
         (0, "q1", "m1", "v1", 0.1, 2.5, 61.46, "She waves.", 0.987654, 1, "ab", "cd"),

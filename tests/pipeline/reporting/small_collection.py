@@ -98,6 +98,7 @@ def _corpus(text: str) -> None:
     tables.FROZEN_QUERIES.write(frozen)
     tables.AUDIT.write(tables.AUDIT.empty())
     tables.TOPUP.write(tables.TOPUP.empty())
+    tables.POOLED_RUNS.write(tables.POOLED_RUNS.empty())
     for table in (
         tables.VOIDED,
         tables.GOLD,

@@ -14,7 +14,7 @@ from pipeline.pages.html_tables import Grid, count, decimal, percent
 
 SVG = "{http://www.w3.org/2000/svg}"
 FIGURES = {"figure-4a", "figure-4b", "figure-5a", "figure-5b", "figure-6a", "figure-6b",
-           "relevant-per-query", "query-words", "moment-seconds"}  # fmt: skip
+           "relevant-per-query", "query-words", "moment-seconds", "yield"}  # fmt: skip
 HARMFUL = 'a_b & 50% #1 $x$ {y} \\end{table} ~^ "q" <b> |'
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pandas as pd
 import pytest
 import small_collection
@@ -16,15 +17,17 @@ from hypothesis import strategies as st
 from pipeline import release
 from pipeline.campaign.collection import per_query
 from pipeline.core import tables
-from pipeline.core.sections import Report
+from pipeline.core.sections import Candidates, Report
 from pipeline.core.text import count_words, vocabulary, words
 from pipeline.distribution.card_tables import query_table
 from pipeline.pages import (
+    audited,
     charts,
     collection_section,
     cost,
     lead,
     losses,
+    pool_section,
     relevance,
     scores,
     soundness,
@@ -37,6 +40,7 @@ from pipeline.pages.html_tables import count, decimal, percent
 ASKED = Report(
     min_alpha=0.667, max_discarded=0.05, max_alike_below_top=0.2, max_lost=0.05, max_missed=0.25
 )
+DEPTHS = Candidates(top=40, batch=20)
 ENDED = "2026-11-23T08:53:12Z"
 
 
@@ -303,34 +307,84 @@ def test_numbers_are_written_alike(written, expected):
     assert written == expected
 
 
-def test_what_was_judged_besides_the_candidates_stands_by_its_origin(inputs):
-    # m1-m1 has level 3, m1-m2 level 2, m2-m3 level 0, m2-m2 and m3-m3 have none.
-    audit = pd.DataFrame(
-        [("m1", "m1", 1, "top"), ("m1", "m2", 41, "top"), ("m2", "m2", 60, "top"),
-         ("m2", "m3", 300, "random"), ("m3", "m3", 400, "random")],
-        columns=["query_id", "moment_id", "rank", "origin"],
-    )  # fmt: skip
-    topup = pd.DataFrame({"query_id": ["m1"], "moment_id": "m1", "rank": 9, "origin": "clip"})
-    own = relevance.extra_pairs(replace(inputs, audit=audit, topup=topup))
-    assert own[["why", "pairs", "with_level"]].to_numpy().tolist() == [
-        ["Audit: ranks 1 to 40", 1, 1],
-        ["Audit: ranks 41 to 60", 2, 1],
-        ["Audit: random others", 2, 1],
-        ["Found by clip", 1, 1],
+def move_origins(inputs, ranks, origins):
+    """Return the inputs with other ranks and origins: m1-m1 has level 3, m1-m2 2, m2-m3 0."""
+    pairs = inputs.collection.pairs.sort_values(["query_id", "moment_id"], ignore_index=True)
+    return replace_pairs(inputs, pairs.assign(rank=ranks, origin=origins))
+
+
+def test_what_each_step_brought_is_counted_with_its_judgments(inputs):
+    origins = ["candidates", "candidates", "clip", "audit", "candidates"]
+    source = move_origins(inputs, [1, 21, 99, 300, 1], origins)
+    pairs = pool_section.decided_pairs(source.collection, source.batch)
+    grid = pool_section.yield_grid(pairs)
+    # m3-m3 waits; m2-m2 was discarded after four judgments.
+    assert [row[:5] for row in grid.rows] == [
+        ("First batch", "1", "2", "3.00", "1"),
+        ("Second batch", "1", "2", "2.00", "1"),
+        ("Found by clip", "1", "4", "\u2013", "0"),
+        ("Audit (apart)", "1", "2", "0.00", "0"),
     ]
-    assert own["mean"].tolist() == [3.0, 2.0, 0.0, 3.0]
-    assert own["at_least_1"].tolist() == [1.0, 1.0, 0.0, 1.0]
-    assert own["at_least_3"].tolist() == [1.0, 0.0, 0.0, 1.0]
-    assert relevance.extra_pairs(inputs).empty
+    assert [row[-1] for row in grid.rows] == ["50.0", "50.0", "0.0", "0.0"]
+    figure = pool_section.yield_figure(pairs)
+    assert figure.data["judgments"].tolist() == [2, 4, 8], "an audit is no part of the pool"
+    assert "<polyline" in figure.chart
+    none = pool_section.decided_pairs(replace_pairs(inputs, pairs.iloc[:0]).collection, 20)
+    assert pool_section.yield_figure(none).chart is None
 
 
-def test_ranks_beyond_the_candidates_are_none_of_figure_4a(inputs):
-    origin = ["candidates", "audit", *["candidates"] * 3]
-    far = inputs.collection.pairs.assign(rank=[1, 41, 1, 2, 1], origin=origin)
-    tables = relevance.tables(replace_pairs(inputs, far))
-    assert tables["relevance_by_rank"]["rank"].tolist() == [1, 2]
-    assert tables["relevance_by_rank"]["pairs"].tolist() == [1, 1]
-    assert tables["relevance_by_similarity"]["pairs"].sum() == 3
+def test_figure_4_sets_the_first_batch_apart(inputs):
+    source = move_origins(inputs, [1, 21, 1, 300, 1], ["candidates"] * 3 + ["audit", "clip"])
+    tables = relevance.tables(source)
+    assert tables["relevance_by_rank"][["rank", "mean"]].to_numpy().tolist() == [[1, 3.0]]
+    assert tables["relevance_by_rank_second"][["rank", "mean"]].to_numpy().tolist() == [[21, 2.0]]
+    assert tables["relevance_by_similarity"]["pairs"].sum() == 1
+    assert tables["relevance_by_similarity_otherwise"]["pairs"].sum() == 2
+    plots = draw_figures(tables, inputs.metrics["agreement"], [])
+    names = [figure.name for figure in plots if figure.name.startswith("figure-4")]
+    assert names == ["figure-4a", "figure-4b", "figure-4a-otherwise", "figure-4b-second"]
+
+
+def make_audited(inputs, random_levels):
+    """Return the inputs with an audit of m1: its first rank, and random moments far down."""
+    pairs = inputs.collection.pairs.iloc[[0]]
+    rows = [pairs.assign(moment_id=f"x{n}", rank=600 + n, level=level, origin="audit")
+            for n, level in enumerate(random_levels)]  # fmt: skip
+    audit = pd.DataFrame({"query_id": "m1", "moment_id": [f"x{n}" for n in range(len(rows))],
+                          "rank": 600, "similarity": 0.1, "origin": "random"})  # fmt: skip
+    whole = pd.concat([inputs.collection.pairs, *rows], ignore_index=True)
+    return replace(replace_pairs(inputs, whole.astype({"level": "Int64"})), audit=audit)
+
+
+def test_an_audit_continues_figure_4b_by_what_each_random_pair_stands_for(inputs):
+    assert audited.draw_audited(inputs) == []
+    source = make_audited(inputs, [4, 0, 0])
+    [figure] = audited.draw_audited(source)
+    by_range = figure.data.set_index("low")
+    assert by_range.loc[1, ["pairs", "queries", "mean"]].tolist() == [2, 1, 2.5]
+    assert by_range.iloc[-1][["pairs", "mean"]].tolist() == [3, pytest.approx(4 / 3, abs=1e-6)]
+    assert "nan" not in figure.chart.lower()
+    sizes = {"query_id": "m1", "moment_id": ["x0", "x1", "x2"], "stratum": ["high", "low", "low"]}
+    strata = pd.DataFrame(sizes | {"size": [1, 30, 30]})
+    [weighted] = audited.draw_audited(replace(source, audit_strata=strata))
+    assert weighted.data["mean"].iloc[-1] == pytest.approx(4 / 31, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_audits_mean_level_is_covered_by_its_interval(seed):
+    """In a pool that is known: 30 queries of 300 moments, of which 20 random ones are judged."""
+    random, covered = np.random.default_rng(seed), []
+    for _ in range(100):
+        rich = random.beta(1, 6, (30, 1)) * np.linspace(2, 0.5, 280)
+        true = random.binomial(4, np.minimum(rich, 1))
+        drawn = [random.choice(280, 20, replace=False) for _ in range(30)]
+        rows = [(f"q{q}", 21 + n, true[q, n], 1 / 20) for q, own in enumerate(drawn) for n in own]
+        levels = pd.DataFrame(rows, columns=["query_id", "rank", "level", "weight"])
+        means = audited.mean_by_rank(levels, 20).set_index("high")
+        wanted = random.beta(1, 6, (4000, 1)) * np.linspace(2, 0.5, 280)[79:180]
+        truth = 4 * np.minimum(wanted, 1).mean()
+        covered.append(means.loc[200, "mean_low"] <= truth <= means.loc[200, "mean_high"])
+    assert np.mean(covered) >= 0.87
 
 
 LEVELS_AT = st.lists(
@@ -397,7 +451,7 @@ def audit_folder(copied):
 def test_the_report_knows_what_brought_a_pair_as_the_release_does(audit_folder):
     with contextlib.chdir(audit_folder):
         tables.PRIVATE.write_text("accounts: {}\n")
-        read, released = small_collection.read(), release.read_collection(40)
+        read, released = small_collection.read(), release.read_collection(DEPTHS)
     assert read.collection.pairs["origin"].tolist() == ["audit", "run", *["candidates"] * 3]
     assert read.collection.pairs.equals(released.pairs)
 

@@ -102,7 +102,7 @@ def test_without_a_campaign_or_judgments_everything_succeeds(tmp_path, campaign)
     assert sorted(name for name in figures if name.endswith(".svg")) == [
         "moment-seconds.svg", "query-words.svg"  # the corpus's own: nothing else is there yet
     ]  # fmt: skip
-    assert len(figures) == 2 + 7
+    assert len(figures) == 2 + 8
 
 
 def make_state():
@@ -119,6 +119,17 @@ def make_state():
             "1": who | {"open": 12, "done": 5, "refused": 0, "last_judged": "2026-11-21T08:00:00Z"},
             "2": idle | {"open": 7, "refused": 3},
         },
+        "prospects": [
+            {
+                "step": "first batch",
+                "queries": 3,
+                "done": 9,
+                "judgments": 120,
+                "relevant": 17.4,
+                "low": 5,
+                "high": 31,
+            },
+        ],
         "not_begun": ["2"],
         "not_seen": {"1": 9},
         "pace": {
@@ -155,6 +166,9 @@ def test_the_lead_sees_who_is_missing_the_pace_and_the_forecast_and_nobody_else_
         "bad-level 1 1",
     ):
         assert sentence in own
+    expected = "First batch of 3 queries: about 17 more moments of level 2 or higher (5 to 31)"
+    assert expected in public
+    assert expected in own
     for personal in ("Annotator 1", "not seen", "has not begun", "2026-11-21 08:00"):
         assert personal not in public
 

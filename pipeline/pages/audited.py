@@ -1,0 +1,126 @@
+"""Levels by rank beyond the pool, as an audit finds them (paper, Figure 4b).
+
+The audited queries alone, each pair a point: the candidates, and what the audit drew. The mean
+level of a range of ranks weights a random pair by the number that it stands for. What runs found is
+left out: they choose what is relevant, so it would not show what others miss.
+"""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from pipeline.campaign.pairs import PAIR_KEY
+from pipeline.campaign.pool_steps import CANDIDATES
+from pipeline.pages.charts import Words, levels_by_rank
+from pipeline.pages.figures import Figure
+from pipeline.pages.html_tables import Grid, count, decimal
+from pipeline.pages.report_inputs import Sources
+
+EDGES = (10, 20, 40, 60, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
+"""Where a range of ranks ends, besides the last rank of the audit's top."""
+LEVEL = 0.95
+TOP = 4
+MEANS = ["low", "high", "pairs", "queries", "mean", "mean_low", "mean_high"]
+STEPS = 12
+"""Points for each tenfold of the rank: pairs between them share one."""
+NAME, TITLE = "figure-4b-beyond", "Figure 4b. Relevance by rank, beyond the pool"
+
+
+def audited_levels(sources: Sources) -> pd.DataFrame:
+    """Return the levels of the audited queries' pairs: `query_id, rank, level, weight`."""
+    judged = sources.collection.judged
+    judged = judged[judged["query_id"].isin(sources.audit["query_id"])]
+    drawn = sources.audit[[*PAIR_KEY, "origin"]].rename(columns={"origin": "drawn"})
+    levels = judged.merge(drawn, on=PAIR_KEY, how="left")
+    levels = levels[levels["drawn"].notna() | (levels["origin"] == CANDIDATES)]
+    levels = levels.merge(sources.audit_strata, on=PAIR_KEY, how="left")
+    weight = _weigh(levels)
+    return levels[["query_id", "rank", "level"]].assign(weight=weight)
+
+
+def _weigh(levels: pd.DataFrame) -> pd.Series:
+    """Return how much a pair counts: one that was not drawn stands for itself.
+
+    The judged pairs of a stratum of a query share its size. Where no size is recorded, all of the
+    `top` were drawn; a query's random pairs share the same rest of the pool: its size is left out.
+    """
+    drawn, stratum = levels["drawn"], levels["stratum"].fillna("")
+    size = levels["size"].fillna(1)
+    judged = levels.groupby(["query_id", drawn, stratum])["level"].transform("size")
+    stands = drawn.notna() & (levels["size"].notna() | (drawn != "top"))
+    return (size / judged).where(stands, 1.0)
+
+
+def mean_by_rank(levels: pd.DataFrame, top: int) -> pd.DataFrame:
+    """Return the mean level of each range of ranks, with a 95 % interval over queries (`MEANS`).
+
+    No range crosses `top`, the last rank of which all moments were drawn. The mean is a ratio of
+    weighted sums over queries; its interval is Student's, by linearisation, and missing for one
+    query.
+    """
+    edges = sorted({0, *EDGES, top, int(levels["rank"].max())})
+    rows = []
+    for last, high in pairwise(edges):
+        low, part = last + 1, levels[levels["rank"].between(last + 1, high)]
+        if part.empty:
+            continue
+        sums = part.assign(product=part["level"] * part["weight"]).groupby("query_id")
+        mean, half = _ratio(sums["product"].sum(), sums["weight"].sum())
+        bounds = max(mean - half, 0.0), min(mean + half, float(TOP))
+        rows.append((low, high, len(part), len(sums), mean, *bounds))
+    return pd.DataFrame(rows, columns=MEANS).round(6)
+
+
+def _ratio(values: pd.Series, weights: pd.Series) -> tuple[float, float]:
+    """Return the ratio of two sums over queries, and half of its 95 % interval."""
+    from scipy import special  # noqa: PLC0415  (--help needs none)
+
+    queries, mean = len(values), float(values.sum() / weights.sum())
+    if queries == 1:
+        return mean, float("nan")
+    rest = (values - mean * weights) / weights.mean()
+    student = special.stdtrit(queries - 1, (1 + LEVEL) / 2)
+    return mean, float(student * rest.std(ddof=1) / np.sqrt(queries))
+
+
+def draw_audited(sources: Sources) -> list[Figure]:
+    """Return the figure; none without a judged audit pair."""
+    drawn = sources.audit.merge(sources.collection.judged[PAIR_KEY], on=PAIR_KEY)
+    if drawn.empty:
+        return []
+    levels, in_top = audited_levels(sources), sources.audit["origin"] == "top"
+    deepest = sources.audit.loc[in_top, "rank"].max() if in_top.any() else sources.batch
+    means = mean_by_rank(levels, int(deepest))
+    queries = levels["query_id"].nunique()
+    caption = (
+        f"The pairs of {queries:,} audited queries by rank and level: the candidates, and what"
+        " the audit drew beyond. A larger point is more pairs. The line is the mean level,"
+        " in which a random pair counts for all that it stands for, with 95 % intervals over the"
+        " queries."
+    )
+    last = means.iloc[-1]
+    description = (
+        f"Points, and a line over {len(means)} ranges of ranks. The mean level is"
+        f" {means['mean'].iloc[0]:.2f} at ranks 1 to {means['high'].iloc[0]:,} and"
+        f" {last['mean']:.2f} at ranks {last['low']:,.0f} to {last['high']:,.0f}."
+    )
+    chart = levels_by_rank(Words(NAME, TITLE, description), _points(levels), means)
+    return [Figure(NAME, TITLE, caption, chart, _numbers(means), means)]
+
+
+def _points(levels: pd.DataFrame) -> pd.DataFrame:
+    """Return `rank, level, pairs`, with ranks rounded on the logarithmic scale."""
+    step = np.round(np.log10(levels["rank"]) * STEPS) / STEPS
+    sizes = levels.groupby([step.rename("rank"), "level"]).size()
+    points = sizes.rename("pairs").reset_index()
+    return points.assign(rank=10 ** points["rank"])
+
+
+def _numbers(means: pd.DataFrame) -> Grid:
+    rows = [
+        (f"{row['low']:,.0f}\u2013{row['high']:,.0f}", count(row["pairs"]), count(row["queries"]),
+         *(decimal(row[name]) for name in ("mean", "mean_low", "mean_high")))
+        for row in means.to_dict("records")
+    ]  # fmt: skip
+    return Grid(TITLE, ("Ranks", "Pairs", "Queries", "Mean level", "from", "to"), rows)
