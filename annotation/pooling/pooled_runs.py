@@ -23,10 +23,8 @@ def record(
     `pooled` are the results that were looked up, with their `place` in the pool of `moments`, or
     below 0. A run that was pooled deeper than 20 results is recorded as deep.
     """
-    named = [
-        run[run["rank"] <= max(RECORDED, int(pooled["rank"].max()))].assign(origin=name)
-        for name, run in sorted(runs.items())
-    ]
+    deepest = max([RECORDED, *pooled["rank"]])
+    named = [run[run["rank"] <= deepest].assign(origin=name) for name, run in sorted(runs.items())]
     known = pooled[pooled["known_query"]]
     results = pd.concat(named, ignore_index=True)
     results = results[results["query_id"].isin(known["query_id"])]

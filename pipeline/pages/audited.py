@@ -1,8 +1,7 @@
 """Levels by rank beyond the pool, as an audit finds them (paper, Figure 4b).
 
-The audited queries alone, each pair a point: the candidates, and what the audit drew. The mean
-level of a range of ranks weights a random pair by the number that it stands for. What runs found is
-left out: they choose what is relevant, so it would not show what others miss.
+The audited queries alone, each pair a point: the judged pool, and what the audit drew from outside
+it. The mean level of a range of ranks weights a drawn pair by the number that it stands for.
 """
 
 from itertools import pairwise
@@ -11,14 +10,15 @@ import numpy as np
 import pandas as pd
 
 from pipeline.campaign.pairs import PAIR_KEY
-from pipeline.campaign.pool_steps import CANDIDATES
 from pipeline.pages.charts import Words, levels_by_rank
 from pipeline.pages.figures import Figure
 from pipeline.pages.html_tables import Grid, count, decimal
 from pipeline.pages.report_inputs import Sources
 
 EDGES = (10, 20, 40, 60, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
-"""Where a range of ranks ends, besides the last rank of the audit's top."""
+"""Where a range of ranks ends, besides the last rank of the candidates."""
+DRAWN = ("near", "deep")
+"""Origins of what an audit draws, among the neighbours and beyond them."""
 LEVEL = 0.95
 TOP = 4
 MEANS = ["low", "high", "pairs", "queries", "mean", "mean_low", "mean_high"]
@@ -28,34 +28,31 @@ NAME, TITLE = "figure-4b-beyond", "Figure 4b. Relevance by rank, beyond the pool
 
 
 def audited_levels(sources: Sources) -> pd.DataFrame:
-    """Return the levels of the audited queries' pairs: `query_id, rank, level, weight`."""
-    judged = sources.collection.judged
-    judged = judged[judged["query_id"].isin(sources.audit["query_id"])]
-    drawn = sources.audit[[*PAIR_KEY, "origin"]].rename(columns={"origin": "drawn"})
-    levels = judged.merge(drawn, on=PAIR_KEY, how="left")
-    levels = levels[levels["drawn"].notna() | (levels["origin"] == CANDIDATES)]
-    levels = levels.merge(sources.audit_strata, on=PAIR_KEY, how="left")
-    weight = _weigh(levels)
-    return levels[["query_id", "rank", "level"]].assign(weight=weight)
+    """Return the levels of the audited queries' pairs: `query_id, rank, level, weight`.
 
-
-def _weigh(levels: pd.DataFrame) -> pd.Series:
-    """Return how much a pair counts: one that was not drawn stands for itself.
-
-    The judged pairs of a stratum of a query share its size. Where no size is recorded, all of the
-    `top` were drawn; a query's random pairs share the same rest of the pool: its size is left out.
+    A pair of the pool stands for itself, whatever brought it there. The drawn pairs of a stratum of
+    a query share the size of the stratum; one that a run has found since is in the pool instead.
     """
-    drawn, stratum = levels["drawn"], levels["stratum"].fillna("")
-    size = levels["size"].fillna(1)
-    judged = levels.groupby(["query_id", drawn, stratum])["level"].transform("size")
-    stands = drawn.notna() & (levels["size"].notna() | (drawn != "top"))
-    return (size / judged).where(stands, 1.0)
+    drawn = _drawn(sources)[[*PAIR_KEY, "origin"]].rename(columns={"origin": "drawn"})
+    judged = sources.collection.judged
+    levels = judged[judged["query_id"].isin(drawn["query_id"])]
+    for table in (drawn, sources.audit_strata, sources.topup[PAIR_KEY].assign(taken=True)):
+        levels = levels.merge(table.drop_duplicates(PAIR_KEY), on=PAIR_KEY, how="left")
+    groups = levels.groupby(["query_id", "drawn", "stratum"])["level"]
+    outside = levels["drawn"].notna() & levels["taken"].isna()
+    weight = (levels["size"] / groups.transform("size")).where(outside, 1.0)
+    return levels[["query_id", "rank", "level"]].assign(weight=weight.astype("float64"))
+
+
+def _drawn(sources: Sources) -> pd.DataFrame:
+    """Return the audit's pairs, without those of one that was replaced, or drawn from the pool."""
+    return sources.audit[sources.audit["origin"].isin(DRAWN)]
 
 
 def mean_by_rank(levels: pd.DataFrame, top: int) -> pd.DataFrame:
     """Return the mean level of each range of ranks, with a 95 % interval over queries (`MEANS`).
 
-    No range crosses `top`, the last rank of which all moments were drawn. The mean is a ratio of
+    No range crosses `top`, the last rank of the candidates. The mean is a ratio of
     weighted sums over queries; its interval is Student's, by linearisation, and missing for one
     query.
     """
@@ -86,17 +83,15 @@ def _ratio(values: pd.Series, weights: pd.Series) -> tuple[float, float]:
 
 def draw_audited(sources: Sources) -> list[Figure]:
     """Return the figure; none without a judged audit pair."""
-    drawn = sources.audit.merge(sources.collection.judged[PAIR_KEY], on=PAIR_KEY)
-    if drawn.empty:
+    if _drawn(sources).merge(sources.collection.judged[PAIR_KEY], on=PAIR_KEY).empty:
         return []
-    levels, in_top = audited_levels(sources), sources.audit["origin"] == "top"
-    deepest = sources.audit.loc[in_top, "rank"].max() if in_top.any() else sources.batch
-    means = mean_by_rank(levels, int(deepest))
+    levels = audited_levels(sources)
+    means = mean_by_rank(levels, sources.deepest)
     queries = levels["query_id"].nunique()
     caption = (
-        f"The pairs of {queries:,} audited queries by rank and level: the candidates, and what"
-        " the audit drew beyond. A larger point is more pairs. The line is the mean level,"
-        " in which a random pair counts for all that it stands for, with 95 % intervals over the"
+        f"The pairs of {queries:,} audited queries by rank and level: the judged pool, and what the"
+        " audit drew from outside it. A larger point is more pairs. The line is the mean level, in"
+        " which a drawn pair counts for all that it stands for, with 95 % intervals over the"
         " queries."
     )
     last = means.iloc[-1]

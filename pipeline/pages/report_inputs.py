@@ -136,7 +136,7 @@ def read_sources(params: Params) -> Sources:
 
 
 def _read_strata() -> pd.DataFrame:
-    """Return the strata of the audit's random pairs; none if no machine was used."""
+    """Return the strata of the audit's pairs; none without an audit."""
     path = tables.AUDIT_STRATA.path
     return tables.AUDIT_STRATA.read() if path.exists() else tables.AUDIT_STRATA.empty()
 

@@ -40,7 +40,7 @@ from pipeline.pages.html_tables import count, decimal, percent
 ASKED = Report(
     min_alpha=0.667, max_discarded=0.05, max_alike_below_top=0.2, max_lost=0.05, max_missed=0.25
 )
-DEPTHS = Candidates(top=40, batch=20)
+DEPTHS = Candidates(top=40, batch=20, depth=100)
 ENDED = "2026-11-23T08:53:12Z"
 
 
@@ -346,14 +346,16 @@ def test_figure_4_sets_the_first_batch_apart(inputs):
 
 
 def make_audited(inputs, random_levels):
-    """Return the inputs with an audit of m1: its first rank, and random moments far down."""
+    """Return the inputs with an audit of m1: moments far down, of a stratum of 60."""
     pairs = inputs.collection.pairs.iloc[[0]]
     rows = [pairs.assign(moment_id=f"x{n}", rank=600 + n, level=level, origin="audit")
             for n, level in enumerate(random_levels)]  # fmt: skip
     audit = pd.DataFrame({"query_id": "m1", "moment_id": [f"x{n}" for n in range(len(rows))],
-                          "rank": 600, "similarity": 0.1, "origin": "random"})  # fmt: skip
+                          "rank": 600, "similarity": 0.1, "origin": "deep"})  # fmt: skip
+    strata = audit[["query_id", "moment_id"]].assign(stratum="unjudged", size=60)
     whole = pd.concat([inputs.collection.pairs, *rows], ignore_index=True)
-    return replace(replace_pairs(inputs, whole.astype({"level": "Int64"})), audit=audit)
+    judged = replace_pairs(inputs, whole.astype({"level": "Int64"}))
+    return replace(judged, audit=audit, audit_strata=strata)
 
 
 def test_an_audit_continues_figure_4b_by_what_each_random_pair_stands_for(inputs):
@@ -368,6 +370,11 @@ def test_an_audit_continues_figure_4b_by_what_each_random_pair_stands_for(inputs
     strata = pd.DataFrame(sizes | {"size": [1, 30, 30]})
     [weighted] = audited.draw_audited(replace(source, audit_strata=strata))
     assert weighted.data["mean"].iloc[-1] == pytest.approx(4 / 31, abs=1e-6)
+    taken = source.audit.iloc[[0]].assign(origin="run")  # is in the pool since: others stand for 40
+    [moved] = audited.draw_audited(replace(source, topup=taken))
+    assert moved.data["mean"].iloc[-1] == pytest.approx(4 / 41, abs=1e-6)
+    replaced = replace(source, audit=source.audit.assign(origin="replaced"))
+    assert audited.draw_audited(replaced) == []
 
 
 @pytest.mark.parametrize("seed", range(3))
