@@ -18,16 +18,7 @@ from momentrank.formats.validation import examine
 from momentrank.ids import id_text
 from momentrank.measures.base import Measure
 from momentrank.measures.parse import parse_measure
-from momentrank.scoring import (
-    EXPECTED,
-    UPPER,
-    CalcResults,
-    Evaluation,
-    Evaluator,
-    Metric,
-    PerQuery,
-    Scores,
-)
+from momentrank.scoring import CalcResults, Evaluation, Evaluator, Metric, PerQuery, Scores
 from momentrank.significance import (
     CONFIDENCE,
     ROUNDS,
@@ -36,13 +27,13 @@ from momentrank.significance import (
     bound_differences,
     compare_runs,
 )
+from momentrank.unjudged import BOUNDS, EXPECTED, UPPER, Unjudged, find_best
 
 if TYPE_CHECKING:
     from momentrank.conventions.base import Convention
     from momentrank.explanation import Explanation
     from momentrank.meta.values import Values
     from momentrank.prediction_powered import Estimates
-    from momentrank.unjudged import Unjudged
 
 Measures = Iterable[Measure | str] | Measure | str
 Chosen = Union[str, "Convention", None]
@@ -55,7 +46,7 @@ def evaluate(
     convention: Chosen = None,
     *,
     time: Time | None = None,
-    unjudged: "Unjudged | None" = None,
+    unjudged: Unjudged | None = None,
 ) -> Evaluation:
     """Score a run.
 
@@ -86,8 +77,6 @@ def evaluate(
     if find is None:
         per_query = scorer.per_query(results)
         return Evaluation(chosen, _by_name(scorer, per_query), per_query)
-    from momentrank.unjudged import find_best
-
     per_query, assumed = scorer.per_query_of_each(results, [None, find])
     kind = {UPPER if find is find_best else EXPECTED: _by_name(scorer, assumed)}
     return Evaluation(chosen, _by_name(scorer, per_query), per_query, assumed=assumed, **kind)
@@ -141,8 +130,8 @@ def compare(
     each difference by what unjudged results may be. For the other arguments and errors see
     `evaluate` and `momentrank.significance.compare_runs`.
     """
-    if unjudged not in {None, "bounds"}:
-        raise UsageError(f"compare: unjudged must be 'bounds', not {unjudged!r}")
+    if unjudged is not None and unjudged != BOUNDS:
+        raise UsageError(f"compare: unjudged must be {BOUNDS!r}, not {unjudged!r}")
     scorer, (low, *high) = _score(qrels, runs, measures, convention, time, unjudged)
     how = {"rounds": rounds, "seed": seed}
     pairs = compare_runs(low, scorer.measures, baseline=baseline, confidence=confidence, **how)
@@ -278,7 +267,7 @@ def _score(
     measures: Measures,
     convention: Chosen,
     time: Time | None,
-    unjudged: "Unjudged | None" = None,
+    unjudged: Unjudged | None = None,
 ) -> tuple[Evaluator, list[dict[str, PerQuery]]]:
     """Return the scorer and the values of each run, then those with other unjudged results."""
     if not isinstance(runs, Mapping):

@@ -22,6 +22,7 @@ from momentrank.measures.base import Measure
 from momentrank.measures.parse import parse_measure
 from momentrank.mismatches import Unmatched, find_unmatched
 from momentrank.segments import Floats, Ints, Segments, distinct, find_repeats, make_frame
+from momentrank.unjudged import EXPECTED, UPPER, Find, Unjudged, check_measure, read_unjudged
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,13 +30,10 @@ if TYPE_CHECKING:
     from momentrank.conventions.base import Convention
     from momentrank.data import Data, Warn
     from momentrank.formats.text import Time
-    from momentrank.unjudged import Find, Unjudged
 
     Run = Data | Mapping[str, Segments]
 
 
-UPPER, EXPECTED = "upper", "expected"
-"""The names of a measure's values if unjudged results were as good as it allows, or by rates."""
 PerQuery = dict[Measure, tuple[list[str], Floats]]
 """By measure: the scored queries, and their values, shape (queries,)."""
 
@@ -243,15 +241,15 @@ class Evaluator:
                 warn(str(exc))
         return lists
 
-    def iter_calc(self, run: "Run", unjudged: "Unjudged | None" = None) -> Iterator[Metric]:
+    def iter_calc(self, run: "Run", unjudged: Unjudged | None = None) -> Iterator[Metric]:
         """Yield the value of each measure for each scored query; see `per_query`."""
         yield from _metrics(self.per_query(run, unjudged))
 
-    def calc_aggregate(self, run: "Run", unjudged: "Unjudged | None" = None) -> Scores:
+    def calc_aggregate(self, run: "Run", unjudged: Unjudged | None = None) -> Scores:
         """Return each measure over all scored queries: the mean or, for counts, the sum."""
         return self.totals(self.per_query(run, unjudged))
 
-    def calc(self, run: "Run", unjudged: "Unjudged | None" = None) -> CalcResults:
+    def calc(self, run: "Run", unjudged: Unjudged | None = None) -> CalcResults:
         """Return both: `aggregated`, by measure, and `per_query`, a list of metrics."""
         scored = self.per_query(run, unjudged)
         return CalcResults(self.totals(scored), list(_metrics(scored)))
@@ -263,7 +261,7 @@ class Evaluator:
         }
         return Scores(self.convention, totals)
 
-    def per_query(self, run: "Run", unjudged: "Unjudged | None" = None) -> PerQuery:
+    def per_query(self, run: "Run", unjudged: Unjudged | None = None) -> PerQuery:
         """Return the scored queries and their values for each measure.
 
         Args:
@@ -278,10 +276,8 @@ class Evaluator:
         """
         return self.per_query_of_each(run, [None if unjudged is None else self.assume(unjudged)])[0]
 
-    def assume(self, unjudged: "Unjudged") -> "Find":
+    def assume(self, unjudged: Unjudged) -> Find:
         """Return what computes the values if unjudged results count as `unjudged`; see above."""
-        from momentrank.unjudged import read_unjudged
-
         if not self.convention.bounded:
             raise UsageError(
                 f"the convention {self.convention.name} has no bounds for unjudged results; use the"
@@ -292,19 +288,17 @@ class Evaluator:
         return read_unjudged(unjudged)
 
     def _bounded(self) -> list[Measure]:
-        from momentrank.unjudged import check_measure
-
         changes = self.convention.changes
         return [each for each in self.measures if check_measure(each, each.settings(changes))]
 
-    def per_query_of_each(self, run: "Run", each: Sequence["Find | None"]) -> list[PerQuery]:
+    def per_query_of_each(self, run: "Run", each: Sequence[Find | None]) -> list[PerQuery]:
         """Return `per_query` for each of some assumptions; None: not relevant."""
         if not _are_lists(run):
             run = self.read(run, "the run", require_match=False)
         tasks = {measure: self.convention.list_of(measure, run) for measure in self.measures}
         scored = {task: self._align(run[task]) for task in set(tasks.values())}
 
-        def values(measure: Measure, find: "Find | None") -> tuple[list[str], Floats]:
+        def values(measure: Measure, find: Find | None) -> tuple[list[str], Floats]:
             names, aligned, rows = scored[tasks[measure]]
             return names, self.convention.values(measure, aligned, find)[rows]
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 BOUNDS = "bounds"
 """What asks for the upper bound; anything else is a table of rates."""
+UPPER, EXPECTED = "upper", "expected"
+"""The names of the values if unjudged results were as good as the measure allows, or by rates."""
 DRAWS, SEED = 256, 2024
 CLOSE = 1e-9
 """Shares whose sum is this near to 1 sum to 1."""

@@ -43,6 +43,7 @@ from momentrank.significance import (
     bound_differences,
     compare_runs,
 )
+from momentrank.unjudged import BOUNDS
 
 if TYPE_CHECKING:
     from momentrank.formats import Lists, Truth
@@ -197,7 +198,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--label-noise", type=arguments.parse_variance, metavar="V",
                         help="boundary noise: the variance of both ends in s^2")  # fmt: skip
     inputs.add_judgments(parser)
-    parser.add_argument("--unjudged", choices=["bounds"],
+    parser.add_argument("--unjudged", choices=[BOUNDS],
                         help="bounds of each difference by what unjudged results"
                              " may be")  # fmt: skip
     inputs.add_printing(parser, "the means of each run, and a row per pair and measure")

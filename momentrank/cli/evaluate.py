@@ -33,11 +33,11 @@ from momentrank.formats.source import count, sha256_of
 from momentrank.measures import Measure
 from momentrank.measures.parse import parse_measures
 from momentrank.query_groups import group_queries
-from momentrank.scoring import EXPECTED, UPPER, Evaluator
+from momentrank.scoring import Evaluator
+from momentrank.unjudged import BOUNDS, EXPECTED, UPPER, Find
 
 if TYPE_CHECKING:
     from momentrank.meta.boundaries import BoundaryNoise
-    from momentrank.unjudged import Find
 
 Seeds = dict[str, list[Path]]
 FOR_PAPERS = ("markdown", "latex")
@@ -118,13 +118,9 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-BOUNDS = "bounds"
-"""As in `momentrank.unjudged`, which is imported only if needed."""
-
-
 def _assume(
     options: argparse.Namespace, evaluator: Evaluator, source: dict[str, str]
-) -> "Find | None":
+) -> Find | None:
     """Return what computes the second values; say in the header what they are."""
     if options.unjudged is None:
         return None

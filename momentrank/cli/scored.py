@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,11 +13,9 @@ from momentrank.errors import UsageError
 from momentrank.ids import encode_id
 from momentrank.measures import Judged
 from momentrank.query_groups import Groups, select_queries
-from momentrank.scoring import UPPER, Evaluator, PerQuery
+from momentrank.scoring import Evaluator, PerQuery
 from momentrank.segments import Segments
-
-if TYPE_CHECKING:
-    from momentrank.unjudged import Find
+from momentrank.unjudged import UPPER, Find
 
 Values = dict[Quantity, float]
 Marks = AbstractSet[tuple[str, str]]
@@ -42,7 +40,7 @@ def score(
     groups: Groups,
     *,
     per_query: bool,
-    find: "Find | None" = None,
+    find: Find | None = None,
 ) -> Scored:
     """Score a run by measures; a group's values are over those of its queries that count.
 
