@@ -150,7 +150,7 @@ def _score(
     A query without any of them stays in the mean: one of its moments gets level 0, as nothing of it
     is known to be relevant.
     """
-    lost = judged[~judged["query_id"].isin(levels["query_id"])].drop_duplicates("query_id")
+    lost = judged[~judged["query_id"].isin(levels["query_id"].unique())].drop_duplicates("query_id")
     qrels = pd.concat([levels, lost.assign(level=0)])[[*PLACE, "level"]]
     scorer = evaluator([MEASURE], qrels.reset_index(drop=True))
     return {
@@ -160,7 +160,7 @@ def _score(
 
 
 def _segments(run: pd.DataFrame, queries: pd.Series) -> Segments:
-    run = run[run["query_id"].isin(queries)].sort_values(["query_id", "rank"])
+    run = run[run["query_id"].isin(queries.unique())].sort_values(["query_id", "rank"])
     start, end = (run[name].to_numpy("float64") for name in ("start", "end"))
     rank = run["rank"].to_numpy("int64")
     ids = run["query_id"].tolist(), run["video_id"].tolist()

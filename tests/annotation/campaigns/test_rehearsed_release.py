@@ -53,7 +53,8 @@ def checkout(folder, repository, judgments, ledger, campaign=CAMPAIGN):
         tables.JUDGMENTS.write(judgments)
         tables.PAIRS.write(ledger)
         tables.AUDIT.write(tables.AUDIT.empty())
-        tables.TOPUP.write(tables.TOPUP.empty())
+        for table in (tables.TOPUP, tables.POOLED_RUNS):
+            table.write(table.empty())
         for table in (tables.VOIDED, tables.GOLD, tables.EXAM, tables.ADJUDICATIONS):
             table.write(table.empty())
         write_campaign(campaign)
