@@ -278,7 +278,7 @@ def test_a_second_look_is_blind_and_a_dispute_shows_its_votes(campaign):
 
 
 def test_a_second_look_is_withdrawn_once_its_machine_may_choose_none(campaign):
-    own = tuple(campaign.get(tables.PAIRS)[PAIR_KEY].iloc[-1])
+    own = tuple(campaign.get(tables.PAIRS)[PAIR_KEY].iloc[-2])
     adjudicate.list_pairs([SETTLED], second_looks.NOTE)
     adjudicate.list_pairs([own], None)
     connection = Connection(load_campaign(), Server(), SIGNER, Roster([], {}))
