@@ -58,11 +58,8 @@ def read_published(path: Path) -> tuple[dict[str, "Tensor"], dict[str, Any]]:
     except OSError as exc:
         raise CheckpointError(f"{path}: {(exc.strerror or str(exc)).lower()}") from exc
     except (UnpicklingError, RuntimeError, EOFError) as exc:
-        raise CheckpointError(
-            f"{path}: not a checkpoint, or one that can't be read without running code that it"
-            f" names ({str(exc).splitlines()[0]}); in the second case, save its weights alone:"
-            " torch.save(checkpoint['model_state_dict'], FILE)"
-        ) from exc
+        what = "not a checkpoint, or code in it would run: then save its weights alone"
+        raise CheckpointError(f"{path}: {what} ({str(exc).splitlines()[0]})") from exc
     content = content if isinstance(content, dict) else {}
     weights = next((content[key] for key in KEYS if key in content), content)
     if (

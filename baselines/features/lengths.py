@@ -42,12 +42,8 @@ def find_clip(rows: Ints, seconds: Floats) -> float | None:
                 error = rows - seconds / value
                 errors[value] = float(np.abs(error - np.clip(np.median(error), -0.5, 0.5)).mean())
     near = [value for value in errors if errors[value] <= min(errors.values()) + OPEN]
-    best = min(near, key=lambda value: (_count_digits(value), errors[value]))
+    best = min(near, key=lambda value: (len(f"{value:g}"), errors[value]))
     return best if fits(rows, seconds, best).mean() >= 1 - FEW else None
-
-
-def _count_digits(value: float) -> int:
-    return len(f"{value:.4f}".rstrip("0").partition(".")[2])
 
 
 def check_clips(path: Path, names: Sequence[str], rows: Ints, seconds: Floats, clip: float) -> None:
