@@ -119,12 +119,30 @@ def read_second_looks() -> list[Sequence[str]]:
     return [*new.itertuples(index=False, name=None)]
 
 
+def find_withdrawn() -> pd.DataFrame:
+    """Return the pairs of earlier lists of `calibration` that are no longer on it.
+
+    Such as all of them, if a fault of the machine was found since.
+    """
+    listed = SECOND_LOOK.read()
+    chosen = listed[listed["note"] == second_looks.NOTE]
+    if not second_looks.FILE.is_file():
+        return chosen[:0]
+    looks = csv_files.read_csv(second_looks.FILE, PAIR_KEY)
+    return chosen[~is_in(chosen, looks, PAIR_KEY)]
+
+
 def find_disputed(connection: Connection, params: Params) -> Disputed:
-    """Return what is to be decided, according to the last pull."""
+    """Return what is to be decided, according to the last pull.
+
+    A machine's second looks are, as long as `calibration` lists them.
+    """
     ledger = connection.campaign.select_kept(tables.PAIRS.read())
     judged = tables.JUDGMENTS.read(), ledger, tables.VOIDED.read()
     voted = consensus(*judged, rounding=params.consensus.rounding)
     pairs = adjudication_tasks.find_unsettled(voted, SECOND_LOOK.read())
+    withdrawn = (pairs["why"] == "listed") & is_in(pairs, find_withdrawn(), PAIR_KEY)
+    pairs = pairs[~withdrawn].reset_index(drop=True)
     guide = guideline.of_campaign(connection.campaign, params.annotation)
     votes = adjudication_tasks.describe_votes(counted_votes(*judged), ledger, guide)
     for pair in pairs.loc[pairs["why"] == "listed", PAIR_KEY].to_numpy().tolist():

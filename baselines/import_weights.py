@@ -58,7 +58,8 @@ def read_published(path: Path) -> tuple[dict[str, "Tensor"], dict[str, Any]]:
     except OSError as exc:
         raise CheckpointError(f"{path}: {(exc.strerror or str(exc)).lower()}") from exc
     except (UnpicklingError, RuntimeError, EOFError) as exc:
-        raise CheckpointError(f"{path}: not a checkpoint ({str(exc).splitlines()[0]})") from exc
+        what = "not a checkpoint, or code in it would run: then save its weights alone"
+        raise CheckpointError(f"{path}: {what} ({str(exc).splitlines()[0]})") from exc
     content = content if isinstance(content, dict) else {}
     weights = next((content[key] for key in KEYS if key in content), content)
     if (

@@ -86,7 +86,10 @@ def compare_control(panel: Panel, draws: Draws) -> dict[str, Any] | None:
 
 
 def measure_beyond(panel: Panel, rows: Bools, draws: Draws) -> dict[str, Any]:
-    """Return the partial correlation of both levels on the given pairs, with its interval."""
+    """Return the partial correlation of both levels on the given pairs, with its interval.
+
+    It is 0 where similarity and rank explain all of a side's levels.
+    """
     columns = _explain(panel, rows)
     levels = np.stack([panel.consensus[rows], panel.machine[rows]], axis=1).astype(np.float64)
     if not len(levels) or not np.ptp(levels, axis=0).all():
@@ -104,7 +107,7 @@ def measure_beyond(panel: Panel, rows: Bools, draws: Draws) -> dict[str, Any]:
 def _correlate(sums: Floats) -> Floats:
     size = np.sqrt(sums[:, 1] * sums[:, 2])
     defined = size > ROUNDING
-    correlation: Floats = np.where(defined, sums[:, 0] / np.where(defined, size, 1), np.nan)
+    correlation: Floats = np.where(defined, sums[:, 0] / np.where(defined, size, 1), 0.0)
     return correlation
 
 

@@ -35,7 +35,7 @@ def judge(metrics: Mapping[str, Any], params: Calibration, *, is_control: bool) 
     if is_control:
         return [Verdict("control", CONTROL)]
     faults = list(_faults(metrics, params))
-    return faults or [Verdict("good", _praise(metrics["alternative_test"]))]
+    return faults or [Verdict("good", _praise(metrics))]
 
 
 CONTROL = (
@@ -105,8 +105,10 @@ def _span(estimate: Mapping[str, float | None]) -> str:
     return f"{value:.2f}, {low:.2f} to {high:.2f}".replace("-", "\u2212")
 
 
-def _praise(test: Mapping[str, Any]) -> str:
-    sound = "No fault was found"
+def _praise(metrics: Mapping[str, Any]) -> str:
+    test, sound = metrics["alternative_test"], "No fault was found"
+    if metrics["control"] is None:
+        sound += " (without similarities, so whether it looks at the video is not known)"
     if test["passed"] is None:
         return f"{sound}; whether it may take a person\u2019s place is not known: {test['why']}."
     if test["passed"]:

@@ -12,6 +12,8 @@ from baselines.features.store import FeatureError
 
 FEW = 0.05
 """The share of videos whose rows may not fit their length: they are told, not refused."""
+OPEN = 0.01
+"""The difference in mean error, in rows, that decides nothing between two lengths of a clip."""
 MOST_CUT = 2
 """Rows by which the streams of a video may differ."""
 
@@ -29,13 +31,18 @@ def fits(rows: Ints, seconds: Floats, clip: float) -> npt.NDArray[np.bool_]:
 def find_clip(rows: Ints, seconds: Floats) -> float | None:
     """Return the length of a clip, in seconds, that fits nearly all videos; or None.
 
-    The roundest of the lengths whose mean error is within a row, or 5 % of the rows, of the least.
+    The roundest of the lengths whose mean error is within `OPEN` rows of the least. Up to half a
+    row that all videos have more, or less, is no error: their last clips are rounded alike.
     """
     typical = np.quantile(seconds / rows, np.linspace(0, 1, 41))
-    rounded = [float(value) for digits in range(5) for value in np.unique(typical.round(digits))]
-    values = [value for value in rounded if value > 0]
-    errors = np.array([np.abs(rows - seconds / value).mean() for value in values])
-    best = values[int(np.argmax(errors <= errors.min() + min(1, rows.mean() / 20)))]
+    errors: dict[float, float] = {}
+    for digits in range(5):
+        for value in np.unique(typical.round(digits))[::-1].tolist():
+            if value > 0:
+                error = rows - seconds / value
+                errors[value] = float(np.abs(error - np.clip(np.median(error), -0.5, 0.5)).mean())
+    near = [value for value in errors if errors[value] <= min(errors.values()) + OPEN]
+    best = min(near, key=lambda value: (len(f"{value:g}"), errors[value]))
     return best if fits(rows, seconds, best).mean() >= 1 - FEW else None
 
 
@@ -64,6 +71,8 @@ def check_clips(path: Path, names: Sequence[str], rows: Ints, seconds: Floats, c
         advice = f"features.clip_seconds: {fitting:g} would fit"
     elif (rows * clip < seconds)[wrong].all():
         advice = "no clip_seconds would fit: the file covers only a part of them"
+    elif np.ptp(rows) == 0:
+        advice = f"no clip_seconds would fit: all have {rows[0]} rows, whatever their length"
     else:
         advice = "no clip_seconds would fit: the features are not of these videos"
     raise FeatureError(f"{path}: {misfit}; {advice}")

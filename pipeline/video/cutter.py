@@ -160,6 +160,14 @@ def find_ffmpeg() -> str:
     return system if system and _can_cut(system) else ffmpeg()
 
 
+@cache
+def describe_ffmpeg() -> str:
+    """Return what the ffmpeg that cuts calls itself: another version writes other bytes."""
+    command = [find_ffmpeg(), "-version"]
+    said = subprocess.run(command, capture_output=True, check=True, text=True).stdout  # noqa: S603  (ours)
+    return said.partition(" Copyright")[0]
+
+
 def _can_cut(program: str) -> bool:
     """Try it: some have no H.264, and versions before 5.1 lack some of the options."""
     clip, picture = ClipFormat("mp4", 16), Frame(Fraction(0), Fraction(0))

@@ -4,6 +4,7 @@ A clip is in its folder once it is cut, so a killed run continues with the missi
 part records only which clips the videos do not provide.
 """
 
+import socket
 from collections.abc import Collection, Iterable
 from functools import partial
 from pathlib import Path
@@ -14,19 +15,20 @@ from pipeline.core.engine import parts
 from pipeline.core.engine.shards import assign_shards, clear_parts, map_shards
 from pipeline.core.parallel import cores, map_in_threads
 from pipeline.core.sections import Engine
-from pipeline.video.cutter import ClipFormat, Reason, cut
+from pipeline.video.cutter import ClipFormat, Reason, cut, describe_ffmpeg
 from pipeline.video.plan import Job
 
 STAGE = "clips"
 
 
 class Shard(NamedTuple):
-    """The clips of one shard's videos, and how many of them are cut in parallel."""
+    """The clips of one shard's videos, how many are cut in parallel, and by which `ffmpeg`."""
 
     jobs: list[Job]
     clip_format: ClipFormat
     folder: Path
     workers: int
+    ffmpeg: str
 
 
 def cut_all(
@@ -38,7 +40,10 @@ def cut_all(
     shards, which share the cores.
     """
     workers = workers or (cores() if engine.shards == 1 else 1)
-    shards = [Shard(some, clip_format, folder, workers) for some in _divide(jobs, engine.shards)]
+    ffmpeg = describe_ffmpeg() if jobs else ""
+    shards = [
+        Shard(some, clip_format, folder, workers, ffmpeg) for some in _divide(jobs, engine.shards)
+    ]
     given = {parts.part_key(*(job.clip for job in shard.jobs)): shard for shard in shards}
     clear = partial(clear_parts, STAGE, engine)
     clear()  # a video may have come back since, and a clip may have gone
@@ -53,8 +58,15 @@ def cut_shard(shard: Shard, path: Path) -> None:
     """Cut a shard's clips; write why some could not be cut, by name.
 
     Raises:
-        EngineError: this machine sees another video than the one that a clip is named by.
+        EngineError: this machine sees another video than the one that a clip is named by, or has
+            another ffmpeg.
     """
+    if (own := describe_ffmpeg()) != shard.ffmpeg:
+        raise parts.EngineError(
+            f"{socket.gethostname()} would cut other clips: it has {own!r}, and the stage's own"
+            f" process {shard.ffmpeg!r}. Give every machine the same ffmpeg, or set"
+            " IMAGEIO_FFMPEG_EXE to one that all see, then run it again"
+        )
     for video, sha256 in {job.video: job.sha256 for job in shard.jobs}.items():
         if video.is_file():  # else `cut` says so
             parts.Input(video, sha256).locate()

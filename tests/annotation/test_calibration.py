@@ -303,7 +303,8 @@ def test_the_command_works_on_any_collection(raw_files, capsys):
     assert len(pd.read_csv(raw_files / "calibration.csv")) == 6
     command(*both)
     output = capsys.readouterr().out
-    assert output.startswith("No fault was found, and it passes the alternative annotator test ")
+    assert output.startswith("No fault was found (without similarities, ")
+    assert "and it passes the alternative annotator test " in output
     assert "against all others, as published: yes; winning rate" in output
     assert "pairs are independent" not in output
     (raw_files / "pairs.csv").unlink()

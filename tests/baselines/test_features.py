@@ -19,6 +19,7 @@ from baselines.collection.release import Query, read_release
 from baselines.core.params import ParamsError, load
 from baselines.features import parts, pictures, video
 from baselines.features.inputs import open_inputs
+from baselines.features.lengths import find_clip
 from baselines.features.store import FeatureError, FeatureFile, read_all, shorten, write_features
 
 torch, frames = Lazy("torch"), Lazy("baselines.features.frames")
@@ -89,9 +90,21 @@ def test_rows_of_another_length_name_the_length_that_fits(tiny, cut, seconds, to
     assert f"video.h5: rows of {told:g} s don't add up to the length of" in str(error.value)
 
 
+@pytest.mark.parametrize("cut", [np.floor, np.ceil, np.round])
+@pytest.mark.parametrize(
+    ("seconds", "longest", "least"),
+    [(1.5, 20, 4), (2, 20, 4), (16 / 15, 120, 20), (64 / 25, 120, 20), (1 / 3, 120, 20)],
+)
+def test_the_length_that_fits_is_not_only_nearly_right(cut, seconds, longest, least):
+    lengths = np.random.default_rng(0).uniform(least, longest, 200)
+    rows = np.maximum(cut(lengths / seconds), 1)
+    assert find_clip(rows, lengths) == pytest.approx(seconds, rel=0.006)
+
+
 @pytest.mark.parametrize(
     ("rows", "reason"),
     [
+        (np.full(60, 128), "all have 128 rows, whatever their length"),
         (np.ceil(np.minimum(SECONDS, 20) / 1.5), "the file covers only a part of them"),
         (np.ceil(SECONDS[::-1] / 1.5), "the features are not of these videos"),
     ],

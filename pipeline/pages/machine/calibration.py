@@ -204,7 +204,7 @@ def describe_second_looks(calibration: Metrics) -> str:
     again = calibration["decided_again"]
     decided = "; ".join(
         f"{rows['changed']:,} of {rows['decided']:,} {why} pairs changed"
-        + (f" (mean change {rows['mean_change']:+.2f})" if rows["decided"] else "")
+        + (f" (mean change {rows['mean_change']:+.2f})" if rows["mean_change"] is not None else "")
         for why, rows in again.items()
     )
     return (

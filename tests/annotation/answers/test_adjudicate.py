@@ -29,7 +29,8 @@ from annotation.tasks.adjudication_tasks import (
     give_to,
 )
 from pipeline.campaign.campaign import CampaignError, load_campaign
-from pipeline.core import tables
+from pipeline.campaign.pairs import PAIR_KEY
+from pipeline.core import csv_files, tables
 from pipeline.core.params import load
 
 
@@ -274,3 +275,21 @@ def test_a_second_look_is_blind_and_a_dispute_shows_its_votes(campaign):
     assert SETTLED in set(disputed.left.itertuples(index=False, name=None))
     assert SETTLED not in disputed.votes
     assert disputed.votes["q000", "q000-m01"] == "0, 0, 4, 4"
+
+
+def test_a_second_look_is_withdrawn_once_its_machine_may_choose_none(campaign):
+    own = tuple(campaign.get(tables.PAIRS)[PAIR_KEY].iloc[-2])
+    adjudicate.list_pairs([SETTLED], second_looks.NOTE)
+    adjudicate.list_pairs([own], None)
+    connection = Connection(load_campaign(), Server(), SIGNER, Roster([], {}))
+
+    def left():
+        return {*adjudicate.find_disputed(connection, load()).left.itertuples(index=False)}
+
+    assert {SETTLED, own} <= left(), "no calibration has run here: nothing is known against it"
+    looks = pd.DataFrame([SETTLED], columns=PAIR_KEY)
+    csv_files.write_csv(second_looks.FILE, looks)
+    assert {SETTLED, own} <= left()
+    csv_files.write_csv(second_looks.FILE, looks[:0])
+    assert SETTLED not in left()
+    assert own in left(), "who lists a pair by hand needs no machine"

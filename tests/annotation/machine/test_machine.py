@@ -243,6 +243,21 @@ def test_what_similarity_explains_is_no_look_at_the_video():
         assert (beyond["low"] and beyond["low"] > 0) is expected, name
 
 
+def test_a_machine_that_similarity_explains_wholly_has_not_looked():
+    panel, truth = people()
+    by_rank = np.where(np.arange(len(truth)) % 2, 4, 0)
+    explained = panel._replace(machine=by_rank, rank=by_rank, control=np.full_like(truth, NO_LEVEL))
+    [verdict] = calibrate(explained, count_answers(truth), PARAMS).metrics["verdicts"]
+    assert verdict["code"] == "similarity"
+
+
+def test_without_similarities_it_is_not_known_whether_a_machine_looks():
+    panel, truth = people()
+    bare = panel._replace(machine=truth, similarity=None, control=None)
+    [verdict] = calibrate(bare, count_answers(truth), PARAMS).metrics["verdicts"]
+    assert (verdict["code"], "is not known" in verdict["text"]) == ("good", True)
+
+
 @settings(max_examples=50)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=6))
 def test_the_largest_swap_is_that_of_all_pairs_of_runs(scores):

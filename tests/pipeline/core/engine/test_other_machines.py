@@ -15,7 +15,7 @@ from pipeline.core.engine.shards import map_shards
 from pipeline.corpora import sharded_corpus
 from pipeline.corpora.sharded_corpus import hash_portion
 from pipeline.corpora.sources import Portion
-from pipeline.video.cutter import ClipFormat, Interval
+from pipeline.video.cutter import ClipFormat, Interval, describe_ffmpeg
 from pipeline.video.cutting import Shard, cut_shard
 from pipeline.video.plan import Job
 
@@ -134,4 +134,13 @@ def test_another_corpus_other_texts_and_another_video_are_told(tmp_path):
     video.write_text("another")
     job = Job("c.mp4", video, Interval(0, 1), 1, "0")
     with pytest.raises(EngineError, match=r"v\.mp4: .* sees another content"):
-        cut_shard(Shard([job], ClipFormat("mp4", 120), tmp_path, 1), tmp_path / "part")
+        cut_shard(
+            Shard([job], ClipFormat("mp4", 120), tmp_path, 1, describe_ffmpeg()), tmp_path / "part"
+        )
+
+
+def test_another_ffmpeg_cuts_no_clips(tmp_path):
+    shard = Shard([], ClipFormat("mp4", 120), tmp_path, 1, "ffmpeg version 0.1")
+    with pytest.raises(EngineError, match="would cut other clips: it has 'ffmpeg version "):
+        cut_shard(shard, tmp_path / "part")
+    cut_shard(shard._replace(ffmpeg=describe_ffmpeg()), tmp_path / "part")
