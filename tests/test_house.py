@@ -78,16 +78,16 @@ FLOORS = {
 A folder may import those of its own floor and of lower ones.
 """
 BUDGET = {
-    "momentrank": 13_160,
-    "pipeline": 29_040,
-    "annotation": 16_400,
+    "momentrank": 14_110,
+    "pipeline": 29_980,
+    "annotation": 17_000,
     "baselines": 4_670,
-    "benchmarks": 2_110,
+    "benchmarks": 2_350,
     "tools": 510,
-    "tests": 50_760,
+    "tests": 52_150,
 }
 """The lines that a package may have; who raises a budget says in the commit for what."""
-MAX_WORDS, MAX_LINES, MAX_CODE_DEPS = 30_680, 500, 140
+MAX_WORDS, MAX_LINES, MAX_CODE_DEPS = 32_700, 500, 140
 """Of all of docs/, of a module, and of dvc.yaml."""
 
 
