@@ -169,6 +169,17 @@ def test_the_campaign_and_its_raw_file_agree(tmp_path):
     pd.testing.assert_frame_equal(ours.lead["annotators.csv"], theirs.lead["annotators.csv"])
 
 
+def test_the_first_batch_has_an_agreement_of_its_own(project):
+    judgments, ledger = some_campaign()
+    first = ledger["moment_id"].isin(["a", "b", "c"])
+    project(judgments, ledger.assign(rank=first.map({True: 20, False: 21})))
+    by_batch = files.read_json(tables.WORK / "metrics/agreement.json")["by_batch"]
+    # First two levels of a, b, c: 3 4, 0 4, 0 4; of d: 1 4. The others have fewer than two.
+    shares = {name: (own["pairs"], own["exact"], own["within_1"]) for name, own in by_batch.items()}
+    assert shares == {"first_batch": (3, 0.0, pytest.approx(1 / 3, abs=1e-6)),
+                      "otherwise": (1, 0.0, 0.0)}  # fmt: skip
+
+
 def test_agreement_is_told_by_the_version_of_the_guideline():
     pairs = [("q", f"m{n}") for n in range(4)]
     rows = [(*pair, who, (0, 3, 2, 2)[n] if who == 2 else n) for n, pair in enumerate(pairs)

@@ -19,6 +19,7 @@ from annotation.machine.confusion import describe, draw_queries, measure, measur
 from annotation.machine.leave_one_out import Panel, compare_people
 from annotation.machine.others import draw_first, find_others, find_references
 from annotation.machine.similarity_control import compare_control
+from annotation.machine.slices import slice_pairs
 from annotation.reliability.alpha import Bootstrap, alphas
 from annotation.votes.ordered import level_chances
 from annotation.votes.rule import decide
@@ -336,3 +337,19 @@ def test_the_published_test_compares_with_all_others_and_the_other_is_easier():
     more = [test["advantage"] - test["published"]["advantage"] for test in tests]
     assert np.mean(more) > 0.001
     assert "annotators" not in tests[0]["published"]
+
+
+def test_ranks_are_sliced_in_the_first_batch_alone_and_the_others_stand_apart():
+    panel = simulate(np.random.default_rng(3), pairs=200)
+    rank = np.arange(200) % 50 + 1
+    rows = slice_pairs(panel._replace(rank=rank, first_batch=rank <= 20))
+    both = (panel.machine != NO_LEVEL) & (panel.consensus != NO_LEVEL)
+    found = {(row["by"], row["low"]): (row["pairs"], row["bias"]) for row in rows}
+    bands = {low: (rank >= low) & (rank < low + 5) for low in (1, 6, 11, 16)}
+    own = {("rank", low): marks for low, marks in bands.items()}
+    own |= {("first_batch", 1): rank <= 20, ("first_batch", 0): rank > 20}
+    off = panel.machine - panel.consensus
+    assert found == {
+        key: ((both & marks).sum(), pytest.approx(off[both & marks].mean(), abs=1e-5))
+        for key, marks in own.items()
+    }
