@@ -5,11 +5,13 @@
 FOLDER is a rehearsal on the sample corpus that is released (`make demo`: .demo). Two runs are
 scored by its test qrels, and by the true levels of every moment of the pool: `captions`, the
 candidates; and a system that looks at the video, which ranks the pool by the true level plus noise
-of the given standard deviation, drawn several times. It prints both scores of each, how often their
-order by the release is wrong, and what share of the relevant moments has a level.
+of the given standard deviation, drawn several times. It prints both scores of each, and the upper
+bound by the release (`--unjudged bounds`); how often their order by the release is wrong, and how
+often their bounds overlap; and what share of the relevant moments has a level.
 """
 
 import contextlib
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -18,6 +20,7 @@ from annotation.simulation.truth import truth
 from benchmarks.script import parse_arguments, run
 from momentrank.formats import load_run, read_qrels
 from momentrank.functions import evaluator
+from momentrank.measures.base import Measure
 from momentrank.segments import Segments, build_run
 from pipeline.campaign.leave_one_out import MEASURE
 from pipeline.core import captions, tables
@@ -58,6 +61,12 @@ def segments(results: pd.DataFrame) -> dict[str, Segments]:
     return {"": build_run(*ids, start, end, score, ranks=results["rank"].to_numpy("int64"))}
 
 
+def first(scores: Mapping[Measure, float]) -> float:
+    """Return the only value of an evaluation."""
+    [value] = scores.values()
+    return value
+
+
 def main() -> None:
     """Print both runs' scores by the release and by the truth."""
     options = parse_arguments(__doc__, "folder", draws=10, noise=0.8)
@@ -68,16 +77,19 @@ def main() -> None:
     true = true[true["query_id"].isin(released["query_id"])]
     scorers = [evaluator([MEASURE], qrels) for qrels in (released, true)]
     runs = [candidates] + [segments(look(true, options.noise, n)) for n in range(options.draws)]
-    scores = np.array([[next(iter(s.calc_aggregate(r).values())) for s in scorers] for r in runs])
+    asked = [(scorers[0], None), (scorers[0], "bounds"), (scorers[1], None)]
+    scores = np.array([[first(s.calc_aggregate(r, kind)) for s, kind in asked] for r in runs])
     own, others = scores[0], scores[1:]
     queries = released["query_id"].nunique()
-    print(f"{MEASURE}, {queries} test queries:{'':12}by the release  by the truth")
+    print(f"{MEASURE}, {queries} test queries:{'':12}by the release       at best  by the truth")
     rows = {"captions": own, "looks at the video, mean": others.mean(0)}
     rows |= {"  least": others.min(0), "  most": others.max(0)}
-    for name, (release, truth_score) in rows.items():
-        print(f"  {name:42}{release:14.3f}{truth_score:14.3f}")
-    wrong = ((others - own).prod(axis=1) < 0).sum()
+    for name, values in rows.items():
+        print(f"  {name:42}{''.join(f'{value:14.3f}' for value in values)}")
+    wrong = ((others - own)[:, [0, 2]].prod(axis=1) < 0).sum()
     print(f"the wrong way round in {wrong} of {options.draws} draws")
+    overlap = (others[:, 1] >= own[0]) & (own[1] >= others[:, 0])
+    print(f"the bounds of both overlap in {overlap.sum()} of {options.draws} draws")
     key = ["query_id", *SEGMENT]
     judged = true.merge(released, on=key, how="left", suffixes=("", "_judged"))
     for least in (1, 2):
