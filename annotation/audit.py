@@ -81,7 +81,7 @@ def plan(options: argparse.Namespace) -> None:
         result = _draw(new, scope, sizes, options)
         made = design.Design(
             queries=len(scope.queries),
-            drawn=sizes.queries,
+            drawn=len(chosen),
             pool=result.pool,
             depth=params.candidates.depth,
             machine=result.machine,
@@ -100,7 +100,8 @@ def _read_drawn(options: argparse.Namespace, depth: int) -> design.Design | None
     if not design.PATH.exists() and tables.AUDIT.read().empty:
         return None
     old = design.read()
-    if (old.drawn, old.seed, bool(old.machine)) != (options.queries, options.seed, options.machine):
+    asked = min(options.queries, old.queries), options.seed, options.machine
+    if (old.drawn, old.seed, bool(old.machine)) != asked:
         same = f"--queries {old.drawn} --seed {old.seed}{' --machine' * bool(old.machine)}"
         raise AuditError(
             f"{tables.AUDIT.path}: an audit already exists; continue it with {same}, or draw"
@@ -228,7 +229,10 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     verbs = parser.add_subparsers(dest="do", required=True, metavar="VERB")
     planner = verbs.add_parser("plan", help="draw an audit")
     planner.add_argument(
-        "--queries", type=cli.parse_positive, required=True, help="how many to draw"
+        "--queries",
+        type=cli.parse_positive,
+        required=True,
+        help="how many to draw (all, if there are fewer)",
     )
     planner.add_argument("--seed", type=cli.parse_non_negative, default=SEED,
                      help=f"seed of the draw ({SEED})")  # fmt: skip

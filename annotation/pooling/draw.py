@@ -64,16 +64,16 @@ class AuditDraw(NamedTuple):
 
 
 def choose(queries: Iterable[str], sizes: Sizes) -> list[str]:
-    """Return the ids of the queries to audit, sorted.
+    """Return the ids of the queries to audit, sorted: all, if there are no more than requested.
 
     Raises:
-        AuditError: more are requested than there are, or fewer than two.
+        AuditError: these are fewer than two.
     """
     ids = sorted(queries)
-    if not LEAST_QUERIES <= sizes.queries <= len(ids):
+    if min(sizes.queries, len(ids)) < LEAST_QUERIES:
         raise AuditError(
-            f"an audit needs {LEAST_QUERIES} queries or more, and at most the {len(ids)} that"
-            f" are judged: --queries can't be {sizes.queries}"
+            f"an audit needs {LEAST_QUERIES} queries or more: {len(ids)} are judged, and --queries"
+            f" is {sizes.queries}"
         )
     return sorted(ids[at] for at in draw_order(sizes.seed, ids)[: sizes.queries])
 
