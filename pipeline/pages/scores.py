@@ -45,9 +45,9 @@ BY_IOU = ("nDCG", "R")
 BOUNDED = {f"nDCG(iou=0.5)@{cutoff}": cutoff for cutoff in (10, 20, 40)}
 NOISY = ("captions", "ideal")
 BOUNDS = (
-    "The lower bound is the score of the table above: what nobody judged counts as not relevant. At"
-    " the upper bound it is as good as the measure allows. Judging the rest could swap two runs"
-    " whose bounds overlap."
+    "First the score of the tables above, where what nobody judged counts as not relevant; then the"
+    " score if it were as good as the measure allows. Judging the rest could swap two runs whose"
+    " ranges overlap."
 )
 DISTANCES = ("nominal", "ordinal", "interval")
 
