@@ -19,7 +19,7 @@ import numpy as np
 from momentrank.errors import UsageError
 from momentrank.formats.source import FormatError, Location, read_source
 from momentrank.matching.aligned import BLOCK, AlignedRun, Params, Relevance, ranks
-from momentrank.matching.unjudged_items import Items, find_unjudged
+from momentrank.matching.unjudged_items import Items, find_unjudged, number_items
 from momentrank.measures import MAiSP
 from momentrank.measures.base import Measure
 from momentrank.segments import MOST_LEVEL, Floats, Ints
@@ -86,8 +86,32 @@ def find_best(
     If that is not relevant for the measure, to the lowest relevant one.
     """
     items = _find(measure, aligned, params, relevance)
+    return measure.highest(aligned, items.relevance, params, _top(aligned, params, items))
+
+
+def find_highest_difference(
+    measure: Measure, aligned: AlignedRun, params: Params, relevance: Relevance
+) -> Floats:
+    """Return what no difference of each query's other list and this one exceeds.
+
+    The queries of `aligned` are those of one run, then the same ones of another. A result of both
+    has one level; what either finds enters the truth of both. Equal lists never differ.
+    """
+    items = _find(measure, aligned, params, relevance)
+    number, top = number_items(aligned, params, items), _top(aligned, params, items)
+    highest = measure.highest_difference(aligned, items.relevance, params, top, number)
+    query, rank = items.relevance.query % (aligned.count // 2), items.relevance.rank
+    both = np.stack([query, rank, number])
+    _, at, times = np.unique(both, axis=1, return_inverse=True, return_counts=True)
+    alone = items.relevance.query[times[at.ravel()] == 1]
+    differs = np.bincount(alone, minlength=aligned.count) > 0
+    return np.where(differs | np.roll(differs, aligned.count // 2), highest, 0.0)
+
+
+def _top(aligned: AlignedRun, params: Params, items: Items) -> Floats:
+    """Return the highest level for each unjudged item, 0 for others."""
     top = max(float(params["rel"]), aligned.truth.level.max(initial=0.0))
-    return measure.highest(aligned, items.relevance, params, np.where(items.unjudged, top, 0.0))
+    return np.where(items.unjudged, top, 0.0)
 
 
 class Rate(NamedTuple):
@@ -194,8 +218,8 @@ class Rates:
     ) -> Floats:
         """Return the expected value of each query."""
         items = _find(measure, aligned, params, relevance)
-        combinations = Combinations(self, items, aligned.count)
-        rows = max(1, len(items.place), aligned.count * (params.get("cutoff") or 1))
+        combinations = Combinations(self, items, aligned)
+        rows = max(1, len(items.row), aligned.count * (params.get("cutoff") or 1))
         at_once = max(1, BLOCK // rows)
         values = np.zeros(aligned.count)
         for first in range(0, DRAWS, at_once):
@@ -216,13 +240,13 @@ def _parse(location: Location, row: dict[str, str]) -> Rate:
 class Combinations:
     """Levels of all unjudged items: every combination of those of a query, or draws of them."""
 
-    def __init__(self, rates: Rates, items: Items, queries: int) -> None:
-        """Take the items of `queries` queries."""
-        self.rows, self.items = np.flatnonzero(items.unjudged), len(items.place)
+    def __init__(self, rates: Rates, items: Items, aligned: AlignedRun) -> None:
+        """Take the items of a run."""
+        self.rows, self.items = np.flatnonzero(items.unjudged), len(items.row)
         self.query = items.relevance.query[self.rows]
         self.levels = np.array(rates.levels, dtype=np.float64)
-        self.shares = rates.of(items.place[self.rows])
-        unjudged, base = np.bincount(self.query, minlength=queries), len(self.levels)
+        self.shares = rates.of(aligned.results.rank[items.row[self.rows]])
+        unjudged, base = np.bincount(self.query, minlength=aligned.count), len(self.levels)
         most = int(math.log(DRAWS) / math.log(base) + CLOSE) if base > 1 else len(self.rows)
         self.all = unjudged <= most
         self.sizes = base ** np.minimum(unjudged, most)

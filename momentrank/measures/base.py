@@ -51,6 +51,8 @@ class Measure:
     """Whether the value over all queries is the sum, not the mean."""
     BOUNDED: ClassVar[bool] = True
     """Whether the value depends on whether unjudged results are relevant."""
+    ADDITIVE: ClassVar[bool] = False
+    """Whether the value is the sum of what each item adds."""
 
     def __init_subclass__(cls) -> None:
         """Show the parameters in `help`."""
@@ -165,6 +167,44 @@ class Measure:
         Here, all that count are relevant: none of them lowers the value.
         """
         return self.per_assignment(aligned, relevance, params, level)
+
+    def highest_difference(
+        self, aligned: AlignedRun, relevance: Relevance, params: Params, level: Floats, number: Ints
+    ) -> Floats:
+        """Return the highest difference of each query's other list and this one; or a higher value.
+
+        The lists of two runs follow each other; items of both have the same `number` (items,).
+        Here, what a list has does not change the value of the other one. Unless the value is
+        additive, an item of both may be relevant in one of them only.
+        """
+        value = self.per_query(aligned, relevance, params)
+        if not self.ADDITIVE:
+            return swap(self.highest(aligned, relevance, params, level)) - value
+        alone = relevance._replace(query=np.arange(len(level)), total=np.zeros(len(level)))
+        adds = self.per_assignment(aligned, alone, params, level)
+        query, weight = join(relevance, level, number, adds)
+        return swap(value) - value + np.bincount(query, np.maximum(weight, 0.0), len(value))
+
+
+def swap(values: Floats) -> Floats:
+    """Return the values of each query's other list: those of two runs follow each other."""
+    swapped: Floats = np.roll(values, len(values) // 2)
+    return swapped
+
+
+def join(
+    relevance: Relevance, level: Floats, number: Ints, adds: Floats
+) -> tuple[Ints, Floats]:
+    """Return the unjudged items of both lists for each query: the query, and what each adds.
+
+    To the other list's value minus this one's; an item of both is one.
+    """
+    rows, queries = np.flatnonzero(level), len(relevance.total)
+    own = relevance.query[rows]
+    query = np.append(own, (own + queries // 2) % queries)
+    key = query * (1 + number.max(initial=0)) + np.tile(number[rows], 2)
+    _, first, item = np.unique(key, return_index=True, return_inverse=True)
+    return query[first], np.bincount(item, np.append(-adds[rows], adds[rows]), len(first))
 
 
 def assign(relevance: Relevance, params: Params, level: Floats) -> Relevance:
