@@ -338,24 +338,30 @@ class Evaluator:
         bands = {}
         for first, second in pairs:
             lists = [self._lists(runs[first]), self._lists(runs[second])]
+            aligned: dict[str, AlignedRun] = {}
             for measure in self._bounded():
-                both = [of_run[self.convention.list_of(measure, of_run)] for of_run in lists]
-                bands[repr(measure), first, second] = Band(*self._bound(measure, *both))
+                tasks = [self.convention.list_of(measure, of_run) for of_run in lists]
+                both = [of_run[task] for task, of_run in zip(tasks, lists, strict=True)]
+                aligned[tasks[0]] = aligned.get(tasks[0]) or self._align_both(*both)
+                bands[repr(measure), first, second] = Band(*self._bound(measure, aligned[tasks[0]]))
         return bands
 
-    def _bound(self, measure: Measure, first: Segments, second: Segments) -> tuple[float, float]:
+    def _bound(self, measure: Measure, both: AlignedRun) -> tuple[float, float]:
+        highest = self.convention.values(measure, both, find_highest_difference)
+        is_counted = np.logical_and(*np.split(self.convention.select_counted(both), 2))
+        high, low = (each[is_counted] for each in np.split(highest, 2))
+        return self.aggregate(measure, -low), self.aggregate(measure, high)
+
+    def _align_both(self, first: Segments, second: Segments) -> AlignedRun:
+        """Return two runs as one, over the queries of the first and then of the second."""
         prepared = (self.convention.prepare(self.qrels, run) for run in (first, second))
         qrels, run = (concatenate(*both) for both in zip(*prepared, strict=True))
-        aligned = align(qrels, run, self.depth)
-        highest = self.convention.values(measure, aligned, find_highest_difference)
-        is_counted, half = self.convention.select_counted(aligned), aligned.count // 2
-        high, low = highest[:half][is_counted[:half]], -highest[half:][is_counted[half:]]
-        return self.aggregate(measure, low), self.aggregate(measure, high)
+        return align(qrels, run, self.depth)
 
     def _lists(self, run: "Run") -> formats.Lists:
         if _are_lists(run):
             return {task: restore_own_ids(each, self.qrels) for task, each in run.items()}
-        return self.read(run, "the run", require_match=False)  # type: ignore[arg-type]
+        return self.read(run, "the run", require_match=False)
 
     def _align(self, run: Segments) -> tuple[list[str], AlignedRun, Ints]:
         qrels, run = self.convention.prepare(self.qrels, run)

@@ -19,7 +19,7 @@ import numpy as np
 from momentrank.errors import UsageError
 from momentrank.formats.source import FormatError, Location, read_source
 from momentrank.matching.aligned import BLOCK, AlignedRun, Params, Relevance, ranks
-from momentrank.matching.unjudged_items import Items, find_unjudged, number_items
+from momentrank.matching.unjudged_items import Items, find_unjudged, number_items, number_rows
 from momentrank.measures import MAiSP
 from momentrank.measures.base import Measure
 from momentrank.segments import MOST_LEVEL, Floats, Ints
@@ -100,10 +100,8 @@ def find_highest_difference(
     items = _find(measure, aligned, params, relevance)
     number, top = number_items(aligned, params, items), _top(aligned, params, items)
     highest = measure.highest_difference(aligned, items.relevance, params, top, number)
-    query, rank = items.relevance.query % (aligned.count // 2), items.relevance.rank
-    both = np.stack([query, rank, number])
-    _, at, times = np.unique(both, axis=1, return_inverse=True, return_counts=True)
-    alone = items.relevance.query[times[at.ravel()] == 1]
+    place = number_rows(number, items.relevance.rank)
+    alone = items.relevance.query[np.bincount(place)[place] == 1]
     differs = np.bincount(alone, minlength=aligned.count) > 0
     return np.where(differs | np.roll(differs, aligned.count // 2), highest, 0.0)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from momentrank.matching import models
 from momentrank.matching.aligned import AlignedRun, Params, Relevance, ranks
-from momentrank.segments import Bools, Ints
+from momentrank.segments import Bools, Floats, Ints
 
 
 class Items(NamedTuple):
@@ -44,9 +44,9 @@ def find_unjudged(aligned: AlignedRun, params: Params, rated: Relevance) -> Item
     if match == "video":
         return _videos(aligned, params["rel"])
     if match == "bin":
-        rows = models.first_results(aligned, params["bin"])
-        return Items(rated, ~rated.judged & aligned.readable[rows], rows)
-    rows: Ints = np.arange(len(results.query))
+        first = models.first_results(aligned, params["bin"])
+        return Items(rated, ~rated.judged & aligned.readable[first], first)
+    rows = np.arange(len(results.query))
     is_open = ~rated.judged & aligned.readable
     if match == "tol":
         return Items(rated, is_open & models.find_fresh(aligned, params), rows)
@@ -77,10 +77,20 @@ def number_items(aligned: AlignedRun, params: Params, items: Items) -> Ints:
     start, end = results.start, results.end
     if match in {"bin", "video"}:
         start, end = np.floor(start / params.get("bin", np.inf)), np.zeros(len(end))
-    columns = [results.video, start + 0.0, end]
-    _, list_item = np.unique(np.stack([results.query, *columns]), axis=1, return_inverse=True)
-    order = np.argsort(list_item, kind="stable")
+    segment = results.video, start + 0.0, end
+    in_list = number_rows(results.query, *segment)
+    order = np.argsort(in_list, kind="stable")
     repeat = np.empty(len(order), dtype=np.int64)
-    repeat[order] = ranks(list_item[order])
-    both = np.stack([results.query % (aligned.count // 2), *columns, repeat])
-    return np.unique(both, axis=1, return_inverse=True)[1].ravel()
+    repeat[order] = ranks(in_list[order])
+    return number_rows(results.query % (aligned.count // 2), *segment, repeat)
+
+
+def number_rows(*columns: Ints | Floats) -> Ints:
+    """Return a number for each row of a table, in the order of the columns; equal rows share it."""
+    order = np.lexsort(columns[::-1])
+    differs = np.zeros(len(order), dtype=bool)
+    for column in columns:
+        differs[1:] |= np.diff(column[order]) != 0
+    numbers = np.empty(len(order), dtype=np.int64)
+    numbers[order] = np.cumsum(differs)
+    return numbers

@@ -15,15 +15,16 @@ Costs = Callable[[Ints, Ints], Sequence[tuple[float, Floats]]]
 the denominator if so many items are found in the layer; shape (queries, numbers)."""
 
 
-def find_highest_ratio(taken: Floats, query: Ints, weight: Floats, layers: int, costs: Costs) -> Floats:
+def find_highest_ratio(
+    taken: Floats, query: Ints, weight: Floats, layers: int, costs: Costs
+) -> Floats:
     """Return the highest (taken + steps * weights found) / (steps * ideals), shape (queries,).
 
-    Items, sorted by `query`, are found or not in each of some layers. In each the first n by weight
-    are best. Whether numerator - value * denominator can be above 0 is decided for each layer on
-    its own; its best choice has a higher ratio, until none has (Dinkelbach, 1967). 0 / 0 is 0.
+    Items, by query and the highest weight first, are found or not in each of some layers. In each
+    the first n are best. Whether numerator - value * denominator can be above 0 is decided for each
+    layer on its own; its best choice has a higher ratio, until none has (Dinkelbach, 1967). 0 / 0
+    is 0.
     """
-    order = np.lexsort((-weight, query))
-    query, weight = query[order], weight[order]
     items = np.bincount(query, minlength=len(taken))
     width = 1 + int(items.max(initial=0))
     before = np.cumsum(items) - items
@@ -54,4 +55,5 @@ def _highest(taken: Floats, found: Floats, costs: Sequence[tuple[float, Floats]]
         is_higher = ratio > best[rows] + TINY * np.abs(best[rows])
         rows = rows[is_higher]
         best[rows] = ratio[is_higher]
-    return np.minimum(best, 1.0)
+    highest: Floats = np.minimum(best, 1.0)
+    return highest

@@ -1,16 +1,18 @@
 """Bounds and expected values of unjudged results, against all assignments of levels."""
 
+import random
 from itertools import islice
 
 import numpy as np
 import pandas as pd
 import pytest
-from oracle import Judged, Result, score_unjudged
-from scorer import largest_difference, scores, unjudged_cases
+from oracle import MODELS, Judged, Result, assignable, differences, score_unjudged
+from scorer import largest_difference, measure_of, scores, segments, unjudged_cases
 
 import momentrank as mr
 from momentrank import AP, P, R, UsageError, mIoU, nDCG
 from momentrank.formats import FormatError
+from momentrank.segments import build_qrels, build_run
 from momentrank.unjudged import DRAWS, Rates
 
 RATES = [(1, 2, 1, 0.2), (1, 2, 3, 0.3), (3, None, 2, 0.25)]
@@ -33,6 +35,50 @@ def test_expected_values_weigh_all_assignments():
         expected = score_unjudged(name, params, qrels, short, convention, BY_RANK)
         found = scores(name, params, convention, qrels, short, RATES)
         assert largest_difference(found, expected) < 1e-9, case
+
+
+def pairs_of_lists(seed):
+    """Yield measures, a query's judged segments, two lists that share results, and the levels."""
+    rng = random.Random(seed)
+    for name, params, convention, qrels, run in unjudged_cases(seed):
+        query = rng.choice(list(qrels))
+        first, others = run.get(query, []), [row for rows in run.values() for row in rows]
+        second = rng.sample(first, len(first)) + rng.sample(others, min(2, len(others)))
+        second = second[: rng.randrange(1, 8)]
+        if convention == "paper":  # which removes repeats
+            first, second = (list(dict.fromkeys(rows)) for rows in (first, second))
+        own = {"dcg": "exp-log2", "strict": True} if convention == "tvr-ranking" else {}
+        own = own | params if params.get("match", MODELS[name][0]) == "iou" else params
+        top = max([params.get("rel", 1), *(segment.level for segment in qrels[query])])
+        match = "video" if name == "VR" else own.get("match", MODELS[name][0])
+        is_range = isinstance(own.get("iou"), str)
+        if not (is_range or not first or not second):
+            open_ = [len(assignable(match, own, qrels[query], rows)) for rows in (first, second)]
+            if (top + 1) ** sum(open_) <= 1000:
+                yield measure_of(name, params), convention, own, qrels[query], (first, second), top
+
+
+def test_bounds_of_differences_are_those_of_all_assignments():
+    """AP alone may be within narrower ones."""
+    for case in islice(pairs_of_lists(37), 500):
+        measure, convention, own, judged, lists, top = case
+        found = list(differences(measure.NAME, own, judged, lists, top))
+        qrels = segments({"q": judged}, build_qrels, value=True)
+        runs = {name: {"": segments({"q": rows}, build_run, value=False)}
+                for name, rows in zip("ab", lists, strict=True)}  # fmt: skip
+        evaluator = mr.Evaluator([measure], qrels, convention)
+        [(low, high)] = evaluator.bound_differences(runs, [("a", "b")]).values()
+        if measure.NAME == "AP":
+            assert low <= min(found) + 1e-9, case
+            assert high >= max(found) - 1e-9, case
+        else:
+            assert (low, high) == pytest.approx((min(found), max(found)), abs=1e-9), case
+
+
+def test_a_run_does_not_differ_from_itself():
+    measures = [nDCG(iou=0.5) @ 10, AP(iou=0.5), R(iou=0.5) @ 5, "AP(iou=0.5:0.7:0.1)"]
+    compared = mr.compare(QRELS, {"a": RUN, "b": RUN}, measures, unjudged="bounds")
+    assert set(compared.bounds.values()) == {(0.0, 0.0)}
 
 
 LIST = [Result(f"v{n}", 0.0, 10.0) for n in range(7)]
