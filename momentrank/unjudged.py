@@ -12,11 +12,12 @@ import io
 import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 import numpy as np
 
 from momentrank.errors import UsageError
+from momentrank.formats.lines import NUMBER
 from momentrank.formats.source import FormatError, Location, read_source
 from momentrank.matching.aligned import BLOCK, AlignedRun, Params, Relevance, ranks
 from momentrank.matching.unjudged_items import Items, find_unjudged, number_items, number_rows
@@ -53,8 +54,19 @@ def read_unjudged(unjudged: Unjudged) -> Find:
     if isinstance(unjudged, Rates):
         return unjudged
     if hasattr(unjudged, "itertuples"):
-        return Rates(unjudged[list(Rate._fields)].itertuples(index=False))  # type: ignore[index]
+        frame: Any = unjudged
+        _check_columns("rates", list(frame))
+        rows = frame[list(Rate._fields)].astype(object)
+        return Rates(rows.where(rows.notna(), None).itertuples(index=False))
     return Rates(unjudged)
+
+
+def _check_columns(name: str, columns: Sequence[str]) -> None:
+    for field in Rate._fields:
+        if (times := columns.count(field)) != 1:
+            raise FormatError(
+                f"{name}: {times or 'no'} columns {field!r}: rates have {','.join(Rate._fields)}"
+            )
 
 
 def check_measure(measure: Measure, params: Params) -> bool:
@@ -125,7 +137,7 @@ def _check(row: Sequence[object]) -> Rate:
     """Return a row as a rate, or raise a ValueError that says what is wrong."""
     if isinstance(row, str) or len(row) != len(Rate._fields):
         raise ValueError(f"must be {', '.join(Rate._fields)}")
-    low, high, level, share = (math.nan if x is None else float(x) for x in row)  # type: ignore[arg-type]
+    low, high, level, share = map(_number, Rate._fields, row)
     high = math.inf if math.isnan(high) else high
     if low % 1 or not 1 <= low <= high or (high % 1 and high < math.inf):
         raise ValueError("rank_low and rank_high must be whole numbers from 1 up, in this order")
@@ -134,6 +146,12 @@ def _check(row: Sequence[object]) -> Rate:
     if not 0 <= share <= 1:
         raise ValueError("the share must be a number from 0 to 1")
     return Rate(int(low), high, int(level), share)
+
+
+def _number(field: str, value: object) -> float:
+    if isinstance(value, str) and not NUMBER.fullmatch(value.strip()):
+        raise ValueError(f"{field} must be a number, not {value!r}")
+    return math.nan if value is None else float(value)  # type: ignore[arg-type]
 
 
 class Rates:
@@ -184,9 +202,7 @@ class Rates:
         """
         reader = csv.DictReader(io.StringIO(read_source(path).text), strict=True)
         try:
-            if missing := [name for name in Rate._fields if name not in (reader.fieldnames or [])]:
-                columns = ",".join(Rate._fields)
-                raise FormatError(f"{path}: no column {missing[0]!r}: rates have {columns}")
+            _check_columns(str(path), reader.fieldnames or [])
             rows = [_parse(Location(path, reader.line_num), row) for row in reader]
         except csv.Error as exc:
             raise Location(path, reader.line_num).error(str(exc)) from exc

@@ -141,7 +141,9 @@ def test_evaluate_has_both_values():
     assert rates.expected["P(iou=0.5)@2"] == pytest.approx((0.25 + 0.5) / 2)
     assert "expected" in str(rates)
     frame = pd.DataFrame({"level": [2], "share": 0.5, "rank_low": 1, "rank_high": [None]})
-    assert mr.evaluate(QRELS, RUN, MEASURES, unjudged=frame).expected == rates.expected
+    for kind in (object, "float64", "Int64"):  # the last is that of an audit's table
+        frame["rank_high"] = frame["rank_high"].astype(kind)
+        assert mr.evaluate(QRELS, RUN, MEASURES, unjudged=frame).expected == rates.expected
 
 
 def test_an_evaluator_has_them_too():
@@ -199,7 +201,7 @@ def test_what_has_no_bounds_says_so(measure, convention, words):
         ([(1, 5, 2, 1.5)], "share must be"),
         ([(1, 5, 2, float("nan"))], "share must be"),
         ([(1, 5, 2)], "row 0: must be rank_low"),
-        ([(1, 5, 2, "many")], "row 0: could not"),
+        ([(1, 5, 2, "many")], "row 0: share must be a number"),
     ],
 )
 def test_rates_that_contradict_themselves_are_refused(rates, words):
@@ -215,14 +217,22 @@ def test_rates_are_read_from_a_file(tmp_path):
     found = rates.of(np.array([5, 6, 900]))
     assert found.ravel() == pytest.approx([0.4, 0.1, 0.5, 0.75, 0, 0.25, 0.75, 0, 0.25])
     for text, words in (
-        ("rank_low,level,share\n", "no column 'rank_high'"),
+        ("rank_low,level,share\n", "no columns 'rank_high'"),
+        ("rank_low,rank_high,level,share,share\n", "2 columns 'share'"),
         ("rank_low,rank_high,level,share\n", "no rates"),
-        ("rank_low,rank_high,level,share\n1,2,3,.5\n1,x,3,.5\n", "rates.csv, line 3"),
+        ("rank_low,rank_high,level,share\n1,2,3,.5\n1,x,3,.5\n", "line 3: rank_high .*'x'"),
+        ("rank_low,rank_high,level,share\n1,2,1_0,.5\n", "line 2: level .*'1_0'"),
         ("rank_low,rank_high,level,share\n1,2,3,2\n", "rates.csv, line 2.*share"),
     ):
         path.write_text(text)
         with pytest.raises(FormatError, match=words):
             mr.evaluate(QRELS, RUN, MEASURES, unjudged=path)
+
+
+def test_a_frame_of_rates_has_all_columns():
+    frame = pd.DataFrame({"rank_low": [1], "level": 2, "share": 0.5})
+    with pytest.raises(FormatError, match="no columns 'rank_high'"):
+        mr.evaluate(QRELS, RUN, MEASURES, unjudged=frame)
 
 
 def test_the_highest_level_is_that_of_all_queries():
