@@ -19,14 +19,7 @@ from momentrank.ids import id_text
 from momentrank.measures.base import Measure
 from momentrank.measures.parse import parse_measure
 from momentrank.scoring import CalcResults, Evaluation, Evaluator, Metric, PerQuery, Scores
-from momentrank.significance import (
-    CONFIDENCE,
-    ROUNDS,
-    SEED,
-    Comparisons,
-    bound_differences,
-    compare_runs,
-)
+from momentrank.significance import CONFIDENCE, ROUNDS, SEED, Comparisons, compare_runs
 from momentrank.unjudged import BOUNDS, EXPECTED, UPPER, Unjudged, find_best
 
 if TYPE_CHECKING:
@@ -132,13 +125,15 @@ def compare(
     """
     if unjudged is not None and unjudged != BOUNDS:
         raise UsageError(f"compare: unjudged must be {BOUNDS!r}, not {unjudged!r}")
-    scorer, (low, *high) = _score(qrels, runs, measures, convention, time, unjudged)
+    scorer, lists = _read_runs(qrels, runs, measures, convention, time)
+    if unjudged:
+        scorer.assume(unjudged)
+    scored = {name: scorer.per_query(run) for name, run in lists.items()}
     how = {"rounds": rounds, "seed": seed}
-    pairs = compare_runs(low, scorer.measures, baseline=baseline, confidence=confidence, **how)
+    pairs = compare_runs(scored, scorer.measures, baseline=baseline, confidence=confidence, **how)
     compared = Comparisons(pairs)
-    for upper in high:
-        means = [{name: scorer.totals(of_run) for name, of_run in x.items()} for x in (low, upper)]
-        compared.bounds = bound_differences(*means)
+    if unjudged:
+        compared.bounds = scorer.bound_differences(lists, compared.names)
     return compared
 
 
@@ -158,7 +153,8 @@ def score_runs(
     """
     from momentrank.meta.values import Values
 
-    scorer, [scored] = _score(qrels, runs, measures, convention, time)
+    scorer, lists = _read_runs(qrels, runs, measures, convention, time)
+    scored = {name: scorer.per_query(run) for name, run in lists.items()}
     return Values.build(scored, scorer.measures)
 
 
@@ -261,21 +257,10 @@ def _parse(measures: Measures) -> list[Measure]:
     return [parse_measure(measure) if isinstance(measure, str) else measure for measure in listed]
 
 
-def _score(
-    qrels: Data,
-    runs: Mapping[str, Data],
-    measures: Measures,
-    convention: Chosen,
-    time: Time | None,
-    unjudged: Unjudged | None = None,
-) -> tuple[Evaluator, list[dict[str, PerQuery]]]:
-    """Return the scorer and the values of each run, then those with other unjudged results."""
+def _read_runs(
+    qrels: Data, runs: Mapping[str, Data], measures: Measures, convention: Chosen, time: Time | None
+) -> tuple[Evaluator, dict[str, formats.Lists]]:
     if not isinstance(runs, Mapping):
         raise UsageError("runs must be a dict of names and runs, such as {'ours': 'a.run'}")
     scorer = _read(measures, qrels, convention, time)
-    each = [None, scorer.assume(unjudged)] if unjudged else [None]
-    scored = {name: scorer.per_query_of_each(scorer.read(run, name, time), each)
-              for name, run in runs.items()}  # fmt: skip
-    return scorer, [
-        {name: values[at] for name, values in scored.items()} for at in range(len(each))
-    ]
+    return scorer, {name: scorer.read(run, name, time) for name, run in runs.items()}

@@ -21,8 +21,24 @@ from momentrank.matching.aligned import AlignedRun, align, restore_own_ids
 from momentrank.measures.base import Measure
 from momentrank.measures.parse import parse_measure
 from momentrank.mismatches import Unmatched, find_unmatched
-from momentrank.segments import Floats, Ints, Segments, distinct, find_repeats, make_frame
-from momentrank.unjudged import EXPECTED, UPPER, Find, Unjudged, check_measure, read_unjudged
+from momentrank.segments import (
+    Floats,
+    Ints,
+    Segments,
+    concatenate,
+    distinct,
+    find_repeats,
+    make_frame,
+)
+from momentrank.unjudged import (
+    EXPECTED,
+    UPPER,
+    Find,
+    Unjudged,
+    check_measure,
+    find_highest_difference,
+    read_unjudged,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +46,7 @@ if TYPE_CHECKING:
     from momentrank.conventions.base import Convention
     from momentrank.data import Data, Warn
     from momentrank.formats.text import Time
+    from momentrank.significance import Bands
 
     Run = Data | Mapping[str, Segments]
 
@@ -293,10 +310,9 @@ class Evaluator:
 
     def per_query_of_each(self, run: "Run", each: Sequence[Find | None]) -> list[PerQuery]:
         """Return `per_query` for each of some assumptions; None: not relevant."""
-        if not _are_lists(run):
-            run = self.read(run, "the run", require_match=False)
-        tasks = {measure: self.convention.list_of(measure, run) for measure in self.measures}
-        scored = {task: self._align(run[task]) for task in set(tasks.values())}
+        lists = self._lists(run)
+        tasks = {measure: self.convention.list_of(measure, lists) for measure in self.measures}
+        scored = {task: self._align(lists[task]) for task in set(tasks.values())}
 
         def values(measure: Measure, find: Find | None) -> tuple[list[str], Floats]:
             names, aligned, rows = scored[tasks[measure]]
@@ -308,8 +324,47 @@ class Evaluator:
             for find in each
         ]  # fmt: skip
 
+    def bound_differences(
+        self, runs: Mapping[str, "Run"], pairs: Iterable[tuple[str, str]]
+    ) -> "Bands":
+        """Return the bounds of the second run's value minus the first one's, for pairs of runs.
+
+        A result that both have has one level, and what either finds enters the truth of both. The
+        bounds are reached by nDCG at its highest, P, DCG, MeanP, Recall and NumRelRet; others are
+        within them. `runs` are as in `per_query`.
+        """
+        from momentrank.significance import Band
+
+        bands = {}
+        for first, second in pairs:
+            lists = [self._lists(runs[first]), self._lists(runs[second])]
+            aligned: dict[str, AlignedRun] = {}
+            for measure in self._bounded():
+                tasks = [self.convention.list_of(measure, of_run) for of_run in lists]
+                both = [of_run[task] for task, of_run in zip(tasks, lists, strict=True)]
+                aligned[tasks[0]] = aligned.get(tasks[0]) or self._align_both(*both)
+                bands[repr(measure), first, second] = Band(*self._bound(measure, aligned[tasks[0]]))
+        return bands
+
+    def _bound(self, measure: Measure, both: AlignedRun) -> tuple[float, float]:
+        highest = self.convention.values(measure, both, find_highest_difference)
+        is_counted = np.logical_and(*np.split(self.convention.select_counted(both), 2))
+        high, low = (each[is_counted] for each in np.split(highest, 2))
+        return self.aggregate(measure, -low), self.aggregate(measure, high)
+
+    def _align_both(self, first: Segments, second: Segments) -> AlignedRun:
+        """Return two runs as one, over the queries of the first and then of the second."""
+        prepared = (self.convention.prepare(self.qrels, run) for run in (first, second))
+        qrels, run = (concatenate(*both) for both in zip(*prepared, strict=True))
+        return align(qrels, run, self.depth)
+
+    def _lists(self, run: "Run") -> formats.Lists:
+        if _are_lists(run):
+            return {task: restore_own_ids(each, self.qrels) for task, each in run.items()}
+        return self.read(run, "the run", require_match=False)
+
     def _align(self, run: Segments) -> tuple[list[str], AlignedRun, Ints]:
-        qrels, run = self.convention.prepare(self.qrels, restore_own_ids(run, self.qrels))
+        qrels, run = self.convention.prepare(self.qrels, run)
         aligned = align(qrels, run, self.depth)
         rows = np.flatnonzero(self.convention.select_counted(aligned))
         return [qrels.queries[row] for row in rows.tolist()], aligned, rows

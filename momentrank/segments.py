@@ -87,6 +87,14 @@ class Segments(NamedTuple):
         return Segments(self.queries, self.query[rows], video, *columns)
 
 
+def concatenate(first: Segments, second: Segments) -> Segments:
+    """Return the segments of both, as those of different queries: "0" + id and "1" + id."""
+    columns = (np.append(one, other) for one, other in zip(first[3:], second[3:], strict=True))
+    queries = [f"0{name}" for name in first.queries] + [f"1{name}" for name in second.queries]
+    query = np.append(first.query, second.query + len(first.queries))
+    return Segments(queries, query, [*first.video, *second.video], *columns)
+
+
 def iou(start: Floats, end: Floats, other: Floats, other_end: Floats) -> Floats:
     """Return the pairwise intersection over union, shape (n,); 0 where both are empty.
 

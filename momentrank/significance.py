@@ -107,23 +107,6 @@ Bands = dict[tuple[str, str, str], Band]
 """By measure and two runs: of the second's mean minus the first's."""
 
 
-def bound_differences(
-    low: Mapping[str, Mapping["Measure", float]], high: Mapping[str, Mapping["Measure", float]]
-) -> Bands:
-    """Return the bounds of the differences of runs whose means have the bounds `low` and `high`.
-
-    They are those of two runs that share no unjudged result; of others, no narrower ones are known.
-    """
-    return {
-        (repr(measure), first, second): Band(
-            low[second][measure] - high[first][measure], high[second][measure] - low[first][measure]
-        )
-        for first in high
-        for second in high
-        for measure in high[first]
-    }
-
-
 def as_columns(name: str, band: Band | None, difference: float) -> dict[str, float | bool | None]:
     """Return a band as columns, and whether the difference is within; None where there is none."""
     return {
@@ -138,6 +121,11 @@ class Comparisons(list[Pair]):
 
     bounds: Bands | None = None
     """What unjudged results leave open, if requested."""
+
+    @property
+    def names(self) -> list[tuple[str, str]]:
+        """Return the two runs of each pair, once."""
+        return list(dict.fromkeys((pair.first, pair.second) for pair in self))
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a row per pair and measure."""

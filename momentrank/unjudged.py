@@ -12,14 +12,15 @@ import io
 import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 import numpy as np
 
 from momentrank.errors import UsageError
+from momentrank.formats.lines import NUMBER
 from momentrank.formats.source import FormatError, Location, read_source
 from momentrank.matching.aligned import BLOCK, AlignedRun, Params, Relevance, ranks
-from momentrank.matching.unjudged_items import Items, find_unjudged
+from momentrank.matching.unjudged_items import Items, find_unjudged, number_items, number_rows
 from momentrank.measures import MAiSP
 from momentrank.measures.base import Measure
 from momentrank.segments import MOST_LEVEL, Floats, Ints
@@ -53,8 +54,19 @@ def read_unjudged(unjudged: Unjudged) -> Find:
     if isinstance(unjudged, Rates):
         return unjudged
     if hasattr(unjudged, "itertuples"):
-        return Rates(unjudged[list(Rate._fields)].itertuples(index=False))  # type: ignore[index]
+        frame: Any = unjudged
+        _check_columns("rates", list(frame))
+        rows = frame[list(Rate._fields)].astype(object)
+        return Rates(rows.where(rows.notna(), None).itertuples(index=False))
     return Rates(unjudged)
+
+
+def _check_columns(name: str, columns: Sequence[str]) -> None:
+    for field in Rate._fields:
+        if (times := columns.count(field)) != 1:
+            raise FormatError(
+                f"{name}: {times or 'no'} columns {field!r}: rates have {','.join(Rate._fields)}"
+            )
 
 
 def check_measure(measure: Measure, params: Params) -> bool:
@@ -86,8 +98,30 @@ def find_best(
     If that is not relevant for the measure, to the lowest relevant one.
     """
     items = _find(measure, aligned, params, relevance)
+    return measure.highest(aligned, items.relevance, params, _top(aligned, params, items))
+
+
+def find_highest_difference(
+    measure: Measure, aligned: AlignedRun, params: Params, relevance: Relevance
+) -> Floats:
+    """Return what no difference of each query's other list and this one exceeds.
+
+    The queries of `aligned` are those of one run, then the same ones of another. A result of both
+    has one level; what either finds enters the truth of both. Equal lists never differ.
+    """
+    items = _find(measure, aligned, params, relevance)
+    number, top = number_items(aligned, params, items), _top(aligned, params, items)
+    highest = measure.highest_difference(aligned, items.relevance, params, top, number)
+    place = number_rows(number, items.relevance.rank)
+    alone = items.relevance.query[np.bincount(place)[place] == 1]
+    differs = np.bincount(alone, minlength=aligned.count) > 0
+    return np.where(differs | np.roll(differs, aligned.count // 2), highest, 0.0)
+
+
+def _top(aligned: AlignedRun, params: Params, items: Items) -> Floats:
+    """Return the highest level for each unjudged item, 0 for others."""
     top = max(float(params["rel"]), aligned.truth.level.max(initial=0.0))
-    return measure.highest(aligned, items.relevance, params, np.where(items.unjudged, top, 0.0))
+    return np.where(items.unjudged, top, 0.0)
 
 
 class Rate(NamedTuple):
@@ -103,7 +137,7 @@ def _check(row: Sequence[object]) -> Rate:
     """Return a row as a rate, or raise a ValueError that says what is wrong."""
     if isinstance(row, str) or len(row) != len(Rate._fields):
         raise ValueError(f"must be {', '.join(Rate._fields)}")
-    low, high, level, share = (math.nan if x is None else float(x) for x in row)  # type: ignore[arg-type]
+    low, high, level, share = map(_number, Rate._fields, row)
     high = math.inf if math.isnan(high) else high
     if low % 1 or not 1 <= low <= high or (high % 1 and high < math.inf):
         raise ValueError("rank_low and rank_high must be whole numbers from 1 up, in this order")
@@ -112,6 +146,12 @@ def _check(row: Sequence[object]) -> Rate:
     if not 0 <= share <= 1:
         raise ValueError("the share must be a number from 0 to 1")
     return Rate(int(low), high, int(level), share)
+
+
+def _number(field: str, value: object) -> float:
+    if isinstance(value, str) and not NUMBER.fullmatch(value.strip()):
+        raise ValueError(f"{field} must be a number, not {value!r}")
+    return math.nan if value is None else float(value)  # type: ignore[arg-type]
 
 
 class Rates:
@@ -162,9 +202,7 @@ class Rates:
         """
         reader = csv.DictReader(io.StringIO(read_source(path).text), strict=True)
         try:
-            if missing := [name for name in Rate._fields if name not in (reader.fieldnames or [])]:
-                columns = ",".join(Rate._fields)
-                raise FormatError(f"{path}: no column {missing[0]!r}: rates have {columns}")
+            _check_columns(str(path), reader.fieldnames or [])
             rows = [_parse(Location(path, reader.line_num), row) for row in reader]
         except csv.Error as exc:
             raise Location(path, reader.line_num).error(str(exc)) from exc
@@ -194,8 +232,8 @@ class Rates:
     ) -> Floats:
         """Return the expected value of each query."""
         items = _find(measure, aligned, params, relevance)
-        combinations = Combinations(self, items, aligned.count)
-        rows = max(1, len(items.place), aligned.count * (params.get("cutoff") or 1))
+        combinations = Combinations(self, items, aligned)
+        rows = max(1, len(items.row), aligned.count * (params.get("cutoff") or 1))
         at_once = max(1, BLOCK // rows)
         values = np.zeros(aligned.count)
         for first in range(0, DRAWS, at_once):
@@ -216,13 +254,13 @@ def _parse(location: Location, row: dict[str, str]) -> Rate:
 class Combinations:
     """Levels of all unjudged items: every combination of those of a query, or draws of them."""
 
-    def __init__(self, rates: Rates, items: Items, queries: int) -> None:
-        """Take the items of `queries` queries."""
-        self.rows, self.items = np.flatnonzero(items.unjudged), len(items.place)
+    def __init__(self, rates: Rates, items: Items, aligned: AlignedRun) -> None:
+        """Take the items of a run."""
+        self.rows, self.items = np.flatnonzero(items.unjudged), len(items.row)
         self.query = items.relevance.query[self.rows]
         self.levels = np.array(rates.levels, dtype=np.float64)
-        self.shares = rates.of(items.place[self.rows])
-        unjudged, base = np.bincount(self.query, minlength=queries), len(self.levels)
+        self.shares = rates.of(aligned.results.rank[items.row[self.rows]])
+        unjudged, base = np.bincount(self.query, minlength=aligned.count), len(self.levels)
         most = int(math.log(DRAWS) / math.log(base) + CLOSE) if base > 1 else len(self.rows)
         self.all = unjudged <= most
         self.sizes = base ** np.minimum(unjudged, most)

@@ -9,9 +9,9 @@ number of queries that the second run wins, ties and loses.
 With --label-noise or --judgments, also prints the range of each difference had others made the
 labels: if it may lose its sign there, it is within label noise.
 
-With --unjudged bounds, also prints the bounds of each difference: the second run's unjudged results
-are not relevant and the first one's as good as the measure allows, and the reverse. If it may lose
-its sign there, it is within the bounds: who is better depends on results that nobody judged.
+With --unjudged bounds, also prints the bounds of each difference, whatever the levels of unjudged
+results. If it may lose its sign there, it is within the bounds: who is better may depend on results
+that nobody judged.
 """
 
 import argparse
@@ -40,7 +40,6 @@ from momentrank.significance import (
     Bands,
     Pair,
     as_columns,
-    bound_differences,
     compare_runs,
 )
 from momentrank.unjudged import BOUNDS
@@ -220,16 +219,14 @@ def run(options: argparse.Namespace) -> int:
         convention,
     )
     noise = _noise(options, evaluator.truth)
-    find = evaluator.assume(options.unjudged) if options.unjudged else None
-    kinds = [None, find] if find else [None]
+    if options.unjudged:
+        evaluator.assume(options.unjudged)
     scored: dict[str, PerQuery] = {}
-    upper: dict[str, PerQuery] = {}
     lists_by_run: dict[str, Lists] = {}
     for path in paths:
         lists = inputs.load_for(options, path, evaluator, truth)
-        scored[str(path)], *best = evaluator.per_query_of_each(lists, kinds)
-        upper |= {str(path): each for each in best}
-        if noise:  # else keep only one run in memory
+        scored[str(path)] = evaluator.per_query(lists)
+        if noise or options.unjudged:  # else keep only one run in memory
             lists_by_run[str(path)] = lists
     # Judged, unless requested, is shown but not tested.
     asked = evaluator.measures[: len(set(map(evaluator.convention.resolve, measures)))]
@@ -244,11 +241,12 @@ def run(options: argparse.Namespace) -> int:
     if noise:
         bands[NOISE] = _bands(options, noise, asked, evaluator.truth, lists_by_run)
         source[NOISE] = f"{noise.describe()}; within: the difference may lose its sign"
-    if find:
-        bands[UNJUDGED] = bound_differences(compared.means, _means(evaluator, upper))
+    if options.unjudged:
+        names = dict.fromkeys((pair.first, pair.second) for pair in compared.pairs)
+        bands[UNJUDGED] = evaluator.bound_differences(lists_by_run, names)
         source[UNJUDGED] = (
-            "bounds of the difference, with unjudged results of one run not relevant, and those of"
-            " the other as good as the measure allows; within: it may lose its sign"
+            "bounds of the difference, whatever the levels of unjudged results; within: it may lose"
+            " its sign"
         )
     compared = compared._replace(bands=bands)
     _print(options.format or "table", compared, inputs.numbers(options), source)

@@ -13,25 +13,25 @@ import numpy as np
 
 from momentrank.matching import models
 from momentrank.matching.aligned import AlignedRun, Params, Relevance, ranks
-from momentrank.segments import Bools, Ints
+from momentrank.segments import Bools, Floats, Ints
 
 
 class Items(NamedTuple):
     """The items of all lists, and which are unjudged and may be relevant, shape (items,).
 
-    `place` (items,) is the rank of the result, or of the first one of a bin or a video.
+    `row` (items,) is that of the result, or of the first one of a bin or a video.
     """
 
     relevance: Relevance
     unjudged: Bools
-    place: Ints
+    row: Ints
 
     def select(self, rows: Bools) -> "Items":
         """Return some of the items."""
         some = Relevance._make(
             [*(column[rows] for column in self.relevance[:-1]), self.relevance.total]
         )
-        return Items(some, self.unjudged[rows], self.place[rows])
+        return Items(some, self.unjudged[rows], self.row[rows])
 
 
 def find_unjudged(aligned: AlignedRun, params: Params, rated: Relevance) -> Items:
@@ -44,16 +44,17 @@ def find_unjudged(aligned: AlignedRun, params: Params, rated: Relevance) -> Item
     if match == "video":
         return _videos(aligned, params["rel"])
     if match == "bin":
-        rows = models.first_results(aligned, params["bin"])
-        return Items(rated, ~rated.judged & aligned.readable[rows], results.rank[rows])
+        first = models.first_results(aligned, params["bin"])
+        return Items(rated, ~rated.judged & aligned.readable[first], first)
+    rows = np.arange(len(results.query))
     is_open = ~rated.judged & aligned.readable
     if match == "tol":
-        return Items(rated, is_open & models.find_fresh(aligned, params), results.rank)
+        return Items(rated, is_open & models.find_fresh(aligned, params), rows)
     iou = np.where(results.start < results.end, 1.0, 0.0)  # with a segment of the same times
     reaches = iou > 0
     if match == "iou" or params.get("iou"):
         reaches = iou > params["iou"] if params["strict"] else iou >= params["iou"]
-    return Items(rated, is_open & reaches, results.rank)
+    return Items(rated, is_open & reaches, rows)
 
 
 def _videos(aligned: AlignedRun, rel: int) -> Items:
@@ -64,4 +65,32 @@ def _videos(aligned: AlignedRun, rel: int) -> Items:
     hit, known = np.isin(retrieved[rows], found), np.isin(retrieved[rows], judged)
     query = aligned.results.query[rows]
     rated = Relevance(query, ranks(query), hit.astype(np.float64), hit, known, total)
-    return Items(rated, ~known & aligned.readable[rows], aligned.results.rank[rows])
+    return Items(rated, ~known & aligned.readable[rows], rows)
+
+
+def number_items(aligned: AlignedRun, params: Params, items: Items) -> Ints:
+    """Return a number for each item of the lists of two runs; items of both have the same one.
+
+    The second run's lists follow the first one's. Of repeats in a list, each is an item.
+    """
+    results, match = aligned.results.select(items.row), params["match"]
+    start, end = results.start, results.end
+    if match in {"bin", "video"}:
+        start, end = np.floor(start / params.get("bin", np.inf)), np.zeros(len(end))
+    segment = results.video, start + 0.0, end
+    in_list = number_rows(results.query, *segment)
+    order = np.argsort(in_list, kind="stable")
+    repeat = np.empty(len(order), dtype=np.int64)
+    repeat[order] = ranks(in_list[order])
+    return number_rows(results.query % (aligned.count // 2), *segment, repeat)
+
+
+def number_rows(*columns: Ints | Floats) -> Ints:
+    """Return a number for each row of a table, in the order of the columns; equal rows share it."""
+    order = np.lexsort(columns[::-1])
+    differs = np.zeros(len(order), dtype=bool)
+    for column in columns:
+        differs[1:] |= np.diff(column[order]) != 0
+    numbers = np.empty(len(order), dtype=np.int64)
+    numbers[order] = np.cumsum(differs)
+    return numbers

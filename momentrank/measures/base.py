@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from momentrank.errors import UsageError
-from momentrank.matching.aligned import AlignedRun, Params, Relevance
+from momentrank.matching.aligned import AlignedRun, Params, Relevance, ranks
 from momentrank.measures.params import (
     BIN,
     JUDGED_ONLY,
@@ -51,6 +51,8 @@ class Measure:
     """Whether the value over all queries is the sum, not the mean."""
     BOUNDED: ClassVar[bool] = True
     """Whether the value depends on whether unjudged results are relevant."""
+    ADDITIVE: ClassVar[bool] = False
+    """Whether the value is the sum of what each item adds."""
 
     def __init_subclass__(cls) -> None:
         """Show the parameters in `help`."""
@@ -165,6 +167,67 @@ class Measure:
         Here, all that count are relevant: none of them lowers the value.
         """
         return self.per_assignment(aligned, relevance, params, level)
+
+    def highest_difference(
+        self, aligned: AlignedRun, relevance: Relevance, params: Params, level: Floats, number: Ints
+    ) -> Floats:
+        """Return the highest difference of each query's other list and this one.
+
+        The lists of two runs follow each other; items of both have the same `number` (items,).
+        Here, what only one list has does not change the value of the other one; and either each
+        item adds its own, or one hit is all: no more than one item of both is then best.
+        """
+        value = self.per_query(aligned, relevance, params)
+        if self.ADDITIVE:
+            alone = relevance._replace(query=np.arange(len(level)), total=0 * number)
+            adds = self.per_assignment(aligned, alone, params, level)
+            query, weight = join(relevance, level, number, adds)
+            return swap(value) - value + np.bincount(query, np.maximum(weight, 0.0), len(value))
+        shared = number_shared(relevance, level, number)
+        best = np.full(len(value), -np.inf)
+        for at in range(1 + int(shared.max(initial=0))):
+            own = np.where((shared == at) & (at > 0), level, 0.0)
+            other = np.where(shared == 0, level, own)
+            with_own, with_other = (
+                self.per_assignment(aligned, relevance, params, each) for each in (own, other)
+            )
+            np.maximum(best, swap(with_other) - with_own, out=best)
+        return best
+
+
+def swap(values: Floats) -> Floats:
+    """Return the values of each query's other list: those of two runs follow each other."""
+    swapped: Floats = np.roll(values, len(values) // 2)
+    return swapped
+
+
+def join(relevance: Relevance, level: Floats, number: Ints, adds: Floats) -> tuple[Ints, Floats]:
+    """Return the unjudged items of both lists for each query: the query, and what each adds.
+
+    To the other list's value minus this one's, the most first; an item of both is one.
+    """
+    rows, queries = np.flatnonzero(level), len(relevance.total)
+    own = relevance.query[rows]
+    query = np.append(own, (own + queries // 2) % queries)
+    key = query * (1 + number.max(initial=0)) + np.tile(number[rows], 2)
+    _, first, item = np.unique(key, return_index=True, return_inverse=True)
+    added = np.bincount(item, np.append(-adds[rows], adds[rows]), len(first))
+    order = np.lexsort((-added, query[first]))
+    return query[first][order], added[order]
+
+
+def number_shared(relevance: Relevance, level: Floats, number: Ints) -> Ints:
+    """Return 1, 2, ... for the unjudged items of a query that both lists have, 0 for others."""
+    rows = np.flatnonzero(level)
+    items, first, item, times = np.unique(
+        number[rows], return_index=True, return_inverse=True, return_counts=True
+    )
+    both = np.flatnonzero(times > 1)  # by query: numbers are
+    place = np.zeros(len(items), dtype=np.int64)
+    place[both] = ranks(relevance.query[rows[first[both]]])
+    shared = np.zeros(len(level), dtype=np.int64)
+    shared[rows] = place[item]
+    return shared
 
 
 def assign(relevance: Relevance, params: Params, level: Floats) -> Relevance:

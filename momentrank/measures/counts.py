@@ -110,6 +110,7 @@ class RelevantRetrieved(CountByModel):
 
     NAME = "NumRelRet"
     BOUNDED = True
+    ADDITIVE = True
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         return total(relevance, relevance.relevant)

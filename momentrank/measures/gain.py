@@ -6,19 +6,12 @@ R@K,theta; MeanP, there AP@K,theta (appendix, equation 12); NCxIoU, its equation
 equation 5. mIoU is temporal grounding's.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from momentrank.matching.aligned import (
-    BLOCK,
-    AlignedRun,
-    Params,
-    Relevance,
-    memoize,
-    ranks,
-)
+from momentrank.matching.aligned import AlignedRun, Params, Relevance, memoize
 from momentrank.measures.base import (
     COMMON,
     MODEL_PARAMS,
@@ -26,11 +19,14 @@ from momentrank.measures.base import (
     Measure,
     MeasureError,
     assign,
+    join,
     share,
+    swap,
     table,
     total,
 )
 from momentrank.measures.params import CUTOFF, DEPTH, GAIN, IOU, NOT_STRICT, STRICT, Choice, Number
+from momentrank.measures.ratios import find_highest_ratio
 from momentrank.segments import Floats, Ints
 
 GAINS: dict[str, Callable[[Floats], Floats]] = {
@@ -39,14 +35,11 @@ GAINS: dict[str, Callable[[Floats], Floats]] = {
 }
 
 
-TINY = 1e-14
-"""A ratio that is higher by less is the same."""
-
-
 class DiscountedGain(ByModel):
     """The sum of gains, each divided by log2(rank + 1)."""
 
     NAME = "DCG"
+    ADDITIVE = True
     PARAMS: ClassVar = {
         "cutoff": DEPTH,
         **MODEL_PARAMS,
@@ -96,53 +89,41 @@ class NDCG(Measure):
         """Return the highest value over all levels of the unjudged items.
 
         A level is the sum of the steps up to it, so both DCGs are sums over layers, the segments
-        from a level up. In each the first n unjudged items are best. Whether DCG - value * ideal
-        DCG can be above 0 is decided for each layer on its own: more are never found at a higher
-        level. Its best choice has a higher value, until none has (Dinkelbach, 1967).
+        from a level up. More are never found at a higher level than at a lower one.
         """
-        cutoff = params["cutoff"]
-        best = self.per_query(aligned, relevance, params)
-        taken = _discounted(relevance, params["dcg"], cutoff)
+        taken = _discounted(relevance, params["dcg"], params["cutoff"])
         rows = np.flatnonzero(level)
-        listed, layers = relevance.query[rows], _layers(aligned, params, level)
-        unjudged = np.bincount(listed, minlength=aligned.count)
-        before = np.cumsum(unjudged) - unjudged
-        width = 1 + int(unjudged.max(initial=0))
-        size = max(1, BLOCK // (width * max(len(layers), 1)))
-        queries = np.flatnonzero(unjudged)
-        for first in range(0, len(queries), size):
-            block = queries[first : first + size]
-            own = rows[before[block[0]] :][: unjudged[block].sum()]
-            shown = np.zeros((len(block), width))
-            at = np.repeat(np.arange(len(block)), unjudged[block])
-            shown[at, ranks(relevance.query[own])] = 1.0 / np.log2(relevance.rank[own] + 1)
-            np.cumsum(shown, axis=1, out=shown)
-            more = np.arange(width)
-            costs = [(step, _ideal(known[block, None] + more, cutoff)) for _, step, known in layers]
-            best[block] = _highest_ratio(taken[block], best[block], shown, costs)
-        return best
+        weight = 1.0 / np.log2(relevance.rank[rows] + 1)
+        return self._highest(aligned, params, taken, level, (relevance.query[rows], weight))
 
+    def highest_difference(
+        self, aligned: AlignedRun, relevance: Relevance, params: Params, level: Floats, number: Ints
+    ) -> Floats:
+        """Return the highest difference of each query's other list and this one.
 
-def _highest_ratio(
-    taken: Floats, value: Floats, shown: Floats, costs: Sequence[tuple[float, Floats]]
-) -> Floats:
-    """Return the highest (taken + sum of steps * shown) / (sum of steps * cost), shape (n,).
+        Both have the same ideal DCG.
+        """
+        taken = _discounted(relevance, params["dcg"], params["cutoff"])
+        joined = join(relevance, level, number, 1.0 / np.log2(relevance.rank + 1))
+        return self._highest(aligned, params, swap(taken) - taken, level, joined)
 
-    For each step, of a column of `shown` and of its table of costs, all of shape (n, columns).
-    `value` (n,) is the ratio of the first columns.
-    """
-    best, rows = value.copy(), np.arange(len(value))
-    while len(rows):
-        top, bottom, earned = taken[rows], np.zeros(len(rows)), shown[rows]
-        for step, cost in costs:
-            column = np.argmax(earned - best[rows, None] * cost[rows], axis=1)
-            top += step * shown[rows, column]
-            bottom += step * cost[rows, column]
-        ratio = share(top, bottom)
-        is_higher = ratio > best[rows] * (1 + TINY)
-        rows = rows[is_higher]
-        best[rows] = ratio[is_higher]
-    return np.minimum(best, 1.0)
+    def _highest(
+        self,
+        aligned: AlignedRun,
+        params: Params,
+        taken: Floats,
+        level: Floats,
+        items: tuple[Ints, Floats],
+    ) -> Floats:
+        layers = _layers(aligned, params, level)
+
+        def costs(queries: Ints, more: Ints) -> list[tuple[float, Floats]]:
+            return [
+                (step, _ideal(known[queries, None] + more, params["cutoff"]))
+                for _, step, known in layers
+            ]
+
+        return find_highest_ratio(taken, *items, len(layers), costs)
 
 
 class Layer(NamedTuple):
@@ -202,6 +183,7 @@ class MeanPrecision(OfHighestIoU):
     """The mean over k = 1..K of the precision at k; no one-to-one matching."""
 
     NAME = "MeanP"
+    ADDITIVE = True
     SHOWN = HitRate.SHOWN
     PARAMS: ClassVar = HitRate.PARAMS
 

@@ -11,18 +11,22 @@ from momentrank.measures.base import (
     ByModel,
     Measure,
     assign,
+    join,
     running,
     share,
+    swap,
     total,
 )
 from momentrank.measures.params import CUTOFF, DEPTH, REL, Choice
-from momentrank.segments import Bools, Floats
+from momentrank.measures.ratios import find_highest_ratio
+from momentrank.segments import Bools, Floats, Ints
 
 
 class Precision(ByModel):
     """The share of relevant results among the first K; missing results count as not relevant."""
 
     NAME = "P"
+    ADDITIVE = True
     PARAMS: ClassVar = {"cutoff": CUTOFF, **MODEL_PARAMS}
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
@@ -64,6 +68,18 @@ class RecallOfAll(ByModel):
         hits = total(relevance, relevance.relevant, params["cutoff"])
         return share(hits, relevance.total.astype(np.float64))
 
+    def highest_difference(
+        self, aligned: AlignedRun, relevance: Relevance, params: Params, level: Floats, number: Ints
+    ) -> Floats:
+        """Return the highest difference of each query's other list and this one."""
+        hits = total(relevance, relevance.relevant, params["cutoff"])
+        items = join(relevance, level, number, np.ones(len(level)))
+
+        def costs(queries: Ints, more: Ints) -> list[tuple[float, Floats]]:
+            return [(1.0, (relevance.total[queries, None] + more).astype(np.float64))]
+
+        return find_highest_ratio(swap(hits) - hits, *items, 1, costs)
+
 
 class AveragePrecision(ByModel):
     """The sum of the precisions at relevant results over the number of relevant segments."""
@@ -97,6 +113,19 @@ class AveragePrecision(ByModel):
         summed = (best * relevance.total)[query] + running(query, added)
         np.maximum.at(best, query, summed / (relevance.total[query] + number))
         return best
+
+    def highest_difference(
+        self, aligned: AlignedRun, relevance: Relevance, params: Params, level: Floats, number: Ints
+    ) -> Floats:
+        """Return a value that no difference of each query's other list and this one exceeds.
+
+        The other list is at its best, and all that either has enters the truth of this one.
+        """
+        value = self.per_query(aligned, relevance, params)
+        query, _ = join(relevance, level, number, np.ones(len(level)))
+        truth = relevance.total + np.bincount(query, minlength=len(value))
+        lowest = share(value * relevance.total, truth.astype(np.float64))
+        return swap(self.highest(aligned, relevance, params, level)) - lowest
 
 
 class ReciprocalRank(ByModel):

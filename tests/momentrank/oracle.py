@@ -935,6 +935,48 @@ def with_levels(
     return judged, ranking
 
 
+def assignable_to(
+    depth: float, match: str, params: Params, qrels: list[Judged], results: list[Result]
+) -> list[int]:
+    """Return `assignable` without those after so many results, bins or videos."""
+    rows = assignable(match, params, qrels, results)
+    if match not in {"bin", "video"}:
+        return [n for n in rows if n < depth]
+    places = [item_of(match, params, result) for result in results]
+    return [n for n in rows if len(set(places[:n])) < depth]
+
+
+def differences(
+    name: str, params: Params, qrels: list[Judged], lists: Sequence[list[Result]], top: int
+) -> Iterator[float]:
+    """Yield the second list's value minus the first one's for all levels of unjudged results.
+
+    A result of both lists has one level; what only one has is a segment that the other never meets.
+    """
+    match = "video" if name == "VR" else params.get("match", MODELS[name][0])
+    depth = 1 if name == "mIoU" else params.get("cutoff", math.inf)
+    rows_of: list[dict[Any, int]] = []
+    for results in lists:
+        rows_of.append({})
+        for n in assignable_to(depth, match, params, qrels, results):
+            item = item_of(match, params, results[n]) if match in {"bin", "video"} else results[n]
+            rows_of[-1][item, results[:n].count(item)] = n
+    items = list(dict.fromkeys([*rows_of[0], *rows_of[1]]))
+    for assignment in itertools.product(range(top + 1), repeat=len(items)):
+        found = {item: level for item, level in zip(items, assignment, strict=True) if level}
+        values = []
+        for results, rows in zip(lists, rows_of, strict=True):
+            own = {rows[item]: level for item, level in found.items() if item in rows}
+            judged, ranking = with_levels(match, params, qrels, results, own)
+            judged += [
+                Judged(f"only {n}", 0, 1, level)
+                for n, (item, level) in enumerate(found.items())
+                if item not in rows
+            ]
+            values.append(MEASURES[name](params, judged, ranking))
+        yield values[1] - values[0]
+
+
 def each_assignment(
     name: str,
     params: Params,
@@ -948,12 +990,7 @@ def each_assignment(
     `depth` leaves out those after so many results, bins or videos.
     """
     match = "video" if name == "VR" else params.get("match", MODELS[name][0])
-    rows = assignable(match, params, qrels, results)
-    if match in {"bin", "video"}:
-        places = [item_of(match, params, result) for result in results]
-        rows = [n for n in rows if len(set(places[:n])) < depth]
-    else:
-        rows = [n for n in rows if n < depth]
+    rows = assignable_to(depth, match, params, qrels, results)
     for assignment in itertools.product(levels, repeat=len(rows)):
         chosen = dict(zip(rows, assignment, strict=True))
         found = {n: level for n, level in chosen.items() if level}

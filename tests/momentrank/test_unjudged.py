@@ -1,16 +1,18 @@
 """Bounds and expected values of unjudged results, against all assignments of levels."""
 
+import random
 from itertools import islice
 
 import numpy as np
 import pandas as pd
 import pytest
-from oracle import Judged, Result, score_unjudged
-from scorer import largest_difference, scores, unjudged_cases
+from oracle import MODELS, Judged, Result, assignable, differences, score_unjudged
+from scorer import largest_difference, measure_of, scores, segments, unjudged_cases
 
 import momentrank as mr
 from momentrank import AP, P, R, UsageError, mIoU, nDCG
 from momentrank.formats import FormatError
+from momentrank.segments import build_qrels, build_run
 from momentrank.unjudged import DRAWS, Rates
 
 RATES = [(1, 2, 1, 0.2), (1, 2, 3, 0.3), (3, None, 2, 0.25)]
@@ -33,6 +35,50 @@ def test_expected_values_weigh_all_assignments():
         expected = score_unjudged(name, params, qrels, short, convention, BY_RANK)
         found = scores(name, params, convention, qrels, short, RATES)
         assert largest_difference(found, expected) < 1e-9, case
+
+
+def pairs_of_lists(seed):
+    """Yield measures, a query's judged segments, two lists that share results, and the levels."""
+    rng = random.Random(seed)
+    for name, params, convention, qrels, run in unjudged_cases(seed):
+        query = rng.choice(list(qrels))
+        first, others = run.get(query, []), [row for rows in run.values() for row in rows]
+        second = rng.sample(first, len(first)) + rng.sample(others, min(2, len(others)))
+        second = second[: rng.randrange(1, 8)]
+        if convention == "paper":  # which removes repeats
+            first, second = (list(dict.fromkeys(rows)) for rows in (first, second))
+        own = {"dcg": "exp-log2", "strict": True} if convention == "tvr-ranking" else {}
+        own = own | params if params.get("match", MODELS[name][0]) == "iou" else params
+        top = max([params.get("rel", 1), *(segment.level for segment in qrels[query])])
+        match = "video" if name == "VR" else own.get("match", MODELS[name][0])
+        is_range = isinstance(own.get("iou"), str)
+        if not (is_range or not first or not second):
+            open_ = [len(assignable(match, own, qrels[query], rows)) for rows in (first, second)]
+            if (top + 1) ** sum(open_) <= 1000:
+                yield measure_of(name, params), convention, own, qrels[query], (first, second), top
+
+
+def test_bounds_of_differences_are_those_of_all_assignments():
+    """AP alone may be within narrower ones."""
+    for case in islice(pairs_of_lists(37), 500):
+        measure, convention, own, judged, lists, top = case
+        found = list(differences(measure.NAME, own, judged, lists, top))
+        qrels = segments({"q": judged}, build_qrels, value=True)
+        runs = {name: {"": segments({"q": rows}, build_run, value=False)}
+                for name, rows in zip("ab", lists, strict=True)}  # fmt: skip
+        evaluator = mr.Evaluator([measure], qrels, convention)
+        [(low, high)] = evaluator.bound_differences(runs, [("a", "b")]).values()
+        if measure.NAME == "AP":
+            assert low <= min(found) + 1e-9, case
+            assert high >= max(found) - 1e-9, case
+        else:
+            assert (low, high) == pytest.approx((min(found), max(found)), abs=1e-9), case
+
+
+def test_a_run_does_not_differ_from_itself():
+    measures = [nDCG(iou=0.5) @ 10, AP(iou=0.5), R(iou=0.5) @ 5, "AP(iou=0.5:0.7:0.1)"]
+    compared = mr.compare(QRELS, {"a": RUN, "b": RUN}, measures, unjudged="bounds")
+    assert set(compared.bounds.values()) == {(0.0, 0.0)}
 
 
 LIST = [Result(f"v{n}", 0.0, 10.0) for n in range(7)]
@@ -95,7 +141,9 @@ def test_evaluate_has_both_values():
     assert rates.expected["P(iou=0.5)@2"] == pytest.approx((0.25 + 0.5) / 2)
     assert "expected" in str(rates)
     frame = pd.DataFrame({"level": [2], "share": 0.5, "rank_low": 1, "rank_high": [None]})
-    assert mr.evaluate(QRELS, RUN, MEASURES, unjudged=frame).expected == rates.expected
+    for kind in (object, "float64", "Int64"):  # the last is that of an audit's table
+        frame["rank_high"] = frame["rank_high"].astype(kind)
+        assert mr.evaluate(QRELS, RUN, MEASURES, unjudged=frame).expected == rates.expected
 
 
 def test_an_evaluator_has_them_too():
@@ -153,7 +201,7 @@ def test_what_has_no_bounds_says_so(measure, convention, words):
         ([(1, 5, 2, 1.5)], "share must be"),
         ([(1, 5, 2, float("nan"))], "share must be"),
         ([(1, 5, 2)], "row 0: must be rank_low"),
-        ([(1, 5, 2, "many")], "row 0: could not"),
+        ([(1, 5, 2, "many")], "row 0: share must be a number"),
     ],
 )
 def test_rates_that_contradict_themselves_are_refused(rates, words):
@@ -169,14 +217,22 @@ def test_rates_are_read_from_a_file(tmp_path):
     found = rates.of(np.array([5, 6, 900]))
     assert found.ravel() == pytest.approx([0.4, 0.1, 0.5, 0.75, 0, 0.25, 0.75, 0, 0.25])
     for text, words in (
-        ("rank_low,level,share\n", "no column 'rank_high'"),
+        ("rank_low,level,share\n", "no columns 'rank_high'"),
+        ("rank_low,rank_high,level,share,share\n", "2 columns 'share'"),
         ("rank_low,rank_high,level,share\n", "no rates"),
-        ("rank_low,rank_high,level,share\n1,2,3,.5\n1,x,3,.5\n", "rates.csv, line 3"),
+        ("rank_low,rank_high,level,share\n1,2,3,.5\n1,x,3,.5\n", "line 3: rank_high .*'x'"),
+        ("rank_low,rank_high,level,share\n1,2,1_0,.5\n", "line 2: level .*'1_0'"),
         ("rank_low,rank_high,level,share\n1,2,3,2\n", "rates.csv, line 2.*share"),
     ):
         path.write_text(text)
         with pytest.raises(FormatError, match=words):
             mr.evaluate(QRELS, RUN, MEASURES, unjudged=path)
+
+
+def test_a_frame_of_rates_has_all_columns():
+    frame = pd.DataFrame({"rank_low": [1], "level": 2, "share": 0.5})
+    with pytest.raises(FormatError, match="no columns 'rank_high'"):
+        mr.evaluate(QRELS, RUN, MEASURES, unjudged=frame)
 
 
 def test_the_highest_level_is_that_of_all_queries():
