@@ -63,8 +63,16 @@ def describe(prospect: Prospect, pairs: int, seconds: float, hourly: float | Non
         f"{prospect.drawn:,} of {prospect.queries:,} queries, {pairs:,} pairs: about"
         f" {judgments:,} judgments, {hours:,.1f} hours ({seconds:g} s each){pay}"
     )
-    if not prospect.found.sum() or prospect.drawn < LEAST_QUERIES:
-        yield "the width of its interval can't be foretold: no pair has a level of 2 or more yet"
+    reasons = (
+        (not prospect.outside, "every neighbour is in the pool, so that none can be missed"),
+        (prospect.drawn < LEAST_QUERIES, f"an audit needs {LEAST_QUERIES} queries"),
+        (
+            not prospect.found.sum(),
+            "the width of its interval can't be foretold: no pair has a level of 2 or more yet",
+        ),
+    )
+    if why := next((text for holds, text in reasons if holds), None):
+        yield why
         return
     for share in SHARES:
         low, high = (float(bound) for bound in expect(prospect, share)[1:])
