@@ -53,8 +53,9 @@ def expect(prospect: Prospect, missed: float) -> Interval:
     return Interval(*(bound / (1 + bound) for bound in bounds))
 
 
-def describe(prospect: Prospect, pairs: int, seconds: float, hourly: float | None) -> Iterator[str]:
-    """Yield what the audit of so many pairs takes, and what it tells, in lines."""
+def describe(prospect: Prospect, seconds: float, hourly: float | None) -> Iterator[str]:
+    """Yield what the audit takes, and what it tells, in lines."""
+    pairs = prospect.drawn * (prospect.near + prospect.deep)
     disputed = round(ESCALATED * pairs) * (ALL_VOTES - FIRST_VOTES)
     judgments = FIRST_VOTES * pairs + disputed
     hours = judgments * seconds / HOUR

@@ -73,5 +73,4 @@ def describe_audit(
         outside=outside,
         found=scope.found,
     )
-    pairs = number * (prospect.near + prospect.deep)
-    yield from describe(prospect, pairs, measure_seconds(params) or SECONDS, hourly)
+    yield from describe(prospect, measure_seconds(params) or SECONDS, hourly)

@@ -45,9 +45,8 @@ BY_IOU = ("nDCG", "R")
 BOUNDED = {f"nDCG(iou=0.5)@{cutoff}": cutoff for cutoff in (10, 20, 40)}
 NOISY = ("captions", "ideal")
 BOUNDS = (
-    "The lower bound is the score of the table above: what nobody judged counts as not relevant. At"
-    " the upper bound it is as good as the measure allows. Judging the rest could swap two runs"
-    " whose bounds overlap."
+    "First the score of the table above, where what nobody judged counts as not relevant; then the"
+    " highest possible one. Judging the rest could swap two runs whose ranges overlap."
 )
 DISTANCES = ("nominal", "ordinal", "interval")
 
