@@ -70,13 +70,16 @@ def plan(options: argparse.Namespace) -> None:
     check_state("annotation.audit plan")
     params = load()
     old = None if options.replace else _read_drawn(options, params.candidates.depth)
-    drawn = tables.AUDIT.empty() if old is None else design.read_drawn()
-    scope = read_scope(params, drawn)
+    audit = tables.AUDIT.read()
+    if old is None:
+        audit["origin"] = design.REPLACED
+    drawn = set(audit.loc[audit["origin"] != design.REPLACED, "query_id"])
+    scope = read_scope(params, audit)
     sizes = draw.Sizes(options.seed, options.queries)
     chosen = draw.choose(scope.queries, sizes)
     for line in describe_audit(scope, params, options.queries, options.hourly):
         cli.log(line)
-    new = sorted(scope.ended & set(chosen) - set(drawn["query_id"]))
+    new = sorted(scope.ended & set(chosen) - drawn)
     if new and not options.dry_run:
         result = _draw(new, scope, sizes, options)
         made = design.Design(
@@ -88,11 +91,10 @@ def plan(options: argparse.Namespace) -> None:
             **{name: getattr(sizes, name) for name in ("seed", "near", "deep")},
         )
         _write(result, made if old is None else old, again=old is not None)
-    left = len(chosen) - len({*drawn["query_id"], *new})
-    cli.log(
-        f"{len(new):,} queries are drawn {'with this' if options.dry_run else 'now'}"
-        + (f"; {left:,} are still being judged: repeat the command later" * (left > 0))
-    )
+    left = len(chosen) - len(drawn | set(new))
+    later = f"; {left:,} are still being judged: repeat the command later, without --replace"
+    when = "with this" if options.dry_run else "now"
+    cli.log(f"{len(new):,} queries are drawn {when}{later if left else ''}")
 
 
 def _read_drawn(options: argparse.Namespace, depth: int) -> design.Design | None:
@@ -102,9 +104,8 @@ def _read_drawn(options: argparse.Namespace, depth: int) -> design.Design | None
     old = design.read()
     asked = min(options.queries, old.queries), options.seed, options.machine
     if (old.drawn, old.seed, bool(old.machine)) != asked:
-        same = f"--queries {old.drawn} --seed {old.seed}{' --machine' * bool(old.machine)}"
         raise AuditError(
-            f"{tables.AUDIT.path}: an audit already exists; continue it with {same}, or draw"
+            f"{tables.AUDIT.path}: an audit already exists; continue it with {old.options}, or draw"
             " another with --replace (its judgments are kept)"
         )
     if old.depth != depth:
@@ -135,7 +136,7 @@ def _write(drawn: draw.AuditDraw, plan: design.Design, *, again: bool) -> None:
     if again:
         strata = tables.AUDIT_STRATA.read()
     else:
-        pairs = pairs[is_in(pairs, tables.PAIRS.read(), PAIR_KEY)].assign(origin="replaced")
+        pairs = pairs[is_in(pairs, tables.PAIRS.read(), PAIR_KEY)].assign(origin=design.REPLACED)
     tables.AUDIT.write(pd.concat([pairs, drawn.table], ignore_index=True))
     tables.AUDIT_STRATA.write(pd.concat([strata, drawn.strata], ignore_index=True))
     design.write(plan)
@@ -183,10 +184,8 @@ def top_up(options: argparse.Namespace) -> None:
     runs = {
         name: formats.read_run(path, **asked) for name, path in runs_by_name(options.runs).items()
     }
-    path = tables.TOPUP.path
-    earlier = tables.TOPUP.read() if path.exists() else tables.TOPUP.empty()
-    audit = design.read_drawn() if tables.AUDIT.path.exists() else tables.AUDIT.empty()
-    shown = tables.CONSENSUS.read()
+    path, earlier = tables.TOPUP.path, tables.TOPUP.read()
+    audit, shown = tables.AUDIT.read(), tables.CONSENSUS.read()
     decided = shown[shown["outcome"] != "waiting"]
     inside = find_inside(tables.CANDIDATES.read(), audit, earlier, decided)
     result = topup.top_up(runs, _pool(load()), inside, depth=options.depth, min_iou=options.iou)

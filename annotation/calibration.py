@@ -8,7 +8,7 @@ Without options it is the stage:
 reads   datasets/work/machine_judgments.parquet, consensus.parquet, clips.csv, queries.parquet,
         runs/*.test.run, the files of calibration.runs, and people's work (datasets/campaign/);
         audit.csv, and if there is an audit, audit.json, audit_strata.csv, topup.csv and
-        datasets/work/candidates.parquet
+        datasets/work/candidates.parquet, failed_clips.csv
 writes  datasets/work/metrics/calibration.json, and for the lead only
         datasets/work/lead/calibration.csv (each annotator next to the machine), second_looks.csv
 

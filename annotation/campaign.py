@@ -36,6 +36,7 @@ from annotation.roster import roster
 from annotation.simulation.answers import create_people
 from annotation.tasks import adjudication_tasks, exam_tasks
 from annotation.tasks.pushing import describe_pairs, push
+from momentrank.errors import MomentRankError
 from pipeline.campaign import phases
 from pipeline.campaign.campaign import (
     FILE,
@@ -240,15 +241,30 @@ def run_close(options: argparse.Namespace) -> None:
 
 
 def _tell_unaudited() -> None:
-    """Log that nobody knows what the pool missed, and what an audit would take and tell."""
-    if not tables.AUDIT.read().empty or not tables.NEIGHBOURS.path.is_file():
+    """Log if nobody knows what the pool missed, and what an audit would take and tell."""
+    drawn = design.read_drawn()["query_id"].nunique()
+    try:
+        audit = design.read() if drawn else None
+    except MomentRankError as error:
+        cli.log(f"the report's check `Missed` stays Open: {error}")
         return
-    cli.log(
-        "no audit: nobody knows what the pool missed, and the report's check `Missed` stays Open."
-        f" Before closing, in an open campaign, one is drawn by: {PLAN_AUDIT}"
-    )
-    params = load()
-    scope = read_scope(params, tables.AUDIT.empty())
+    if audit is None:
+        cli.log(
+            "no audit: nobody knows what the pool missed, and the report's check `Missed` stays"
+            f" Open. Only in an open campaign is one drawn: {PLAN_AUDIT} --queries N"
+        )
+        if tables.NEIGHBOURS.path.is_file():
+            _describe_audit(load())
+    elif drawn < audit.drawn:
+        cli.log(
+            f"the audit has only {drawn:,} of its {audit.drawn:,} queries, and the report's check"
+            " `Missed` stays Open. Only in an open campaign are the others drawn:"
+            f" {PLAN_AUDIT} {audit.options}"
+        )
+
+
+def _describe_audit(params: Params) -> None:
+    scope = read_scope(params, tables.AUDIT.read())  # pairs of one that was replaced, if any
     for line in describe_audit(scope, params) if scope.queries else ():
         cli.log(line)
 

@@ -78,16 +78,16 @@ FLOORS = {
 A folder may import those of its own floor and of lower ones.
 """
 BUDGET = {
-    "momentrank": 14_110,
+    "momentrank": 14_380,
     "pipeline": 29_980,
-    "annotation": 17_000,
+    "annotation": 17_060,
     "baselines": 4_670,
-    "benchmarks": 2_350,
+    "benchmarks": 2_360,
     "tools": 510,
-    "tests": 52_150,
+    "tests": 52_400,
 }
 """The lines that a package may have; who raises a budget says in the commit for what."""
-MAX_WORDS, MAX_LINES, MAX_CODE_DEPS = 32_700, 500, 140
+MAX_WORDS, MAX_LINES, MAX_CODE_DEPS = 32_900, 500, 140
 """Of all of docs/, of a module, and of dvc.yaml."""
 
 

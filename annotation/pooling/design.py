@@ -12,6 +12,8 @@ from pipeline.core import files, tables
 from pipeline.core.validation import Natural, Positive, Section, validate
 
 PATH = tables.CAMPAIGN / "audit.json"
+REPLACED = "replaced"
+"""The origin of what people were shown of an audit that was replaced."""
 LEAST_QUERIES = 2
 """Minimum to draw: one query does not show how queries differ."""
 
@@ -39,6 +41,11 @@ class Design(Section):
     near: Natural
     deep: Natural
     machine: str | None = None
+
+    @property
+    def options(self) -> str:
+        """The options of `audit plan` that continue this audit."""
+        return f"--queries {self.drawn} --seed {self.seed}{' --machine' * bool(self.machine)}"
 
 
 def read(path: Path = PATH) -> Design:
@@ -69,4 +76,4 @@ def write(design: Design, path: Path = PATH) -> None:
 def read_drawn() -> pd.DataFrame:
     """Return the pairs of the audit, without those of one that it replaced."""
     audit = tables.AUDIT.read()
-    return audit[audit["origin"] != "replaced"].reset_index(drop=True)
+    return audit[audit["origin"] != REPLACED].reset_index(drop=True)

@@ -105,7 +105,8 @@ def beyond(counts: Counts, strata: int, population: int) -> Beyond:
     per_query = skewed_interval(mean, variance, step, queries)
     noise = noise_above, noise_below
     share = _share(above, below, noise, step, population)
-    return Beyond(per_query, share, counts.relevant[..., -counts.drawn :].sum((-2, -1)))
+    drawn = counts.relevant[..., counts.relevant.shape[-1] - counts.drawn :]
+    return Beyond(per_query, share, drawn.sum((-2, -1)))
 
 
 def _share(

@@ -2,11 +2,13 @@
 
 import pandas as pd
 
+from annotation.pooling.design import REPLACED
 from annotation.votes.votes import is_in
 from pipeline.campaign.pairs import PAIR_KEY
 
 MOST = 0.5
-"""A second batch is in the pool if people were shown more than this share of it."""
+"""A second batch is in the pool if people were shown more than this share of what neither an audit
+nor a run asked for."""
 
 
 def find_inside(
@@ -15,13 +17,14 @@ def find_inside(
     """Return the pairs of the pool, as `query_id, moment_id`.
 
     These are batch 1, top-ups, second batches that were judged, and whatever else people were
-    `shown`. A pair that only the audit asked for stays outside, whatever its level; once a top-up
-    or a second batch takes it, it is inside.
+    `shown`, for an audit that was replaced, too. A pair that only the audit (`tables.AUDIT`) asked
+    for stays outside, whatever its level; once a top-up or a second batch takes it, it is inside.
     """
-    own = shown[~is_in(shown, audit, PAIR_KEY)]
+    own = shown[~is_in(shown, audit[audit["origin"] != REPLACED], PAIR_KEY)]
     second = candidates[candidates["batch"] > 1]
-    others = second[~is_in(second, audit, PAIR_KEY)]
-    judged = pd.Series(is_in(others, own, PAIR_KEY), others["query_id"]).groupby(level=0).mean()
+    asked = pd.concat([audit[PAIR_KEY], topup[PAIR_KEY]])
+    others = second[~is_in(second, asked, PAIR_KEY)]
+    judged = pd.Series(is_in(others, shown, PAIR_KEY), others["query_id"]).groupby(level=0).mean()
     extended = second[second["query_id"].isin(judged.index[judged > MOST])]
     first = candidates[candidates["batch"] == 1]
     pairs = pd.concat([frame[PAIR_KEY] for frame in (first, topup, own, extended)])

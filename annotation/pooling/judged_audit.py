@@ -2,10 +2,13 @@
 
 from typing import Any
 
+import pandas as pd
+
 from annotation.pooling import design
 from annotation.pooling.design import Design
 from annotation.pooling.inside import find_inside
 from annotation.pooling.report import NEAR, Judged, Report, is_complete, report
+from annotation.votes.votes import is_in
 from pipeline.campaign.pairs import PAIR_KEY, select_newest
 from pipeline.core import tables
 
@@ -23,9 +26,18 @@ def read_report() -> tuple[Report, Design]:
     drawn, audit = design.read(), design.read_drawn()
     levels = tables.CONSENSUS.read()[[*PAIR_KEY, "level", "outcome"]]
     ranks = select_newest(tables.PAIRS.read())[[*PAIR_KEY, "rank", "similarity"]]
-    inside = find_inside(tables.CANDIDATES.read(), audit, tables.TOPUP.read(), levels)
-    pairs = ranks.merge(levels, on=PAIR_KEY)
+    whole = tables.CANDIDATES.read(), tables.AUDIT.read(), tables.TOPUP.read()
+    inside = find_inside(*whole, levels)
+    pairs = pd.concat([ranks.merge(levels, on=PAIR_KEY), _without_clip(audit, levels)])
     return report(Judged(audit, tables.AUDIT_STRATA.read(), pairs, inside), drawn), drawn
+
+
+def _without_clip(audit: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
+    """Return the pairs that were never shown as their clip can't be cut: nobody waits for them."""
+    failed = audit["moment_id"].isin(tables.FAILED_CLIPS.read()["moment_id"])
+    pairs = audit[failed & ~is_in(audit, shown, PAIR_KEY)]
+    level = pd.Series(pd.NA, pairs.index, dtype="Int64")
+    return pairs.drop(columns="origin").assign(level=level, outcome="unjudgeable")
 
 
 def measure_audit() -> tuple[dict[str, Any] | None, dict[str, Any] | None]:

@@ -53,8 +53,9 @@ def expect(prospect: Prospect, missed: float) -> Interval:
     return Interval(*(bound / (1 + bound) for bound in bounds))
 
 
-def describe(prospect: Prospect, pairs: int, seconds: float, hourly: float | None) -> Iterator[str]:
-    """Yield what the audit of so many pairs takes, and what it tells, in lines."""
+def describe(prospect: Prospect, seconds: float, hourly: float | None) -> Iterator[str]:
+    """Yield what the audit takes, and what it tells, in lines."""
+    pairs = prospect.drawn * (prospect.near + prospect.deep)
     disputed = round(ESCALATED * pairs) * (ALL_VOTES - FIRST_VOTES)
     judgments = FIRST_VOTES * pairs + disputed
     hours = judgments * seconds / HOUR
@@ -63,8 +64,16 @@ def describe(prospect: Prospect, pairs: int, seconds: float, hourly: float | Non
         f"{prospect.drawn:,} of {prospect.queries:,} queries, {pairs:,} pairs: about"
         f" {judgments:,} judgments, {hours:,.1f} hours ({seconds:g} s each){pay}"
     )
-    if not prospect.found.sum() or prospect.drawn < LEAST_QUERIES:
-        yield "the width of its interval can't be foretold: no pair has a level of 2 or more yet"
+    reasons = (
+        (not prospect.outside, "every neighbour is in the pool, so that none can be missed"),
+        (prospect.drawn < LEAST_QUERIES, f"an audit needs {LEAST_QUERIES} queries"),
+        (
+            not prospect.found.sum(),
+            "the width of its interval can't be foretold: no pair has a level of 2 or more yet",
+        ),
+    )
+    if why := next((text for holds, text in reasons if holds), None):
+        yield why
         return
     for share in SHARES:
         low, high = (float(bound) for bound in expect(prospect, share)[1:])

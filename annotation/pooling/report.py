@@ -205,9 +205,10 @@ def _missed(usable: pd.DataFrame, known: pd.DataFrame, design: Design) -> pd.Dat
     rows = []
     if usable["query_id"].nunique() >= LEAST_QUERIES:
         for least in RELEVANT:
-            for where in [name for name in (NEAR, DEEP) if (usable["origin"] == name).any()]:
+            for where in (NEAR, DEEP):
                 counted = count(usable, known, least, where)
-                rows.append([least, where, *_row(counted, design)])
+                if where == NEAR or counted.drawn:  # if all neighbours are judged, none is missed
+                    rows.append([least, where, *_row(counted, design)])
     return pd.DataFrame(rows, columns=MISSED)
 
 
@@ -217,7 +218,7 @@ def _row(counted: Counts, design: Design) -> list[float | None]:
     unseen = width = None
     if estimate.finds == 0 and (judged < size).any():
         unseen = round(most_unseen(size, judged) / len(counted.size), DECIMALS)
-    if design.machine:
+    if design.machine and counted.drawn:
         width = round(float(compare_widths(counted, 1, design.queries)), DECIMALS)
     bounds = (round(float(bound), DECIMALS) for bound in (*estimate.per_query, *estimate.share))
     return [*bounds, int(estimate.finds), unseen, width]

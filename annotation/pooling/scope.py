@@ -15,12 +15,10 @@ from annotation.pooling.judged_audit import LEVEL
 from annotation.pooling.prospect import Prospect, describe
 from annotation.roster import roster
 from pipeline.campaign.effort import SECONDS, measure_seconds
+from pipeline.campaign.next_step import AUDITED
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import tables
 from pipeline.core.params import Params
-
-USUAL = 100
-"""The queries of the audit that is proposed."""
 
 
 class Scope(NamedTuple):
@@ -60,7 +58,7 @@ def read_scope(params: Params, audit: pd.DataFrame) -> Scope:
 
 
 def describe_audit(
-    scope: Scope, params: Params, queries: int = USUAL, hourly: float | None = None
+    scope: Scope, params: Params, queries: int = AUDITED, hourly: float | None = None
 ) -> Iterator[str]:
     """Yield what an audit of so many queries takes and tells, before anyone is asked."""
     number, population = min(queries, len(scope.queries)), len(scope.queries)
@@ -75,5 +73,4 @@ def describe_audit(
         outside=outside,
         found=scope.found,
     )
-    pairs = number * (prospect.near + prospect.deep)
-    yield from describe(prospect, pairs, measure_seconds(params) or SECONDS, hourly)
+    yield from describe(prospect, measure_seconds(params) or SECONDS, hourly)

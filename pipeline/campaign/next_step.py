@@ -15,7 +15,9 @@ LEAD_PAGE = tables.WORK / "lead" / "index.html"
 PEOPLE = tables.CAMPAIGN / "annotators.yaml"
 SHOWN_IDS = 5
 END_PILOT = "python -m annotation.campaign open --end-pilot"
-PLAN_AUDIT = "python -m annotation.audit plan --queries 100"
+PLAN_AUDIT = "python -m annotation.audit plan"
+AUDITED = 100
+"""The queries of the audit that is proposed, or all if there are fewer."""
 
 
 class Step(NamedTuple):
@@ -38,8 +40,8 @@ class Situation(NamedTuple):
 
     `state` is the plan's (`campaign_state.json`); `unsent` counts the planned judgments that are
     not in Label Studio yet. `shown` says whether any pair was ever shown, `audited` whether an
-    audit was drawn. What a caller can't know
-    (the report does not contact the server) is assumed to be fine.
+    audit was drawn. What a caller can't know (the report does not contact the server) is assumed to
+    be fine.
     """
 
     campaign: Campaign | None
@@ -117,10 +119,11 @@ def _run(now: Situation) -> Iterator[Step]:
         )
     else:
         yield Step("close the campaign", "python -m annotation.campaign close")
-        if not now.audited:
+        queries = min(AUDITED, now.state["queries"]["all"])
+        if not now.audited and queries > 1:
             yield Step(
                 "optional: find out what the pool missed, with an audit before that; for its cost",
-                f"{PLAN_AUDIT} --dry-run",
+                f"{PLAN_AUDIT} --queries {queries} --dry-run",
             )
         yield from _adjudicate(now.state)
     yield from _for_the_lead(now.state)

@@ -100,6 +100,7 @@ def card(
     levels = meanings["levels"]
     names = [levels[str(level)]["name"] for level in range(len(levels))]
     release, batch = params.release, params.candidates.batch
+    yields = pool_section.yield_grid(pool_section.decided_pairs(collection, batch))
     sections = [
         _head(collection, facts, params),
         f"# {_line(facts.name)} {_line(release.version)}\n",
@@ -118,8 +119,8 @@ def card(
         *_show_figures(collection, batch),
         "## The pool\n",
         POOL,
-        _table(card_tables.step_table(pool_section.decided_pairs(collection, batch))),
-        _table(card_tables.pool_table(facts.pool)),
+        _table(card_tables.grid_table(yields)),
+        _table(card_tables.grid_table(pool_section.leave_one_out_grid(facts.pool))),
         "## Files\n",
         FILES,
         "## Rules\n",

@@ -10,10 +10,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from pipeline.campaign.collection import PERFECT, RELEVANT, Collection, per_query
-from pipeline.campaign.leave_one_out import Pool
 from pipeline.core.tables import JUDGED_SPLITS
 from pipeline.core.text import count_words, vocabulary
-from pipeline.pages import pool_section
 from pipeline.pages.html_tables import Grid
 
 Row = list[str]
@@ -91,17 +89,8 @@ def query_table(collection: Collection, batch: int) -> list[Row]:
     )
 
 
-def step_table(pairs: pd.DataFrame) -> list[Row]:
-    """Return what each step of the pool found (`pool_section.decided_pairs`)."""
-    return _rows(pool_section.yield_grid(pairs))
-
-
-def pool_table(pool: Pool | None) -> list[Row]:
-    """Return how much the collection depends on each pooled run."""
-    return _rows(pool_section.leave_one_out_grid(pool))
-
-
-def _rows(grid: Grid) -> list[Row]:
+def grid_table(grid: Grid) -> list[Row]:
+    """Return a table of the report."""
     return [list(grid.head), *([str(cell) for cell in row] for row in grid.rows)]
 
 

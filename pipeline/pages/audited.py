@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline.campaign.pairs import PAIR_KEY
+from pipeline.campaign.pool_steps import AUDIT
 from pipeline.pages.charts import Words, levels_by_rank
 from pipeline.pages.figures import Figure
 from pipeline.pages.html_tables import Grid, count, decimal
@@ -31,7 +32,8 @@ def audited_levels(sources: Sources) -> pd.DataFrame:
     """Return the levels of the audited queries' pairs: `query_id, rank, level, weight`.
 
     A pair of the pool stands for itself, whatever brought it there. The drawn pairs of a stratum of
-    a query share the size of the stratum; one that a run has found since is in the pool instead.
+    a query share the size of the stratum; one that a run has found since, or a second batch, is in
+    the pool instead.
     """
     drawn = _drawn(sources)[[*PAIR_KEY, "origin"]].rename(columns={"origin": "drawn"})
     judged = sources.collection.judged
@@ -39,7 +41,7 @@ def audited_levels(sources: Sources) -> pd.DataFrame:
     for table in (drawn, sources.audit_strata, sources.topup[PAIR_KEY].assign(taken=True)):
         levels = levels.merge(table.drop_duplicates(PAIR_KEY), on=PAIR_KEY, how="left")
     groups = levels.groupby(["query_id", "drawn", "stratum"])["level"]
-    outside = levels["drawn"].notna() & levels["taken"].isna()
+    outside = levels["drawn"].notna() & levels["taken"].isna() & (levels["origin"] == AUDIT)
     weight = (levels["size"] / groups.transform("size")).where(outside, 1.0)
     return levels[["query_id", "rank", "level"]].assign(weight=weight.astype("float64"))
 

@@ -28,11 +28,10 @@ SPLITS = {"val": "validation", "test": "test"}
 
 
 def decided_pairs(collection: Collection, batch: int) -> pd.DataFrame:
-    """Return the decided pairs as `yields.PAIRS`."""
-    pairs = collection.pairs[collection.pairs["outcome"] != "waiting"]
-    return pairs.assign(
-        step=name_steps(pairs, batch), judgments=pairs["scores"].fillna(0).astype("int64")
-    )
+    """Return the decided pairs that anyone judged as `yields.PAIRS`."""
+    pairs = collection.pairs.assign(judgments=collection.pairs["scores"].fillna(0).astype("int64"))
+    pairs = pairs[(pairs["outcome"] != "waiting") & (pairs["judgments"] > 0)]
+    return pairs.assign(step=name_steps(pairs, batch))
 
 
 def yield_grid(pairs: pd.DataFrame) -> Grid:

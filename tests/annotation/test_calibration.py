@@ -43,6 +43,7 @@ def sample(tmp_path_factory, repository):
         moments = rehearsal_data.ledger["moment_id"].drop_duplicates().tolist()
         clips = {"moment_id": moments, "clip": [f"{moment}.mp4" for moment in moments]}
         tables.CLIPS.write(pd.DataFrame(clips).assign(clip_sha="c", seconds=3.5))
+        tables.FAILED_CLIPS.write(tables.FAILED_CLIPS.empty())
         write_campaign(CAMPAIGN)
         consensus.main()
         tables.MACHINE_JUDGMENTS.write(tables.MACHINE_JUDGMENTS.empty())

@@ -98,8 +98,11 @@ def _sample(relevant: Ints, size: int, inside: Ints, random: np.random.Generator
     """Return what an audit sees of `size` moments of each query, beside what is inside its pool."""
     judged = min(RANDOM, size)
     hits = random.hypergeometric(relevant, size - relevant, judged)
-    whole, sample = (np.array([INSIDE, number]) for number in (size, judged))
-    return Counts(*np.broadcast_arrays(whole, sample, np.stack([inside, hits], -1)))
+    relevant = np.stack([inside, hits], -1)
+    whole, sample = (
+        np.broadcast_to(np.array([INSIDE, number]), relevant.shape) for number in (size, judged)
+    )
+    return Counts(whole, sample, relevant)
 
 
 def misses(interval: Interval, truth: Floats) -> tuple[float, float]:

@@ -11,10 +11,11 @@ from support.campaign_cases import make_judgments
 from support.campaign_folder import CampaignFolder, Size
 
 from annotation import audit, campaign
-from annotation.pooling import judged_audit
+from annotation.pooling import design, judged_audit
 from annotation.pooling.design import AuditError, Design, EarlierAuditError
 from annotation.pooling.report import Judged, as_json, as_text, by_rank, by_similarity, report
 from annotation.pooling.scope import read_scope
+from annotation.votes.votes import is_in
 from momentrank.errors import UsageError
 from pipeline.campaign import next_step
 from pipeline.campaign.campaign import CampaignError
@@ -102,6 +103,16 @@ def test_a_pair_that_was_never_shown_waits():
     result = report(known._replace(pairs=known.pairs[:0]), SMALL)
     assert result.progress["decided"] == 0
     assert all(len(table) == 0 for table in result[:4])
+
+
+def test_where_all_neighbours_are_judged_none_is_missed():
+    pairs = make_pairs(lambda query, rank: 3 if rank <= 2 else 0, near=())
+    for machine in (None, "gpt"):
+        plan = SMALL.model_copy(update={"machine": machine})
+        missed = judged_audit.measure_missed(report(pairs, plan), plan)
+        assert (missed["share"], missed["low"], missed["finds"]) == (0, 0, 0)
+        whole = plan.model_copy(update={"queries": 2})
+        assert judged_audit.measure_missed(report(pairs, whole), whole)["high"] == 0
 
 
 def test_without_a_find_the_exact_bound_is_told():
@@ -221,7 +232,8 @@ def folder(tmp_path, monkeypatch, repository):
     tables.CANDIDATES.write(candidates(ranked, Candidates(batch=5, top=10, depth=80)))
     clips = pd.DataFrame({"moment_id": ids, "clip": "x.mp4", "seconds": 3.0})
     tables.CLIPS.write(clips.assign(clip_sha="sha-" + clips["moment_id"])[tables.CLIPS.columns])
-    for table in (tables.OPEN_TASKS, tables.REJECTED_JUDGMENTS, tables.CONSENSUS):
+    empty = (tables.OPEN_TASKS, tables.REJECTED_JUDGMENTS, tables.CONSENSUS, tables.FAILED_CLIPS)
+    for table in empty:
         table.write(table.empty())
     return tmp_path
 
@@ -308,6 +320,22 @@ def test_an_audit_from_its_plan_to_its_report(folder, capsys):
     assert tables.AUDIT.path.read_bytes() == first
 
 
+def test_a_pair_whose_clip_cannot_be_cut_is_not_waited_for(folder, capsys):
+    judge(low)
+    run(capsys, "plan", "--queries", "4")
+    judge(low)
+    lost = tables.AUDIT.read().iloc[[0]]
+    key = ["query_id", "moment_id"]
+    for table in (tables.PAIRS, tables.CONSENSUS):
+        frame = table.read()
+        table.write(frame[~is_in(frame, lost, key)])
+    assert judged_audit.measure_audit()[0]["left"] == "3 of 4 queries of the audit are judged"
+    failed = lost[["moment_id"]].assign(video_id="v", reason="missing")
+    tables.FAILED_CLIPS.write(failed)
+    assert judged_audit.measure_audit()[0]["share"] is not None
+    assert "(1 of them without a level)" in run(capsys, "report").out
+
+
 def test_queries_are_drawn_once_their_batches_have_ended(folder, capsys):
     judge(lambda query, rank: 4 if query == "m00" else low(query, rank), queries=5)
     ended = read_scope(load(), tables.AUDIT.empty()).ended
@@ -372,16 +400,29 @@ def test_pairs_of_an_audit_that_is_replaced_stay_its_own(folder, capsys):
 
 
 def test_close_says_what_is_unknown_and_what_an_audit_takes_and_tells(folder, capsys):
-    judge(low)
-    campaign._tell_unaudited()
-    said = capsys.readouterr().err
-    assert "nobody knows what the pool missed" in said
-    assert next_step.PLAN_AUDIT in said
+    def tell():
+        campaign._tell_unaudited()
+        return capsys.readouterr().err
+
+    judge(low, queries=5)
+    assert "nobody knows what the pool missed" in (said := tell())
+    assert f"{next_step.PLAN_AUDIT} --queries N" in said
     assert "8 of 8 queries, 960 pairs: about" in said
     assert "expect an interval of" in said
     run(capsys, "plan", "--queries", "8")
-    campaign._tell_unaudited()
-    assert capsys.readouterr().err == ""
+    assert "only 5 of its 8 queries" in (said := tell())
+    assert f"{next_step.PLAN_AUDIT} --queries 8 --seed 2024" in said
+    judge(low)
+    run(capsys, "plan", "--queries", "8")
+    assert tell() == ""
+    made = design.PATH.read_text()
+    design.PATH.write_text('{"top": 60}')
+    assert "`Missed` stays Open: " in (said := tell())
+    assert "plan --replace" in said
+    design.PATH.write_text(made)
+    tables.AUDIT.write(tables.AUDIT.empty())
+    tables.NEIGHBOURS.path.unlink()  # a pipeline of an earlier version
+    assert "nobody knows what the pool missed" in tell()
 
 
 def test_queries_of_a_pilot_that_is_kept_apart_are_not_audited(folder, capsys):

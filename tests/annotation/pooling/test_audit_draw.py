@@ -150,10 +150,15 @@ CANDIDATES = make_pairs("a1", "a2", "b1", "b2", "b3", "b4")
         (["x", "b1"], [], ["x", "b1", "b2", "b3", "b4"], "a1 a2 b1 b2 b3 b4"),  # extended later
         ([], [], ["b1"], "a1 a2 b1"),  # a replaced audit's
         (["b2"], [], ["b1", "b2"], "a1 a2 b1"),
+        (["b1"], ["b2", "b3"], ["b1", "b2", "b3"], "a1 a2 b2 b3"),  # what a run finds begins none
+        (["b1", "old b2", "old b3"], [], ["b1", "b2", "b3"], "a1 a2 b2 b3"),  # nor what one found
+        (["b1"], ["b2", "b3"], ["b1", "b2", "b3", "b4"], "a1 a2 b1 b2 b3 b4"),
     ],
 )
 def test_inside_is_what_anything_but_the_audit_asked_for(audit, topup, shown, inside):
-    got = find_inside(CANDIDATES, *(make_pairs(*names) for names in (audit, topup, shown)))
+    drawn = make_pairs(*(name.removeprefix("old ") for name in audit))
+    drawn["origin"] = ["replaced" if name.startswith("old ") else "near" for name in audit]
+    got = find_inside(CANDIDATES, drawn, make_pairs(*topup), make_pairs(*shown))
     assert " ".join(sorted(got["moment_id"])) == inside
     assert not got.duplicated().any()
 

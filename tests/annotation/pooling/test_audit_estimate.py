@@ -60,15 +60,19 @@ def test_the_width_is_foretold(share):
 def test_what_an_audit_takes_is_told_with_its_width_or_without():
     found = np.array([8.0, 12.0])
     prospect = Prospect(10, 100, 60, 60, 975.0, found)
-    first, *widths = describe(prospect, 1200, 30.0, 12.0)
+    first, *widths = describe(prospect, 30.0, 12.0)
     # 2 x 1,200 votes, and two more for 18 % of the pairs; at 30 s that is 23.6 hours.
     assert first.startswith("10 of 100 queries, 1,200 pairs: about 2,832 judgments, 23.6 hours")
     assert first.endswith("pay 283")
     assert len(widths) == 4
-    assert "pay" not in next(describe(prospect, 1200, 30.0, None))
+    assert "pay" not in next(describe(prospect, 30.0, None))
     for nothing in (found * 0, found[:0]):
-        _, why = describe(prospect._replace(found=nothing), 1200, 30.0, None)
+        _, why = describe(prospect._replace(found=nothing), 30.0, None)
         assert "can't be foretold" in why
+    _, why = describe(prospect._replace(outside=0.0), 30.0, None)
+    assert "none can be missed" in why
+    _, why = describe(prospect._replace(drawn=1), 30.0, None)
+    assert "needs 2 queries" in why
 
 
 def test_its_variance_is_that_of_the_design():

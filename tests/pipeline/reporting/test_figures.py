@@ -373,6 +373,10 @@ def test_an_audit_continues_figure_4b_by_what_each_random_pair_stands_for(inputs
     taken = source.audit.iloc[[0]].assign(origin="run")  # is in the pool since: others stand for 40
     [moved] = audited.draw_audited(replace(source, topup=taken))
     assert moved.data["mean"].iloc[-1] == pytest.approx(4 / 41, abs=1e-6)
+    pairs = source.collection.pairs
+    second = pairs.assign(origin=pairs["origin"].mask(pairs["moment_id"] == "x0", "candidates"))
+    [extended] = audited.draw_audited(replace_pairs(source, second))  # taken by a second batch
+    assert extended.data["mean"].iloc[-1] == pytest.approx(4 / 41, abs=1e-6)
     replaced = replace(source, audit=source.audit.assign(origin="replaced"))
     assert audited.draw_audited(replaced) == []
 
