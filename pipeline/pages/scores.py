@@ -45,14 +45,8 @@ BY_IOU = ("nDCG", "R")
 BOUNDED = {f"nDCG(iou=0.5)@{cutoff}": cutoff for cutoff in (10, 20, 40)}
 NOISY = ("captions", "ideal")
 BOUNDS = (
-<<<<<<< HEAD
     "First the score of the tables above, where what nobody judged counts as not relevant; then the"
-    " score if it were as good as the measure allows. Judging the rest could swap two runs whose"
-    " ranges overlap."
-=======
-    "First the score of the table above, where what nobody judged counts as not relevant; then the"
     " highest possible one. Judging the rest could swap two runs whose ranges overlap."
->>>>>>> wt/g35
 )
 DISTANCES = ("nominal", "ordinal", "interval")
 
