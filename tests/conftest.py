@@ -59,13 +59,13 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_teardown():
-    """Fail the test that leaves its worker elsewhere: the next one would read other files."""
+def pytest_runtest_teardown(item, nextitem):
+    """Fail the file of tests that leaves its worker elsewhere: the next one would read others."""
     yield
-    if not Path.cwd().samefile(REPOSITORY):
+    if nextitem is None or nextitem.path != item.path:  # fixtures of a file may stay in a folder
         left = Path.cwd()
         os.chdir(REPOSITORY)
-        pytest.fail(f"the working directory is {left} afterwards")
+        assert left.samefile(REPOSITORY), f"the working directory is {left} afterwards"
 
 
 @pytest.fixture
