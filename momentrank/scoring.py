@@ -25,10 +25,10 @@ from momentrank.segments import (
     Floats,
     Ints,
     Segments,
-    concatenate,
     distinct,
     find_repeats,
     make_frame,
+    stack,
 )
 from momentrank.unjudged import (
     EXPECTED,
@@ -329,9 +329,8 @@ class Evaluator:
     ) -> "Bands":
         """Return the bounds of the second run's value minus the first one's, for pairs of runs.
 
-        A result that both have has one level, and what either finds enters the truth of both. The
-        bounds are reached by nDCG at its highest, P, DCG, MeanP, Recall and NumRelRet; others are
-        within them. `runs` are as in `per_query`.
+        A result that both have has one level, and what either finds enters the truth of both. For
+        AP, and in few cases nDCG, narrower bounds may exist. `runs` are as in `per_query`.
         """
         from momentrank.significance import Band
 
@@ -355,7 +354,7 @@ class Evaluator:
     def _align_both(self, first: Segments, second: Segments) -> AlignedRun:
         """Return two runs as one, over the queries of the first and then of the second."""
         prepared = (self.convention.prepare(self.qrels, run) for run in (first, second))
-        qrels, run = (concatenate(*both) for both in zip(*prepared, strict=True))
+        qrels, run = (stack(both) for both in zip(*prepared, strict=True))
         return align(qrels, run, self.depth)
 
     def _lists(self, run: "Run") -> formats.Lists:

@@ -87,12 +87,15 @@ class Segments(NamedTuple):
         return Segments(self.queries, self.query[rows], video, *columns)
 
 
-def concatenate(first: Segments, second: Segments) -> Segments:
-    """Return the segments of both, as those of different queries: "0" + id and "1" + id."""
-    columns = (np.append(one, other) for one, other in zip(first[3:], second[3:], strict=True))
-    queries = [f"0{name}" for name in first.queries] + [f"1{name}" for name in second.queries]
-    query = np.append(first.query, second.query + len(first.queries))
-    return Segments(queries, query, [*first.video, *second.video], *columns)
+def stack(copies: Sequence[Segments]) -> Segments:
+    """Return copies as one collection: the number of its copy precedes a query's id."""
+    sizes = np.cumsum([0, *(len(copy.queries) for copy in copies)])
+    return Segments(
+        [f"{number} {name}" for number, copy in enumerate(copies) for name in copy.queries],
+        np.concatenate([copy.query + size for copy, size in zip(copies, sizes, strict=False)]),
+        [video for copy in copies for video in copy.video],
+        *(np.concatenate(column) for column in zip(*(copy[3:] for copy in copies), strict=True)),
+    )
 
 
 def iou(start: Floats, end: Floats, other: Floats, other_end: Floats) -> Floats:

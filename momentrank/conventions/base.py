@@ -1,6 +1,6 @@
 """What a convention decides: how measures are computed, and over which queries."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -14,9 +14,7 @@ from momentrank.measures.base import Measure
 from momentrank.measures.gain import GAINS
 from momentrank.measures.params import thresholds
 from momentrank.segments import Bools, Floats, Ints, Segments
-
-Assume = Callable[[Measure, AlignedRun, Params, Relevance], Floats]
-"""Returns the value of each query if its unjudged results are what is assumed."""
+from momentrank.unjudged import Find
 
 
 class Convention:
@@ -77,7 +75,7 @@ class Convention:
         """Return which queries are scored, shape (queries,)."""
         return aligned.in_run | True
 
-    def values(self, measure: Measure, aligned: AlignedRun, assume: Assume | None = None) -> Floats:
+    def values(self, measure: Measure, aligned: AlignedRun, assume: Find | None = None) -> Floats:
         """Return the value of each query, shape (queries,); the mean over a range of thresholds.
 
         `assume` computes it from what unjudged results are assumed to be; None: not relevant.

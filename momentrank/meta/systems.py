@@ -11,7 +11,7 @@ from momentrank.measures import Judged, Measure
 from momentrank.measures.counts import Count
 from momentrank.meta.values import Values
 from momentrank.scoring import Evaluator
-from momentrank.segments import Floats, Ints, Segments
+from momentrank.segments import Floats, Ints, Segments, stack
 from momentrank.significance import DECIMALS
 
 HELD = 2**19
@@ -99,17 +99,6 @@ def _rows(lists: Lists) -> int:
 def _blocks(copies: int, size: int) -> Iterator[list[int]]:
     for begin in range(0, copies, size):
         yield list(range(begin, min(begin + size, copies)))
-
-
-def stack(copies: Sequence[Segments]) -> Segments:
-    """Return copies as one collection: the number of its copy precedes a query's id."""
-    sizes = np.cumsum([0, *(len(copy.queries) for copy in copies)])
-    return Segments(
-        [f"{number} {name}" for number, copy in enumerate(copies) for name in copy.queries],
-        np.concatenate([copy.query + size for copy, size in zip(copies, sizes, strict=False)]),
-        [video for copy in copies for video in copy.video],
-        *(np.concatenate(column) for column in zip(*(copy[3:] for copy in copies), strict=True)),
-    )
 
 
 def _means(scorer: Evaluator, lists: Lists, copies: int) -> Floats:

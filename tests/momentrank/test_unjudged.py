@@ -59,7 +59,7 @@ def pairs_of_lists(seed):
 
 
 def test_bounds_of_differences_are_those_of_all_assignments():
-    """AP alone may be within narrower ones."""
+    """Those of AP, and in few cases nDCG, may be wider."""
     for case in islice(pairs_of_lists(37), 500):
         measure, convention, own, judged, lists, top = case
         found = list(differences(measure.NAME, own, judged, lists, top))
@@ -68,11 +68,11 @@ def test_bounds_of_differences_are_those_of_all_assignments():
                 for name, rows in zip("ab", lists, strict=True)}  # fmt: skip
         evaluator = mr.Evaluator([measure], qrels, convention)
         [(low, high)] = evaluator.bound_differences(runs, [("a", "b")]).values()
-        if measure.NAME == "AP":
-            assert low <= min(found) + 1e-9, case
-            assert high >= max(found) - 1e-9, case
-        else:
-            assert (low, high) == pytest.approx((min(found), max(found)), abs=1e-9), case
+        assert low <= min(found) + 1e-9, case
+        assert high >= max(found) - 1e-9, case
+        if measure.NAME != "AP":
+            close = 0.05 if measure.NAME == "nDCG" else 1e-9
+            assert (low, high) == pytest.approx((min(found), max(found)), abs=close), case
 
 
 def test_a_run_does_not_differ_from_itself():
