@@ -71,8 +71,7 @@ def plan(options: argparse.Namespace) -> None:
     params = load()
     old = None if options.replace else _read_drawn(options, params.candidates.depth)
     audit = tables.AUDIT.read()
-    if old is None:
-        audit["origin"] = design.REPLACED
+    audit = audit.assign(origin=design.REPLACED) if old is None else audit
     drawn = set(audit.loc[audit["origin"] != design.REPLACED, "query_id"])
     scope = read_scope(params, audit)
     sizes = draw.Sizes(options.seed, options.queries)
@@ -82,15 +81,10 @@ def plan(options: argparse.Namespace) -> None:
     new = sorted(scope.ended & set(chosen) - drawn)
     if new and not options.dry_run:
         result = _draw(new, scope, sizes, options)
-        made = design.Design(
-            queries=len(scope.queries),
-            drawn=len(chosen),
-            pool=result.pool,
-            depth=params.candidates.depth,
-            machine=result.machine,
-            **{name: getattr(sizes, name) for name in ("seed", "near", "deep")},
-        )
-        _write(result, made if old is None else old, again=old is not None)
+        known = {**sizes._asdict(), "queries": len(scope.queries), "drawn": len(chosen)}
+        depth = params.candidates.depth
+        made = design.Design(**known, pool=result.pool, depth=depth, machine=result.machine)
+        _write(result, old or made, again=old is not None)
     left = len(chosen) - len(drawn | set(new))
     later = f"; {left:,} are still being judged: repeat the command later, without --replace"
     when = "with this" if options.dry_run else "now"

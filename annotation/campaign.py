@@ -248,25 +248,20 @@ def _tell_unaudited() -> None:
     except MomentRankError as error:
         cli.log(f"the report's check `Missed` stays Open: {error}")
         return
-    if audit is None:
-        cli.log(
-            "no audit: nobody knows what the pool missed, and the report's check `Missed` stays"
-            f" Open. Only in an open campaign is one drawn: {PLAN_AUDIT} --queries N"
-        )
-        if tables.NEIGHBOURS.path.is_file():
-            _describe_audit(load())
-    elif drawn < audit.drawn:
-        cli.log(
-            f"the audit has only {drawn:,} of its {audit.drawn:,} queries, and the report's check"
-            " `Missed` stays Open. Only in an open campaign are the others drawn:"
-            f" {PLAN_AUDIT} {audit.options}"
-        )
-
-
-def _describe_audit(params: Params) -> None:
-    scope = read_scope(params, tables.AUDIT.read())  # pairs of one that was replaced, if any
-    for line in describe_audit(scope, params) if scope.queries else ():
-        cli.log(line)
+    if audit is not None and drawn == audit.drawn:
+        return
+    why, options = "no audit: nobody knows what the pool missed", "--queries N"
+    if audit is not None:
+        why, options = f"the audit has only {drawn} of its {audit.drawn} queries", audit.options
+    cli.log(
+        f"{why}, and the report's check `Missed` stays Open. Only an open campaign can have one"
+        f" drawn: {PLAN_AUDIT} {options}"
+    )
+    if audit is None and tables.NEIGHBOURS.path.is_file():
+        params = load()
+        scope = read_scope(params, tables.AUDIT.read())
+        for line in describe_audit(scope, params) if scope.queries else ():
+            cli.log(line)
 
 
 def _arguments() -> argparse.Namespace:

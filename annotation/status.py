@@ -42,6 +42,7 @@ from annotation.assignment.status_text import text
 from annotation.assignment.yield_pairs import decided_pairs
 from annotation.label_studio import settings
 from annotation.label_studio.connection import connect, hold_lock
+from annotation.pooling import design
 from annotation.roster import roster
 from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, NO_LEVEL, is_in
 from pipeline.campaign.campaign import FILE, Campaign, CampaignError, load_campaign
@@ -56,18 +57,12 @@ WATCH_SECONDS = 60
 
 
 def status(
-    campaign: PlanInputs,
-    state: Mapping[str, Any],
-    steps: Sequence[Step],
-    audit: pd.DataFrame | None = None,
-    topup: pd.DataFrame | None = None,
+    campaign: PlanInputs, state: Mapping[str, Any], steps: Sequence[Step], *extra: pd.DataFrame
 ) -> dict[str, Any]:
     """Return the next steps, the campaign's state, people's agreement and the yield, for JSON.
 
-    `audit` and `topup` say which pairs were judged besides the candidates; none by default.
+    `extra` are audit and top-up: the pairs that were judged besides the candidates.
     """
-    audit = tables.AUDIT.empty() if audit is None else audit
-    topup = tables.TOPUP.empty() if topup is None else topup
     states, queries = find_pair_states(campaign), state["queries"]
     return {
         "next": [step._asdict() for step in steps],
@@ -75,7 +70,7 @@ def status(
         "waits": bool(list_open(state)),
         **state,
         "agreement": agreement(states),
-        **measure_yield(decided_pairs(states, campaign, audit, topup)),
+        **measure_yield(decided_pairs(states, campaign, *extra)),
         "extended": {query: levels(states, query) for query in queries["extended"]},
         "for_the_lead": queries["for_the_lead"],
     }
@@ -140,11 +135,8 @@ def _closed_status(opened: Campaign) -> dict[str, Any]:
     state = closed_state(campaign, opened.select_kept(tables.PAIRS.read()))
     measured = measure_progress(campaign, state, answers.rejected, params.plan.pause)
     situation = Situation(opened, {}, frozen=is_frozen(), released=is_released(opened))
-    return status(campaign, measured, next_steps(situation), *_read_extra())
-
-
-def _read_extra() -> tuple[pd.DataFrame, pd.DataFrame]:
-    return tables.AUDIT.read(), tables.TOPUP.read()
+    extra = tables.AUDIT.read(), tables.TOPUP.read()
+    return status(campaign, measured, next_steps(situation), *extra)
 
 
 def _open_status(opened: Campaign) -> dict[str, Any]:
@@ -169,10 +161,11 @@ def _open_status(opened: Campaign) -> dict[str, Any]:
         measured,
         server=settings.endpoint() is not None,
         shown=not tables.PAIRS.read().empty,
-        audited=not tables.AUDIT.read().empty,
+        audited=design.is_drawn(),
         unsent=count_unsent(planned.assignments, campaign.open_tasks),
     )
-    return status(campaign, measured, next_steps(situation), *_read_extra())
+    extra = tables.AUDIT.read(), tables.TOPUP.read()
+    return status(campaign, measured, next_steps(situation), *extra)
 
 
 def count_unsent(wanted: pd.DataFrame, open_tasks: pd.DataFrame) -> int:

@@ -90,8 +90,7 @@ def main() -> None:
     print(f"the wrong way round in {wrong} of {options.draws} draws")
     overlap = (others[:, 1] >= own[0]) & (own[1] >= others[:, 0])
     print(f"the bounds of both overlap in {overlap.sum()} of {options.draws} draws")
-    key = ["query_id", *SEGMENT]
-    judged = true.merge(released, on=key, how="left", suffixes=("", "_judged"))
+    judged = true.merge(released, on=["query_id", *SEGMENT], how="left", suffixes=("", "_judged"))
     for least in (1, 2):
         share = judged.loc[judged["level"] >= least, "level_judged"].notna().mean()
         print(f"of the moments of true level {least} or higher, {share:.0%} have a level")

@@ -77,3 +77,11 @@ def read_drawn() -> pd.DataFrame:
     """Return the pairs of the audit, without those of one that it replaced."""
     audit = tables.AUDIT.read()
     return audit[audit["origin"] != REPLACED].reset_index(drop=True)
+
+
+def is_drawn() -> bool:
+    """Tell whether an audit of this version is drawn, for all of its queries."""
+    try:
+        return PATH.is_file() and read_drawn()["query_id"].nunique() == read().drawn
+    except AuditError:
+        return False

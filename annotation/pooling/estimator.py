@@ -16,7 +16,7 @@ Three quarters keep it at 95 %; the lower bound has half a find. Both are widene
 the variance was estimated from n queries. `python -m benchmarks.audit` measures the coverage.
 
 **Where it fails.** Below about five finds, its lower bound says little. If a few queries have most
-of the relevant moments, it covers less (91 %): a sample without them cannot know. Without any find,
+of the relevant moments, it covers less (90 %): a sample without them cannot know. Without any find,
 the upper bound rests on the find that might have been; `most_unseen` gives the exact bound.
 """
 

@@ -7,8 +7,7 @@ from annotation.votes.votes import is_in
 from pipeline.campaign.pairs import PAIR_KEY
 
 MOST = 0.5
-"""A second batch is in the pool if people were shown more than this share of what neither an audit
-nor a run asked for."""
+"""The share of what neither audit nor run asked for, above which a second batch was judged."""
 
 
 def find_inside(

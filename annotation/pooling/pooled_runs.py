@@ -4,8 +4,6 @@ A pair of a top-up names the first run that found it. To leave a run out, what o
 be known, and how the run ranks it.
 """
 
-from collections.abc import Mapping
-
 import pandas as pd
 
 from pipeline.core import tables
@@ -15,19 +13,15 @@ RECORDED = 20
 """Results of a query that are recorded, even if fewer are pooled: as in nDCG at 20."""
 
 
-def record(
-    runs: Mapping[str, pd.DataFrame], pooled: pd.DataFrame, moments: pd.DataFrame
-) -> pd.DataFrame:
-    """Return the first results of each run (`tables.POOLED_RUNS`) for the queries of `pooled`.
+def record(results: pd.DataFrame, pooled: pd.DataFrame, moments: pd.DataFrame) -> pd.DataFrame:
+    """Return the first `results` of the runs (`tables.POOLED_RUNS`) for the queries of `pooled`.
 
-    `pooled` are the results that were looked up, with their `place` in the pool of `moments`, or
+    `pooled` are those that were looked up, with their `place` in the pool of `moments`, or
     below 0. A run that was pooled deeper than 20 results is recorded as deep.
     """
     deepest = max([RECORDED, *pooled["rank"]])
-    named = [run[run["rank"] <= deepest].assign(origin=name) for name, run in sorted(runs.items())]
     known = pooled[pooled["known_query"]]
-    results = pd.concat(named, ignore_index=True)
-    results = results[results["query_id"].isin(known["query_id"])]
+    results = results[(results["rank"] <= deepest) & results["query_id"].isin(known["query_id"])]
     columns = {"start": "pooled_start", "end": "pooled_end"}
     segments = moments.assign(place=places(moments)).drop_duplicates("place")
     segments = segments[["place", *columns]].rename(columns=columns)

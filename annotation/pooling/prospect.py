@@ -64,17 +64,13 @@ def describe(prospect: Prospect, seconds: float, hourly: float | None) -> Iterat
         f"{prospect.drawn:,} of {prospect.queries:,} queries, {pairs:,} pairs: about"
         f" {judgments:,} judgments, {hours:,.1f} hours ({seconds:g} s each){pay}"
     )
-    reasons = (
-        (not prospect.outside, "every neighbour is in the pool, so that none can be missed"),
-        (prospect.drawn < LEAST_QUERIES, f"an audit needs {LEAST_QUERIES} queries"),
-        (
-            not prospect.found.sum(),
-            "the width of its interval can't be foretold: no pair has a level of 2 or more yet",
-        ),
-    )
-    if why := next((text for holds, text in reasons if holds), None):
-        yield why
-        return
-    for share in SHARES:
-        low, high = (float(bound) for bound in expect(prospect, share)[1:])
-        yield f"if {share:.0%} are missed, expect an interval of {low:.0%} to {high:.0%}"
+    if not prospect.outside:
+        yield "every neighbour is in the pool, so that none can be missed"
+    elif prospect.drawn < LEAST_QUERIES:
+        yield f"an audit needs {LEAST_QUERIES} queries"
+    elif not prospect.found.sum():
+        yield "the width of its interval can't be foretold: no pair has a level of 2 or more yet"
+    else:
+        for share in SHARES:
+            low, high = (float(bound) for bound in expect(prospect, share)[1:])
+            yield f"if {share:.0%} are missed, expect an interval of {low:.0%} to {high:.0%}"

@@ -65,12 +65,6 @@ def describe_audit(
     inside = scope.neighbours[PAIR_KEY].merge(scope.inside, on=PAIR_KEY)
     outside = (len(scope.neighbours) - len(inside)) / population
     is_deep = len(scope.neighbours) >= population * params.candidates.depth
-    prospect = Prospect(
-        drawn=number,
-        queries=population,
-        near=round(min(NEAR, outside)),
-        deep=DEEP if is_deep else 0,
-        outside=outside,
-        found=scope.found,
-    )
+    near, deep = round(min(NEAR, outside)), DEEP if is_deep else 0
+    prospect = Prospect(number, population, near, deep, outside, scope.found)
     yield from describe(prospect, measure_seconds(params) or SECONDS, hourly)

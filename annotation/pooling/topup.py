@@ -62,8 +62,9 @@ def top_up(
     are not in the pool can't be judged: they are counted as `unmatched`, and those for other
     queries as `of_other_queries`.
     """
-    named = [run[run["rank"] <= depth].assign(origin=name) for name, run in sorted(runs.items())]
-    results = pd.concat(named, ignore_index=True)
+    named = [run.assign(origin=name) for name, run in sorted(runs.items())]
+    whole = pd.concat(named, ignore_index=True)
+    results = whole[whole["rank"] <= depth].reset_index(drop=True)
     results["known_query"] = results["query_id"].isin(pool.queries["query_id"])
     results["place"] = np.where(
         results["known_query"], match_results(results, pool.moments, min_iou), NOWHERE
@@ -74,9 +75,8 @@ def top_up(
     results["judged"] = is_in(results, judged, spot)
     matched = (results["place"] != NOWHERE) & ~results["judged"]
     new = results[matched].drop_duplicates(spot)[[*spot, "origin"]]
-    return TopUp(
-        _pairs(new, pool), _counts(runs, results, new), record(runs, results, pool.moments)
-    )
+    recorded = record(whole, results, pool.moments)
+    return TopUp(_pairs(new, pool), _counts(runs, results, new), recorded)
 
 
 def match_results(results: pd.DataFrame, moments: pd.DataFrame, min_iou: float) -> pd.Series:

@@ -40,7 +40,8 @@ def spread(rows):
 def measure_status(campaign, rejected=None, now=NOW):
     refused = tables.REJECTED_JUDGMENTS.empty() if rejected is None else rejected
     progress = measure_progress(campaign, plan(campaign).state, refused, 5.0, now)
-    return status.status(campaign, progress, next_steps(Situation(OPEN, progress)))
+    extra = tables.AUDIT.empty(), tables.TOPUP.empty()
+    return status.status(campaign, progress, next_steps(Situation(OPEN, progress)), *extra)
 
 
 @pytest.fixture

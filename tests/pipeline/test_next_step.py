@@ -17,28 +17,20 @@ CLOSE = "python -m annotation.campaign close"
 AUDIT = "python -m annotation.audit plan"
 
 
-def state(
-    *,
-    wanted=0,
-    done=0,
-    for_the_lead=(),
-    without_account=(),
-    role="annotator",
-    queries=120,
-    **pairs,
-):
+def state(*, wanted=0, done=0, for_the_lead=(), without_account=(), role="annotator", **pairs):
     """Return a plan's state; what waits and is not said otherwise is nothing."""
     none = ("without_clip", "unjudgeable", "discarded", "nobody_left")
     usual = {"all": 9, "waiting": wanted, **dict.fromkeys(none, 0)}
     return {
         "pairs": usual | pairs,
-        "queries": {"all": queries, "for_the_lead": list(for_the_lead)},
+        "queries": {"all": 120, "for_the_lead": list(for_the_lead)},
         "annotators": {"1": {"role": role, "active": True, "open": wanted, "done": done}},
         "without_account": list(without_account),
     }
 
 
 JUDGED = state(done=5)
+FEW, ONE = (JUDGED | {"queries": {"all": number, "for_the_lead": []}} for number in (15, 1))
 UNDER_WAY = state(wanted=4, done=5)
 
 
@@ -78,11 +70,8 @@ UNDER_WAY = state(wanted=4, done=5)
         (Situation(OPEN, state(without_clip=1)), ["dvc repro -sf clips && dvc repro"]),
         (Situation(OPEN, JUDGED), [CLOSE]),
         (Situation(OPEN, JUDGED, audited=False), [CLOSE, f"{AUDIT} --queries 100 --dry-run"]),
-        (
-            Situation(OPEN, state(queries=15), audited=False),
-            [CLOSE, f"{AUDIT} --queries 15 --dry-run"],
-        ),
-        (Situation(OPEN, state(queries=1), audited=False), [CLOSE]),
+        (Situation(OPEN, FEW, audited=False), [CLOSE, f"{AUDIT} --queries 15 --dry-run"]),
+        (Situation(OPEN, ONE, audited=False), [CLOSE]),
         (Situation(OPEN, state(without_account=[2])), [CLOSE]),
         (Situation(OPEN, state(unjudgeable=2)), [CLOSE, None]),
         (Situation(OPEN, state(discarded=2)), [CLOSE]),
