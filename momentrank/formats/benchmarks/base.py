@@ -11,8 +11,6 @@ from momentrank.formats.source import FormatError, Location
 from momentrank.formats.table import Table, Truth, Windows, fill_scores, read_windows
 from momentrank.segments import LATEST, Bools
 
-MAX = float(np.finfo(np.float64).max)
-
 
 class Fields(NamedTuple):
     """The keys of a record: its id, video, times in seconds, text, and the video's duration."""
@@ -204,7 +202,7 @@ def parse_list(
 ) -> Windows:
     """Read results that are lists of `names`, the last of which, the score, may be missing.
 
-    With `any_score`, null and NaN are missing too, and infinite ones the largest, not an error.
+    With `any_score`, one that is null or not finite is missing too, instead of an error.
     """
     width = len(names.split())
     unscored: Bools = np.zeros(len(results.values), dtype=bool)
@@ -217,11 +215,8 @@ def parse_list(
         results.split(width) if lengths == {width} else results.split_as(names)
     )
     if any_score:
-        none = [v is None or v != v for v in score.values]  # noqa: PLR0124  (NaN)
-        values = [
-            0.0 if bad else max(-MAX, min(MAX, v)) if type(v) is float else v
-            for bad, v in zip(none, score.values, strict=True)
-        ]
+        none = [v is None or (type(v) is float and v - v != 0) for v in score.values]
+        values = [0.0 if bad else v for bad, v in zip(none, score.values, strict=True)]
         unscored, score = unscored | none, score._replace(values=values)
     video = name_videos(first[0]) if first else [""] * len(results.values)
     columns = (start.numbers(), end.numbers(), score.numbers())
