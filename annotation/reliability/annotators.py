@@ -113,17 +113,22 @@ def _escalated(scores: Scores) -> Bools:
     return apart[scores.pair]
 
 
+CONSTANT = 1e-9
+"""Values that differ by less are equal: means of the same levels are rounded differently."""
+
+
 def _correlation(rows: pd.DataFrame) -> pd.Series:
     """Return Pearson's correlation of level and others' mean; NaN if either is constant."""
     compared = rows.dropna(subset=["others"])
-    by = compared.groupby("annotator")
-    off = compared[["level", "others"]] - by[["level", "others"]].transform("mean")
+    by = compared.groupby("annotator")[["level", "others"]]
+    constant = (by.max() - by.min() < CONSTANT).any(axis=1)
+    off = compared[["level", "others"]] - by.transform("mean")
     sums = pd.DataFrame(
         {"both": off["level"] * off["others"], "one": off["level"] ** 2, "two": off["others"] ** 2}
     )
     total = sums.groupby(compared["annotator"]).sum()
     size = (total["one"] * total["two"]) ** 0.5
-    return (total["both"] / size.where(size > 0)).clip(-1, 1)
+    return (total["both"] / size.mask(constant)).clip(-1, 1)
 
 
 def _most_frequent(scores: Scores, size: pd.Series) -> pd.Series:

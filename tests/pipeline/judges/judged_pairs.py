@@ -71,6 +71,7 @@ def write_checkout(folder):
     write(tables.NEIGHBOURS, [row for q in QUERIES for row in rank_moments(q, range(12))])
     write(tables.AUDIT, rank_moments("v1", (0, 8), "top"))
     write(tables.TOPUP, rank_moments("t1", (9,), "run"))
+    write(tables.POOLED_RUNS, [])
     open_campaign()
     write_levels(make_people_levels())
 
