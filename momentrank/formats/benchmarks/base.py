@@ -217,7 +217,8 @@ def parse_list(
     if any_score:
         none = [v is None or (type(v) is float and v - v != 0) for v in score.values]
         values = [0.0 if bad else v for bad, v in zip(none, score.values, strict=True)]
-        unscored, score = unscored | none, score._replace(values=values)
+        unscored = unscored | np.array(none, dtype=bool)
+        score = score._replace(values=values)
     video = name_videos(first[0]) if first else [""] * len(results.values)
     columns = (start.numbers(), end.numbers(), score.numbers())
     return Windows(video, *columns, unscored, np.zeros(len(unscored), dtype=bool))
