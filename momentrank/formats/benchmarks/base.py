@@ -9,7 +9,7 @@ import numpy as np
 from momentrank.formats.records import Column
 from momentrank.formats.source import FormatError, Location
 from momentrank.formats.table import Table, Truth, Windows, fill_scores, read_windows
-from momentrank.segments import LATEST, Bools
+from momentrank.segments import LATEST, MOST, Bools
 
 
 class Fields(NamedTuple):
@@ -110,7 +110,7 @@ def longest(pairs: Any) -> dict[str, float]:
     """Return the longest duration of each video that has one."""
     durations: dict[str, float] = {}
     for video, duration in pairs:
-        if isinstance(video, str) and type(duration) in {int, float}:
+        if isinstance(video, str) and type(duration) in {int, float} and duration < MOST:
             durations[video] = max(float(duration), durations.get(video, 0.0))
     return durations
 
