@@ -21,7 +21,6 @@ from benchmarks.script import parse_arguments, run
 from momentrank.formats import load_run, read_qrels
 from momentrank.functions import evaluator
 from momentrank.measures.base import Measure
-from momentrank.segments import Segments, build_run
 from pipeline.campaign.leave_one_out import MEASURE
 from pipeline.core import captions, tables
 from pipeline.core.params import load
@@ -54,13 +53,6 @@ def look(true: pd.DataFrame, noise: float, seed: int) -> pd.DataFrame:
     return ordered.assign(rank=rank)[rank <= DEPTH]
 
 
-def segments(results: pd.DataFrame) -> dict[str, Segments]:
-    """Return a run as the scorer takes it."""
-    start, end, score = (results[name].to_numpy("float64") for name in ("start", "end", "score"))
-    ids = results["query_id"].tolist(), results["video_id"].tolist()
-    return {"": build_run(*ids, start, end, score, ranks=results["rank"].to_numpy("int64"))}
-
-
 def first(scores: Mapping[Measure, float]) -> float:
     """Return the only value of an evaluation."""
     [value] = scores.values()
@@ -76,7 +68,7 @@ def main() -> None:
         true = read_truth()
     true = true[true["query_id"].isin(released["query_id"])]
     scorers = [evaluator([MEASURE], qrels) for qrels in (released, true)]
-    runs = [candidates] + [segments(look(true, options.noise, n)) for n in range(options.draws)]
+    runs = [candidates] + [look(true, options.noise, n) for n in range(options.draws)]
     asked = [(scorers[0], None), (scorers[0], "bounds"), (scorers[1], None)]
     scores = np.array([[first(s.calc_aggregate(r, kind)) for s, kind in asked] for r in runs])
     own, others = scores[0], scores[1:]

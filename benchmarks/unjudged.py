@@ -20,6 +20,8 @@ from benchmarks.script import parse_arguments, run
 RATES = [(1, 3, 1, 0.2), (1, 3, 3, 0.1), (4, None, 2, 0.25)]
 BY_RANK = [{0: 0.7, 1: 0.2, 3: 0.1}] * 3 + [{0: 0.75, 2: 0.25}] * 9
 RESULTS, JUDGED, SEED = 10, 3, 2024
+WEIGHED = 4
+"""Results of the longest list whose assignments are all weighed."""
 MEASURES = (("nDCG", {"iou": 0.5, "cutoff": RESULTS}), ("AP", {"iou": 0.5}))
 
 
@@ -35,7 +37,7 @@ def main() -> None:
         highest = oracle.score_unjudged(name, params, qrels, results, convention)
         bounds = max(bounds, scorer.largest_difference(upper, highest))
         above += upper != scorer.scores(*case)
-        if max(map(len, results.values()), default=0) <= 4:  # noqa: PLR2004
+        if max(map(len, results.values()), default=0) <= WEIGHED:
             few += 1
             mean = oracle.score_unjudged(name, params, qrels, results, convention, BY_RANK)
             found = scorer.scores(*case, RATES)

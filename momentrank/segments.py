@@ -109,6 +109,17 @@ def iou(start: Floats, end: Floats, other: Floats, other_end: Floats) -> Floats:
     return ratio
 
 
+def number_rows(*columns: Ints | Floats) -> Ints:
+    """Return a number for each row of a table, in the order of the columns; equal rows share it."""
+    order = np.lexsort(columns[::-1])
+    differs = np.zeros(len(order), dtype=bool)
+    for column in columns:
+        differs[1:] |= np.diff(column[order]) != 0
+    numbers = np.empty(len(order), dtype=np.int64)
+    numbers[order] = np.cumsum(differs)
+    return numbers
+
+
 def build_qrels(
     query_ids: Sequence[str],
     video_ids: Sequence[str],

@@ -20,10 +20,10 @@ from momentrank.errors import UsageError
 from momentrank.formats.lines import NUMBER
 from momentrank.formats.source import FormatError, Location, read_source
 from momentrank.matching.aligned import BLOCK, AlignedRun, Params, Relevance, ranks
-from momentrank.matching.unjudged_items import Items, find_unjudged, number_items, number_rows
+from momentrank.matching.unjudged_items import Items, find_unjudged, number_items
 from momentrank.measures import MAiSP
 from momentrank.measures.base import Measure
-from momentrank.segments import MOST_LEVEL, Floats, Ints
+from momentrank.segments import MOST_LEVEL, Floats, Ints, number_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,6 +53,8 @@ def read_unjudged(unjudged: Unjudged) -> Find:
         return find_best if unjudged == BOUNDS else Rates.read(Path(unjudged))
     if isinstance(unjudged, Rates):
         return unjudged
+    if not isinstance(unjudged, Iterable):
+        raise UsageError(f"unjudged must be {BOUNDS!r} or rates, not {unjudged!r}")
     if hasattr(unjudged, "itertuples"):
         frame: Any = unjudged
         _check_columns("rates", list(frame))
@@ -133,7 +135,7 @@ class Rate(NamedTuple):
     share: float
 
 
-def _check(row: Sequence[object]) -> Rate:
+def _check(row: Sequence[str | float | None]) -> Rate:
     """Return a row as a rate, or raise a ValueError that says what is wrong."""
     if isinstance(row, str) or len(row) != len(Rate._fields):
         raise ValueError(f"must be {', '.join(Rate._fields)}")
@@ -148,10 +150,10 @@ def _check(row: Sequence[object]) -> Rate:
     return Rate(int(low), high, int(level), share)
 
 
-def _number(field: str, value: object) -> float:
+def _number(field: str, value: str | float | None) -> float:
     if isinstance(value, str) and not NUMBER.fullmatch(value.strip()):
         raise ValueError(f"{field} must be a number, not {value!r}")
-    return math.nan if value is None else float(value)  # type: ignore[arg-type]
+    return math.nan if value is None else float(value)
 
 
 class Rates:

@@ -58,20 +58,7 @@ def read_collection(candidates: Candidates) -> Collection:
     """
     campaign = load_campaign()
     refuse_people(campaign)
-    sources = CollectionTables(
-        tables.FROZEN_QUERIES.read(),
-        tables.PAIRS.read(),
-        tables.CONSENSUS.read(),
-        tables.COUNTED_VOTES.read(),
-        tables.JUDGMENTS.read(),
-        tables.VOIDED.read(),
-        tables.AUDIT.read(),
-        tables.TOPUP.read(),
-        tables.POOLED_RUNS.read(),
-        candidates.batch,
-        candidates.top,
-    )
-    return collect(campaign, sources)
+    return collect(campaign, CollectionTables.read(candidates))
 
 
 def read_agreement() -> dict[str, Any]:

@@ -10,10 +10,8 @@ from annotation.pooling.inside import find_inside
 from annotation.pooling.report import NEAR, Judged, Report, is_complete, report
 from annotation.votes.votes import is_in
 from pipeline.campaign.pairs import PAIR_KEY, select_newest
+from pipeline.campaign.yields import RELEVANT_FROM
 from pipeline.core import tables
-
-LEVEL = 2
-"""From this level on, a moment outside the pool counts as missed."""
 
 
 def read_report() -> tuple[Report, Design]:
@@ -65,7 +63,9 @@ def measure_missed(result: Report, drawn: Design) -> dict[str, Any]:
     are not like the others. `left` says what is missing.
     """
     done = result.progress["queries_done"]
-    near = result.missed[(result.missed["level"] == LEVEL) & (result.missed["where"] == NEAR)]
+    near = result.missed[
+        (result.missed["level"] == RELEVANT_FROM) & (result.missed["where"] == NEAR)
+    ]
     known = near[near["share"].notna()] if is_complete(result, drawn) else near[:0]
     share, low, high = (
         float(known[name].iloc[0]) if len(known) else None
@@ -75,7 +75,7 @@ def measure_missed(result: Report, drawn: Design) -> dict[str, Any]:
     if not is_complete(result, drawn):
         left = f"{done:,} of {drawn.drawn:,} queries of the audit are judged"
     return {
-        "level": LEVEL,
+        "level": RELEVANT_FROM,
         "depth": drawn.depth,
         "queries": result.progress["queries_used"],
         "finds": int(known["finds"].iloc[0]) if len(known) else None,

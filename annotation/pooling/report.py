@@ -137,8 +137,9 @@ def by_similarity(levels: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_rank(levels: pd.DataFrame) -> pd.DataFrame:
-    """Return mean level and shares by rank: in tens up to 60, then coarser."""
-    return _curve(levels, "rank", RANKS, right=True)
+    """Return mean level and shares by rank: in tens up to 60, then coarser, to the deepest."""
+    edges = [*RANKS[:-1], max(RANKS[-1], levels["rank"].max())] if len(levels) else RANKS
+    return _curve(levels, "rank", edges, right=True)
 
 
 def rates(outside: pd.DataFrame) -> pd.DataFrame:

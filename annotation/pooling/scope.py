@@ -11,12 +11,12 @@ from annotation.assignment.planning import read_answers, read_inputs
 from annotation.pooling.draw import DEEP, NEAR
 from annotation.pooling.estimator import Floats
 from annotation.pooling.inside import find_inside
-from annotation.pooling.judged_audit import LEVEL
 from annotation.pooling.prospect import Prospect, describe
 from annotation.roster import roster
 from pipeline.campaign.effort import SECONDS, measure_seconds
 from pipeline.campaign.next_step import AUDITED
 from pipeline.campaign.pairs import PAIR_KEY
+from pipeline.campaign.yields import RELEVANT_FROM
 from pipeline.core import tables
 from pipeline.core.params import Params
 
@@ -47,7 +47,7 @@ def read_scope(params: Params, audit: pd.DataFrame) -> Scope:
     both = pd.concat([inside, batches.wanted[PAIR_KEY]]).drop_duplicates(ignore_index=True)
     neighbours = tables.NEIGHBOURS.read()
     best = batches.wanted[batches.wanted["rank"] <= params.candidates.depth]
-    found = best.loc[best["level"] >= LEVEL, "query_id"].value_counts()
+    found = best.loc[best["level"] >= RELEVANT_FROM, "query_id"].value_counts()
     return Scope(
         batches.queries,
         batches.ended,

@@ -291,13 +291,8 @@ def _compare(
         confidence=options.confidence,
         seed=options.seed,
     )
-    return Compared(
-        _means(evaluator, scored), pairs, options.test, round(1 - options.confidence, 12)
-    )
-
-
-def _means(evaluator: Evaluator, scored: Mapping[str, PerQuery]) -> dict[str, dict[Measure, float]]:
-    return {name: dict(evaluator.totals(of_run)) for name, of_run in scored.items()}
+    means = {name: dict(evaluator.totals(of_run)) for name, of_run in scored.items()}
+    return Compared(means, pairs, options.test, round(1 - options.confidence, 12))
 
 
 def _check(options: argparse.Namespace, paths: Sequence[Path], measures: Sequence[Measure]) -> None:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -192,14 +193,22 @@ def _by_query_and_group(results: Results) -> Iterator[tuple[str, Systems, System
         return value, other
 
     for query in results.order:
-        systems = pick(lambda run, query=query: run.queries.get(query, {}))  # type: ignore[misc]
+        systems = pick(partial(_of_query, query))
         for system in systems:
             system[len(results.shown) :] = [[] for _ in results.seeds]
         yield encode_id(query), *systems
     for group, queries in results.groups.items():
         label = f"{group} (n={len(queries)})"
-        yield label, *pick(lambda run, group=group: run.groups.get(group, {}))  # type: ignore[misc]
+        yield label, *pick(partial(_of_group, group))
     yield "", *pick(lambda run: run.total)
+
+
+def _of_query(query: str, run: Scored) -> Values:
+    return run.queries.get(query, {})
+
+
+def _of_group(group: str, run: Scored) -> Values:
+    return run.groups.get(group, {})
 
 
 def _cells(

@@ -13,7 +13,7 @@ import numpy as np
 
 from momentrank.matching import models
 from momentrank.matching.aligned import AlignedRun, Params, Relevance, ranks
-from momentrank.segments import Bools, Floats, Ints
+from momentrank.segments import Bools, Ints, number_rows
 
 
 class Items(NamedTuple):
@@ -83,14 +83,3 @@ def number_items(aligned: AlignedRun, params: Params, items: Items) -> Ints:
     repeat = np.empty(len(order), dtype=np.int64)
     repeat[order] = ranks(in_list[order])
     return number_rows(results.query % (aligned.count // 2), *segment, repeat)
-
-
-def number_rows(*columns: Ints | Floats) -> Ints:
-    """Return a number for each row of a table, in the order of the columns; equal rows share it."""
-    order = np.lexsort(columns[::-1])
-    differs = np.zeros(len(order), dtype=bool)
-    for column in columns:
-        differs[1:] |= np.diff(column[order]) != 0
-    numbers = np.empty(len(order), dtype=np.int64)
-    numbers[order] = np.cumsum(differs)
-    return numbers

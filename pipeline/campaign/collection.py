@@ -12,6 +12,7 @@ from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY, select_newest
 from pipeline.campaign.pool_steps import CANDIDATES, extra_pairs
 from pipeline.campaign.voided import count_withdrawn, drop_voided
 from pipeline.core import captions, tables
+from pipeline.core.sections import Candidates
 
 RELEVANT, PERFECT = 1, 4
 SETTLED, DECIDED = ("two", "four"), ("adjudicated", "unjudgeable")
@@ -128,6 +129,23 @@ class CollectionTables(NamedTuple):
     runs: pd.DataFrame
     batch: int
     top: int
+
+    @classmethod
+    def read(cls, candidates: Candidates) -> "CollectionTables":
+        """Read them in the current folder."""
+        return cls(
+            tables.FROZEN_QUERIES.read(),
+            tables.PAIRS.read(),
+            tables.CONSENSUS.read(),
+            tables.COUNTED_VOTES.read(),
+            tables.JUDGMENTS.read(),
+            tables.VOIDED.read(),
+            tables.AUDIT.read(),
+            tables.TOPUP.read(),
+            tables.POOLED_RUNS.read(),
+            candidates.batch,
+            candidates.top,
+        )
 
 
 def collect(campaign: Campaign | None, source: CollectionTables) -> Collection:

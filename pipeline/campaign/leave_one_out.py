@@ -8,13 +8,17 @@ Bias and the limits of pooling for large collections, Information Retrieval 10, 
 The candidates are a run, too: similarity of captions. What an audit found stays judged.
 """
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
+from momentrank.data import as_lists
+from momentrank.formats import Lists
 from momentrank.functions import evaluator
-from momentrank.segments import Segments, build_run
+from momentrank.meta.correlation import tau_b
 from pipeline.campaign.collection import Collection
 from pipeline.campaign.pool_steps import AUDIT, CANDIDATES
 from pipeline.campaign.yields import RELEVANT_FROM
@@ -72,10 +76,10 @@ def leave_one_out(collection: Collection) -> Pool | None:
     judged = judged[judged["split"] == split].reset_index(drop=True)
     finders = _find_finders(judged, collection.runs)
     runs = {name: run for name, run in _runs(collection).items() if name in finders}
-    segments = {name: _segments(run, judged["query_id"]) for name, run in runs.items()}
-    scores = _score(judged, judged, segments)
+    lists = {name: _read(run, judged["query_id"]) for name, run in runs.items()}
+    scores = _score(judged, judged, lists)
     left_out = [
-        _leave_out(name, judged, finders, segments, scores)
+        _leave_out(name, judged, finders, lists, scores)
         for name in finders.columns
         if name != AUDIT
     ]
@@ -95,10 +99,8 @@ def _runs(collection: Collection) -> dict[str, pd.DataFrame]:
 def _fill_ranks(candidates: pd.DataFrame) -> pd.DataFrame:
     """Return the candidates with every rank up to a query's last; those without a clip too."""
     last = candidates.groupby("query_id")["rank"].max()
-    whole = pd.DataFrame(
-        [(query, rank) for query, deepest in last.items() for rank in range(1, deepest + 1)],
-        columns=["query_id", "rank"],
-    )
+    whole = pd.DataFrame({"query_id": last.index.repeat(last)})
+    whole["rank"] = whole.groupby("query_id").cumcount() + 1
     filled = whole.merge(candidates, on=["query_id", "rank"], how="left")
     return filled.fillna({"video_id": NOT_SHOWN, "start": 0.0, "end": 1.0})
 
@@ -123,7 +125,7 @@ def _leave_out(
     name: str,
     judged: pd.DataFrame,
     finders: pd.DataFrame,
-    segments: Mapping[str, Segments],
+    lists: Mapping[str, Lists],
     scores: Mapping[str, float],
 ) -> LeftOut:
     alone = finders[name] & (finders.sum(axis=1) == 1)
@@ -131,7 +133,7 @@ def _leave_out(
     found, own = int((finders[name] & relevant).sum()), int((alone & relevant).sum())
     if name not in scores:
         return LeftOut(name, found, own, *[None] * 7)
-    without = _score(judged[~alone], judged, segments)
+    without = _score(judged[~alone], judged, lists)
     before, after = _places(scores), _places(without)
     falls = {run: after[run] - before[run] for run in before}
     fallen = max(sorted(falls), key=lambda run: falls[run])
@@ -143,7 +145,7 @@ def _leave_out(
 
 
 def _score(
-    levels: pd.DataFrame, judged: pd.DataFrame, runs: Mapping[str, Segments]
+    levels: pd.DataFrame, judged: pd.DataFrame, runs: Mapping[str, Lists]
 ) -> dict[str, float]:
     """Return each run's mean over the queries of `judged`, by the given levels.
 
@@ -154,17 +156,13 @@ def _score(
     qrels = pd.concat([levels, lost.assign(level=0)])[[*PLACE, "level"]]
     scorer = evaluator([MEASURE], qrels.reset_index(drop=True))
     return {
-        name: float(next(iter(scorer.calc_aggregate({"": run}).values())))
-        for name, run in runs.items()
+        name: float(next(iter(scorer.calc_aggregate(run).values()))) for name, run in runs.items()
     }
 
 
-def _segments(run: pd.DataFrame, queries: pd.Series) -> Segments:
-    run = run[run["query_id"].isin(queries.unique())].sort_values(["query_id", "rank"])
-    start, end = (run[name].to_numpy("float64") for name in ("start", "end"))
-    rank = run["rank"].to_numpy("int64")
-    ids = run["query_id"].tolist(), run["video_id"].tolist()
-    return build_run(*ids, start, end, 1.0 / rank, ranks=rank)
+def _read(run: pd.DataFrame, queries: pd.Series) -> Lists:
+    known = run[run["query_id"].isin(queries.unique())]
+    return as_lists(known, "the run", warn=lambda _: None)
 
 
 def _places(scores: Mapping[str, float]) -> dict[str, int]:
@@ -173,8 +171,7 @@ def _places(scores: Mapping[str, float]) -> dict[str, int]:
 
 
 def _tau(before: Mapping[str, float], after: Mapping[str, float]) -> float | None:
-    from scipy.stats import kendalltau  # noqa: PLC0415  (--help needs none)
-
-    if min(len(set(scores.values())) for scores in (before, after)) < 2:  # noqa: PLR2004
+    if len(before) == 1:
         return None
-    return round(float(kendalltau(list(before.values()), list(after.values())).statistic), 6)
+    tau = float(tau_b(*(np.array(list(scores.values())) for scores in (before, after))))
+    return None if math.isnan(tau) else round(tau, 6)

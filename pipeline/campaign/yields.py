@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from momentrank.paired_tests import t_quantile
 from pipeline.campaign.pool_steps import AUDIT, FIRST, SECOND, order_steps
 
 RELEVANT_FROM = 2
@@ -134,13 +135,10 @@ def predict_sum(seen: Sequence[int], number: float, most: int) -> tuple[float, i
 
     Values are 0 to `most`; at least two are seen. `number` may have a fraction, for a part.
     """
-    from scipy import special  # noqa: PLC0415  (--help needs none)
-
     values = np.array(seen, dtype=np.float64)
     spread = np.append(values, most).std(ddof=1)
     expected = number * float(values.mean())
-    student = float(special.stdtrit(len(values) - 1, (1 + LEVEL) / 2))
-    half = student * spread * np.sqrt(number + number**2 / len(values))
+    half = t_quantile(LEVEL, len(values) - 1) * spread * np.sqrt(number + number**2 / len(values))
     low, high = max(expected - half, 0), min(expected + half, number * most)
     return expected, int(np.floor(low)), int(np.ceil(high))
 

@@ -20,6 +20,7 @@ from pipeline.core.params import Params
 from pipeline.core.people_sections import Annotation
 from pipeline.distribution.responsibility import describe_responsibility, encoder_name
 from pipeline.language import detection
+from pipeline.pages.scores import SPLITS
 
 MOST = 0.5
 UNNAMED = "Unnamed collection"
@@ -226,7 +227,7 @@ def _describe_pool(pool: Pool | None) -> str:
     single = " No other run was pooled to find what it left out." if len(pool.runs) == 1 else ""
     return (
         "Leave one out (Zobel, 1998; Buckley et al., 2007), on"
-        f" {pool.queries:,} {'test' if pool.split == 'test' else 'validation'} queries with"
+        f" {pool.queries:,} {SPLITS[pool.split]} queries with"
         f" {pool.relevant:,} moments of level {RELEVANT_FROM} or higher: {runs}{single}"
     )
 

@@ -4,11 +4,13 @@ The audited queries alone, each pair a point: the judged pool, and what the audi
 it. The mean level of a range of ranks weights a drawn pair by the number that it stands for.
 """
 
+import math
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 
+from momentrank.paired_tests import t_quantile
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.campaign.pool_steps import AUDIT
 from pipeline.pages.charts import Words, levels_by_rank
@@ -54,9 +56,8 @@ def _drawn(sources: Sources) -> pd.DataFrame:
 def mean_by_rank(levels: pd.DataFrame, top: int) -> pd.DataFrame:
     """Return the mean level of each range of ranks, with a 95 % interval over queries (`MEANS`).
 
-    No range crosses `top`, the last rank of the candidates. The mean is a ratio of
-    weighted sums over queries; its interval is Student's, by linearisation, and missing for one
-    query.
+    No range crosses `top`, the last rank of the candidates. The mean is a ratio of weighted sums
+    over queries; its interval is Student's, by linearisation, and missing for one query.
     """
     edges = sorted({0, *EDGES, top, int(levels["rank"].max())})
     rows = []
@@ -73,14 +74,11 @@ def mean_by_rank(levels: pd.DataFrame, top: int) -> pd.DataFrame:
 
 def _ratio(values: pd.Series, weights: pd.Series) -> tuple[float, float]:
     """Return the ratio of two sums over queries, and half of its 95 % interval."""
-    from scipy import special  # noqa: PLC0415  (--help needs none)
-
     queries, mean = len(values), float(values.sum() / weights.sum())
     if queries == 1:
         return mean, float("nan")
     rest = (values - mean * weights) / weights.mean()
-    student = special.stdtrit(queries - 1, (1 + LEVEL) / 2)
-    return mean, float(student * rest.std(ddof=1) / np.sqrt(queries))
+    return mean, t_quantile(LEVEL, queries - 1) * float(rest.std(ddof=1)) / math.sqrt(queries)
 
 
 def draw_audited(sources: Sources) -> list[Figure]:

@@ -13,6 +13,7 @@ from pipeline.pages import charts
 from pipeline.pages.charts import Words
 from pipeline.pages.figures import Figure
 from pipeline.pages.html_tables import Grid, count, decimal, percent, share
+from pipeline.pages.scores import SPLITS
 
 STEPS = {FIRST: "First batch", SECOND: "Second batch", AUDIT: "Audit (apart)"}
 RELEVANT = f"Level {yields.RELEVANT_FROM} or higher"
@@ -24,7 +25,6 @@ YIELD_NOTE = (
 )
 OUT_HEAD = ("Run", "Found", "Alone", "Share", "Score", "Score without", "Place", "Place without",
             "\u03c4", "Largest fall")  # fmt: skip
-SPLITS = {"val": "validation", "test": "test"}
 
 
 def decided_pairs(collection: Collection, batch: int) -> pd.DataFrame:

@@ -87,34 +87,18 @@ def read_sources(params: Params) -> Sources:
         MomentRankError: a file is missing or wrong.
     """
     modalities = params.ingest.pool_modalities
-    consensus, judgments = tables.CONSENSUS.read(), tables.JUDGMENTS.read()
-    voided = tables.VOIDED.read()
-    audit, topup = tables.AUDIT.read(), tables.TOPUP.read()
-    campaign = load_campaign()
-    source = release.CollectionTables(
-        tables.FROZEN_QUERIES.read(),
-        tables.PAIRS.read(),
-        consensus,
-        tables.COUNTED_VOTES.read(),
-        judgments,
-        voided,
-        audit,
-        topup,
-        tables.POOLED_RUNS.read(),
-        params.candidates.batch,
-        params.candidates.top,
-    )
+    campaign, source = load_campaign(), release.CollectionTables.read(params.candidates)
     return Sources(
         collection=release.collect(campaign, source),
         moments=captions.join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities),
         videos=tables.VIDEOS.read(),
         queries=tables.QUERIES.read(),
-        audit=audit,
+        audit=source.audit,
         audit_strata=_read_strata(),
-        topup=topup,
-        judgments=judgments,
-        voided=voided,
-        consensus=consensus,
+        topup=source.topup,
+        judgments=source.judgments,
+        voided=source.voided,
+        consensus=source.consensus,
         clips=tables.CLIPS.read(),
         failed_clips=tables.FAILED_CLIPS.read(),
         rejected_judgments=tables.REJECTED_JUDGMENTS.read(),

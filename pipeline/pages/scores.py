@@ -141,9 +141,12 @@ def score_grids(scores: Metrics) -> ScoreGrids:
 
 def describe_boundary_noise(scores: Metrics) -> str:
     """Return what other people's boundaries would do to runs, as a sentence; "" if unknown."""
-    noise = [each for split in SPLITS for each in scores[split]["boundary_noise"]]
-    shown = [BoundaryNoise(**each) for each in noise if each["run"] in NOISY][: len(NOISY)]
-    return f"Boundaries are people\u2019s too: {describe(shown)}." if shown else ""
+    measured = (split for split in SPLITS if scores[split]["boundary_noise"])
+    if (split := next(measured, None)) is None:
+        return ""
+    noise = [BoundaryNoise(**each) for each in scores[split]["boundary_noise"]]
+    shown = describe([each for each in noise if each.run in NOISY])
+    return f"Boundaries are people\u2019s too ({SPLITS[split]}): {shown}."
 
 
 def _bounds_grid(split: str, scores: Metrics) -> Grid:

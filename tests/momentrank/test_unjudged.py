@@ -209,6 +209,11 @@ def test_rates_that_contradict_themselves_are_refused(rates, words):
         mr.evaluate(QRELS, RUN, MEASURES, unjudged=rates)
 
 
+def test_what_is_neither_bounds_nor_rates_is_refused():
+    with pytest.raises(UsageError, match="'bounds' or rates, not 5"):
+        mr.evaluate(QRELS, RUN, MEASURES, unjudged=5)
+
+
 def test_rates_are_read_from_a_file(tmp_path):
     path = tmp_path / "rates.csv"
     path.write_text("level,rank_low,rank_high,share,note\n2,1,5,.5,x\n1,1,5,.1,\n2,6,,.25,\n")

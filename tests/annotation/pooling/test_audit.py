@@ -175,6 +175,8 @@ def test_levels_by_similarity_and_by_rank():
     ranks = by_rank(levels.assign(weight=1.0))
     bins = [[1, 10, 2], [11, 20, 1], [51, 60, 1], [61, 100, 1], [201, 500, 1]]
     assert ranks[["low", "high", "pairs"]].values.tolist() == bins
+    deep = by_rank(levels.assign(weight=1.0, rank=[1, 1, 1, 1, 60_000, 2_000_000]))
+    assert deep[["low", "high"]].values.tolist()[-1] == [50_001, 2_000_000]
 
 
 def test_what_was_missed_is_said_once_all_is_judged():
