@@ -13,7 +13,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from momentrank.errors import MomentRankError
-from momentrank.segments import number_rows
 from pipeline.retrieval.similarity import MICRO, Ints
 
 Flags = npt.NDArray[np.bool_]
@@ -105,8 +104,15 @@ def refuse_empty(moments: pd.DataFrame) -> None:
 
 def places(moments: pd.DataFrame) -> Ints:
     """Return the number of each moment's place, (n,): its video, start and end."""
-    start, end = (moments[name].to_numpy("float64") for name in ("start", "end"))
-    return number_rows(end, start, pd.factorize(moments["video_id"])[0])
+    video = pd.factorize(moments["video_id"])[0]
+    keys = [video, *(moments[name].to_numpy("float64") for name in ("start", "end"))]
+    order = np.lexsort(keys)
+    is_new = np.zeros(len(order), dtype=bool)
+    for key in keys:
+        is_new[1:] |= np.diff(key[order]) != 0
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.cumsum(is_new)
+    return place
 
 
 def best_places(pool: Pool, texts: Ints, similarity: Ints) -> Neighbours:

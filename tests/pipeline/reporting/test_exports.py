@@ -146,7 +146,7 @@ def test_a_browser_opens_each_svg_alone(folder, chromium):
             page.goto(svg.as_uri())
             assert page.evaluate("document.documentElement.tagName") == "svg"
             fills = page.evaluate(
-                "[...document.querySelectorAll('rect.bar, rect.heat')]"
+                "[...document.querySelectorAll('rect.bar, rect.heat, circle')]"
                 ".map(one => getComputedStyle(one).fill)"
             )
             assert fills
