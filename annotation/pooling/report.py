@@ -196,7 +196,8 @@ def count(
     or `deep`. Of these, only pairs that are still outside count as relevant (Cochran, Sampling
     Techniques, 3rd ed., 2.12: a total over a part of the population).
     """
-    query = pd.Index(queries).get_indexer(usable["query_id"])
+    ids = pd.Index(queries, dtype="str")
+    query = ids.get_indexer(pd.Index(usable["query_id"]))
     own = (usable["origin"] == where).to_numpy()
     stratum, names = pd.factorize(usable["stratum"].to_numpy()[own], sort=True)
     cell, part = (query[own], stratum + 1), usable[own]
@@ -206,8 +207,8 @@ def count(
     np.add.at(judged, cell, part["level"].notna().to_numpy("int64"))
     np.add.at(relevant, cell, hits.to_numpy("int64"))
     inside = (known["level"] >= least).groupby(known["query_id"])
-    size[:, 0] = judged[:, 0] = inside.size().reindex(queries, fill_value=0)
-    relevant[:, 0] = inside.sum().reindex(queries, fill_value=0)
+    size[:, 0] = judged[:, 0] = inside.size().reindex(ids, fill_value=0)
+    relevant[:, 0] = inside.sum().reindex(ids, fill_value=0)
     return Counts(size, judged, relevant, len(names))
 
 
