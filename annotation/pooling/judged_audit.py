@@ -7,7 +7,7 @@ import pandas as pd
 from annotation.pooling import design
 from annotation.pooling.design import Design
 from annotation.pooling.inside import find_inside
-from annotation.pooling.report import NEAR, Judged, Report, is_complete, report
+from annotation.pooling.report import DEEP, NEAR, Judged, Report, is_complete, report
 from annotation.votes.votes import is_in
 from pipeline.campaign.pairs import PAIR_KEY, select_newest
 from pipeline.campaign.yields import RELEVANT_FROM
@@ -76,13 +76,14 @@ def measure_missed(result: Report, drawn: Design) -> dict[str, Any]:
 
     `share`, `low` and `high` are null until every pair is decided: the queries that are done first
     are not like the others. `left` says what is missing, `plan` has the options that draw it, null
-    if all is drawn.
+    if all is drawn. `deeper` is the exact bound of the relevant moments per query beyond the
+    neighbours, where none of those that were drawn is relevant.
     """
     done = result.progress["queries_done"]
-    near = result.missed[
-        (result.missed["level"] == RELEVANT_FROM) & (result.missed["where"] == NEAR)
-    ]
-    known = near[near["share"].notna()] if is_complete(result, drawn) else near[:0]
+    relevant = result.missed[result.missed["level"] == RELEVANT_FROM]
+    relevant = relevant if is_complete(result, drawn) else relevant[:0]
+    known = relevant[(relevant["where"] == NEAR) & relevant["share"].notna()]
+    deeper = relevant.loc[relevant["where"] == DEEP, "unseen_at_most"].dropna()
     share, low, high = (
         float(known[name].iloc[0]) if len(known) else None
         for name in ("share", "share_low", "share_high")
@@ -98,6 +99,7 @@ def measure_missed(result: Report, drawn: Design) -> dict[str, Any]:
         "share": share,
         "low": low,
         "high": high,
+        "deeper": float(deeper.iloc[0]) if len(deeper) else None,
         "left": None if share is not None else left,
         "plan": drawn.options if result.progress["queries"] < drawn.drawn else None,
     }

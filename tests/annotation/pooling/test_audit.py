@@ -187,10 +187,14 @@ def test_what_was_missed_is_said_once_all_is_judged():
     assert missed["share"] == pytest.approx(8 / 12, abs=1e-4)
     assert missed["low"] <= missed["share"] <= missed["high"]
     assert (missed["queries"], missed["depth"], missed["left"]) == (2, 12, None)
+    assert (missed["deeper"], missed["plan"]) == (None, None)
+    none = judged_audit.measure_missed(make_report(lambda query, rank: 2 * (rank < 9)), SMALL)
+    assert none["deeper"] == 1.5  # as in the test above
     partly = judged_audit.measure_missed(
         make_report(lambda query, rank: 2), SMALL.model_copy(update={"drawn": 3})
     )
     assert (partly["share"], partly["left"]) == (None, "2 of 3 queries of the audit are judged")
+    assert partly["plan"] == "--queries 3 --seed 1"
     nothing = judged_audit.measure_missed(make_report(lambda query, rank: 0), SMALL)
     assert nothing["share"] is None
     assert as_json(make_report(lambda query, rank: 0), SMALL)["complete"]
