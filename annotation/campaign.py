@@ -255,12 +255,8 @@ def run_close(options: argparse.Namespace) -> None:
         campaign = phases.require_campaign("annotation.campaign close")
     message = "closed"
     if not campaign.closed:
-        state = close_campaign(
-            campaign,
-            give_up=options.give_up,
-            unaudited=options.unaudited,
-            offline=options.offline,
-        )
+        how = {name: getattr(options, name) for name in ("give_up", "unaudited", "offline")}
+        state = close_campaign(campaign, **how)
         message += (
             ": {two} pairs agreed by two, {four} by four, {discarded} discarded,"
             " {unjudgeable} unjudgeable, {adjudicated} adjudicated".format_map(state["pairs"])

@@ -1,7 +1,7 @@
 """Plan who should judge what next: a pure function (paper, section 3.2).
 
 reads   datasets/campaign/{campaign,annotators}.yaml,
-        {judgments,voided,adjudications,extend,audit,topup}.csv,
+        {judgments,voided,adjudications,extend,audit,topup}.csv, audit.json if there is one,
         and for exam and hidden checks {exam,exam_answers,qualifications,gold}.csv there;
         datasets/work/{candidates,queries,open_tasks}.parquet, clips.csv,
         rejected_judgments.csv, today.json; the time

@@ -73,19 +73,10 @@ def status(
         **state,
         "agreement": agreement(states),
         **measure_yield(decided_pairs(states, campaign, *extra)),
-        "audit": _read_audit(states),
+        "audit": count_judged(states.pairs.loc[states.outcome == "waiting", PAIR_KEY]),
         "extended": {query: levels(states, query) for query in queries["extended"]},
         "for_the_lead": queries["for_the_lead"],
     }
-
-
-def _read_audit(states: PairStates) -> dict[str, int] | None:
-    """Return the progress of the audit; None without one of this version."""
-    waiting = states.pairs.loc[states.outcome == "waiting", PAIR_KEY]
-    try:
-        return count_judged(waiting)
-    except design.EarlierAuditError:
-        return None
 
 
 def measure_yield(pairs: pd.DataFrame) -> dict[str, Any]:

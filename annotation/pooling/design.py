@@ -85,12 +85,16 @@ def list_drawn(design: Design) -> set[str]:
     return {*read_drawn()["query_id"], *design.whole}
 
 
+def find() -> Design | None:
+    """Return the design; None without an audit of this version."""
+    try:
+        return read() if PATH.is_file() else None
+    except EarlierAuditError:
+        return None
+
+
 def find_left() -> str | None:
     """Return the options of `audit plan` that draw what is left (`next_step.Situation.audit`)."""
-    try:
-        design = read() if PATH.is_file() else None
-    except EarlierAuditError:
-        design = None
-    if design is None:
+    if (design := find()) is None:
         return ""
     return design.options if len(list_drawn(design)) < design.drawn else None

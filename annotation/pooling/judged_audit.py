@@ -43,9 +43,9 @@ def count_judged(waiting: pd.DataFrame) -> dict[str, int] | None:
 
     `waiting` are the campaign's pairs that have no outcome yet (`query_id, moment_id`).
     """
-    if not design.PATH.is_file():
+    if (plan := design.find()) is None:
         return None
-    plan, audit = design.read(), design.read_drawn()
+    audit = design.read_drawn()
     failed = audit["moment_id"].isin(tables.FAILED_CLIPS.read()["moment_id"])
     left = audit.loc[is_in(audit, waiting, PAIR_KEY) & ~failed, "query_id"]
     drawn = design.list_drawn(plan)

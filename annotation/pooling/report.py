@@ -196,8 +196,8 @@ def count(
     or `deep`. Of these, only pairs that are still outside count as relevant (Cochran, Sampling
     Techniques, 3rd ed., 2.12: a total over a part of the population).
     """
-    ids = pd.Index(queries, dtype="str")
-    query = ids.get_indexer(pd.Index(usable["query_id"]))
+    ids = pd.Series(queries, dtype="str")
+    query = pd.Index(ids).get_indexer(pd.Index(usable["query_id"]))
     own = (usable["origin"] == where).to_numpy()
     stratum, names = pd.factorize(usable["stratum"].to_numpy()[own], sort=True)
     cell, part = (query[own], stratum + 1), usable[own]

@@ -10,7 +10,7 @@ import pytest
 from support.campaign_cases import make_judgments
 from support.campaign_folder import CampaignFolder, Size
 
-from annotation import audit, campaign, status
+from annotation import audit, campaign
 from annotation.assignment.pair_states import find_pair_states
 from annotation.assignment.planning import read_answers, read_inputs
 from annotation.pooling import design, judged_audit
@@ -463,7 +463,8 @@ def test_a_query_that_is_judged_whole_is_audited_with_nothing_missed(folder, cap
 
 def read_progress():
     inputs = read_inputs(roster.read_people(), load(), read_answers())
-    return status._read_audit(find_pair_states(inputs))
+    states = find_pair_states(inputs)
+    return judged_audit.count_judged(states.pairs[states.outcome == "waiting"])
 
 
 def test_queries_of_a_pilot_that_is_kept_apart_are_not_audited(folder, capsys):
