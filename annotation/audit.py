@@ -72,7 +72,7 @@ def plan(options: argparse.Namespace) -> None:
     old = None if options.replace else _read_drawn(options, params.candidates.depth)
     audit = tables.AUDIT.read()
     audit = audit.assign(origin=design.REPLACED) if old is None else audit
-    drawn = set(audit.loc[audit["origin"] != design.REPLACED, "query_id"])
+    drawn = design.list_drawn(old) if old else set()
     scope = read_scope(params, audit)
     sizes = draw.Sizes(options.seed, options.queries)
     chosen = draw.choose(scope.queries, sizes)
@@ -84,7 +84,8 @@ def plan(options: argparse.Namespace) -> None:
         known = {**sizes._asdict(), "queries": len(scope.queries), "drawn": len(chosen)}
         depth = params.candidates.depth
         made = design.Design(**known, pool=result.pool, depth=depth, machine=result.machine)
-        _write(result, old or made, again=old is not None)
+        whole = [*(old.whole if old else []), *result.whole]
+        _write(result, (old or made).model_copy(update={"whole": whole}), again=old is not None)
     left = len(chosen) - len(drawn | set(new))
     later = f"; {left:,} are still being judged: repeat the command later, without --replace"
     when = "with this" if options.dry_run else "now"

@@ -3,7 +3,7 @@
     python -m annotation.campaign open --name "Kitchen videos, spring"
     python -m annotation.campaign open --name Rehearsal --rehearsal --people 6
     python -m annotation.campaign open --revise "level 1 was taken for 'another episode'"
-    python -m annotation.campaign close [--give-up] [--offline]
+    python -m annotation.campaign close [--give-up] [--unaudited] [--offline]
 
 `open` freezes the validation and test queries in datasets/campaign/queries.csv, writes
 datasets/campaign/campaign.yaml and commits both. From then on, every `dvc repro` pulls new
@@ -12,9 +12,10 @@ for trying it out: answers may be simulated, and the release says so. The guidel
 campaign: `--revise` records a new version, which the next `dvc repro` shows to everyone; each
 judgment keeps the version it was made under.
 
-`close` ends the
-campaign: no one gets further tasks, the stages rewrite, pull and push are frozen, and people's work
-is committed. It refuses while pairs are waiting; `--give-up` discards them.
+`close` ends the campaign: no one gets further tasks, the stages rewrite, pull and push are frozen,
+and people's work is committed. It refuses while pairs are waiting; `--give-up` discards them. It
+also refuses without a whole audit, after it has said what one takes and tells; `--unaudited` does
+without.
 """
 
 import argparse
@@ -36,8 +37,7 @@ from annotation.roster import roster
 from annotation.simulation.answers import create_people
 from annotation.tasks import adjudication_tasks, exam_tasks
 from annotation.tasks.pushing import describe_pairs, push
-from momentrank.errors import MomentRankError
-from pipeline.campaign import phases
+from pipeline.campaign import next_step, phases
 from pipeline.campaign.campaign import (
     FILE,
     FORMAT,
@@ -48,7 +48,7 @@ from pipeline.campaign.campaign import (
     write_campaign,
 )
 from pipeline.campaign.freezing import DECIDED, freeze, is_frozen
-from pipeline.campaign.next_step import PLAN_AUDIT, Situation, list_open, next_steps
+from pipeline.campaign.next_step import Situation, list_open, next_steps
 from pipeline.core import cli, git, tables
 from pipeline.core.params import Params, load
 from pipeline.distribution import settings
@@ -95,16 +95,20 @@ def _guideline_file() -> phases.GuidelineFile:
     return phases.GuidelineFile(guide.version, guide.sha, guide.path, guide.labels)
 
 
-def close_campaign(campaign: Campaign, *, give_up: bool, offline: bool = False) -> dict[str, Any]:
+def close_campaign(
+    campaign: Campaign, *, give_up: bool, unaudited: bool = False, offline: bool = False
+) -> dict[str, Any]:
     """Withdraw open tasks, and record that the campaign is closed; return its final state.
 
     Answers given before their tasks were closed still count, and may make pairs wait again.
 
     Raises:
-        CampaignError: pairs are waiting, without `give_up`; or no server is configured to fetch
-            the latest answers from, without `offline`.
+        CampaignError: pairs are waiting, without `give_up`; an audit is possible, and not drawn to
+            its end, without `unaudited`; or no server is configured to fetch the latest answers
+            from, without `offline`.
     """
     params, connection = load(), connect("close")
+    without = {"give_up": give_up, "unaudited": unaudited}
     if connection is None and not offline:
         raise CampaignError(
             "work done since the last pull would be lost; configure the server, or if it is gone:"
@@ -113,13 +117,13 @@ def close_campaign(campaign: Campaign, *, give_up: bool, offline: bool = False) 
     if connection is not None:
         with hold_lock("close"):
             pull(connection)
-            _state(_plan_inputs(params), give_up=give_up)
+            _state(_plan_inputs(params), params, **without)
             push(connection, describe_pairs(tables.ASSIGNMENTS.empty(), params), params)
             exam_tasks.close_all(connection, params)
             adjudication_tasks.withdraw_open_tasks(connection, params)
             pull(connection)
     inputs = _plan_inputs(params)
-    pairs = _state(inputs, give_up=give_up)["pairs"]
+    pairs = _state(inputs, params, **without)["pairs"]
     closing = {
         "closed_at": _now(),
         "given_up": pairs["waiting"] + pairs["without_clip"],
@@ -133,11 +137,14 @@ def _plan_inputs(params: Params) -> PlanInputs:
     return read_inputs(roster.read_people(), params, read_answers())
 
 
-def _state(campaign: PlanInputs, *, give_up: bool) -> dict[str, Any]:
+def _state(
+    campaign: PlanInputs, params: Params, *, give_up: bool, unaudited: bool
+) -> dict[str, Any]:
     """Return the state of a campaign, if it may be closed in it.
 
     Raises:
-        CampaignError: something is waiting, without `give_up`.
+        CampaignError: something is waiting, without `give_up`; or an audit is possible, and not
+            drawn to its end, without `unaudited`.
     """
     state = plan(campaign).state
     waiting = ", ".join(list_open(state))
@@ -145,7 +152,28 @@ def _state(campaign: PlanInputs, *, give_up: bool) -> dict[str, Any]:
         raise CampaignError(
             f"{waiting}: continue with `dvc repro`, or discard them: close --give-up"
         )
+    if not unaudited:
+        _require_audit(state["queries"]["all"], params)
     return state
+
+
+def _require_audit(queries: int, params: Params) -> None:
+    """Refuse if an audit of so many queries, or the rest of one, can still be drawn.
+
+    Raises:
+        CampaignError: it can; what a new one takes and tells is logged.
+    """
+    audit = design.find_left()
+    if (options := next_step.propose_audit(audit, queries)) is None:
+        return
+    if not audit and tables.NEIGHBOURS.path.is_file():
+        for line in describe_audit(read_scope(params, tables.AUDIT.read()), params):
+            cli.log(line)
+    raise CampaignError(
+        f"{'a part of the audit is not drawn' if audit else 'there is no audit'}, so nobody knows"
+        " what the pool missed: the report's check `Missed` stays Open. Only an open campaign can"
+        f" have it drawn: {next_step.PLAN_AUDIT} {options}; to do without: close --unaudited"
+    )
 
 
 def _now() -> str:
@@ -227,8 +255,8 @@ def run_close(options: argparse.Namespace) -> None:
         campaign = phases.require_campaign("annotation.campaign close")
     message = "closed"
     if not campaign.closed:
-        _tell_unaudited()
-        state = close_campaign(campaign, give_up=options.give_up, offline=options.offline)
+        how = {name: getattr(options, name) for name in ("give_up", "unaudited", "offline")}
+        state = close_campaign(campaign, **how)
         message += (
             ": {two} pairs agreed by two, {four} by four, {discarded} discarded,"
             " {unjudgeable} unjudgeable, {adjudicated} adjudicated".format_map(state["pairs"])
@@ -238,30 +266,6 @@ def run_close(options: argparse.Namespace) -> None:
     git.commit([*paths, cli.DAG, Path("dvc.lock")], f"Close {campaign.name}")
     [step] = next_steps(Situation(load_campaign(), state={}))
     cli.log(f"{message}; next: {step.command}")
-
-
-def _tell_unaudited() -> None:
-    """Log if nobody knows what the pool missed, and what an audit would take and tell."""
-    drawn = design.read_drawn()["query_id"].nunique()
-    try:
-        audit = design.read() if drawn else None
-    except MomentRankError as error:
-        cli.log(f"the report's check `Missed` stays Open: {error}")
-        return
-    if audit is not None and drawn == audit.drawn:
-        return
-    why, options = "no audit: nobody knows what the pool missed", "--queries N"
-    if audit is not None:
-        why, options = f"the audit has only {drawn} of its {audit.drawn} queries", audit.options
-    cli.log(
-        f"{why}, and the report's check `Missed` stays Open. Only an open campaign can have one"
-        f" drawn: {PLAN_AUDIT} {options}"
-    )
-    if audit is None and tables.NEIGHBOURS.path.is_file():
-        params = load()
-        scope = read_scope(params, tables.AUDIT.read())
-        for line in describe_audit(scope, params) if scope.queries else ():
-            cli.log(line)
 
 
 def _arguments() -> argparse.Namespace:
@@ -293,6 +297,7 @@ def _arguments() -> argparse.Namespace:
     )
     finish = commands.add_parser("close", help="end the campaign, and freeze people's work")
     finish.add_argument("--give-up", action="store_true", help="discard the pairs that are waiting")
+    finish.add_argument("--unaudited", action="store_true", help="do without a whole audit")
     finish.add_argument("--offline", action="store_true", help="the server is gone: skip it")
     options = parser.parse_args()
     if options.do == "open":

@@ -1,7 +1,7 @@
 """Plan who should judge what next: a pure function (paper, section 3.2).
 
 reads   datasets/campaign/{campaign,annotators}.yaml,
-        {judgments,voided,adjudications,extend,audit,topup}.csv,
+        {judgments,voided,adjudications,extend,audit,topup}.csv, audit.json if there is one,
         and for exam and hidden checks {exam,exam_answers,qualifications,gold}.csv there;
         datasets/work/{candidates,queries,open_tasks}.parquet, clips.csv,
         rejected_judgments.csv, today.json; the time
@@ -28,6 +28,7 @@ from annotation.assignment.planning import (
     read_inputs,
 )
 from annotation.label_studio import settings
+from annotation.pooling import design
 from annotation.roster import roster
 from annotation.roster.annotator import PEOPLE_NEEDED, Annotator, roles_of_voters
 from annotation.votes.votes import classify
@@ -85,8 +86,8 @@ def main() -> None:
     tables.ASSIGNMENTS.write(planned.assignments)
     files.write_json(tables.STATE, state)
     # `push` follows in the same `dvc repro`, and hands out the assignments.
-    audited, server = not tables.AUDIT.read().empty, settings.endpoint() is not None
-    steps = next_steps(Situation(campaign, state, server=server, audited=audited))
+    audit, server = design.find_left(), settings.endpoint() is not None
+    steps = next_steps(Situation(campaign, state, server=server, audit=audit))
     cli.log(progress.summarize(state, len(planned.assignments), steps))
 
 

@@ -6,8 +6,8 @@ It queries the server, and changes nothing. It prints the next step with its com
 annotator, tasks done and open, pace, hours to pay and hours left; who has not begun, and who has
 not judged for a week; the pace of the last seven days, and the forecast end; refused answers;
 agreement so far; pairs that were escalated, discarded or can't be judged; the yield of judging, and
-what the next batch of the open queries would bring; and the queries whose second batch is judged,
-with the levels of their first batch in a row.
+what the next batch of the open queries would bring; how far an audit is; and the queries whose
+second batch is judged, with the levels of their first batch in a row.
 
 It exits with 0 when every pair is decided or the campaign is closed, and with 75 while it waits:
 for people, for a clip, or for your decision.
@@ -43,11 +43,13 @@ from annotation.assignment.yield_pairs import decided_pairs
 from annotation.label_studio import settings
 from annotation.label_studio.connection import connect, hold_lock
 from annotation.pooling import design
+from annotation.pooling.judged_audit import count_judged
 from annotation.roster import roster
 from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, NO_LEVEL, is_in
 from pipeline.campaign.campaign import FILE, Campaign, CampaignError, load_campaign
 from pipeline.campaign.freezing import is_frozen
 from pipeline.campaign.next_step import Situation, Step, is_released, list_open, next_steps
+from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.campaign.yields import by_step, curve
 from pipeline.core import cli, tables
 from pipeline.core.params import load
@@ -71,6 +73,7 @@ def status(
         **state,
         "agreement": agreement(states),
         **measure_yield(decided_pairs(states, campaign, *extra)),
+        "audit": count_judged(states.pairs.loc[states.outcome == "waiting", PAIR_KEY]),
         "extended": {query: levels(states, query) for query in queries["extended"]},
         "for_the_lead": queries["for_the_lead"],
     }
@@ -161,7 +164,7 @@ def _open_status(opened: Campaign) -> dict[str, Any]:
         measured,
         server=settings.endpoint() is not None,
         shown=not tables.PAIRS.read().empty,
-        audited=design.is_drawn(),
+        audit=design.find_left(),
         unsent=count_unsent(planned.assignments, campaign.open_tasks),
     )
     extra = tables.AUDIT.read(), tables.TOPUP.read()

@@ -330,7 +330,7 @@ class Evaluator:
         """Return the bounds of the second run's value minus the first one's, for pairs of runs.
 
         A result that both have has one level, and what either finds enters the truth of both. For
-        AP, and in few cases nDCG, narrower bounds may exist. `runs` are as in `per_query`.
+        few lists, those of AP and nDCG are wider than needed. `runs` are as in `per_query`.
         """
         from momentrank.significance import Band
 

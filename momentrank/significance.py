@@ -99,8 +99,9 @@ class Band(NamedTuple):
     high: float
 
     def can_turn(self, difference: float) -> bool:
-        """Tell whether a difference may lose its sign: it is within that range's uncertainty."""
-        return difference * self.low <= 0 or difference * self.high <= 0
+        """Tell whether a difference may change its sign: it is within that range's uncertainty."""
+        signs = {np.sign(round(value, DECIMALS)) for value in (*self, difference)}
+        return len(signs) > 1
 
 
 Bands = dict[tuple[str, str, str], Band]

@@ -112,9 +112,10 @@ def steps(sources: Sources) -> list[Step]:
     """Return the lead's next steps, as far as the tables show them; none after a release."""
     if sources.released:
         return []
-    shown, audited = not sources.collection.pairs.empty, not sources.audit.empty
+    shown, missed = not sources.collection.pairs.empty, sources.metrics["calibration"].get("missed")
+    audit = "" if missed is None else missed.get("plan")
     campaign, state = sources.collection.campaign, sources.state
-    return next_steps(Situation(campaign, state, shown=shown, audited=audited))
+    return next_steps(Situation(campaign, state, shown=shown, audit=audit))
 
 
 def report_page(sources: Sources, data: ReportData, page: Page) -> str:

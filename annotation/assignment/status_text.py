@@ -162,6 +162,12 @@ def _yield(status: Status) -> Iterator[str]:
         yield f"  up to {what:20}{found:>18}  {'#' * int(BAR * rate)}".rstrip()
     for prospect in status.get("prospects", []):
         yield f"  {describe_prospect(prospect)}"
+    if audit := status["audit"]:
+        later = "" if audit["judged"] == audit["queries"] else ": it tells nothing before all are"
+        yield (
+            f"  audit of {audit['queries']:,} queries: {audit['drawn']:,} drawn,"
+            f" {audit['judged']:,} judged{later}"
+        )
 
 
 def _queries(status: Status) -> Iterator[str]:

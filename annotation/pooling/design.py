@@ -6,6 +6,7 @@ The pairs alone do not show how many queries and moments they were drawn from.
 from pathlib import Path
 
 import pandas as pd
+from pydantic import Field
 
 from momentrank.errors import MomentRankError
 from pipeline.core import files, tables
@@ -14,8 +15,6 @@ from pipeline.core.validation import Natural, Positive, Section, validate
 PATH = tables.CAMPAIGN / "audit.json"
 REPLACED = "replaced"
 """The origin of what people were shown of an audit that was replaced."""
-LEAST_QUERIES = 2
-"""Minimum to draw: one query does not show how queries differ."""
 
 
 class AuditError(MomentRankError):
@@ -30,7 +29,8 @@ class Design(Section):
     """`drawn` of `queries` queries; for each, `near` of the `depth` best moments and `deep` others.
 
     `pool` counts all moments: those of the same video, start and end are one. All are drawn from
-    outside the judged pool. `machine` is the model whose levels guided the draw; None without one.
+    outside the judged pool. `whole` are the drawn queries of which every moment was judged already.
+    `machine` is the model whose levels guided the draw; None without one.
     """
 
     seed: Natural
@@ -40,6 +40,7 @@ class Design(Section):
     depth: Positive
     near: Natural
     deep: Natural
+    whole: list[str] = Field(default_factory=list)
     machine: str | None = None
 
     @property
@@ -79,9 +80,21 @@ def read_drawn() -> pd.DataFrame:
     return audit[audit["origin"] != REPLACED].reset_index(drop=True)
 
 
-def is_drawn() -> bool:
-    """Tell whether an audit of this version is drawn, for all of its queries."""
+def list_drawn(design: Design) -> set[str]:
+    """Return the queries that are drawn so far."""
+    return {*read_drawn()["query_id"], *design.whole}
+
+
+def find() -> Design | None:
+    """Return the design; None without an audit of this version."""
     try:
-        return PATH.is_file() and read_drawn()["query_id"].nunique() == read().drawn
-    except AuditError:
-        return False
+        return read() if PATH.is_file() else None
+    except EarlierAuditError:
+        return None
+
+
+def find_left() -> str | None:
+    """Return the options of `audit plan` that draw what is left (`next_step.Situation.audit`)."""
+    if (design := find()) is None:
+        return ""
+    return design.options if len(list_drawn(design)) < design.drawn else None

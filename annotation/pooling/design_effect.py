@@ -10,7 +10,6 @@ The ratio of both widths comes from one sample, and is noisy itself.
 
 import numpy as np
 
-from annotation.pooling.design import LEAST_QUERIES
 from annotation.pooling.estimator import (
     Bools,
     Counts,
@@ -21,6 +20,7 @@ from annotation.pooling.estimator import (
     mean_variance,
     skewed_interval,
 )
+from pipeline.campaign.next_step import LEAST_AUDITED
 
 LEAST_FINDS = 5
 """With fewer finds in the random samples, a ratio would be mere chance."""
@@ -53,7 +53,7 @@ def simple_variance(counts: Counts, strata: int, population: int) -> Floats:
     queries, measured = counts.size.shape[-2], _is_measured(counts)
     random = counts.variance[..., -counts.drawn :].sum(-1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        queries_measured = np.where(measured.sum(-1) >= LEAST_QUERIES, measured.sum(-1), np.nan)
+        queries_measured = np.where(measured.sum(-1) >= LEAST_AUDITED, measured.sum(-1), np.nan)
         more = np.where(measured, _draw_variance(counts) - random, 0.0).sum(-1) / queries_measured
     total, noise = (column[..., strata:].sum(-1) for column in (counts.total, counts.variance))
     variance: Floats = mean_variance(total, noise, population) + more / queries

@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 
 from annotation.pooling import machine_strata
-from annotation.pooling.design import LEAST_QUERIES, AuditError
+from annotation.pooling.design import AuditError
 from annotation.pooling.ranked import rank_pool
+from pipeline.campaign.next_step import LEAST_AUDITED
 from pipeline.core import rng, tables
 from pipeline.retrieval.embeddings import Embeddings
 from pipeline.retrieval.similarity import Ints
@@ -54,12 +55,14 @@ class Frame(NamedTuple):
 class AuditDraw(NamedTuple):
     """The pairs (`tables.AUDIT`), by query and rank, their strata, and the size of the whole pool.
 
-    `strata` is `tables.AUDIT_STRATA`; `machine` is the model whose levels were used.
+    `strata` is `tables.AUDIT_STRATA`; `whole` are the queries of which every moment is judged, so
+    that nothing was drawn; `machine` is the model whose levels were used.
     """
 
     table: pd.DataFrame
     strata: pd.DataFrame
     pool: int
+    whole: list[str]
     machine: str | None
 
 
@@ -70,9 +73,9 @@ def choose(queries: Iterable[str], sizes: Sizes) -> list[str]:
         AuditError: these are fewer than two.
     """
     ids = sorted(queries)
-    if min(sizes.queries, len(ids)) < LEAST_QUERIES:
+    if min(sizes.queries, len(ids)) < LEAST_AUDITED:
         raise AuditError(
-            f"an audit needs {LEAST_QUERIES} queries or more: {len(ids)} are judged, and --queries"
+            f"an audit needs {LEAST_AUDITED} queries or more: {len(ids)} are judged, and --queries"
             f" is {sizes.queries}"
         )
     return sorted(ids[at] for at in draw_order(sizes.seed, ids)[: sizes.queries])
@@ -87,16 +90,15 @@ def draw(
     `machine`, more moments are drawn where it gives a high level.
 
     Raises:
-        AuditError: the whole pool of a query is judged, so that nothing can be missed.
         PoolError: there are no moments.
     """
-    drawn, pool = [tables.AUDIT.empty().assign(stratum="", size=1)], 0
+    drawn, pool, whole = [tables.AUDIT.empty().assign(stratum="", size=1)], 0, []
     neighbours, inside = _by_query(frame.neighbours), _by_query(frame.inside)
     levels = {} if machine is None else dict(list(machine.strata.groupby("query_id")))
     for query_id, ranking in rank_pool(queries, frame.moments, frame.embedded):
         outside = ranking[~ranking["moment_id"].isin(inside.get(query_id, set()))]
         if outside.empty:
-            raise AuditError(f"{query_id}: every moment is judged, so that none can be missed")
+            whole.append(query_id)
         close = outside["moment_id"].isin(neighbours.get(query_id, set()))
         for origin, part, number in (
             ("near", outside[close], sizes.near),
@@ -111,6 +113,7 @@ def draw(
         tables.AUDIT.check(rows[tables.AUDIT.columns]),
         tables.AUDIT_STRATA.check(rows[tables.AUDIT_STRATA.columns]),
         pool,
+        whole,
         None if machine is None else machine.model,
     )
 

@@ -7,7 +7,7 @@ import pandas as pd
 from annotation.pooling import design
 from annotation.pooling.design import Design
 from annotation.pooling.inside import find_inside
-from annotation.pooling.report import NEAR, Judged, Report, is_complete, report
+from annotation.pooling.report import DEEP, NEAR, Judged, Report, is_complete, report
 from annotation.votes.votes import is_in
 from pipeline.campaign.pairs import PAIR_KEY, select_newest
 from pipeline.campaign.yields import RELEVANT_FROM
@@ -38,6 +38,20 @@ def _without_clip(audit: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
     return pairs.drop(columns="origin").assign(level=level, outcome="unjudgeable")
 
 
+def count_judged(waiting: pd.DataFrame) -> dict[str, int] | None:
+    """Return how many queries an audit has, and how many are drawn and judged; None without one.
+
+    `waiting` are the campaign's pairs that have no outcome yet (`query_id, moment_id`).
+    """
+    if (plan := design.find()) is None:
+        return None
+    audit = design.read_drawn()
+    failed = audit["moment_id"].isin(tables.FAILED_CLIPS.read()["moment_id"])
+    left = audit.loc[is_in(audit, waiting, PAIR_KEY) & ~failed, "query_id"]
+    drawn = design.list_drawn(plan)
+    return {"queries": plan.drawn, "drawn": len(drawn), "judged": len(drawn - {*left})}
+
+
 def measure_audit() -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
     """Return what the pool missed, and the gain from a machine's levels, for JSON.
 
@@ -47,12 +61,13 @@ def measure_audit() -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
     Raises:
         AuditError: its files don't belong together.
     """
-    if design.read_drawn().empty:
+    if design.read_drawn().empty and not design.PATH.is_file():
         return None, None
     try:
         result, drawn = read_report()
     except design.EarlierAuditError:
-        return {"share": None, "left": "an earlier version drew the audit: draw another"}, None
+        left = "an earlier version drew the audit: draw another"
+        return {"share": None, "left": left, "plan": ""}, None
     return measure_missed(result, drawn), measure_gain(result, drawn)
 
 
@@ -60,13 +75,15 @@ def measure_missed(result: Report, drawn: Design) -> dict[str, Any]:
     """Return the share of relevant neighbours that are outside the pool, with its interval.
 
     `share`, `low` and `high` are null until every pair is decided: the queries that are done first
-    are not like the others. `left` says what is missing.
+    are not like the others. `left` says what is missing, `plan` has the options that draw it, null
+    if all is drawn. `deeper` is the exact bound of the relevant moments per query beyond the
+    neighbours, where none of those that were drawn is relevant.
     """
     done = result.progress["queries_done"]
-    near = result.missed[
-        (result.missed["level"] == RELEVANT_FROM) & (result.missed["where"] == NEAR)
-    ]
-    known = near[near["share"].notna()] if is_complete(result, drawn) else near[:0]
+    relevant = result.missed[result.missed["level"] == RELEVANT_FROM]
+    relevant = relevant if is_complete(result, drawn) else relevant[:0]
+    known = relevant[(relevant["where"] == NEAR) & relevant["share"].notna()]
+    deeper = relevant.loc[relevant["where"] == DEEP, "unseen_at_most"].dropna()
     share, low, high = (
         float(known[name].iloc[0]) if len(known) else None
         for name in ("share", "share_low", "share_high")
@@ -82,7 +99,9 @@ def measure_missed(result: Report, drawn: Design) -> dict[str, Any]:
         "share": share,
         "low": low,
         "high": high,
+        "deeper": float(deeper.iloc[0]) if len(deeper) else None,
         "left": None if share is not None else left,
+        "plan": drawn.options if result.progress["queries"] < drawn.drawn else None,
     }
 
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotation.pooling.design import LEAST_QUERIES
 from annotation.pooling.estimator import Floats, Interval, skewed_interval
 from annotation.votes.votes import FIRST_VOTES
 from pipeline.campaign.effort import ESCALATED, HOUR
+from pipeline.campaign.next_step import LEAST_AUDITED
 from pipeline.campaign.pairs import ALL_VOTES
 
 SHARES = (0.05, 0.1, 0.25, 0.4)
@@ -66,8 +66,8 @@ def describe(prospect: Prospect, seconds: float, hourly: float | None) -> Iterat
     )
     if not prospect.outside:
         yield "every neighbour is in the pool, so that none can be missed"
-    elif prospect.drawn < LEAST_QUERIES:
-        yield f"an audit needs {LEAST_QUERIES} queries"
+    elif prospect.drawn < LEAST_AUDITED:
+        yield f"an audit needs {LEAST_AUDITED} queries"
     elif not prospect.found.sum():
         yield "the width of its interval can't be foretold: no pair has a level of 2 or more yet"
     else:

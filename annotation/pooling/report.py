@@ -11,10 +11,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from annotation.pooling.design import LEAST_QUERIES, AuditError, Design
+from annotation.pooling.design import AuditError, Design
 from annotation.pooling.design_effect import compare_widths
 from annotation.pooling.estimator import Counts, beyond, most_unseen
 from annotation.votes.votes import is_in
+from pipeline.campaign.next_step import LEAST_AUDITED
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import tables
 
@@ -69,34 +70,40 @@ def report(judged: Judged, design: Design) -> Report:
     Only queries of which no pair waits are in `missed`; a query without any level in one of its
     strata is also left out. A pair without consensus, discarded or unjudgeable, is not a 0: its
     stratum's sample is smaller by one. A drawn pair that is in the pool now represents the others
-    of its stratum that are: it counts as drawn, and not as missed. `missed` is empty while fewer
-    than two queries can be used. `width_ratio` compares the interval per query with one without the
-    machine's strata (`design_effect`).
+    of its stratum that are: it counts as drawn, and not as missed. A query of which every moment
+    was judged misses nothing. `missed` is empty while fewer than two queries can be used.
+    `width_ratio` compares the interval per query with one without the machine's strata
+    (`design_effect`).
 
     Raises:
         AuditError: a pair's stratum is missing.
     """
     drawn = _join(judged)
     inside = judged.pairs[is_in(judged.pairs, judged.inside, PAIR_KEY)]
-    inside = inside[inside["query_id"].isin(drawn["query_id"])]
-    waits = [own.loc[own["waiting"], "query_id"] for own in (drawn, _mark_waiting(inside))]
-    done = drawn[~drawn["query_id"].isin(pd.concat(waits))]
-    usable = _select_usable(done)
-    known = inside[inside["query_id"].isin(usable["query_id"]) & (inside["rank"] <= design.depth)]
+    queries = {*drawn["query_id"], *design.whole}
+    inside = inside[inside["query_id"].isin(queries)]
+    waits = {
+        query
+        for own in (drawn, _mark_waiting(inside))
+        for query in own.loc[own["waiting"], "query_id"]
+    }
+    usable = _select_usable(drawn[~drawn["query_id"].isin(waits)])
+    used = {*usable["query_id"], *(set(design.whole) - waits)}
+    known = inside[inside["query_id"].isin(used) & (inside["rank"] <= design.depth)]
     outside = drawn[~drawn["inside"]].dropna(subset="level")
     levels = pd.concat([inside.dropna(subset="level").assign(weight=1.0), outside])
     return Report(
         by_similarity(levels),
         by_rank(levels),
-        _missed(usable, known.dropna(subset="level"), design),
+        _missed(usable, known.dropna(subset="level"), sorted(used), design),
         rates(outside),
         {
             "pairs": len(drawn),
             "decided": int((~drawn["waiting"]).sum()),
             "without_level": int((~drawn["waiting"] & drawn["level"].isna()).sum()),
-            "queries": drawn["query_id"].nunique(),
-            "queries_done": done["query_id"].nunique(),
-            "queries_used": usable["query_id"].nunique(),
+            "queries": len(queries),
+            "queries_done": len(queries - waits),
+            "queries_used": len(used),
         },
     )
 
@@ -180,18 +187,21 @@ def _curve(levels: pd.DataFrame, by: str, edges: Sequence[float], *, right: bool
     ].reset_index(drop=True)
 
 
-def count(usable: pd.DataFrame, known: pd.DataFrame, least: int, where: str) -> Counts:
+def count(
+    usable: pd.DataFrame, known: pd.DataFrame, queries: Sequence[str], least: int, where: str
+) -> Counts:
     """Count each query's relevant pairs, of level `least` or above, inside the pool and outside.
 
     The first stratum are the `known` pairs inside, the others those of the audit that are `near`,
     or `deep`. Of these, only pairs that are still outside count as relevant (Cochran, Sampling
     Techniques, 3rd ed., 2.12: a total over a part of the population).
     """
-    query, ids = pd.factorize(usable["query_id"], sort=True)
+    ids = pd.Series(queries, dtype="str")
+    query = pd.Index(ids).get_indexer(pd.Index(usable["query_id"]))
     own = (usable["origin"] == where).to_numpy()
     stratum, names = pd.factorize(usable["stratum"].to_numpy()[own], sort=True)
     cell, part = (query[own], stratum + 1), usable[own]
-    size, judged, relevant = np.zeros((3, len(ids), 1 + len(names)), dtype=np.int64)
+    size, judged, relevant = np.zeros((3, len(queries), 1 + len(names)), dtype=np.int64)
     hits = (part["level"] >= least).fillna(value=False) & ~part["inside"]
     size[cell] = part["size"].to_numpy("int64")
     np.add.at(judged, cell, part["level"].notna().to_numpy("int64"))
@@ -202,12 +212,14 @@ def count(usable: pd.DataFrame, known: pd.DataFrame, least: int, where: str) -> 
     return Counts(size, judged, relevant, len(names))
 
 
-def _missed(usable: pd.DataFrame, known: pd.DataFrame, design: Design) -> pd.DataFrame:
+def _missed(
+    usable: pd.DataFrame, known: pd.DataFrame, queries: Sequence[str], design: Design
+) -> pd.DataFrame:
     rows = []
-    if usable["query_id"].nunique() >= LEAST_QUERIES:
+    if len(queries) >= LEAST_AUDITED:
         for least in RELEVANT:
             for where in (NEAR, DEEP):
-                counted = count(usable, known, least, where)
+                counted = count(usable, known, queries, least, where)
                 if where == NEAR or counted.drawn:  # if all neighbours are judged, none is missed
                     rows.append([least, where, *_row(counted, design)])
     return pd.DataFrame(rows, columns=MISSED)

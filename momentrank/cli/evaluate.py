@@ -7,8 +7,9 @@ the best values are marked. Each nDCG@K is accompanied by Judged@K, the share of
 people have judged.
 
 With --unjudged, each value is followed by a second one: the highest that the unjudged results
-could make it (bounds), or what an audit's rates let expect (docs/scoring.md, Unjudged results); and
-one line says what noise in the boundaries of the judged moments does to nDCG(iou=0.7)@10.
+could make it (bounds), or what an audit's rates let expect (docs/scoring.md, Unjudged results). One
+line says what noise in the boundaries of the judged moments does to nDCG(iou=0.7)@10; it also comes
+(on stderr) if the qrels are a release's.
 
 With --machine, each mean is over all queries of MACHINE, of which people judged a random
 sample: from both, unbiased whatever the machine's faults, and from people alone. `worth` is how
@@ -85,12 +86,13 @@ def run(options: argparse.Namespace) -> int:
         return machine.run(options, evaluator, list(dict.fromkeys(named.runs)), source)
     groups = group_queries(options.by, evaluator.qrels, inputs.warn) if options.by else {}
     noise: list[BoundaryNoise] = []
+    is_noisy = find or (convention.bounded and source["release"] != inputs.UNKNOWN)
 
     def score_file(path: Path) -> Scored:
         lists = inputs.load_for(options, path, evaluator, truth)
         if not measures:
             return score_table(convention, evaluator.qrels, lists, groups)
-        if find:
+        if is_noisy:
             from momentrank.meta.boundaries import measure_boundary_noise
 
             noise.extend(measure_boundary_noise(evaluator, {str(path): lists}))
@@ -110,7 +112,10 @@ def run(options: argparse.Namespace) -> int:
     if noise:
         from momentrank.meta.boundaries import describe
 
-        source["boundaries"] = describe(noise)
+        if find:
+            source["boundaries"] = describe(noise)
+        else:
+            inputs.warn(describe(noise))
     if options.marks:
         source["marks"], marks = _compare_with_first(results, evaluator.measures)
         results = results._replace(marks=marks)

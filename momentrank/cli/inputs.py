@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from momentrank.submission import Findings
 
 MANIFEST = "manifest.json"
+UNKNOWN = "unknown"
+"""The version of qrels that are in no release."""
 
 
 def provenance(qrels: Path, convention: str) -> dict[str, str]:
@@ -54,7 +56,7 @@ def _release(qrels: Path, sha256: str) -> str:
             continue
         if sha256 in text:
             return str(version)
-    return "unknown"
+    return UNKNOWN
 
 
 PATH_LIKE = re.compile(r".*[/\\].*|[^(@]*\.[A-Za-z]\w*")

@@ -98,19 +98,14 @@ class AveragePrecision(ByModel):
     ) -> Floats:
         """Return the highest value over all sets of relevant unjudged items.
 
-        Of as many items the best ranked ones give the most; more of them may give less. Each adds
-        its own precision, and 1 / rank to the precision at each relevant item below.
+        Of as many items the best ranked ones give the most; more of them may give less.
         """
         best = self.per_query(aligned, relevance, params)
-        depth = params["cutoff"] or len(level)
-        hit = relevance.relevant & (relevance.rank <= depth)
         rows = np.flatnonzero(level >= params["rel"])
-        query, rank = relevance.query[rows], relevance.rank[rows]
-        above = running(relevance.query, hit / relevance.rank)[rows]
-        below = total(relevance, hit / relevance.rank)[query] - above
+        query, adds = relevance.query[rows], _add_alone(relevance, params)[rows]
         number = ranks(query)
-        added = (running(relevance.query, hit)[rows] + number) / rank + below
-        summed = (best * relevance.total)[query] + running(query, added)
+        added = running(query, adds + (number - 1) / relevance.rank[rows])
+        summed = (best * relevance.total)[query] + added
         np.maximum.at(best, query, summed / (relevance.total[query] + number))
         return best
 
@@ -119,13 +114,34 @@ class AveragePrecision(ByModel):
     ) -> Floats:
         """Return a value that no difference of each query's other list and this one exceeds.
 
-        The other list is at its best, and all that either has enters the truth of this one.
+        Of n items that are found, each adds its own; the precision that they add to each other is
+        at most what the best ranked n add in the other list, and at least nothing in this one.
         """
         value = self.per_query(aligned, relevance, params)
-        query, _ = join(relevance, level, number, np.ones(len(level)))
-        truth = relevance.total + np.bincount(query, minlength=len(value))
-        lowest = share(value * relevance.total, truth.astype(np.float64))
-        return swap(self.highest(aligned, relevance, params, level)) - lowest
+        rows = np.flatnonzero(level >= params["rel"])
+        own, queries = relevance.query[rows], len(value)
+        pairs = np.append((ranks(own) - 1) / relevance.rank[rows], 0.0)
+        query, adds = join(relevance, level, number, _add_alone(relevance, params))
+        other, place = (query + queries // 2) % queries, ranks(query)
+        items = np.bincount(own, minlength=queries)
+        first = np.cumsum(items) - items
+        each = np.where(place <= items[other], first[other] + place - 1, len(rows))
+        known = swap(value * relevance.total) - value * relevance.total
+        best = swap(value) - value
+        found = known[query] + running(query, adds + pairs[each])
+        np.maximum.at(best, query, found / (relevance.total[query] + place))
+        return best
+
+
+def _add_alone(relevance: Relevance, params: Params) -> Floats:
+    """Return what each item would add to the sum of precisions if it alone were relevant, too.
+
+    That is its own precision, and 1 / rank to the precision at each relevant item below.
+    """
+    hit = relevance.relevant & (relevance.rank <= (params["cutoff"] or np.inf))
+    above = running(relevance.query, hit / relevance.rank)
+    below: Floats = total(relevance, hit / relevance.rank)[relevance.query] - above
+    return (running(relevance.query, hit) + 1) / relevance.rank + below
 
 
 class ReciprocalRank(ByModel):

@@ -15,7 +15,11 @@ LEAD_PAGE = tables.WORK / "lead" / "index.html"
 PEOPLE = tables.CAMPAIGN / "annotators.yaml"
 SHOWN_IDS = 5
 END_PILOT = "python -m annotation.campaign open --end-pilot"
+CLOSE = "python -m annotation.campaign close"
+CLOSE_UNAUDITED = f"{CLOSE} --unaudited"
 PLAN_AUDIT = "python -m annotation.audit plan"
+LEAST_AUDITED = 2
+"""Minimum of queries to audit: one does not show how queries differ."""
 AUDITED = 100
 """The queries of the audit that is proposed, or all if there are fewer."""
 
@@ -39,9 +43,9 @@ class Situation(NamedTuple):
     """The state of a campaign.
 
     `state` is the plan's (`campaign_state.json`); `unsent` counts the planned judgments that are
-    not in Label Studio yet. `shown` says whether any pair was ever shown, `audited` whether an
-    audit was drawn. What a caller can't know (the report does not contact the server) is assumed to
-    be fine.
+    not in Label Studio yet. `shown` says whether any pair was ever shown. `audit` has the options
+    of `audit plan` that draw what is left of an audit: "" if there is none yet, None if nothing is
+    left. What a caller can't know (the report does not contact the server) is assumed to be fine.
     """
 
     campaign: Campaign | None
@@ -49,7 +53,7 @@ class Situation(NamedTuple):
     candidates: bool = True
     server: bool = True
     shown: bool = True
-    audited: bool = True
+    audit: str | None = None
     unsent: int = 0
     frozen: bool = True
     released: bool = False
@@ -93,7 +97,7 @@ def is_released(campaign: Campaign, path: Path = MANIFEST) -> bool:
 
 def _finish(now: Situation) -> Step:
     if not now.frozen:
-        return Step("finish closing", "python -m annotation.campaign close")
+        return Step("finish closing", CLOSE)
     if not now.released:
         return Step("release the judgments", "dvc repro release report")
     return Step(
@@ -118,15 +122,32 @@ def _run(now: Situation) -> Iterator[Step]:
             END_PILOT,
         )
     else:
-        yield Step("close the campaign", "python -m annotation.campaign close")
-        queries = min(AUDITED, now.state["queries"]["all"])
-        if not now.audited and queries > 1:
-            yield Step(
-                "optional: find out what the pool missed, with an audit before that; for its cost",
-                f"{PLAN_AUDIT} --queries {queries} --dry-run",
-            )
+        yield from _close(now.audit, now.state["queries"]["all"])
         yield from _adjudicate(now.state)
     yield from _for_the_lead(now.state)
+
+
+def _close(audit: str | None, queries: int) -> Iterator[Step]:
+    """Yield the closing, and before it an audit, or what is left of it."""
+    options = propose_audit(audit, queries)
+    if options is None:
+        yield Step("close the campaign", CLOSE)
+        return
+    yield Step("close the campaign without knowing what the pool missed", CLOSE_UNAUDITED)
+    if audit:
+        yield Step("better: draw what is left of the audit before that", f"{PLAN_AUDIT} {options}")
+    else:
+        yield Step(
+            "better: find out, with an audit before that; for its cost",
+            f"{PLAN_AUDIT} {options} --dry-run",
+        )
+
+
+def propose_audit(audit: str | None, queries: int) -> str | None:
+    """Return the options of `audit plan` for `Situation.audit`; None if it can't draw anything."""
+    if audit or audit is None:
+        return audit
+    return f"--queries {min(AUDITED, queries)}" if queries >= LEAST_AUDITED else None
 
 
 def _adjudicate(state: Mapping[str, Any]) -> Iterator[Step]:

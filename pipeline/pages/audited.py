@@ -88,11 +88,13 @@ def draw_audited(sources: Sources) -> list[Figure]:
     levels = audited_levels(sources)
     means = mean_by_rank(levels, sources.deepest)
     queries = levels["query_id"].nunique()
+    missed = sources.metrics["calibration"].get("missed") or {}
+    left = f" Not final: {missed['left']}." if missed.get("left") else ""
     caption = (
         f"The pairs of {queries:,} audited queries by rank and level: the judged pool, and what the"
-        " audit drew from outside it. A larger point is more pairs. The line is the mean level, in"
-        " which a drawn pair counts for all that it stands for, with 95 % intervals over the"
-        " queries."
+        " audit drew at random from outside it, among the neighbours and beyond. A larger point is"
+        " more pairs. The line is the mean level, in which a drawn pair counts for all that it"
+        f" stands for, with 95 % intervals over the queries.{left}"
     )
     last = means.iloc[-1]
     description = (

@@ -160,6 +160,8 @@ def _check_missed(missed: Metrics | None, most: float) -> Check:
         f"of level {missed['level']} and up, outside the pool: {percent(low)} to {percent(high)},"
         f" {missed['queries']:,} queries, {missed['depth']:,} deep"
     )
+    if missed.get("deeper") is not None:
+        detail += f"; deeper (no verdict) at most {missed['deeper']:,.1f} moments per query"
     return Check(title, percent(missed["share"]), threshold, verdict, detail)
 
 

@@ -14,6 +14,7 @@ from support.campaign_cases import START, make_judgments
 from support.simulated import Simulated, campaign_of, candidates_of, people
 
 from annotation import status
+from annotation.assignment import status_text
 from annotation.assignment.inputs import CheckInputs, Rule
 from annotation.assignment.pace import further_judgments, measure_progress, pace
 from annotation.assignment.planning import plan
@@ -255,3 +256,11 @@ def test_nobody_watches_a_time_that_is_none(monkeypatch, capsys, seconds):
     with pytest.raises(SystemExit):
         status._arguments()
     assert f"--watch: {seconds}: must be above 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("judged", "is_left"), [(3, True), (10, False)])
+def test_an_audit_is_told_as_unfinished_until_all_its_queries_are_judged(judged, is_left):
+    audit = {"queries": 10, "drawn": 7, "judged": judged}
+    [line] = status_text._yield({"yield": [], "yield_curve": [], "audit": audit})
+    assert f"audit of 10 queries: 7 drawn, {judged} judged" in line
+    assert ("tells nothing" in line) is is_left

@@ -69,9 +69,19 @@ UNDER_WAY = state(wanted=4, done=5)
         (Situation(OPEN, state(done=5, waiting=1) | {"later": 1}), ["dvc repro"]),
         (Situation(OPEN, state(without_clip=1)), ["dvc repro -sf clips && dvc repro"]),
         (Situation(OPEN, JUDGED), [CLOSE]),
-        (Situation(OPEN, JUDGED, audited=False), [CLOSE, f"{AUDIT} --queries 100 --dry-run"]),
-        (Situation(OPEN, FEW, audited=False), [CLOSE, f"{AUDIT} --queries 15 --dry-run"]),
-        (Situation(OPEN, ONE, audited=False), [CLOSE]),
+        (
+            Situation(OPEN, JUDGED, audit=""),
+            [f"{CLOSE} --unaudited", f"{AUDIT} --queries 100 --dry-run"],
+        ),
+        (
+            Situation(OPEN, FEW, audit=""),
+            [f"{CLOSE} --unaudited", f"{AUDIT} --queries 15 --dry-run"],
+        ),
+        (
+            Situation(OPEN, JUDGED, audit="--queries 40 --seed 3"),
+            [f"{CLOSE} --unaudited", f"{AUDIT} --queries 40 --seed 3"],
+        ),
+        (Situation(OPEN, ONE, audit=""), [CLOSE]),
         (Situation(OPEN, state(without_account=[2])), [CLOSE]),
         (Situation(OPEN, state(unjudgeable=2)), [CLOSE, None]),
         (Situation(OPEN, state(discarded=2)), [CLOSE]),

@@ -211,7 +211,7 @@ def test_the_commands_commit_what_they_did_and_say_what_it_came_to(
     start = Namespace(do="open", name="Spring", rehearsal=False, people=0, pilot=0)
     campaign.main(Namespace(**vars(start), revise=None, end_pilot=False))
     assert "1 queries" in capsys.readouterr().err
-    again = Namespace(do="close", give_up=True, offline=False)
+    again = Namespace(do="close", give_up=True, unaudited=False, offline=False)
     campaign.main(again)
     assert "1 discarded" in capsys.readouterr().err
     assert committed == ["Open the campaign Spring", "Close Spring"]

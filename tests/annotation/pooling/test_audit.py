@@ -11,10 +11,13 @@ from support.campaign_cases import make_judgments
 from support.campaign_folder import CampaignFolder, Size
 
 from annotation import audit, campaign
+from annotation.assignment.pair_states import find_pair_states
+from annotation.assignment.planning import read_answers, read_inputs
 from annotation.pooling import design, judged_audit
 from annotation.pooling.design import AuditError, Design, EarlierAuditError
 from annotation.pooling.report import Judged, as_json, as_text, by_rank, by_similarity, report
 from annotation.pooling.scope import read_scope
+from annotation.roster import roster
 from annotation.votes.votes import is_in
 from momentrank.errors import UsageError
 from pipeline.campaign import next_step
@@ -184,10 +187,14 @@ def test_what_was_missed_is_said_once_all_is_judged():
     assert missed["share"] == pytest.approx(8 / 12, abs=1e-4)
     assert missed["low"] <= missed["share"] <= missed["high"]
     assert (missed["queries"], missed["depth"], missed["left"]) == (2, 12, None)
+    assert (missed["deeper"], missed["plan"]) == (None, None)
+    none = judged_audit.measure_missed(make_report(lambda query, rank: 2 * (rank < 9)), SMALL)
+    assert none["deeper"] == 1.5  # as in the test above
     partly = judged_audit.measure_missed(
         make_report(lambda query, rank: 2), SMALL.model_copy(update={"drawn": 3})
     )
     assert (partly["share"], partly["left"]) == (None, "2 of 3 queries of the audit are judged")
+    assert partly["plan"] == "--queries 3 --seed 1"
     nothing = judged_audit.measure_missed(make_report(lambda query, rank: 0), SMALL)
     assert nothing["share"] is None
     assert as_json(make_report(lambda query, rank: 0), SMALL)["complete"]
@@ -398,29 +405,66 @@ def test_pairs_of_an_audit_that_is_replaced_stay_its_own(folder, capsys):
     assert len(audit) == len(read_pairs_of(audit))
 
 
-def test_close_says_what_is_unknown_and_what_an_audit_takes_and_tells(folder, capsys):
-    def tell():
-        campaign._tell_unaudited()
+def test_close_refuses_without_an_audit_and_says_what_one_takes_and_tells(folder, capsys):
+    def close(*, unaudited=False):
+        inputs = read_inputs(roster.read_people(), load(), read_answers())
+        campaign._state(inputs, load(), give_up=True, unaudited=unaudited)
         return capsys.readouterr().err
 
     judge(low, queries=5)
-    assert "nobody knows what the pool missed" in (said := tell())
-    assert f"{next_step.PLAN_AUDIT} --queries N" in said
+    with pytest.raises(CampaignError, match=rf"{next_step.PLAN_AUDIT} --queries 8; .*--unaudited"):
+        close()
+    said = capsys.readouterr().err
     assert "8 of 8 queries, 960 pairs: about" in said
     assert "expect an interval of" in said
+    assert close(unaudited=True) == ""
     run(capsys, "plan", "--queries", "8")
-    assert "only 5 of its 8 queries" in (said := tell())
-    assert f"{next_step.PLAN_AUDIT} --queries 8 --seed 2024" in said
+    with pytest.raises(CampaignError, match=f"{next_step.PLAN_AUDIT} --queries 8 --seed 2024"):
+        close()
     judge(low)
     run(capsys, "plan", "--queries", "8")
-    assert (tell(), design.is_drawn()) == ("", True)
+    assert (close(), design.find_left()) == ("", None)
     made = design.PATH.read_text()
     design.PATH.write_text('{"top": 60}')
-    assert "plan --replace" in tell()
+    with pytest.raises(CampaignError, match="there is no audit"):
+        close()
     design.PATH.write_text(made)
     tables.AUDIT.write(tables.AUDIT.empty())
     tables.NEIGHBOURS.path.unlink()  # a pipeline of an earlier version
-    assert "nobody knows what the pool missed" in tell()
+    with pytest.raises(CampaignError, match="a part of the audit is not drawn"):
+        close()
+
+
+def test_a_query_that_is_judged_whole_is_audited_with_nothing_missed(folder, capsys):
+    """One run took every moment of m00: the others are drawn, and m00 counts for what it has."""
+    lines = [f"m00 Q0 v {4 * n} {4 * n + 3} {n + 1} {1 - n / 99} x\n" for n in range(POOL)]
+    (folder / "a.run").write_text("".join(lines))
+    tables.CONSENSUS.write(tables.CONSENSUS.empty())
+    run(capsys, "top-up", "a.run", "--depth", str(POOL))
+    judge(low)
+    assert "8 queries are drawn now" in run(capsys, "plan", "--queries", "8").err
+    assert design.read().whole == ["m00"]
+    assert "m00" not in set(tables.AUDIT.read()["query_id"])
+    assert "0 queries are drawn now" in run(capsys, "plan", "--queries", "8").err
+    assert read_progress() == {"queries": 8, "drawn": 8, "judged": 1}
+    assert judged_audit.measure_audit()[0]["left"].startswith("1 of 8 queries")
+    judge(low)
+    result, made = judged_audit.read_report()
+    found = int((tables.AUDIT.read()["rank"] == 70).sum())
+    near = row(result, 2, "near")
+    assert near["per_query"] == pytest.approx(found * 75 / 60 / 8, abs=1e-4)
+    inside = (8 * 2 + 1) / 8  # ranks 1 and 2, and rank 70 of m00
+    assert near["share"] == pytest.approx(
+        near["per_query"] / (near["per_query"] + inside), abs=1e-4
+    )
+    assert judged_audit.measure_missed(result, made)["queries"] == 8
+    assert read_progress() == {"queries": 8, "drawn": 8, "judged": 8}
+
+
+def read_progress():
+    inputs = read_inputs(roster.read_people(), load(), read_answers())
+    states = find_pair_states(inputs)
+    return judged_audit.count_judged(states.pairs[states.outcome == "waiting"])
 
 
 def test_queries_of_a_pilot_that_is_kept_apart_are_not_audited(folder, capsys):

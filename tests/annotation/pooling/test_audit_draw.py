@@ -104,9 +104,15 @@ def test_all_queries_are_drawn_if_more_are_asked_for_and_never_fewer_than_two(wo
             draw.choose(queries, Sizes(1, queries=number))
 
 
-def test_where_all_is_judged_nothing_can_be_missed(world):
-    with pytest.raises(AuditError, match=r"q0: every moment is judged"):
-        draw.draw(world.queries, make_frame(world, inside=28), Sizes(1, queries=6))
+def test_where_all_is_judged_nothing_is_drawn(world):
+    frame = make_frame(world, inside=28)
+    everything = draw.draw(world.queries, frame, Sizes(1, queries=6))
+    assert everything.table.empty
+    assert everything.whole == sorted(world.queries["query_id"])
+    some = frame._replace(inside=frame.inside[frame.inside["query_id"] == "q0"])
+    one = draw.draw(world.queries, some, Sizes(1, queries=6))
+    assert one.whole == ["q0"]
+    assert set(one.table["query_id"]) == {*world.queries["query_id"]} - {"q0"}
 
 
 def test_over_all_seeds_an_audit_finds_what_is_missed_near_and_deep(world):

@@ -1,6 +1,7 @@
 """`evaluate`, `compare` and `explain` say what unjudged results leave open."""
 
 import csv
+import hashlib
 import io
 import json
 from pathlib import Path
@@ -32,6 +33,21 @@ def test_one_run_has_a_fourth_column(capsys):
     assert "P(iou=0.5)@2\tq1\t0.5000\t1.0000\n" in text
     assert "P(iou=0.5)@2\tall\t0.5000\t0.7500\nJudged(iou=0.5)@2\tall\t0.5000\n" in text
     assert "had other people drawn the moments, who agree by a mean IoU of 0.725" in text
+
+
+@pytest.mark.parametrize("fmt", [None, "table", "json", "csv", "latex"])
+def test_on_a_release_boundary_noise_is_told_beside_the_output(capsys, fmt):
+    options = ["a.run", *MEASURES, *(["--format", fmt] if fmt else [])]
+    Path("manifest.json").write_text(json.dumps({"version": "2.1", "files": {}}))
+    assert "drawn the moments" not in out(capsys, *options).err
+    sha256 = hashlib.sha256(Path("my.qrels").read_bytes()).hexdigest()
+    Path("manifest.json").write_text(json.dumps({"version": "2.1", "files": {"my.qrels": sha256}}))
+    told = out(capsys, *options)
+    assert "had other people drawn the moments" in told.err
+    assert "drawn the moments" not in told.out
+    assert "for a.run (-" in told.err
+    official = out(capsys, "a.run", "--convention", "qvhighlights", "mAP")
+    assert "drawn the moments" not in official.err + official.out
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,9 @@ def test_a_band_holds_the_differences_of_noisy_truths(systems):
         ((-0.3, -0.1), -0.05, False),
         ((0.0, 0.1), 0.1, True),
         ((0.1, 0.2), 0.0, True),
+        ((0.0, 0.1), 0.0, True),
+        ((0.0, 0.0), 0.0, False),
+        ((0.0, 1e-17), -1e-17, False),
     ],
 )
 def test_a_difference_is_within_the_noise_if_it_may_lose_its_sign(band, difference, turns):

@@ -205,9 +205,10 @@ def test_seven_checks_with_value_threshold_and_verdict(inputs):
 )
 def test_what_is_missed_passes_or_fails_by_its_whole_interval(share, low, high, verdict):
     missed = {"level": 2, "depth": 1000, "queries": 50, "left": "3 of 9 pairs are decided"}
-    missed |= {"share": share, "low": low, "high": high}
+    missed |= {"share": share, "low": low, "high": high, "deeper": 36.25}
     check = soundness._check_missed(missed, 0.25)
     assert check.verdict == verdict
+    assert ("at most 36.2 moments" in check.detail) is (share is not None)
     assert ("3 of 9 pairs" in check.detail) is (share is None)
 
 
@@ -362,6 +363,10 @@ def test_an_audit_continues_figure_4b_by_what_each_random_pair_stands_for(inputs
     assert audited.draw_audited(inputs) == []
     source = make_audited(inputs, [4, 0, 0])
     [figure] = audited.draw_audited(source)
+    assert "Not final" not in figure.caption
+    left = {"missed": {"share": None, "left": "3 of 9 queries of the audit are judged"}}
+    partly = replace(source, metrics={**source.metrics, "calibration": left})
+    assert "Not final: 3 of 9 queries" in audited.draw_audited(partly)[0].caption
     by_range = figure.data.set_index("low")
     assert by_range.loc[1, ["pairs", "queries", "mean"]].tolist() == [2, 1, 2.5]
     assert by_range.iloc[-1][["pairs", "mean"]].tolist() == [3, pytest.approx(4 / 3, abs=1e-6)]
