@@ -149,7 +149,7 @@ def from_error(error: object) -> CallFailed:
     Gateways put the status into its code, or leave only a sentence.
     """
     fields = error if isinstance(error, dict) else {"message": error}
-    codes: list[object] = [fields.get(name) for name in ("code", "type", "status")]
+    codes: list[object] = [fields.get(name) for name in ("code", "type", "status", "statusCode")]
     said = (str(fields[name]) for name in SENTENCES if isinstance(fields.get(name), str))
     message = next(said, str(error))
     statuses = (int(code) for code in map(str, codes) if re.fullmatch(r"\d{3}", code, re.ASCII))
