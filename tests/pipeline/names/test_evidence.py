@@ -397,3 +397,11 @@ def test_a_generation_is_part_of_the_name_that_the_corpus_knows():
     assert find_names(NameFinder(Eager(), texts), texts[-1:]) == [["Ethan Jr."]]
     bites = "A dog bites Mr. Quuxley Jr. on the leg."
     assert find_names(NameFinder(Eager(), [*texts, bites]), [bites]) == [["Quuxley Jr."]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Ethan Jr. finds a hat.", "Jennifer hugs Ethan Sr. on a sofa.", "Ethan Jr.'s hand shakes."],
+)
+def test_no_full_stop_of_a_generation_is_left_within_a_sentence(text):
+    assert rewrite_texts([*FILM, text])[-1].count(".") == 1
