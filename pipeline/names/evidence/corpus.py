@@ -75,8 +75,8 @@ def possible_names(text: str) -> list[Span]:
 def guesses(text: str) -> list[Span]:
     """Return what may be a name by its form alone, with the score 0.
 
-    That is a capital that no English word needs, and a bare noun that begins a text and acts: Stone
-    chops wood.
+    That is a capital that no English word needs, of a place or a people if it acts, and a bare noun
+    that begins a text and acts: Stone chops wood.
     """
     words = list(truecase.words(text))
     return [
@@ -85,6 +85,7 @@ def guesses(text: str) -> list[Span]:
         if not word.is_lower
         and _may_need_capital(text[word.start : word.end])
         and (not lists.is_word(word.key) or (word.start == 0 and _acts(word, following)))
+        and (not lists.is_elsewhere(word.key) or (following and is_singular_verb(following.key)))
     ]
 
 
