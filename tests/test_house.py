@@ -79,7 +79,7 @@ A folder may import those of its own floor and of lower ones.
 """
 BUDGET = {
     "momentrank": 14_380,
-    "pipeline": 29_980,
+    "pipeline": 30_010,
     "annotation": 17_080,
     "baselines": 4_670,
     "benchmarks": 2_360,

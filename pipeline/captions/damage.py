@@ -25,6 +25,8 @@ _TITLES = "|".join(word.capitalize() for word in sorted(_TITLE_WORDS - {"first",
 _SHORT = "|".join(sorted(truecase.ABBREVIATIONS))
 _PERSON = r"(?:an?|another|someone|somebody|two|several|he|she|they)\b"
 _ONE = r"(?:an?|another|someone|somebody|he|she|they)\b"
+_WORD = f"(?:{'|'.join(map(re.escape, WORDS))})"
+_HEADS = "|".join(sorted(word.capitalize() for word in lists.listed("around", "things_after")))
 _BROKEN = (
     re.compile(rf"(?i)\b(?:an?|the|his|its|their|my|your|our|another) (?!other\b){_ONE}"),
     re.compile(r"(?i)\ban? (?:two|several)\b"),
@@ -34,14 +36,16 @@ _BROKEN = (
     ),
     re.compile(rf"\b(?:{_TITLES}) (?i:{_PERSON})"),
     re.compile(rf"(?i)\b(?:{_SHORT})\. {_PERSON}"),
+    re.compile(rf"(?i)\b(?:van de[nr]?|de la|der|von|della|ibn) {_ONE}"),
+    re.compile(rf"(?i)\b{_WORD} (?-i:{_HEADS})\b"),
     re.compile(rf"(?i)\w[\"\u201d] {_PERSON}"),
     re.compile(rf"(?i)\b(?:gonna|wanna|gotta|hurricane|cyclone|typhoon) {_PERSON}"),
 )
-"""Places where no phrase for a person fits: after an article, a possessive, a title, a nickname."""
+"""Places where no phrase for a person fits: after an article, a possessive, a title, a nickname, a
+particle, or before the rest of a name: a person Day."""
 _AFTER_CAPITAL = re.compile(r"(?<=[a-z,] )([A-Z][a-z]+) (?:an?|another|someone|somebody)\b")
 _DAYS = frozenset(("day", "eve", "evening", "morning", "night"))
 _HOST = re.compile(r"([a-z]+)['\u2019]s? ")
-_WORD = f"(?:{'|'.join(map(re.escape, WORDS))})"
 _FRAGMENT = re.compile(
     rf"(?i)(?:^|[.!?]\s+)((?:(?:an?|the|another)\s+)?{_WORD})[.!?]\s"
     rf"|\b({_WORD}\. (?-i:[a-z])\w*)"

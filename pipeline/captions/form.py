@@ -42,12 +42,19 @@ _FINAL = re.compile(rf"[{_ENDS}]['\")\]]*$")
 _SENTENCE = re.compile(rf"(?<=[{_ENDS}])['\")\]]*\s+")
 _MARKUP = re.compile(
     r"</?\w[^<>]*>|<\|[^<>]*\|>|\[/?\w+\]|\*\*|```|&#?\w+;|\\[nrtu\"]|^\s*(?:[-*\u2022>]|\d+[.)]) "
+    r"|\b(?i:character|individual|m[ae]n|person|people|wom[ae]n) [A-HJ-Z]\b"
 )
-"""What no caption has: tags, entities, escapes, list marks."""
+"""What no caption has: tags, entities, escapes, list marks, numbered people."""
 _LABEL = re.compile(
     r"^(?:caption|rewritten|output|answer|description|note)\b[\w ]*:|\((?:note|rewr)",
     re.IGNORECASE,
 )
+_ABOUT_PICTURE = re.compile(
+    r"(?:in )?(?:the|this) "
+    r"(clip|footage|image|moment|passage|picture|scene|sentence|shot|text|video)\b",
+    re.IGNORECASE,
+)
+"""Words that tell what is told: In this video, a man waves; The sentence describes a man."""
 _BROKEN_MARKS = re.compile(r"[.,;\-]{2,}|\s[.,;](?!\d)|''")
 _BRACKETS = ("()", "[]", "{}")
 _MIXED_CASE = re.compile(r"\b[^\W\d_]*[a-z][A-Z]{2,}[^\W\d_]*\b")
@@ -73,6 +80,8 @@ PEOPLE_WORDS = 3
 _SCRIPT_OF = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": "CJK", "HALFWIDTH": "CJK"}
 _NUMBER = re.compile(r"\d+")
 _NAMES_OF_NUMBERS = {str(number): name for number, name in enumerate(lexicon.NUMBERS)}
+_LOANED = frozenset("\u00e0\u00e2\u00e7\u00e8\u00e9\u00ea\u00ee\u00ef\u00f1\u00f4")
+"""Letters with accents that English words may have: cafe, facade, naive."""
 _ASCII_ONLY = re.compile(r"[\x00-\x7f]*")
 
 
@@ -195,6 +204,15 @@ def _foreign_letters(before: str, after: str) -> Iterator[str]:
         yield f"digits {_quote(''.join(sorted(digits)))}"
 
 
+def _has_strange_accents(word: str, old: Container[str]) -> bool:
+    """Tell whether a word differs by its accents from one of the description."""
+    marked = unicodedata.normalize("NFD", word)
+    plain = "".join(letter for letter in marked if not unicodedata.combining(letter))
+    if plain == word or word in old:
+        return False
+    return plain in NO_DETAILS or (plain in old and not _LOANED.issuperset({*word} - {*plain}))
+
+
 def _scripts(letters: str) -> set[str]:
     return {_script(letter) for letter in letters if letter.isalnum() and not letter.isdigit()}
 
@@ -204,6 +222,8 @@ def _script(letter: str) -> str:
     if "\u0250" <= letter <= "\u02af" or "\u1d00" <= letter <= "\u1dbf":
         return "PHONETIC"
     name = unicodedata.name(letter, "unknown").split()[0]
+    if name == "LATIN" and unicodedata.normalize("NFKC", letter) != letter:
+        return "LIGATURE"
     return _SCRIPT_OF.get(name, name)
 
 
@@ -358,11 +378,15 @@ def _runs(masked: str) -> Counter[tuple[str, ...]]:
 
 
 def _strange_words(before: str, after: str) -> Iterator[str]:
-    """Yield words of another speaker, about the text, or that deny what the description says."""
+    """Yield words of another speaker, about the text, with accents, or that deny what it says."""
     words, old = text.words(after), set(text.words(before))
     strange = _ABOUT_TEXT | _SPEAKERS
     first = {*words[:1]} & _OPENERS
     yield from (_quote(word) for word in words if word in strange | first and word not in old)
+    about = _ABOUT_PICTURE.match(after)
+    if about and about[1].lower() not in old:
+        yield _quote(about[0])
+    yield from (f"accents in {_quote(word)}" for word in words if _has_strange_accents(word, old))
     negated = [word for word in words if _is_negation(word)]
     if negated and not any(_is_negation(word) or word in _DENIALS for word in old):
         yield _quote(negated[0])

@@ -185,7 +185,7 @@ def _find_error(body: object) -> object:
     error = body.get("error") or (first.get("error") if isinstance(first, dict) else None)
     error = error or body.get("errors")
     error = error[0] if isinstance(error, list) and error else error
-    said = first is body and any(isinstance(body.get(name), str) for name in ("message", "detail"))
+    said = first is body and any(isinstance(body.get(name), str) for name in outcomes.SENTENCES)
     return body if said and not isinstance(error, str | dict) else error
 
 

@@ -108,7 +108,8 @@ _BY_STATUS = dict.fromkeys((401, 403), UNAUTHORIZED) | dict.fromkeys((408, 409),
 _BY_STATUS |= {402: INSUFFICIENT_QUOTA, 404: NOT_FOUND, 429: RATE_LIMITED}
 _FIRST_ERROR, _FIRST_SERVER_ERROR, _LAST_SERVER_ERROR = 400, 500, 599
 _LIMIT = re.compile(r"rate.?limit|too many requests", re.IGNORECASE)
-_SENTENCES = ("message", "detail", "error", "msg")
+SENTENCES = ("message", "detail", "error", "msg")
+"""The fields of an error that have its sentence."""
 
 
 def from_status(status: int, *codes: object) -> Outcome:
@@ -148,8 +149,8 @@ def from_error(error: object) -> CallFailed:
     Gateways put the status into its code, or leave only a sentence.
     """
     fields = error if isinstance(error, dict) else {"message": error}
-    codes: list[object] = [fields.get(name) for name in ("code", "type", "status")]
-    said = (str(fields[name]) for name in _SENTENCES if isinstance(fields.get(name), str))
+    codes: list[object] = [fields.get(name) for name in ("code", "type", "status", "statusCode")]
+    said = (str(fields[name]) for name in SENTENCES if isinstance(fields.get(name), str))
     message = next(said, str(error))
     statuses = (int(code) for code in map(str, codes) if re.fullmatch(r"\d{3}", code, re.ASCII))
     errors = (code for code in statuses if _FIRST_ERROR <= code <= _LAST_SERVER_ERROR)

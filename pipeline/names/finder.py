@@ -30,6 +30,7 @@ from pipeline.names.knowledge import (
     Knowledge,
     judge_texts,
     list_names,
+    list_suspects,
     name_people,
     weigh_people,
 )
@@ -110,7 +111,9 @@ class NameFinder:
         knowledge = knowledge._replace(known=learned._replace(people=people))
         judged = self._map(judge_texts, knowledge, self._tag_rows(texts))
         named = list_names(judged) | learned.cast.words()
-        return knowledge._replace(known=knowledge.known._replace(named=named))
+        suspects = list_suspects(judged)
+        known = knowledge.known._replace(named=named, suspects=suspects)
+        return knowledge._replace(known=known)
 
     def _judge(self, texts: Sequence[str]) -> list[list[Judged]]:
         """Return the candidates of each text with their verdicts; each is judged once."""

@@ -1,5 +1,6 @@
 """What a corpus shows about names, and what follows for single texts, in any process."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -7,7 +8,7 @@ from pipeline.names import truecase
 from pipeline.names.base import Span
 from pipeline.names.evidence import corpus
 from pipeline.names.evidence.judging import Known, Verdict, judge
-from pipeline.names.evidence.lists import family_names, given_names, is_word
+from pipeline.names.evidence.lists import family_names, given_names, is_elsewhere, is_word
 from pipeline.names.evidence.lower_case import may_be_lower
 from pipeline.names.evidence.surroundings import surroundings_of
 from pipeline.names.refinement import Evidence, refine
@@ -77,6 +78,20 @@ def list_names(judged: Iterable[Sequence[Judged]]) -> frozenset[str]:
         if not word.is_lower
         and may_be_lower(word.key)
         and (verdict.reason != "tagger" or _is_name_only(word.key))
+    )
+
+
+def list_suspects(judged: Iterable[Sequence[Judged]]) -> frozenset[str]:
+    """Return the places, makes and peoples that may be somebody's name in several texts."""
+    texts = Counter(
+        word.key
+        for of_text in judged
+        for span, verdict in of_text
+        if verdict.kind == "weak" and verdict.reason in ("start", "word", "unknown")
+        for word in truecase.words(span.text)
+    )
+    return frozenset(
+        key for key, count in texts.items() if count >= corpus.MIN_DEEDS and is_elsewhere(key)
     )
 
 

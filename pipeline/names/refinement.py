@@ -17,7 +17,7 @@ WITHIN_NAME = re.compile(r"\s+|-|(?<=\b\w)\.\s*")
 
 _FEAST = re.compile(r"\b(?:Year|Hallow|Saint|Soul|Christmas|Easter|Midsummer)['\u2019s]*\s+$")
 _STORM = re.compile(r"\b(?:cyclone|hurricane|storm|typhoon)\s+$", re.IGNORECASE)
-GENERATION = re.compile(r",?\s+(?:Jr|Sr)\b(?:\.(?=,|\s+[a-z]))?")
+GENERATION = re.compile(r",?\s+(?:Jr|Sr)\b(?:\.(?=,|['\u2019]s|\s+[a-z]))?")
 """What may follow a name; with its full stop, if that does not end the sentence."""
 
 

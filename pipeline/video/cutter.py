@@ -205,14 +205,15 @@ def _cut(
     video: Path, interval: Interval, needed: float, clip_format: ClipFormat, clip: Path
 ) -> Reason | None:
     output: tuple[str, ...] = ("-f", clip_format.format, "-y", f"file:{clip}")
+    nothing: tuple[str, ...] = ("-f", "null", "-")
     command = partial(_command, video, interval, clip_format)
     attempt = _attempt(command, interval.start, (*clip_format.options(), *output))
     if attempt.timeline.ignores_sound and not clip_format.audio:
-        output = (*output, *BESIDE)
+        output, nothing = (*output, *BESIDE), (*nothing, *BESIDE)
         attempt = _attempt(command, interval.start, (*clip_format.options(), *output))
     timeline, unreadable = attempt.timeline, attempt.timeline.is_damaged
     if attempt.failed:
-        decoded = _attempt(command, interval.start, ("-f", "null", "-"))
+        decoded = _attempt(command, interval.start, nothing)
         timeline, unreadable = decoded.timeline, decoded.failed
     reason = _missing(timeline, interval, needed)
     if reason == "too-short" and read_sound_end(video, needed) >= needed:

@@ -15,6 +15,7 @@ import pandas as pd
 
 from pipeline.captions.rules.mentions import Mention, find_mentions
 from pipeline.core.engine.text_rows import IN_PROCESS, RowMap
+from pipeline.core.text import strip_unreadable
 from pipeline.language.lexicon import GENDER_OF_NOUN, TITLES, Gender
 from pipeline.names.base import Span
 from pipeline.names.evidence.cast import is_no_name
@@ -76,11 +77,11 @@ def _majority(women: float, men: float, share: float) -> Gender:
 
 
 def read_cast(table: pd.DataFrame) -> dict[str, Gender]:
-    """Return the genders of the people in the table `CAST`, by name as written there."""
+    """Return the genders of the people in the table `CAST`, by name as it is seen there."""
     genders: dict[str, Gender] = {"female": "woman", "male": "man"}
     people = table[~is_no_name(table)]
     pairs = zip(people["name"], people["gender"], strict=True)
-    return {name: genders.get(gender, "unknown") for name, gender in pairs}
+    return {strip_unreadable(name): genders.get(gender, "unknown") for name, gender in pairs}
 
 
 def normalize_cast(cast: Mapping[str, Gender]) -> dict[str, Gender]:

@@ -99,7 +99,7 @@ _LETTERS_AFTER = re.compile(r"\w*")
 _LINK = re.compile(r"\s*[,;:&/]\s*(?:(?:and|then)\b\s*)*|\s+(?:and\s+)?|(?<=[a-z]{2})\.(?=[A-Z])")
 _CAPITAL_BEFORE = re.compile(r"(?:(?P<lower>[a-z,;]\s)|^\s*)([A-Z][\w-]*)\s+$")
 _OF_FEASTS = frozenset(("day", "eve", "evening", "morning", "night"))
-_NO_NAME = re.compile(r"^[\W_]+|(?:['\u2019`\u00b4]s|[\W_]+)$", re.IGNORECASE)
+_NO_NAME = re.compile(r"^[\W_]+|(?:['\u2019`\u00b4]s|(?<!\bJr)(?<!\bSr)[\W_]+)$", re.IGNORECASE)
 
 
 def _find_names(text: str, spans: Sequence[Span]) -> Iterator[Name]:

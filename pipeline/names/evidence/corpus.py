@@ -75,8 +75,8 @@ def possible_names(text: str) -> list[Span]:
 def guesses(text: str) -> list[Span]:
     """Return what may be a name by its form alone, with the score 0.
 
-    That is a capital that no English word, place or make needs, and a bare noun that begins a text
-    and acts: Stone chops wood.
+    That is a capital that no English word needs, of a place or a people if it acts, and a bare noun
+    that begins a text and acts: Stone chops wood.
     """
     words = list(truecase.words(text))
     return [
@@ -85,13 +85,14 @@ def guesses(text: str) -> list[Span]:
         if not word.is_lower
         and _may_need_capital(text[word.start : word.end])
         and (not lists.is_word(word.key) or (word.start == 0 and _acts(word, following)))
+        and (not lists.is_elsewhere(word.key) or (following and is_singular_verb(following.key)))
     ]
 
 
 def _may_need_capital(word: str) -> bool:
-    """Tell whether a word may be more than a pronoun, a place, a make or an abbreviation: I'm."""
+    """Tell whether a word may be more than a pronoun or an abbreviation: I'm."""
     stem = re.split("['\u2019]", word.lower())[0]
-    return not word.isupper() and stem not in _NO_NAMES and not lists.is_elsewhere(word.lower())
+    return not word.isupper() and stem not in _NO_NAMES
 
 
 def _acts(word: truecase.Word, following: truecase.Word | None) -> bool:

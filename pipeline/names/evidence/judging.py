@@ -58,6 +58,7 @@ class Known(NamedTuple):
         people: the words that are people there.
         named: the words that are names there, or in its cast, and may be so in lower case.
         words: those of them that it writes without a capital as often: House.
+        suspects: places, makes and peoples that do there what people do: Dutch picks a lock.
         share: the share of texts that name a person by the lists; sets how little evidence is
             enough.
     """
@@ -66,6 +67,7 @@ class Known(NamedTuple):
     people: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
     named: frozenset[str] = frozenset()
+    suspects: frozenset[str] = frozenset()
     share: float = 0.0
 
     @property
@@ -111,8 +113,9 @@ def _against(around: Surroundings, known: Known) -> Reason | None:
     if not all(map(lists.is_elsewhere, around.keys)):
         return None
     names = lists.given_names() | (lists.family_names() if known.names_people else frozenset())
-    may_be = names.intersection(around.keys) and not is_somewhere(around)
-    return None if may_be else "elsewhere"
+    acts = known.names_people and weigh_place(around) > 0
+    may_be = names.intersection(around.keys) or acts or known.suspects.intersection(around.keys)
+    return None if may_be and not is_somewhere(around) else "elsewhere"
 
 
 def _for(around: Surroundings, known: Known) -> Reason | None:

@@ -2,8 +2,8 @@
 
 import re
 
-from pipeline.language.lexicon import GENDER_OF_NOUN
-from pipeline.language.syntax import DITRANSITIVE, PHRASE_STARTS, PREPOSITIONS
+from pipeline.language.lexicon import GENDER_OF_NOUN, TITLES
+from pipeline.language.syntax import DETERMINERS, DITRANSITIVE, PHRASE_STARTS, PREPOSITIONS
 from pipeline.names.evidence import roles
 from pipeline.names.evidence.lists import (
     is_elsewhere,
@@ -12,6 +12,7 @@ from pipeline.names.evidence.lists import (
     is_word,
     lemmas,
     listed,
+    may_be_adjective,
     may_be_noun,
 )
 from pipeline.names.evidence.surroundings import Surroundings
@@ -95,8 +96,15 @@ def is_attribute(around: Surroundings) -> bool:
     if not is_object and _is_subject(after[0], around.after(2)[1:]):
         return True
     if roles.has_determiner(around) and whole and not around.is_possessive:
-        return around.run[0] == around.keys[0] or not is_given_name(around.keys[0])
+        first, name = around.run[0], around.keys[0]
+        return first == name or not (is_given_name(name) and _describes(first))
     return False
+
+
+def _describes(word: str) -> bool:
+    """Tell whether a word before a name may say who it is: the Late Nora, not the Rolls Royce."""
+    person = word in GENDER_OF_NOUN or word in TITLES or word in DETERMINERS
+    return person or may_be_adjective(word)
 
 
 def _is_subject(word: str, after: list[str]) -> bool:

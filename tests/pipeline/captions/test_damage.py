@@ -42,6 +42,10 @@ def damage(description, caption):
         ("Omar Reed Jr. sits.", "A man. sits.", "broken: A man"),
         ("She pets Mr. Reed Sr. on a sofa.", "She pets a man. on a sofa.", "broken: man. on"),
         ("Nora feeds the dog.", "A woman feeds.", "lost: dog"),
+        ("On Quill Day they sing.", "On a person Day they sing.", "broken: person Day"),
+        ("They cross Reed Bridge.", "They cross a man Bridge.", "broken: man Bridge"),
+        ("Nora van der Reed bows.", "A woman van der a man bows.", "broken: van der a"),
+        ("They greet Omar de la Quill.", "They greet Omar de la someone.", "broken: de la someone"),
     ],
 )
 def test_a_lost_word_and_a_broken_phrase_have_a_mark(description, caption, mark):

@@ -123,6 +123,9 @@ def test_an_answer_is_good_whatever_its_usage_says(usage, counted):
         ([{"error": {"code": 429, "message": "Used up."}}], outcomes.RATE_LIMITED, "Used up."),
         ({"errors": [{"code": 401, "message": "Who?"}]}, outcomes.UNAUTHORIZED, "Who?"),
         ({"fault": {"text": "Rate limit hit"}}, outcomes.RATE_LIMITED, "Rate limit hit"),
+        ({"code": "429", "msg": "Again."}, outcomes.RATE_LIMITED, "Again."),
+        ({"success": False, "code": 503, "msg": "Off."}, outcomes.SERVER_ERROR, "Off."),
+        ({"statusCode": 401, "message": "No."}, outcomes.UNAUTHORIZED, "No."),
         ("Too many requests, wait", outcomes.RATE_LIMITED, "Too many requests, wait"),
     ],
 )

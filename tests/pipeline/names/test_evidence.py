@@ -300,6 +300,25 @@ def test_a_name_of_the_corpus_is_found_without_its_capital(text, names, weak):
     assert [doubt.span.text for doubt in finder.doubts([text])[0]] == weak
 
 
+CREW = [*FILM, "Dutch picks the lock.", "Then Dutch opens a bag.", "They fly to Paris."]
+
+
+@pytest.mark.parametrize(
+    ("text", "weak"),
+    [
+        ("They search for Dutch.", ["Dutch"]),
+        ("Quuxley waves and Dutch, sweating, nods.", ["Dutch"]),
+        ("They eat in Paris.", []),
+        ("A Swedish flag hangs there.", []),
+        ("They drag Ethan out of the Rolls Royce.", ["Rolls Royce"]),
+    ],
+)
+def test_a_people_that_acts_as_somebody_does_is_listed_and_a_make_stays(text, weak):
+    finder = NameFinder(Eager(), [*CREW, text])
+    assert [doubt.span.text for doubt in finder.doubts([text])[0]] == weak
+    assert set(find_names(finder, [text])[0]) <= {"Quuxley", "Ethan"}
+
+
 def test_a_name_of_the_cast_is_found_where_the_corpus_has_no_capital_at_all():
     cast = Cast.from_table(pd.DataFrame({"name": ["Quux", "Rose"], "gender": [None, None]}))
     texts = ["quux waves to rose.", "she rose from the chair.", "he buys a rose.", "rose smiles."]
@@ -378,3 +397,11 @@ def test_a_generation_is_part_of_the_name_that_the_corpus_knows():
     assert find_names(NameFinder(Eager(), texts), texts[-1:]) == [["Ethan Jr."]]
     bites = "A dog bites Mr. Quuxley Jr. on the leg."
     assert find_names(NameFinder(Eager(), [*texts, bites]), [bites]) == [["Quuxley Jr."]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Ethan Jr. finds a hat.", "Jennifer hugs Ethan Sr. on a sofa.", "Ethan Jr.'s hand shakes."],
+)
+def test_no_full_stop_of_a_generation_is_left_within_a_sentence(text):
+    assert rewrite_texts([*FILM, text])[-1].count(".") == 1

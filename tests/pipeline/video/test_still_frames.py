@@ -159,6 +159,19 @@ def test_picture_and_sound_keep_their_distance_where_the_picture_starts_late(
     assert read_duration(clip) == pytest.approx(1.56, abs=0.03)
 
 
+def test_the_clock_is_the_same_where_the_first_attempt_shows_nothing(numbered, tmp_path):
+    """A slide of an MPEG stream whose picture starts 1.5 s after its sound: a GIF has no frame."""
+    late, clip = tmp_path / "late.ts", tmp_path / "clip.gif"
+    stills = ("-vf", f"{KINDS['recording']},setpts=PTS+1.5/TB", "-fps_mode", "passthrough")
+    convert(numbered, late, "-map", "0:v", "-map", "1:a", *stills, before=TONE)
+    for start, end in ((3.5, 6.0), (5.0, 6.4)):
+        assert cut(late, Interval(start, end), end, FORMATS["gif"], clip) is None
+        assert numbers(clip)[0] == 19
+        assert read_duration(clip) == pytest.approx(end - start, abs=1 / 3)
+    for start, end in ((0.0, 0.4), (1.0, 1.3)):
+        assert cut(late, Interval(start, end), end, FORMATS["gif"], clip) == "no-frame"
+
+
 @pytest.mark.parametrize("container", ["mp4", "mkv", "ts"])
 def test_sound_that_starts_late_is_heard_when_it_is(numbered, tmp_path, container):
     """The sound track starts at 2.5 s."""
