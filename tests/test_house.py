@@ -80,11 +80,11 @@ A folder may import those of its own floor and of lower ones.
 BUDGET = {
     "momentrank": 14_380,
     "pipeline": 29_980,
-    "annotation": 17_060,
+    "annotation": 17_250,
     "baselines": 4_670,
-    "benchmarks": 2_360,
+    "benchmarks": 2_800,
     "tools": 510,
-    "tests": 52_400,
+    "tests": 52_600,
 }
 """The lines that a package may have; who raises a budget says in the commit for what."""
 MAX_WORDS, MAX_LINES, MAX_CODE_DEPS = 32_900, 500, 140
