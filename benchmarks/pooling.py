@@ -1,6 +1,6 @@
 """Compare the orders of a pool: by similarity, as in the paper, and learned from its judges.
 
-    python -m benchmarks.pooling [--seeds 10] [--collection FOLDER]
+    python -m benchmarks.pooling [--seeds 10] [--collection FOLDER | --replay RELEASE]
 
 Without a folder, it draws fresh corpora from the sample's screenplay, judges them with noise (a
 standard deviation of 0.4, and 0.9; a third time with 35 % of the moments described by another
@@ -13,7 +13,9 @@ It then prints the cost of the next batches of a campaign of the paper's size: 3
 which 40 moments are judged, and the 1,000 most similar of each.
 
 With a folder, it prints the shares found for a collection in SMART's format (such as Cranfield),
-by judges of 0.5 and 0.9, with intervals over the draws of their noise.
+by judges of 0.5 and 0.9, with intervals over the draws of their noise. A release of your own tells
+what the order would change for you: of the queries with 40 judged moments or more, each order
+chooses 20 of these, from the first 10 on.
 """
 
 import time
@@ -37,6 +39,7 @@ from benchmarks.trials import (
     draw_screenplay,
     learned,
     read_collection,
+    read_release,
 )
 from momentrank.functions import evaluator
 from pipeline.campaign.leave_one_out import MEASURE
@@ -61,9 +64,12 @@ ALL_QUERIES, POOL, DIMENSIONS = 3281, 72_842, 384
 
 def main() -> None:
     """Print the shares found, and what becomes of unseen systems."""
-    options = parse_arguments(__doc__, collection=Path, seeds=10)
+    options = parse_arguments(__doc__, collection=Path, replay=Path, seeds=10)
     if options.collection:
         _report_collection(options.collection, options.seeds)
+        return
+    if options.replay:
+        _replay(read_release(options.replay, RELEASED))
         return
     for name, (misdescribed, noise) in CONDITIONS.items():
         trials = [draw_screenplay(seed, misdescribed) for seed in range(options.seeds)]
@@ -102,6 +108,17 @@ def _report_collection(folder: Path, seeds: int) -> None:
     print(f"{queries} queries, {documents} documents; judges drawn {seeds} times")
     for noise in (0.5, 0.9):
         _report_found(f"judges {noise}", [trial], noise, seeds)
+
+
+def _replay(trial: Trial) -> None:
+    """Print what each order finds of the judged moments, with half of the judgments."""
+    half = RELEASED // 2
+    taught = learned(trial, trial.true, 2).pools
+    shares = [trial.share_found(pools, half) for pools in (by_similarity(trial), taught)]
+    print(
+        f"{len(trial.true)} queries with {RELEASED} judged moments or more: of the relevant ones,"
+        f" {half} by similarity hold {shares[0]:.3f}, learned {shares[1]:.3f}"
+    )
 
 
 def _report_found(name: str, trials: Sequence[Trial], noise: float, draws: int = 1) -> None:
