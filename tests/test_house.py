@@ -82,7 +82,7 @@ BUDGET = {
     "pipeline": 29_980,
     "annotation": 17_250,
     "baselines": 4_670,
-    "benchmarks": 2_800,
+    "benchmarks": 2_850,
     "tools": 510,
     "tests": 52_600,
 }
