@@ -1,92 +1,259 @@
-"""What a pool chosen by captions does to scores, where the truth is known: the sample corpus.
+"""Compare the orders of a pool: by similarity, as in the paper, and learned from its judges.
 
-    python -m benchmarks.pooling FOLDER [--draws 10] [--noise 0.8]
+    python -m benchmarks.pooling [--seeds 10] [--collection FOLDER | --replay RELEASE]
 
-FOLDER is a rehearsal on the sample corpus that is released (`make demo`: .demo). Two runs are
-scored by its test qrels, and by the true levels of every moment of the pool: `captions`, the
-candidates; and a system that looks at the video, which ranks the pool by the true level plus noise
-of the given standard deviation, drawn several times. It prints both scores of each, and the upper
-bound by the release (`--unjudged bounds`); how often their order by the release is wrong, and how
-often their bounds overlap; and what share of the relevant moments has a level.
+Without a folder, it draws fresh corpora from the sample's screenplay, judges them with noise (a
+standard deviation of 0.4, and 0.9; a third time with 35 % of the moments described by another
+event), and prints the share of the relevant moments (level 2 or higher) found by number of judged
+moments per query, with 95 % intervals over the seeds. Queries without anything relevant say what
+they cost. Five systems, none of which was pooled, are then scored by what 40 judged moments per
+query make of a release, and by all true levels.
+
+It then prints the cost of the next batches of a campaign of the paper's size: 3,281 queries, of
+which 40 moments are judged, and the 1,000 most similar of each.
+
+With a folder, it prints the shares found for a collection in SMART's format (such as Cranfield),
+by judges of 0.5 and 0.9, with intervals over the draws of their noise. A release of your own tells
+what the order would change for you: of the queries with 40 judged moments or more, each order
+chooses 20 of these, from the first 10 on.
 """
 
-import contextlib
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
-from annotation.simulation.truth import truth
-from benchmarks.script import parse_arguments, run
-from momentrank.formats import load_run, read_qrels
+from annotation.pooling import level_model
+from annotation.votes.votes import Floats, Ints
+from benchmarks.script import assert_size, parse_arguments, peak_mb, run, time_call
+from benchmarks.trials import (
+    DEPTH,
+    FIRST,
+    NEXT,
+    Trial,
+    by_similarity,
+    draw_screenplay,
+    learned,
+    read_collection,
+    read_release,
+)
 from momentrank.functions import evaluator
-from momentrank.measures.base import Measure
 from pipeline.campaign.leave_one_out import MEASURE
-from pipeline.core import captions, tables
-from pipeline.core.params import load
 
-SEGMENT = ["video_id", "start", "end"]
-DEPTH = 100
-
-
-def read_truth() -> pd.DataFrame:
-    """Return `query_id, video_id, start, end, level` of every moment of the pool, by test query."""
-    modalities = load().ingest.pool_modalities
-    moments = captions.join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
-    moments = moments.drop_duplicates(SEGMENT)
-    frozen, level = tables.FROZEN_QUERIES.read(), truth()
-    queries = frozen.loc[frozen["split"] == "test", "query_id"].tolist()
-    tables_of_queries = [
-        moments[SEGMENT].assign(
-            query_id=query, level=[level(query, moment) for moment in moments["moment_id"]]
-        )
-        for query in queries
-    ]
-    return pd.concat(tables_of_queries, ignore_index=True)
-
-
-def look(true: pd.DataFrame, noise: float, seed: int) -> pd.DataFrame:
-    """Return the run of a system that sees the level of each moment, with noise."""
-    seen = true["level"] + np.random.default_rng(seed).normal(0, noise, len(true))
-    ordered = true.assign(score=seen).sort_values(["query_id", "score"], ascending=[True, False])
-    rank = ordered.groupby("query_id").cumcount() + 1
-    return ordered.assign(rank=rank)[rank <= DEPTH]
-
-
-def first(scores: Mapping[Measure, float]) -> float:
-    """Return the only value of an evaluation."""
-    [value] = scores.values()
-    return value
+DEPTHS = (20, 40, 60, 80)
+ROUNDS = (DEPTHS[-1] - FIRST) // NEXT
+RELEASED = 40
+CONDITIONS = {
+    "captions as they are, judges .4": (0.0, 0.4),
+    "judges .9": (0.0, 0.9),
+    "35 % misdescribed, judges .4": (0.35, 0.4),
+}
+MIN_YIELD = 0.5
+BARREN = 15
+NOISE = 0.8
+LENGTH = 10.0
+JITTER = 0.6
+RESULTS = 100
+TELLING = 0.05
+ALL_QUERIES, POOL, DIMENSIONS = 3281, 72_842, 384
 
 
 def main() -> None:
-    """Print both runs' scores by the release and by the truth."""
-    options = parse_arguments(__doc__, "folder", draws=10, noise=0.8)
-    with contextlib.chdir(options.folder):
-        released = read_qrels(tables.RELEASE / "qrels/test.qrels")
-        candidates = load_run(tables.WORK / "runs/captions.test.run")
-        true = read_truth()
-    true = true[true["query_id"].isin(released["query_id"])]
-    scorers = [evaluator([MEASURE], qrels) for qrels in (released, true)]
-    runs = [candidates] + [look(true, options.noise, n) for n in range(options.draws)]
-    asked = [(scorers[0], None), (scorers[0], "bounds"), (scorers[1], None)]
-    scores = np.array([[first(s.calc_aggregate(r, kind)) for s, kind in asked] for r in runs])
-    own, others = scores[0], scores[1:]
-    queries = released["query_id"].nunique()
-    print(f"{MEASURE}, {queries} test queries:{'':12}by the release       at best  by the truth")
-    rows = {"captions": own, "looks at the video, mean": others.mean(0)}
-    rows |= {"  least": others.min(0), "  most": others.max(0)}
-    for name, values in rows.items():
-        print(f"  {name:42}{''.join(f'{value:14.3f}' for value in values)}")
-    wrong = ((others - own)[:, [0, 2]].prod(axis=1) < 0).sum()
-    print(f"the wrong way round in {wrong} of {options.draws} draws")
-    overlap = (others[:, 1] >= own[0]) & (own[1] >= others[:, 0])
-    print(f"the bounds of both overlap in {overlap.sum()} of {options.draws} draws")
-    judged = true.merge(released, on=["query_id", *SEGMENT], how="left", suffixes=("", "_judged"))
-    for least in (1, 2):
-        share = judged.loc[judged["level"] >= least, "level_judged"].notna().mean()
-        print(f"of the moments of true level {least} or higher, {share:.0%} have a level")
-    print(f"pairs with a level per query: {len(released) / queries:.1f}")
+    """Print the shares found, and what becomes of unseen systems."""
+    options = parse_arguments(__doc__, collection=Path, replay=Path, seeds=10)
+    if options.collection:
+        _report_collection(options.collection, options.seeds)
+        return
+    if options.replay:
+        _replay(read_release(options.replay, RELEASED))
+        return
+    for name, (misdescribed, noise) in CONDITIONS.items():
+        trials = [draw_screenplay(seed, misdescribed) for seed in range(options.seeds)]
+        _report_found(name, trials, noise)
+        _report_systems(trials, noise)
+    _report_barren([draw_screenplay(seed) for seed in range(options.seeds)])
+    seconds, batches = time_call(_choose_as_many, clock=time.process_time)
+    assert_size("batches", batches, ALL_QUERIES)
+    print(
+        f"the next batches of {batches:,} queries: {seconds:.0f} CPU s, {peak_mb():.0f} MB at most"
+    )
+
+
+def _choose_as_many() -> int:
+    """Choose a batch for each query of the paper, from vectors that are drawn."""
+    rng = np.random.default_rng(0)
+    texts = rng.normal(size=(POOL, DIMENSIONS)).astype(np.float32)
+    texts /= np.linalg.norm(texts, axis=1, keepdims=True)
+    rows = rng.integers(0, POOL, (ALL_QUERIES, RELEASED))
+    batch = np.repeat([1, 2, 3], [FIRST, NEXT, NEXT])
+    levels = rng.integers(0, 5, (ALL_QUERIES, RELEASED)).astype(np.float64)
+    judged = [
+        level_model.Judged(texts[some].astype(np.float64), rng.random((RELEASED, 1)), level, batch)
+        for some, level in zip(rows, levels, strict=True)
+    ]
+    model = level_model.learn(judged)
+    for query in judged:
+        near = texts[rng.integers(0, POOL, DEPTH)].astype(np.float64)
+        level_model.choose(model, query, near, rng.random((DEPTH, 1)), NEXT)
+    return len(judged)
+
+
+def _report_collection(folder: Path, seeds: int) -> None:
+    trial = read_collection(folder)
+    queries, documents = trial.true.shape
+    print(f"{queries} queries, {documents} documents; judges drawn {seeds} times")
+    for noise in (0.5, 0.9):
+        _report_found(f"judges {noise}", [trial], noise, seeds)
+
+
+def _replay(trial: Trial) -> None:
+    """Print what each order finds of the judged moments, with half of the judgments."""
+    half = RELEASED // 2
+    taught = learned(trial, trial.true, 2).pools
+    shares = [trial.share_found(pools, half) for pools in (by_similarity(trial), taught)]
+    print(
+        f"{len(trial.true)} queries with {RELEASED} judged moments or more: of the relevant ones,"
+        f" {half} by similarity hold {shares[0]:.3f}, learned {shares[1]:.3f}"
+    )
+
+
+def _report_found(name: str, trials: Sequence[Trial], noise: float, draws: int = 1) -> None:
+    similar, taught = [], []
+    for trial in trials:
+        for seed in range(draws):
+            levels = trial.judge(noise, seed)
+            pools = learned(trial, levels, ROUNDS).pools
+            taught.append([trial.share_found(pools, depth) for depth in DEPTHS])
+            similar.append([trial.share_found(by_similarity(trial), depth) for depth in DEPTHS])
+    print(f"{name}: relevant moments found at {' | '.join(map(str, DEPTHS))} judged a query")
+    for order, shares in {"similarity": similar, "learned": taught}.items():
+        print(f"  {order:12}{'  '.join(_interval(column) for column in np.array(shares).T)}")
+    print(f"  {'difference':12}{'  '.join(map(_interval, (np.array(taught) - similar).T))}")
+
+
+def _report_barren(trials: Sequence[Trial]) -> None:
+    cost, others = [], []
+    for seed, trial in enumerate(trials):
+        true = trial.true.copy()
+        true[:BARREN] = 0
+        barren = trial._replace(true=true)
+        pools = learned(barren, barren.judge(0.4, seed), ROUNDS, MIN_YIELD).pools
+        cost += [len(pool) for pool in pools[:BARREN]]
+        others.append(np.mean([len(pool) for pool in pools[BARREN:]]))
+    print(
+        f"queries without anything relevant, until fewer than {MIN_YIELD} are expected in the next"
+        f" {NEXT}: {np.mean(cost):.1f} moments judged, at most {max(cost)}; the others"
+        f" {np.mean(others):.1f}"
+    )
+
+
+def _report_systems(trials: Sequence[Trial], noise: float) -> None:
+    scores: dict[str, list[Floats]] = {"similarity": [], "learned": []}
+    for seed, trial in enumerate(trials):
+        levels = trial.judge(noise, seed)
+        pools = {"similarity": by_similarity(trial)}
+        pools["learned"] = learned(trial, levels, (RELEASED - FIRST) // NEXT).pools
+        runs = [_results(trial, system, seed) for system in SYSTEMS.values()]
+        everything = [np.arange(trial.true.shape[1])] * len(levels)
+        true = _score(trial.true, everything, runs)
+        for order, pool in pools.items():
+            released = _score(levels, [row[:RELEASED] for row in pool], runs)
+            scores[order].append(np.array([released, true]))
+    print(f"  {MEASURE} of systems that were not pooled, by the truth and by {RELEASED} judged:")
+    for order, values in scores.items():
+        released, true = np.array(values).swapaxes(0, 1)
+        means = ", ".join(
+            f"{name} {after:.3f} ({before:.3f})"
+            for name, before, after in zip(SYSTEMS, true.mean(0), released.mean(0), strict=True)
+        )
+        swapped, pairs = _count_swapped(released, true)
+        of_means, _ = _count_swapped(released.mean(0)[None], true.mean(0)[None])
+        print(f"    {order}: {means}")
+        print(
+            f"      mean bias {(released - true).mean():+.3f}, swapped {swapped} of {pairs} pairs,"
+            f" {of_means} in the mean"
+        )
+
+
+def _count_swapped(released: Floats, true: Floats) -> tuple[int, int]:
+    """Count pairs of systems in the wrong order, of those that differ by .05 or more in truth."""
+    swapped = pairs = 0
+    for one, two in combinations(range(true.shape[1]), 2):
+        difference = true[:, one] - true[:, two]
+        telling = np.abs(difference) >= TELLING
+        pairs += int(telling.sum())
+        swapped += int((difference * (released[:, one] - released[:, two]) <= 0)[telling].sum())
+    return swapped, pairs
+
+
+Noise = Callable[[Trial, np.random.Generator], Floats]
+
+
+def _standardised(values: Floats) -> Floats:
+    centred: Floats = values - values.mean(axis=1, keepdims=True)
+    centred /= values.std(axis=1, keepdims=True)
+    return centred
+
+
+def _look(trial: Trial, rng: np.random.Generator) -> Floats:
+    return trial.true + rng.normal(0, NOISE, trial.true.shape)
+
+
+def _read_captions(trial: Trial, rng: np.random.Generator) -> Floats:
+    return trial.similarity + rng.normal(0, 0.05, trial.true.shape)
+
+
+def _mix(trial: Trial, rng: np.random.Generator) -> Floats:
+    return _standardised(_look(trial, rng)) + _standardised(_read_captions(trial, rng))
+
+
+def _draw(trial: Trial, rng: np.random.Generator) -> Floats:
+    return rng.random(trial.true.shape)
+
+
+SYSTEMS: dict[str, tuple[Noise, float]] = {
+    "captions": (_read_captions, 0.0),
+    "looking": (_look, 0.0),
+    "mixed": (_mix, 0.0),
+    "jittered": (_read_captions, JITTER),
+    "random": (_draw, 0.0),
+}
+"""How each scores the moments, and the share of its length by which a moment is moved at most."""
+
+
+def _results(trial: Trial, system: tuple[Noise, float], seed: int) -> pd.DataFrame:
+    score, jitter = system
+    rng = np.random.default_rng([seed, list(SYSTEMS.values()).index(system)])
+    best = np.argsort(-score(trial, rng), axis=1)[:, :RESULTS]
+    start = rng.uniform(0, jitter * LENGTH, best.size)
+    return _segments(list(best)).assign(
+        start=start, end=start + LENGTH, rank=np.tile(np.arange(RESULTS) + 1, len(best))
+    )
+
+
+def _segments(moments: Sequence[Ints]) -> pd.DataFrame:
+    queries = np.repeat(np.arange(len(moments)), [len(row) for row in moments])
+    columns = {"query_id": queries.astype(str), "video_id": np.concatenate(moments).astype(str)}
+    return pd.DataFrame(columns).assign(start=0.0, end=LENGTH)
+
+
+def _score(levels: Ints, pools: Sequence[Ints], runs: Sequence[pd.DataFrame]) -> list[float]:
+    """Return the measure of each run, by the levels of the pools alone."""
+    level = [row[pool] for row, pool in zip(levels, pools, strict=True)]
+    scorer = evaluator([MEASURE], _segments(pools).assign(level=np.concatenate(level)))
+    return [next(iter(scorer.calc_aggregate(run).values())) for run in runs]
+
+
+def _interval(values: Floats) -> str:
+    """Return the mean and half of its 95 % interval, by Student's t; one value as it is."""
+    if len(values) == 1:
+        return f"{values[0]:.3f}"
+    half = stats.sem(values) * stats.t.ppf(0.975, len(values) - 1)
+    return f"{np.mean(values):.3f} ±{half:.3f}"
 
 
 if __name__ == "__main__":

@@ -1,0 +1,93 @@
+"""What a pool chosen by captions does to scores, where the truth is known: the sample corpus.
+
+    python -m benchmarks.pooled_scores FOLDER [--draws 10] [--noise 0.8]
+
+FOLDER is a rehearsal on the sample corpus that is released (`make demo`: .demo). Two runs are
+scored by its test qrels, and by the true levels of every moment of the pool: `captions`, the
+candidates; and a system that looks at the video, which ranks the pool by the true level plus noise
+of the given standard deviation, drawn several times. It prints both scores of each, and the upper
+bound by the release (`--unjudged bounds`); how often their order by the release is wrong, and how
+often their bounds overlap; and what share of the relevant moments has a level.
+"""
+
+import contextlib
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from annotation.simulation.truth import truth
+from benchmarks.script import parse_arguments, run
+from momentrank.formats import load_run, read_qrels
+from momentrank.functions import evaluator
+from momentrank.measures.base import Measure
+from pipeline.campaign.leave_one_out import MEASURE
+from pipeline.core import captions, tables
+from pipeline.core.params import load
+
+SEGMENT = ["video_id", "start", "end"]
+DEPTH = 100
+
+
+def read_truth() -> pd.DataFrame:
+    """Return `query_id, video_id, start, end, level` of every moment of the pool, by test query."""
+    modalities = load().ingest.pool_modalities
+    moments = captions.join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
+    moments = moments.drop_duplicates(SEGMENT)
+    frozen, level = tables.FROZEN_QUERIES.read(), truth()
+    queries = frozen.loc[frozen["split"] == "test", "query_id"].tolist()
+    tables_of_queries = [
+        moments[SEGMENT].assign(
+            query_id=query, level=[level(query, moment) for moment in moments["moment_id"]]
+        )
+        for query in queries
+    ]
+    return pd.concat(tables_of_queries, ignore_index=True)
+
+
+def look(true: pd.DataFrame, noise: float, seed: int) -> pd.DataFrame:
+    """Return the run of a system that sees the level of each moment, with noise."""
+    seen = true["level"] + np.random.default_rng(seed).normal(0, noise, len(true))
+    ordered = true.assign(score=seen).sort_values(["query_id", "score"], ascending=[True, False])
+    rank = ordered.groupby("query_id").cumcount() + 1
+    return ordered.assign(rank=rank)[rank <= DEPTH]
+
+
+def first(scores: Mapping[Measure, float]) -> float:
+    """Return the only value of an evaluation."""
+    [value] = scores.values()
+    return value
+
+
+def main() -> None:
+    """Print both runs' scores by the release and by the truth."""
+    options = parse_arguments(__doc__, "folder", draws=10, noise=0.8)
+    with contextlib.chdir(options.folder):
+        released = read_qrels(tables.RELEASE / "qrels/test.qrels")
+        candidates = load_run(tables.WORK / "runs/captions.test.run")
+        true = read_truth()
+    true = true[true["query_id"].isin(released["query_id"])]
+    scorers = [evaluator([MEASURE], qrels) for qrels in (released, true)]
+    runs = [candidates] + [look(true, options.noise, n) for n in range(options.draws)]
+    asked = [(scorers[0], None), (scorers[0], "bounds"), (scorers[1], None)]
+    scores = np.array([[first(s.calc_aggregate(r, kind)) for s, kind in asked] for r in runs])
+    own, others = scores[0], scores[1:]
+    queries = released["query_id"].nunique()
+    print(f"{MEASURE}, {queries} test queries:{'':12}by the release       at best  by the truth")
+    rows = {"captions": own, "looks at the video, mean": others.mean(0)}
+    rows |= {"  least": others.min(0), "  most": others.max(0)}
+    for name, values in rows.items():
+        print(f"  {name:42}{''.join(f'{value:14.3f}' for value in values)}")
+    wrong = ((others - own)[:, [0, 2]].prod(axis=1) < 0).sum()
+    print(f"the wrong way round in {wrong} of {options.draws} draws")
+    overlap = (others[:, 1] >= own[0]) & (own[1] >= others[:, 0])
+    print(f"the bounds of both overlap in {overlap.sum()} of {options.draws} draws")
+    judged = true.merge(released, on=["query_id", *SEGMENT], how="left", suffixes=("", "_judged"))
+    for least in (1, 2):
+        share = judged.loc[judged["level"] >= least, "level_judged"].notna().mean()
+        print(f"of the moments of true level {least} or higher, {share:.0%} have a level")
+    print(f"pairs with a level per query: {len(released) / queries:.1f}")
+
+
+if __name__ == "__main__":
+    run(main)
