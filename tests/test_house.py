@@ -82,7 +82,7 @@ BUDGET = {
     "pipeline": 29_980,
     "annotation": 17_060,
     "baselines": 4_670,
-    "benchmarks": 2_360,
+    "benchmarks": 2_370,
     "tools": 510,
     "tests": 52_400,
 }
