@@ -3,14 +3,15 @@
     python -m benchmarks.consensus [--raw raw_annotation.csv] [--repeat 5] [--pairs 96483]
 
 Without --raw, judgments are drawn at random: two per pair, four if these differ. `groupby.apply`
-applies the rule pair by pair. Times are the best of the repeats, without imports. The figures for
-the paper's file are 96,483 pairs, 94,442 kept.
+applies the rule pair by pair. Times are CPU times, the best of the repeats, without imports. The
+figures for the paper's file are 96,483 pairs, 94,442 kept.
 """
 
 from collections.abc import Callable
 from math import ceil
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import process_time
 from typing import TypeVar
 
 import numpy as np
@@ -58,7 +59,7 @@ def by_definition(levels: pd.Series) -> int:
 
 def best(name: str, work: Callable[[], T], repeat: int) -> tuple[float, T]:
     """Print and return the shortest time of some calls, and the last result."""
-    seconds, result = time_call(work, repeat)
+    seconds, result = time_call(work, repeat, process_time)
     print(f"{name:34} {seconds * 1e3:9,.1f} ms")
     return seconds, result
 

@@ -8,7 +8,8 @@ distinct descriptions, which serve as captions. Vectors are random: encoding and
 constant time per text. `--pseudo` is the largest corpus for which training sets are made: they need
 a search for each text, or for N of them (split.train). The last four options are those of `engine`
 in params.yaml. CPU seconds are those of the stage and of the processes that it started (those on
-Ray's side are not included); the peak is the lead's, pages of mapped files included.
+Ray's side are not included); the peak is the lead's, pages of mapped files included. The last two
+columns are what `pipeline.doctor` computes for one core, divided by what was measured.
 """
 
 import json
@@ -30,6 +31,8 @@ from benchmarks.candidates import random_units
 from benchmarks.script import Option, assert_size, parse_arguments, run
 from pipeline import pseudo
 from pipeline.core import files, tables
+from pipeline.core.params import load
+from pipeline.machine.demand import GB, HOUR, calc_demands
 from pipeline.retrieval import embeddings
 from pipeline.retrieval.similarity import Vectors
 from tools import settings
@@ -166,6 +169,17 @@ def _assert_stage_size(stage: str, number: int, train: int | None) -> None:
         assert_size("training queries", sets["train_top20.parquet"]["rows"], training)
 
 
+def expect(number: int) -> dict[str, Cost]:
+    """Return what the doctor computes for each stage: on one core, the clock shows CPU seconds."""
+    params = load()
+    one = params.engine.model_copy(update={"workers": 1})
+    needs = calc_demands(number, params.model_copy(update={"engine": one}))
+    return {
+        need.stage: Cost(need.hours * HOUR, need.hours * HOUR, need.memory * GB / 2**20)
+        for need in needs
+    }
+
+
 def _output_mb() -> float:
     files = (path for path in Path("datasets").rglob("*") if path.is_file())
     return sum(path.stat().st_size for path in files) / 1e6
@@ -182,16 +196,20 @@ def main() -> None:
         **ENGINE,
     )
     engine = {name: getattr(options, name) for name in ENGINE}
-    print(f"{'moments':>10}  {'stage':10} {'wall s':>8} {'cpu s':>8} {'peak MB':>8} {'MB out':>8}")
+    measured = f"{'wall s':>8} {'cpu s':>8} {'peak MB':>8} {'MB out':>8}"
+    print(f"{'moments':>10}  {'stage':10} {measured} {'doctor cpu':>11} {'peak':>5}")
     for number in options.moments:
         with tempfile.TemporaryDirectory() as folder, chdir(folder):
             prepare(number, options.train, engine)
+            expected = expect(number)
             for stage in STAGES if number <= options.pseudo else STAGES[:-1]:
                 before = _output_mb()
                 cost = run_stage(stage, number, options.train)
                 print(
                     f"{number:>10,}  {stage:10} {cost.wall:>8.1f} {cost.cpu:>8.1f}"
-                    f" {cost.peak:>8.0f} {_output_mb() - before:>8.0f}",
+                    f" {cost.peak:>8.0f} {_output_mb() - before:>8.0f}"
+                    f" {expected[stage].cpu / cost.cpu:>11.2f}"
+                    f" {expected[stage].peak / cost.peak:>5.2f}",
                     flush=True,
                 )
                 if stage == "ingest":

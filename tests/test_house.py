@@ -79,15 +79,15 @@ A folder may import those of its own floor and of lower ones.
 """
 BUDGET = {
     "momentrank": 14_380,
-    "pipeline": 30_010,
+    "pipeline": 30_060,
     "annotation": 17_270,
     "baselines": 4_670,
-    "benchmarks": 2_850,
+    "benchmarks": 2_860,
     "tools": 510,
     "tests": 52_600,
 }
 """The lines that a package may have; who raises a budget says in the commit for what."""
-MAX_WORDS, MAX_LINES, MAX_CODE_DEPS = 32_900, 500, 140
+MAX_WORDS, MAX_LINES, MAX_CODE_DEPS = 33_200, 500, 140
 """Of all of docs/, of a module, and of dvc.yaml."""
 
 

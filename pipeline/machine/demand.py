@@ -1,7 +1,7 @@
 """Hours, memory and disk that each stage needs, computed from measurements.
 
-The rates are those of docs/scaling.md: 2 cores, no GPU. Other machines differ, most of all if a
-GPU encodes.
+The rates are those of docs/scaling.md: 2 cores, no GPU, beside other work, where a core's seconds
+count for half of those of a free core. Other machines differ, most of all if a GPU encodes.
 """
 
 from collections.abc import Sequence
@@ -15,18 +15,20 @@ from pipeline.core.storage import database
 HOUR = 3600.0
 GB = 1e9
 MEASURED_CORES = 2
-READ_SECONDS, SETTLE_SECONDS = 1.3e-5, 1e-5
+START_SECONDS = 2.0
+"""To import what a stage needs, and to read samples of the corpus."""
+READ_SECONDS, SETTLE_SECONDS = 2.6e-5, 2e-5
 """Per moment: to read it from the corpus, and until it is in its table; on one core."""
 RULES_SECONDS = 9.3e-3
 """Per description, with both checks."""
 TEXTS_PER_SECOND = 170
 """The rate of MiniLM, at best, on two cores that are free; a larger model is slower."""
-PAIR_SECONDS = 3.8e-9
+PAIR_SECONDS = 6e-9
 """Per compared query and text."""
-LEAD_SECONDS, MERGE_SECONDS = 1.5e-5, 1.8e-4
+LEAD_SECONDS, MERGE_SECONDS = 3e-5, 1.8e-4
 """Per moment that is read, and per training query whose lists are merged and written: on one core,
 however many there are."""
-NEIGHBOUR_SECONDS, NEIGHBOUR_BYTES, NEIGHBOUR_DISK = 8.5e-6, 100, 15
+NEIGHBOUR_SECONDS, NEIGHBOUR_BYTES, NEIGHBOUR_DISK = 4e-6, 100, 15
 """For each of a query's `candidates.depth` neighbours; `benchmarks.scaling`."""
 CLIP_SECONDS, CLIP_BYTES = 0.05, 1.5e5
 """Per clip of a small video; larger ones take longer."""
@@ -34,7 +36,7 @@ TABLE_BYTES, SPLIT_BYTES = 1.1e3, 780
 """Per moment in memory; `split` reads fewer columns."""
 DATABASE_BYTES = 250
 """Per moment of a table that DuckDB makes, within its share of the memory."""
-SPLIT_SECONDS, SPLIT_DATABASE_SECONDS = 7e-6, 1.05e-5
+SPLIT_SECONDS, SPLIT_DATABASE_SECONDS = 1.3e-5, 2e-5
 """Per moment: in memory, and by DuckDB."""
 MAPPED_BYTES, MAPPED_TRAINING_BYTES = 60, 210
 """Per moment, and per training query with its moment, if tables are memory-mapped."""
@@ -78,14 +80,15 @@ def calc_demands(moments: int, params: Params) -> list[Demand]:
         searching = 0.9 + used + MAPPED_BYTES * n / GB
     training_memory = searching + MAPPED_TRAINING_BYTES * train / GB
     rewriting = RULES_SECONDS * n * share if params.rewrite.backend == "rules" else 0.0
-    lead = LEAD_SECONDS * n / HOUR
+    start = START_SECONDS / HOUR
+    lead = start + LEAD_SECONDS * n / HOUR
     training = PAIR_SECONDS * train * n * share + lead + MERGE_SECONDS * train / HOUR
     reading = READ_SECONDS / readers + SETTLE_SECONDS
     written = TRAINING_BYTES * sum(params.pseudo.top) * train / GB
     return [
-        Demand("ingest", reading * n / HOUR, ingesting, 2e2 * n / GB),
+        Demand("ingest", start + reading * n / HOUR, ingesting, 2e2 * n / GB),
         Demand("rewrite", rewriting, 1.0 + whole, 2e2 * n / GB),
-        Demand("split", splitting * n / HOUR, dividing, 1e2 * n / GB),
+        Demand("split", start + splitting * n / HOUR, dividing, 1e2 * n / GB),
         Demand("embed", n / TEXTS_PER_SECOND * share, 1.0 + whole, VECTOR_BYTES * n / GB),
         Demand(
             "candidates",
