@@ -87,7 +87,7 @@ BUDGET = {
     "tests": 52_600,
 }
 """The lines that a package may have; who raises a budget says in the commit for what."""
-MAX_WORDS, MAX_LINES, MAX_CODE_DEPS = 33_200, 500, 140
+MAX_WORDS, MAX_LINES, MAX_CODE_DEPS = 33_250, 500, 140
 """Of all of docs/, of a module, and of dvc.yaml."""
 
 
