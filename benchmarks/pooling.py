@@ -122,17 +122,22 @@ def _replay(trial: Trial) -> None:
 
 
 def _report_found(name: str, trials: Sequence[Trial], noise: float, draws: int = 1) -> None:
-    similar, taught = [], []
+    similar, taught, promised = [], [], []
     for trial in trials:
         for seed in range(draws):
             levels = trial.judge(noise, seed)
-            pools = learned(trial, levels, ROUNDS).pools
+            pools, rounds = learned(trial, levels, ROUNDS)
+            promised.append(rounds)
             taught.append([trial.share_found(pools, depth) for depth in DEPTHS])
             similar.append([trial.share_found(by_similarity(trial), depth) for depth in DEPTHS])
     print(f"{name}: relevant moments found at {' | '.join(map(str, DEPTHS))} judged a query")
     for order, shares in {"similarity": similar, "learned": taught}.items():
         print(f"  {order:12}{'  '.join(_interval(column) for column in np.array(shares).T)}")
     print(f"  {'difference':12}{'  '.join(map(_interval, (np.array(taught) - similar).T))}")
+    going, expected, found = np.array(promised).sum(axis=0).T
+    batches = zip(expected / going, found / going, strict=True)
+    kept = ", ".join(f"{before:.1f} ({after:.1f})" for before, after in batches)
+    print(f"  relevant ones expected (and found) in each learned batch: {kept}")
 
 
 def _report_barren(trials: Sequence[Trial]) -> None:
