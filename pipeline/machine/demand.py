@@ -28,7 +28,7 @@ PAIR_SECONDS = 6e-9
 LEAD_SECONDS, MERGE_SECONDS = 3e-5, 1.8e-4
 """Per moment that is read, and per training query whose lists are merged and written: on one core,
 however many there are."""
-NEIGHBOUR_SECONDS, NEIGHBOUR_BYTES, NEIGHBOUR_DISK = 4e-6, 100, 15
+NEIGHBOUR_SECONDS, NEIGHBOUR_BYTES, NEIGHBOUR_DISK = 4e-6, 50, 15
 """For each of a query's `candidates.depth` neighbours; `benchmarks.scaling`."""
 CLIP_SECONDS, CLIP_BYTES = 0.05, 1.5e5
 """Per clip of a small video; larger ones take longer."""
@@ -38,8 +38,8 @@ DATABASE_BYTES = 250
 """Per moment of a table that DuckDB makes, within its share of the memory."""
 SPLIT_SECONDS, SPLIT_DATABASE_SECONDS = 1.3e-5, 2e-5
 """Per moment: in memory, and by DuckDB."""
-MAPPED_BYTES, MAPPED_TRAINING_BYTES = 60, 210
-"""Per moment, and per training query with its moment, if tables are memory-mapped."""
+SEARCH_GB, TRAINING_QUERY_BYTES = 0.5, 230
+"""Of a search, without the vectors; and per training query with its moment."""
 VECTOR_BYTES = 1.6e3
 """Per text: its vector of 384 numbers and its id."""
 PART_BYTES = 8
@@ -49,12 +49,16 @@ TRAINING_BYTES = 160
 
 
 class Demand(NamedTuple):
-    """What a stage needs: `hours` by the clock, `memory` at its peak and `disk`, both in GB."""
+    """What a stage needs: `hours` by the clock, `memory` at its peak and `disk`, both in GB.
+
+    Of the memory, `mapped` are vectors in files: the system takes it back if others need it.
+    """
 
     stage: str
     hours: float
     memory: float
     disk: float
+    mapped: float = 0.0
 
 
 def calc_demands(moments: int, params: Params) -> list[Demand]:
@@ -71,14 +75,14 @@ def calc_demands(moments: int, params: Params) -> list[Demand]:
     clips = queries * min(n, params.candidates.top) if params.ingest.videos else 0
     whole = TABLE_BYTES * n / GB
     readers, splitting = 1, SPLIT_SECONDS
-    ingesting, dividing, searching = 0.2 + whole, 0.2 + SPLIT_BYTES * n / GB, 0.5 + whole
+    ingesting, dividing = 0.2 + whole, 0.2 + SPLIT_BYTES * n / GB
+    mapped = VECTOR_BYTES * n / GB if params.engine.shards == 1 else 0.0
     if not database.fits(params.engine.table_memory, n):
         readers = min(count_workers(params.engine), params.engine.shards)
         splitting = SPLIT_DATABASE_SECONDS
         used = min(database.SHARE * params.engine.table_memory, DATABASE_BYTES * n / GB)
         ingesting, dividing = 0.6 + used, 0.5 + used
-        searching = 0.9 + used + MAPPED_BYTES * n / GB
-    training_memory = searching + MAPPED_TRAINING_BYTES * train / GB
+    training_memory = SEARCH_GB + TRAINING_QUERY_BYTES * train / GB + mapped
     rewriting = RULES_SECONDS * n * share if params.rewrite.backend == "rules" else 0.0
     start = START_SECONDS / HOUR
     lead = start + LEAD_SECONDS * n / HOUR
@@ -93,11 +97,12 @@ def calc_demands(moments: int, params: Params) -> list[Demand]:
         Demand(
             "candidates",
             PAIR_SECONDS * queries * n * share + lead + NEIGHBOUR_SECONDS * neighbours / HOUR,
-            searching + NEIGHBOUR_BYTES * neighbours / GB,
+            SEARCH_GB + NEIGHBOUR_BYTES * neighbours / GB + mapped,
             NEIGHBOUR_DISK * neighbours / GB,
+            mapped,
         ),
         Demand("clips", CLIP_SECONDS * clips * share, 0.5 + whole, CLIP_BYTES * clips / GB),
-        Demand("pseudo", training, training_memory, written),
+        Demand("pseudo", training, training_memory, written, mapped),
     ]
 
 
@@ -129,6 +134,6 @@ def describe(demands: Sequence[Demand], moments: int, engine: Engine) -> str:
         f"{moments:,} moments on {count_workers(engine)} cores ({engine.kind}), computed:",
         f"{'stage':12}{'hours':>9}{'memory, GB':>13}{'disk, GB':>11}",
     ]
-    for stage, hours, memory, disk in demands:
+    for stage, hours, memory, disk, _ in demands:
         lines.append(f"{stage:12}{hours:>9,.2f}{memory:>13,.1f}{disk:>11,.1f}")
     return "\n".join(lines)

@@ -102,10 +102,11 @@ def find_ffmpeg(params: Ingest) -> Finding:
 
 def find_memory(demands: list[Demand]) -> Finding:
     """Compare the memory of this machine with what the most demanding stage needs."""
-    most = max(demands, key=lambda need: need.memory)
+    most = max(demands, key=lambda need: need.memory - need.mapped)
+    needed = most.memory - most.mapped
     free = psutil.virtual_memory().available / GB
-    text = f"{free:.1f} GB available, {most.stage} needs {most.memory:.1f}"
-    if free >= most.memory * SPARE:
+    text = f"{free:.1f} GB available, {most.stage} needs {needed:.1f}"
+    if free >= needed * SPARE:
         return Finding("memory", "ok", text)
     step = "lower engine.table_memory" if most.stage in BOUNDED else "use a larger machine"
     return Finding("memory", "missing", text, step)

@@ -57,10 +57,12 @@ def test_a_cluster_with_one_shard_is_one_core(params):
 
 def test_memory_of_ten_million_moments_is_near_what_was_measured(params):
     every = params.model_copy(update={"split": change(params.split, train=None)})
-    peaks = {need.stage: need.memory for need in demand.calc_demands(10_000_000, every)}
-    # Peaks in GB of runs on two cores.
-    measured = {"ingest": 2.6, "split": 2.3, "candidates": 3.25, "pseudo": 5.3}
-    assert all(peak <= peaks[stage] < peak + 2 for stage, peak in measured.items()), peaks
+    needs = demand.calc_demands(10_000_000, every)
+    peaks = {need.stage: need.memory - need.mapped for need in needs}
+    # Peaks in GB of runs on two cores, less the vectors, which had 64 numbers.
+    vectors = 10_000_000 * 64 * 4 / 1e9
+    measured = {"ingest": 2.6, "split": 2.3, "candidates": 3.25 - vectors, "pseudo": 5.3 - vectors}
+    assert all(0.7 * peak < peaks[stage] < peak + 2 for stage, peak in measured.items()), peaks
     assert peaks["rewrite"] > 10  # reads its tables whole
 
 
