@@ -3,12 +3,14 @@
     python -m annotation.adjudicate
     python -m annotation.adjudicate --pair QUERY MOMENT --note "is it the same door?"
     python -m annotation.adjudicate --second-looks
+    python -m annotation.adjudicate --pairs reported.csv
 
 As in the paper, nothing is adjudicated unless you type this. Discarded pairs, pairs that can't be
 judged, and those listed in datasets/campaign/second_look.csv (`--pair` adds one, `--second-looks`
-those of the lead's page) go to the people with the role expert, or to the lead, in their own
-project: they see the query, the clip and all votes, but not who gave them. A second look is blind:
-where votes have given a level, no vote is shown. Run it again to fetch the decisions (`dvc repro`
+those of the lead's page, `--pairs` those that readers of a release report) go to the people with
+the role expert, or to the lead, in their own project: they see the query, the clip and all votes,
+but not who gave them. A second look is blind: where votes have given a level, neither votes nor
+remarks are shown. Run it again to fetch the decisions (`dvc repro`
 does so as well) and to see what is left. Decisions are in datasets/campaign/adjudications.csv. A
 decision counts as long as the query and the clip stay as they were shown; the votes are kept next
 to it.
@@ -20,6 +22,7 @@ import argparse
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
@@ -31,12 +34,12 @@ from annotation.label_studio import guideline
 from annotation.label_studio.connection import Connection, hold_lock, require_connection
 from annotation.machine import second_looks
 from annotation.roster import roster
-from annotation.tasks import adjudication_tasks
+from annotation.tasks import adjudication_tasks, reported
 from annotation.tasks.pushing import describe_pairs
 from annotation.votes.adjudication import fresh_decisions
 from annotation.votes.campaign_votes import consensus, counted_votes
 from annotation.votes.votes import is_in
-from pipeline.campaign.campaign import CampaignError
+from pipeline.campaign.campaign import Campaign, CampaignError
 from pipeline.campaign.next_step import list_open
 from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY, select_newest
 from pipeline.core import cli, csv_files, tables
@@ -65,6 +68,8 @@ def main(options: argparse.Namespace) -> None:
         _refuse_while_open(params)
         if options.pair:
             list_pairs([options.pair], options.note)
+        if options.pairs:
+            list_reported(options.pairs, connection.campaign, params)
         if options.second_looks:
             list_pairs(read_second_looks(), second_looks.NOTE)
         disputed = find_disputed(connection, params)
@@ -98,9 +103,24 @@ def list_pairs(pairs: Sequence[Sequence[str]], note: str | None) -> None:
                 f"--pair {' '.join(pair)}: this query and moment were never shown together;"
                 f" {tables.PAIRS.path} lists the pairs that were"
             )
-    rows = pd.DataFrame([(*pair, note) for pair in pairs], columns=SECOND_LOOK.columns)
-    both = pd.concat([SECOND_LOOK.read(), rows])
-    SECOND_LOOK.write(both.drop_duplicates(PAIR_KEY, keep="last"))
+    rows = [(*pair, note, "lead") for pair in pairs]
+    both = pd.concat([SECOND_LOOK.read(), pd.DataFrame(rows, columns=SECOND_LOOK.columns)])
+    SECOND_LOOK.write(both.drop_duplicates(list(SECOND_LOOK.key), keep="last"))
+
+
+def list_reported(path: Path, campaign: Campaign, params: Params) -> None:
+    """Add the pairs that a file of readers' reports names to those that get a second look.
+
+    Raises:
+        CampaignError: a row does not name exactly one pair with a level by votes.
+    """
+    ledger, listed = campaign.select_kept(tables.PAIRS.read()), SECOND_LOOK.read()
+    reports = reported.read_reports(path, ledger)
+    voted, decided = read_votes(ledger, params), read_decided(ledger)
+    known = listed[listed["origin"] == tables.REPORTED]
+    others = decided[~is_in(decided, known, PAIR_KEY)]
+    reported.refuse_unsettled(path, reports, voted, others)
+    SECOND_LOOK.write(reported.merge_reports(listed, reports))
 
 
 def read_second_looks() -> list[Sequence[str]]:
@@ -122,10 +142,11 @@ def read_second_looks() -> list[Sequence[str]]:
 def find_withdrawn() -> pd.DataFrame:
     """Return the pairs of earlier lists of `calibration` that are no longer on it.
 
-    Such as all of them, if a fault of the machine was found since.
+    Such as all of them, if a fault of the machine was found since. Others may list them, too.
     """
     listed = SECOND_LOOK.read()
-    chosen = listed[listed["note"] == second_looks.NOTE]
+    by_machine = listed["note"] == second_looks.NOTE
+    chosen = listed[by_machine & ~is_in(listed, listed[~by_machine], PAIR_KEY)]
     if not second_looks.FILE.is_file():
         return chosen[:0]
     looks = csv_files.read_csv(second_looks.FILE, PAIR_KEY)
@@ -138,19 +159,27 @@ def find_disputed(connection: Connection, params: Params) -> Disputed:
     A machine's second looks are, as long as `calibration` lists them.
     """
     ledger = connection.campaign.select_kept(tables.PAIRS.read())
-    judged = tables.JUDGMENTS.read(), ledger, tables.VOIDED.read()
-    voted = consensus(*judged, rounding=params.consensus.rounding)
-    pairs = adjudication_tasks.find_unsettled(voted, SECOND_LOOK.read())
+    pairs = adjudication_tasks.find_unsettled(read_votes(ledger, params), SECOND_LOOK.read())
     withdrawn = (pairs["why"] == "listed") & is_in(pairs, find_withdrawn(), PAIR_KEY)
     pairs = pairs[~withdrawn].reset_index(drop=True)
     guide = guideline.of_campaign(connection.campaign, params.annotation)
-    votes = adjudication_tasks.describe_votes(counted_votes(*judged), ledger, guide)
+    counted = counted_votes(tables.JUDGMENTS.read(), ledger, tables.VOIDED.read())
+    votes = adjudication_tasks.describe_votes(counted, ledger, guide)
     for pair in pairs.loc[pairs["why"] == "listed", PAIR_KEY].to_numpy().tolist():
         votes.pop(tuple(pair), None)  # a second look is blind
-    newest = select_newest(ledger)[SHOWN_KEY]
-    decided = fresh_decisions(tables.ADJUDICATIONS.read(), newest)
-    left = pairs.loc[~is_in(pairs, decided, PAIR_KEY), PAIR_KEY]
+    left = pairs.loc[~is_in(pairs, read_decided(ledger), PAIR_KEY), PAIR_KEY]
     return Disputed(pairs, votes, left.reset_index(drop=True))
+
+
+def read_votes(ledger: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """Return the consensus of the votes alone."""
+    judged = tables.JUDGMENTS.read(), ledger, tables.VOIDED.read()
+    return consensus(*judged, rounding=params.consensus.rounding)
+
+
+def read_decided(ledger: pd.DataFrame) -> pd.DataFrame:
+    """Return the decisions on pairs as they were last shown."""
+    return fresh_decisions(tables.ADJUDICATIONS.read(), select_newest(ledger)[SHOWN_KEY])
 
 
 def summarize(
@@ -193,6 +222,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--note", help="with --pair: why")
     parser.add_argument(
         "--second-looks", action="store_true", help="list the pairs of the lead's page"
+    )
+    parser.add_argument(
+        "--pairs", type=Path, metavar="FILE", help="list the pairs that readers report"
     )
     return parser.parse_args()
 

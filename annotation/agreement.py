@@ -5,7 +5,7 @@
 
 Without options it is the stage:
 
-reads   datasets/campaign/judgments.csv, voided.csv, pairs.csv, datasets/work/consensus.parquet
+reads   datasets/campaign/{judgments,voided,pairs,queries}.csv, datasets/work/consensus.parquet
         and, for hidden checks, datasets/campaign/{gold,exam,adjudications}.csv
 writes  datasets/work/plots/min_max.csv, final_levels.csv, and for the lead only
         datasets/work/lead/annotators.csv, annotator_pairs.csv, checks.csv
@@ -46,6 +46,7 @@ from pipeline.campaign.voided import drop_voided
 from pipeline.core import cli, csv_files, tables
 from pipeline.core.params import load
 from pipeline.core.people_sections import Agreement, Plan
+from pipeline.core.strata import mark_strata
 
 PLOTS, LEAD = tables.WORK / "plots", tables.WORK / "lead"
 DEFAULTS = Agreement(
@@ -182,9 +183,12 @@ def main() -> None:
     scores = campaign_scores(timed, shown, voided, consensus)
     first = mark_first_batch(consensus, shown, params.candidates.batch)
     by_batch = statistics.by_batch(scores, first, params.agreement)
+    strata = mark_strata(consensus, tables.FROZEN_QUERIES.read())
+    by_stratum = statistics.by_group(scores, strata, params.agreement)
+    by_part = {"by_batch": by_batch} | ({"by_stratum": by_stratum} if strata else {})
     _write(PLOTS, result.plots)
     _write(LEAD, result.lead)
-    cli.write_metrics("agreement", {**result.metrics, "by_batch": by_batch})
+    cli.write_metrics("agreement", {**result.metrics, **by_part})
     pairs, waiting = len(consensus), int((consensus["outcome"] == "waiting").sum())
     judged, flagged = result.metrics["pairs"], result.metrics["flagged"]
     cli.log(f"agreement: {judged:,} of {pairs:,} pairs have scores, {waiting:,} wait")

@@ -2,7 +2,6 @@
 
     python -m annotation.audit plan --queries N [--seed S] [--machine] [--hourly PAY] [--dry-run]
     python -m annotation.audit report [--json] [--out DIR]
-    python -m annotation.audit top-up RUN... --depth K
     python -m annotation.audit published RAW JUDGED... [--json]
 
 plan    draws N queries, and for each whose batches have ended 60 moments outside the pool among the
@@ -12,8 +11,6 @@ plan    draws N queries, and for each whose batches have ended 60 moments outsid
         Repeated, it draws for the queries that have ended since
 report  prints relevance by similarity and rank, and estimates, with a 95 % interval, how many
         relevant moments are outside the pool
-top-up  adds those of the first K results of systems' runs that are not in the pool (topup.csv), and
-        records the runs' first results, for leave one out (pooled_runs.csv)
 published  checks any published collection: raw_annotation.csv against val.json and test.json
 
 `dvc repro` then hands out the pairs.
@@ -29,35 +26,25 @@ from pathlib import Path
 import pandas as pd
 
 from annotation.assignment.inputs import Rule
-from annotation.pooling import design, draw, machine_strata, pooled_runs, published, topup
-from annotation.pooling.design import AuditError
-from annotation.pooling.inside import find_inside
+from annotation.pooling import draw, machine_strata, published, topup
 from annotation.pooling.judged_audit import read_report
 from annotation.pooling.report import as_json, as_text
 from annotation.pooling.scope import Scope, describe_audit, read_scope
 from annotation.votes import raw
 from annotation.votes.votes import is_in
-from momentrank import formats
-from momentrank.errors import UsageError
-from pipeline.campaign.campaign import load_campaign
+from pipeline.campaign import design
+from pipeline.campaign.design import AuditError
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.campaign.phases import check_state
-from pipeline.core import captions, cli, csv_files, tables
-from pipeline.core.params import Params, load
-from pipeline.retrieval.embeddings import Embeddings
+from pipeline.core import cli, csv_files, tables
+from pipeline.core.params import load
 
-RESERVED = (
-    *("candidates", "captions", "first batch", "second batch"),
-    *("audit", "near", "deep", "top", "random"),
-)
 SEED = 2024
 
 
 def main(options: argparse.Namespace) -> None:
     """Run the chosen command."""
-    {"plan": plan, "report": print_report, "top-up": top_up, "published": examine_published}[
-        options.do
-    ](options)
+    {"plan": plan, "report": print_report, "published": examine_published}[options.do](options)
 
 
 def plan(options: argparse.Namespace) -> None:
@@ -115,7 +102,7 @@ def _draw(
     queries: Sequence[str], scope: Scope, sizes: draw.Sizes, options: argparse.Namespace
 ) -> draw.AuditDraw:
     """Draw moments for `queries`."""
-    pool = _pool(load())
+    pool = topup.read_pool(load())
     own = pool.queries[pool.queries["query_id"].isin(queries)].sort_values("query_id")
     frame = draw.Frame(pool.moments, pool.embedded, scope.neighbours, scope.inside)
     return draw.draw(own, frame, sizes, _read_machine(own) if options.machine else None)
@@ -148,15 +135,6 @@ def _read_machine(queries: pd.DataFrame) -> draw.Machine:
     return draw.Machine(", ".join(sorted(judgments["model"].unique())), strata)
 
 
-def _pool(params: Params) -> topup.Pool:
-    queries, campaign = tables.QUERIES.read(), load_campaign()
-    queries = queries if campaign is None else campaign.select_kept(queries)
-    modalities = params.ingest.pool_modalities
-    moments = captions.join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
-    judged = queries.loc[queries["split"] != "train", ["query_id", "query"]]
-    return topup.Pool(judged.reset_index(drop=True), moments, Embeddings.open())
-
-
 def print_report(options: argparse.Namespace) -> None:
     """Print the report, and write its tables if requested."""
     result, drawn = read_report()
@@ -167,54 +145,12 @@ def print_report(options: argparse.Namespace) -> None:
     sys.stdout.write(f"{text}\n")
 
 
-def top_up(options: argparse.Namespace) -> None:
-    """Append what the runs found, and log for each run what became of its results.
-
-    Raises:
-        CampaignError: nobody would be asked: a pilot is running, or the campaign is closed.
-    """
-    check_state("annotation.audit top-up")
-    depth = max(options.depth, pooled_runs.RECORDED)
-    asked = {"corpus": options.corpus, "depth": depth, "warn": cli.log}
-    runs = {
-        name: formats.read_run(path, **asked) for name, path in runs_by_name(options.runs).items()
-    }
-    path, earlier = tables.TOPUP.path, tables.TOPUP.read()
-    audit, shown = tables.AUDIT.read(), tables.CONSENSUS.read()
-    decided = shown[shown["outcome"] != "waiting"]
-    inside = find_inside(tables.CANDIDATES.read(), audit, earlier, decided)
-    result = topup.top_up(runs, _pool(load()), inside, depth=options.depth, min_iou=options.iou)
-    if len(result.table):
-        tables.TOPUP.write(pd.concat([earlier, result.table], ignore_index=True))
-    pooled_runs.add(result.runs)
-    cli.log(str(result.counts.to_string(index=False)))
-    unseen = int((~is_in(result.table, shown, PAIR_KEY)).sum())
-    cli.log(f"{len(result.table):,} pairs are new in {path}: {2 * unseen:,} judgments")
-
-
 def examine_published(options: argparse.Namespace) -> None:
     """Print what the files of a published collection show; no project is needed."""
     judged = published.read_judged(options.judged)
     metrics = published.examine(raw.read(options.raw), judged, Rule())
     shown = f"{json.dumps(metrics, indent=2)}\n" if options.json else published.text(metrics)
     sys.stdout.write(shown)
-
-
-def runs_by_name(paths: Sequence[Path]) -> dict[str, Path]:
-    """Return runs by name: the file name, up to its first dot.
-
-    Raises:
-        UsageError: two runs have the same name, or a name is reserved.
-    """
-    runs: dict[str, Path] = {}
-    for path in paths:
-        name = path.name.partition(".")[0]
-        if not name or name in RESERVED:
-            raise UsageError(f"{path}: {name!r} is not a valid name for a run: rename the file")
-        if name in runs:
-            raise UsageError(f"{path}: {runs[name]} is also called {name!r}: rename one of them")
-        runs[name] = path
-    return runs
 
 
 def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
@@ -239,18 +175,11 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     two = verbs.add_parser("report", help="print the results")
     two.add_argument("--json", action="store_true", help="print JSON")
     two.add_argument("--out", type=Path, metavar="DIR", help="write audit_*.csv there")
-    three = verbs.add_parser("top-up", help="add results of systems' runs")
-    three.add_argument("runs", nargs="+", type=Path, metavar="RUN")
-    three.add_argument("--depth", type=cli.parse_positive, required=True, help="results per query")
-    three.add_argument("--iou", type=cli.parse_positive_share, default=topup.MIN_IOU,
-                       help="minimum IoU of a result and the moment it stands for")  # fmt: skip
-    three.add_argument("--corpus", type=Path, metavar="FILE",
-                       help="video_corpus.json, for runs that name videos by index")  # fmt: skip
-    four = verbs.add_parser("published", help="check a published collection")
-    four.add_argument("raw", type=Path, metavar="RAW", help="raw_annotation.csv: all votes")
-    four.add_argument("judged", nargs="+", type=Path, metavar="JUDGED",
+    three = verbs.add_parser("published", help="check a published collection")
+    three.add_argument("raw", type=Path, metavar="RAW", help="raw_annotation.csv: all votes")
+    three.add_argument("judged", nargs="+", type=Path, metavar="JUDGED",
                       help="judged moments: val.json, test.json")  # fmt: skip
-    four.add_argument("--json", action="store_true", help="print JSON")
+    three.add_argument("--json", action="store_true", help="print JSON")
     return parser.parse_args(words)
 
 

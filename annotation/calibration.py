@@ -7,8 +7,8 @@ Without options it is the stage:
 
 reads   datasets/work/machine_judgments.parquet, consensus.parquet, clips.csv, queries.parquet,
         runs/*.test.run, the files of calibration.runs, and people's work (datasets/campaign/);
-        audit.csv, and if there is an audit, audit.json, audit_strata.csv, topup.csv and
-        datasets/work/candidates.parquet, failed_clips.csv
+        pool.csv, audit.csv, and if there is an audit, audit.json, audit_strata.csv, topup.csv
+        and datasets/work/failed_clips.csv
 writes  datasets/work/metrics/calibration.json, and for the lead only
         datasets/work/lead/calibration.csv (each annotator next to the machine), second_looks.csv
 
@@ -183,7 +183,7 @@ def compare_campaign(params: Params) -> Result:
     test = levels[levels["split"] == "test"]
     runs = read_runs(settings.runs) if len(test) else {}
     bootstrap = Bootstrap(settings.resamples, settings.confidence, settings.seed)
-    missed, gain = measure_audit()
+    missed, gain = measure_audit(queries[queries["split"] != "train"])
     metrics = {
         "models": sorted(judged.machine["model"].unique().tolist()),
         "blind": blind,

@@ -4,18 +4,25 @@
     python -m annotation.campaign open --name Rehearsal --rehearsal --people 6
     python -m annotation.campaign open --revise "level 1 was taken for 'another episode'"
     python -m annotation.campaign close [--give-up] [--unaudited] [--offline]
+    python -m annotation.campaign reopen --reason "two systems that came later"
 
 `open` freezes the validation and test queries in datasets/campaign/queries.csv, writes
-datasets/campaign/campaign.yaml and commits both. From then on, every `dvc repro` pulls new
-judgments, plans which ones are still needed and updates Label Studio to match. `--rehearsal` is
-for trying it out: answers may be simulated, and the release says so. The guideline belongs to the
-campaign: `--revise` records a new version, which the next `dvc repro` shows to everyone; each
-judgment keeps the version it was made under.
+datasets/campaign/campaign.yaml, commits both with pool.csv, params.yaml and dvc.lock, and names the
+settings that a release will need. From then on, every `dvc repro` pulls new judgments, plans which
+ones are still needed and updates Label Studio to match. `--rehearsal` is for trying it out: answers
+may be simulated, and the release says so. The guideline belongs to the campaign: `--revise` records
+a new version, which the next `dvc repro` shows to everyone; each judgment keeps the version it was
+made under.
 
-`close` ends the campaign: no one gets further tasks, the stages rewrite, pull and push are frozen,
-and people's work is committed. It refuses while pairs are waiting; `--give-up` discards them. It
-also refuses without a whole audit, after it has said what one takes and tells; `--unaudited` does
-without.
+`close` ends the campaign: no one gets further tasks, the stages rewrite, pull, pool and push are
+frozen, and people's work is committed. It refuses while pairs are waiting; `--give-up` discards
+them. It also refuses without a whole audit, after it has said what one takes and tells;
+`--unaudited` does without.
+
+`reopen` begins the next version of a released collection, here or in a clone without its corpus. It
+keeps the small files of the release in datasets/campaign/released/, and lets the stages run again.
+What was judged stays as it is; new pairs and queries, an expert's decisions and voided judgments
+make the next version.
 """
 
 import argparse
@@ -27,17 +34,17 @@ from typing import Any
 
 from annotation.answers.pulling import pull
 from annotation.assignment.inputs import PlanInputs
-from annotation.assignment.planning import plan, read_answers, read_inputs
+from annotation.assignment.planning import lacks_corpus, plan, read_answers, read_inputs
 from annotation.assignment.progress import closed_state
 from annotation.label_studio import guideline, keys
 from annotation.label_studio.connection import connect, hold_lock
-from annotation.pooling import design
+from annotation.pooling.growth import begin, find_growing
 from annotation.pooling.scope import describe_audit, read_scope
 from annotation.roster import roster
 from annotation.simulation.answers import create_people
 from annotation.tasks import adjudication_tasks, exam_tasks
 from annotation.tasks.pushing import describe_pairs, push
-from pipeline.campaign import next_step, phases
+from pipeline.campaign import design, next_step, phases
 from pipeline.campaign.campaign import (
     FILE,
     FORMAT,
@@ -47,11 +54,16 @@ from pipeline.campaign.campaign import (
     load_campaign,
     write_campaign,
 )
-from pipeline.campaign.freezing import DECIDED, freeze, is_frozen
+from pipeline.campaign.freezing import DECIDED, freeze, is_frozen, unfreeze
 from pipeline.campaign.next_step import Situation, list_open, next_steps
+from pipeline.campaign.reopening import BASES
 from pipeline.core import cli, git, tables
-from pipeline.core.params import Params, load
+from pipeline.core.params import PARAMS, Params, load
 from pipeline.distribution import settings
+from pipeline.distribution.facts import ONLY_YOU_KNOW, find_missing
+from pipeline.distribution.previous import keep_release
+
+LOCK = Path("dvc.lock")
 
 
 def open_campaign(name: str, *, rehearsal: bool, people: int = 0, pilot: int = 0) -> Campaign:
@@ -68,7 +80,7 @@ def open_campaign(name: str, *, rehearsal: bool, people: int = 0, pilot: int = 0
     queries = tables.QUERIES.read()
     frozen = queries[queries["split"].isin(tables.JUDGED_SPLITS)]
     people_and_accounts = create_people(people) if people else None
-    guide, now = _guideline_file(), _now()
+    guide, now, further = _guideline_file(), _now(), load().candidates.further
     number = str(uuid.uuid4())
     campaign = Campaign(
         format=FORMAT,
@@ -81,11 +93,14 @@ def open_campaign(name: str, *, rehearsal: bool, people: int = 0, pilot: int = 0
         closed_at=None,
         guidelines=[guide.since(now)],
         pilot=Pilot(queries=phases.draw_pilot(frozen, number, pilot)) if pilot else None,
+        further=further,
     )
     if people_and_accounts is not None:
         roster.write(*people_and_accounts)
     keys.ensure_secret()
     tables.FROZEN_QUERIES.write(frozen)
+    if tables.CANDIDATES.path.is_file():  # as the settings are now, whenever `dvc repro` ran
+        tables.POOL.write(begin(tables.CANDIDATES.read(), further))
     write_campaign(campaign)  # last: if anything fails earlier, `open` can be run again
     return campaign
 
@@ -108,6 +123,7 @@ def close_campaign(
             from, without `offline`.
     """
     params, connection = load(), connect("close")
+    settings.refuse_changes(campaign, params)
     without = {"give_up": give_up, "unaudited": unaudited}
     if connection is None and not offline:
         raise CampaignError(
@@ -152,6 +168,13 @@ def _state(
         raise CampaignError(
             f"{waiting}: continue with `dvc repro`, or discard them: close --give-up"
         )
+    opened = load_campaign()
+    growing = set() if give_up or lacks_corpus(opened) else find_growing(opened, params)
+    if growing:
+        raise CampaignError(
+            f"{len(growing):,} queries get a further batch: continue with `dvc repro`, or do"
+            " without: close --give-up"
+        )
     if not unaudited:
         _require_audit(state["queries"]["all"], params)
     return state
@@ -182,7 +205,7 @@ def _now() -> str:
 
 def main(options: argparse.Namespace) -> None:
     """Run the chosen command."""
-    commands = {"open": run_open, "close": run_close}
+    commands = {"open": run_open, "close": run_close, "reopen": run_reopen}
     commands[options.do](options)
 
 
@@ -193,24 +216,31 @@ def run_open(options: argparse.Namespace) -> None:
         CampaignError: there is already a campaign, or none whose guideline can be revised.
     """
     if options.revise:
-        return run_revise(options.revise)
+        run_revise(options.revise)
+        return
     if options.end_pilot:
-        return run_end_pilot(take_over=options.take_over)
+        run_end_pilot(take_over=options.take_over)
+        return
     campaign = open_campaign(
         options.name,
         rehearsal=options.rehearsal,
         people=options.people,
         pilot=options.pilot,
     )
-    git.commit(
-        [FILE, tables.FROZEN_QUERIES.path, roster.PUBLIC], f"Open the campaign {campaign.name}"
-    )
+    frozen = (tables.FROZEN_QUERIES, tables.WRITTEN_QUERIES, tables.ASKED_QUERIES, tables.POOL)
+    decided = (*(table.path for table in frozen), roster.PUBLIC, PARAMS, LOCK)
+    git.commit([FILE, *decided], f"Open the campaign {campaign.name}")
     cli.log(
         f"the campaign {campaign.name!r} is open: {len(tables.FROZEN_QUERIES.read())} queries are"
         f" frozen in {tables.FROZEN_QUERIES.path}; list the annotators in {roster.PUBLIC}, then:"
         " dvc repro"
     )
-    return None
+    missing = [] if campaign.rehearsal else find_missing(load())
+    if missing:
+        cli.log(
+            f"before the release, set in {PARAMS}: {', '.join(missing)} ({ONLY_YOU_KNOW}); best"
+            " while you know it: now"
+        )
 
 
 def run_revise(reason: str) -> None:
@@ -251,7 +281,7 @@ def run_close(options: argparse.Namespace) -> None:
         CampaignError: none is open here, or it can't be closed in its present state.
     """
     campaign = load_campaign()
-    if campaign is None or not campaign.closed or is_frozen():
+    if campaign is None or not campaign.closed or (is_frozen() and not git.differs(FILE)):
         campaign = phases.require_campaign("annotation.campaign close")
     message = "closed"
     if not campaign.closed:
@@ -262,10 +292,34 @@ def run_close(options: argparse.Namespace) -> None:
             " {unjudgeable} unjudgeable, {adjudicated} adjudicated".format_map(state["pairs"])
         )
     freeze()
-    paths = [FILE, roster.PUBLIC, design.PATH, *(table.path for table in DECIDED)]
-    git.commit([*paths, cli.DAG, Path("dvc.lock")], f"Close {campaign.name}")
+    kept = (FILE, roster.PUBLIC, design.PATH, tables.CHANNEL.path.parent)
+    paths = [*kept, *(table.path for table in DECIDED)]
+    git.commit([*paths, cli.DAG, LOCK], f"Close {campaign.name}")
     [step] = next_steps(Situation(load_campaign(), state={}))
     cli.log(f"{message}; next: {step.command}")
+
+
+def run_reopen(options: argparse.Namespace) -> None:
+    """Open a released campaign again, or finish an interrupted reopening; commit it.
+
+    Raises:
+        CampaignError: it is not released as it is.
+        FormatError: a file of the release is missing, or not the one that was released.
+    """
+    campaign = load_campaign()
+    if campaign is None or campaign.closed or not campaign.reopenings or not git.differs(FILE):
+        closed = phases.require_campaign(phases.REOPEN)
+        version = keep_release()
+        unfreeze()
+        campaign = phases.reopen(closed, options.reason, version, _now())
+        write_campaign(campaign)  # last: if anything fails earlier, `reopen` can be run again
+    last = campaign.reopenings[-1]
+    git.commit([FILE, cli.DAG, BASES], f"Reopen {campaign.name}: {last.reason}")
+    cli.log(
+        f"{campaign.name} is open again; {BASES / last.version} keeps version {last.version}. Add"
+        " runs (python -m annotation.pool top-up), queries (python -m annotation.queries) or people"
+        f" ({roster.PUBLIC}), then: dvc repro. Raise release.version in {PARAMS} before the end"
+    )
 
 
 def _arguments() -> argparse.Namespace:
@@ -299,6 +353,8 @@ def _arguments() -> argparse.Namespace:
     finish.add_argument("--give-up", action="store_true", help="discard the pairs that are waiting")
     finish.add_argument("--unaudited", action="store_true", help="do without a whole audit")
     finish.add_argument("--offline", action="store_true", help="the server is gone: skip it")
+    again = commands.add_parser("reopen", help="begin the next version of a released collection")
+    again.add_argument("--reason", required=True, metavar="TEXT", help="why; the release tells it")
     options = parser.parse_args()
     if options.do == "open":
         if [bool(options.name), bool(options.revise), options.end_pilot].count(True) != 1:

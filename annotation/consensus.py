@@ -5,7 +5,7 @@
 
 Without options it is the stage:
 
-reads   datasets/campaign/judgments.csv, voided.csv, pairs.csv, adjudications.csv, campaign.yaml
+reads   datasets/campaign/{judgments,voided,pairs,adjudications,queries}.csv, campaign.yaml
 writes  datasets/work/consensus.parquet, counted_votes.parquet
 
 With --raw it reads the judgments of any collection (pair_id,worker,relevance) and prints pairs,
@@ -23,18 +23,21 @@ from typing import Any, get_args
 
 import pandas as pd
 
+from annotation.reliability.drift import measure_drifts
 from annotation.reliability.scores import campaign_scores
 from annotation.reliability.statistics import summarize
 from annotation.votes import raw, raw_consensus
 from annotation.votes.adjudication import adjudicate, fresh_decisions
 from annotation.votes.campaign_votes import consensus, counted_votes
 from annotation.votes.rule import LEVELS
-from annotation.votes.votes import NO_LEVEL, classify, last_shown, select_votes
+from annotation.votes.votes import NO_LEVEL, classify, last_shown, select_rows, select_votes
 from momentrank.errors import UsageError
 from pipeline.campaign.campaign import load_campaign
 from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY, select_newest
+from pipeline.campaign.voided import drop_voided
 from pipeline.core import cli, tables
 from pipeline.core.params import load
+from pipeline.core.strata import mark_strata
 
 
 def summarize_campaign(
@@ -48,7 +51,7 @@ def summarize_campaign(
 
     `stale` judgments and decisions are for another text or clip than was last shown; the lead has
     withdrawn `voided` judgments. `late` ones came after their pair was decided, or were replaced
-    by a newer one from the same person.
+    by a newer one from the same person; `checks` are hidden checks.
     """
     shown = last_shown(ledger)
     standing = classify(judgments, shown, voided)
@@ -71,7 +74,7 @@ def summarize_campaign(
             "late": len(usable) - len(counted.pair),
             "stale": int((standing == "stale").sum()),
             "voided": int((standing == "voided").sum()),
-            "gold_or_repeat": int((standing == "check").sum()),
+            "checks": int((standing == "check").sum()),
         },
         "adjudications": {
             "counted": len(decisions),
@@ -101,6 +104,15 @@ def main() -> None:
         **summarize_campaign(judgments, ledger, voided, adjudications, table),
         "agreement": summarize(scores),
     }
+    if strata := mark_strata(table, tables.FROZEN_QUERIES.read()):
+        own = {
+            name: summarize(select_rows(scores, pairs[scores.pair]))
+            for name, pairs in strata.items()
+        }
+        metrics["agreement"]["by_stratum"] = own
+    if campaign is not None and campaign.reopenings:
+        valid = drop_voided(judgments, voided)
+        metrics["agreement"]["link"] = measure_drifts(campaign.reopenings, valid, table, scores)
     metrics["judgments"]["of_pilot"] = before - len(judgments)
     cli.write_metrics("consensus", metrics)
     waiting = (

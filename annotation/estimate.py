@@ -3,10 +3,11 @@
     python -m annotation.estimate [--params params.paper.yaml] [--seconds 19] [--hourly 12]
                                   [--pilot test.qrels a.run b.run c.run]
 
-It prints three rows: least (nobody disagrees, no second batch is judged), usual, and most (every
-pair needs four judgments, every second batch is judged). Usual follows TVR-Ranking, where 3,281
+It prints three rows: least (nobody disagrees, no further batch is judged), usual, and most (every
+pair needs four judgments, every further batch is judged). Usual follows TVR-Ranking, where 3,281
 queries gave 96,483 pairs and 227,808 judgments: 47 % of the second batches were judged, and two
-people disagreed on 18 % of the pairs. A judgment took 19 seconds there; once there are enough
+people disagreed on 18 % of the pairs. With `candidates.further: learned` a pilot's share is a
+better guess (`--extended`). A judgment took 19 seconds there; once there are enough
 judgments here (agreement.min_judgments), their median is used instead, with each counting for at
 most `plan.pause`. Hidden checks and the exam come on top, as the last line says.
 
@@ -21,62 +22,24 @@ the stages follow. For the cost of rewriting by an LLM: `python -m pipeline.rewr
 import argparse
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from annotation.votes.votes import FIRST_VOTES
+from annotation.workforce.costs import EXTENDED, text
 from momentrank.functions import score_runs
 from momentrank.meta import stability
-from pipeline.campaign.effort import ESCALATED, HOUR, SECONDS, measure_seconds
-from pipeline.campaign.pairs import ALL_VOTES
+from pipeline.campaign.effort import ESCALATED, SECONDS, measure_seconds
 from pipeline.core import cli, tables
 from pipeline.core.params import PARAMS, Params, load
+from pipeline.core.strata import count_planned
 from pipeline.machine import demand
 
-EXTENDED = 0.47
 PILOT_MEASURES = ("nDCG(iou=0.5)@10", "nDCG(iou=0.5)@20", "AxIoU@10", "AxIoU@20")
 PILOT_TRIALS = 1_000
-LEAST, MOST = (0.0, 0.0), (1.0, 1.0)
-
-
-def estimate(params: Params, extended: float, escalated: float) -> tuple[int, int]:
-    """Return the number of pairs for the queries of `split`, and of their judgments.
-
-    `extended` is the share of queries whose second batch is judged, `escalated` the share of
-    pairs that four people judge.
-    """
-    queries = params.split.val + params.split.test
-    first = min(params.candidates.batch, params.candidates.top)
-    pairs = queries * first + round(extended * queries) * (params.candidates.top - first)
-    more = round(escalated * pairs) * (ALL_VOTES - FIRST_VOTES)
-    return pairs, FIRST_VOTES * pairs + more
-
-
-def text(params: Params, seconds: float, usual: tuple[float, float], hourly: float | None) -> str:
-    """Return the three rows as a page of text."""
-    queries = params.split.val + params.split.test
-    head = f"{'':7}{'pairs':>10}{'judgments':>12}{'hours':>9}"
-    lines = [
-        f"{queries:,} queries, {params.candidates.top} candidates each, {seconds:g} s a judgment",
-        head if hourly is None else f"{head}{'pay':>12}",
-    ]
-    for name, shares in (("least", LEAST), ("usual", usual), ("most", MOST)):
-        pairs, judgments = estimate(params, *shares)
-        hours = judgments * seconds / HOUR
-        pay = "" if hourly is None else f"{hours * hourly:>12,.0f}"
-        lines.append(f"{name:7}{pairs:>10,}{judgments:>12,}{hours:>9,.0f}{pay}")
-    return "\n".join([*lines, *_describe_extra(params)])
-
-
-def _describe_extra(params: Params) -> Iterator[str]:
-    """Yield what comes on top of the votes, if anything."""
-    plan, exam = params.plan, params.exam
-    checks = plan.gold + plan.repeats
-    parts = [f"{100 * checks / (1 - checks):.1f} % more for hidden checks"] if checks else []
-    parts += [f"{exam.queries * exam.top} for each person's exam"] if exam.required else []
-    if parts:
-        yield f"in addition, judgments that are not votes: {', '.join(parts)}"
+UNLEARNED = (
+    "candidates.further: learned, but usual is the paper's share, of second batches by similarity"
+)
 
 
 def pilot_text(params: Params, qrels: Path, runs: Sequence[Path]) -> str:
@@ -88,7 +51,7 @@ def pilot_text(params: Params, qrels: Path, runs: Sequence[Path]) -> str:
     values = score_runs(qrels, {str(run): run for run in runs}, PILOT_MEASURES, "paper")
     sizes = stability.default_sizes(len(values.queries))
     curves = list(stability.measure_stability(values, sizes, trials=PILOT_TRIALS))
-    planned = params.split.val + params.split.test
+    planned = count_planned(params)
     pilot = f"{len(runs)} runs on {len(values.queries):,} queries of {qrels}"
     lines = [
         f"queries needed, from {pilot} (here: {planned:,})",
@@ -109,6 +72,8 @@ def main(options: argparse.Namespace) -> None:
     params, usual = load(options.params), (options.extended, options.escalated)
     seconds = options.seconds or measure_seconds(params) or SECONDS
     sys.stdout.write(f"{text(params, seconds, usual, options.hourly)}\n")
+    if params.candidates.further == "learned" and options.extended == EXTENDED:
+        sys.stdout.write(f"{UNLEARNED}\n")
     if options.pilot:
         qrels, *runs = options.pilot
         with warnings.catch_warnings(record=True) as caught:
@@ -132,7 +97,7 @@ def _arguments() -> argparse.Namespace:
         "--extended",
         type=share,
         default=EXTENDED,
-        help="usual share of second batches judged (0.47)",
+        help="usual share of further batches judged (0.47)",
     )
     parser.add_argument(
         "--escalated",

@@ -1,9 +1,9 @@
 """Plan who should judge what next: a pure function (paper, section 3.2).
 
 reads   datasets/campaign/{campaign,annotators}.yaml,
-        {judgments,voided,adjudications,extend,audit,topup}.csv, audit.json if there is one,
+        {pool,judgments,voided,adjudications,extend,audit,topup}.csv, audit.json if there is one,
         and for exam and hidden checks {exam,exam_answers,qualifications,gold}.csv there;
-        datasets/work/{candidates,queries,open_tasks}.parquet, clips.csv,
+        datasets/work/{queries,open_tasks}.parquet, clips.csv,
         rejected_judgments.csv, today.json; the time
 writes  datasets/work/assignments.parquet, campaign_state.json
 
@@ -28,10 +28,10 @@ from annotation.assignment.planning import (
     read_inputs,
 )
 from annotation.label_studio import settings
-from annotation.pooling import design
 from annotation.roster import roster
 from annotation.roster.annotator import PEOPLE_NEEDED, Annotator, roles_of_voters
 from annotation.votes.votes import classify
+from pipeline.campaign import design
 from pipeline.campaign.campaign import describe_absence, load_campaign
 from pipeline.campaign.next_step import Situation, next_steps
 from pipeline.campaign.voided import drop_voided

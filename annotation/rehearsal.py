@@ -122,7 +122,7 @@ def _dismiss_failed(failed: Collection[int]) -> None:
 
 def _judge_all() -> None:
     for number in range(1, MOST_ROUNDS + 1):
-        _step(f"round {number}: pull, plan, push", "dvc", "repro", "push")
+        _step(f"round {number}: pull, choose, plan, push", "dvc", "repro", "push")
         undecided = files.read_json(tables.STATE)["queries"]["for_the_lead"]
         if undecided:  # the lead must decide where the rule can't: these queries are not extended
             decided = pd.DataFrame({"query_id": undecided, "extend": "no"})

@@ -3,7 +3,7 @@
     python -m annotation.server start    (or: make label-studio)
     python -m annotation.server stop
     python -m annotation.server status
-    python -m annotation.server check     (the server in .env, wherever it runs)
+    python -m annotation.server check [--create]     (the server in .env, wherever it runs)
     python -m annotation.server backup FILE.zip [--clips]
     python -m annotation.server restore FILE.zip
 
@@ -56,6 +56,8 @@ USUAL_PORT = 8080
 ATTEMPTS = 5
 LOCAL_HOSTS = (ports.LOCALHOST, "localhost")
 NOT_RUNNING = 3
+TRIAL = "MomentRank: a trial, to be deleted"
+"""The title of a project that `check --create` makes."""
 
 
 def start(port: int | None, workers: int | None = None) -> Running:
@@ -235,7 +237,7 @@ def main(options: argparse.Namespace) -> None:
     elif options.do == "stop":
         cli.log("stopped" if stop() else "it was not running")
     elif options.do == "check":
-        cli.log(check())
+        cli.log(check(create=options.create))
     elif options.do == "backup":
         cli.log(backup.write(options.file, clips=options.clips))
     elif options.do == "restore":
@@ -263,10 +265,13 @@ def _describe_workers(server: Running) -> str:
     return f"{server.workers} workers on {postgres.address if postgres else 'PostgreSQL'}"
 
 
-def check() -> str:
+def check(*, create: bool = False) -> str:
     """Ask the configured server, wherever it runs, whether it accepts our token.
 
+    With `create`, a project is made there, read back and deleted.
+
     Raises:
+        ServerError: the project reads back differently.
         StudioError: it does not answer, or refuses.
     """
     if not (endpoint := settings.endpoint()):
@@ -275,10 +280,23 @@ def check() -> str:
     studio = LabelStudio(endpoint)
     users = studio.users()
     version = studio.compare_version() or "of an unknown version"
-    return (
+    text = (
         f"{endpoint.url} answers and accepts the token (Label Studio {version},"
         f" {len(users)} accounts)"
     )
+    return f"{text}; {_try_project(studio)}" if create else text
+
+
+def _try_project(studio: LabelStudio) -> str:
+    project = studio.create({"title": TRIAL})
+    try:
+        if studio.project(project.id).title != TRIAL:
+            raise ServerError(f"{studio.url}: project {project.id} reads back differently")
+    finally:
+        deleted = studio.delete_empty(project)
+    if not deleted:
+        raise ServerError(f"{studio.url}: project {project.id} was not deleted; delete it there")
+    return "a project was made, read back and deleted"
 
 
 def _arguments() -> argparse.Namespace:
@@ -298,7 +316,8 @@ def _arguments() -> argparse.Namespace:
     )
     commands.add_parser("stop", help="stop it")
     commands.add_parser("status", help="show where it runs")
-    commands.add_parser("check", help="check that the configured server accepts our token")
+    check = commands.add_parser("check", help="check that the server accepts our token")
+    check.add_argument("--create", action="store_true", help="make a project, and delete it")
     save = commands.add_parser("backup", help="save everything that git and DVC don't have")
     put = commands.add_parser("restore", help="restore a backup; the present files are kept")
     for command in (save, put):

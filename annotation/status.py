@@ -42,14 +42,15 @@ from annotation.assignment.status_text import text
 from annotation.assignment.yield_pairs import decided_pairs
 from annotation.label_studio import settings
 from annotation.label_studio.connection import connect, hold_lock
-from annotation.pooling import design
 from annotation.pooling.judged_audit import count_judged
 from annotation.roster import roster
 from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, NO_LEVEL, is_in
+from pipeline.campaign import design
 from pipeline.campaign.campaign import FILE, Campaign, CampaignError, load_campaign
 from pipeline.campaign.freezing import is_frozen
 from pipeline.campaign.next_step import Situation, Step, is_released, list_open, next_steps
 from pipeline.campaign.pairs import PAIR_KEY
+from pipeline.campaign.pool_steps import add_learned
 from pipeline.campaign.yields import by_step, curve
 from pipeline.core import cli, tables
 from pipeline.core.params import load
@@ -63,7 +64,7 @@ def status(
 ) -> dict[str, Any]:
     """Return the next steps, the campaign's state, people's agreement and the yield, for JSON.
 
-    `extra` are audit and top-up: the pairs that were judged besides the candidates.
+    `extra` are the audit, and the top-up with what was learned: what is judged besides candidates.
     """
     states, queries = find_pair_states(campaign), state["queries"]
     return {
@@ -124,7 +125,7 @@ def read_status() -> tuple[str, dict[str, Any]]:
         CampaignError: no campaign was opened here, or there is nothing to judge yet.
     """
     campaign, has_queries = load_campaign(), tables.QUERIES.path.is_file()
-    if campaign is None or not (campaign.closed or tables.CANDIDATES.path.is_file()):
+    if campaign is None or not (campaign.closed or tables.POOL.path.is_file()):
         problem = "no campaign is open here" if campaign is None else "there are no candidates yet"
         [step] = next_steps(Situation(campaign, {}, candidates=has_queries and campaign is None))
         raise CampaignError(f"{FILE}: {problem}; next: {step.text}")
@@ -138,8 +139,7 @@ def _closed_status(opened: Campaign) -> dict[str, Any]:
     state = closed_state(campaign, opened.select_kept(tables.PAIRS.read()))
     measured = measure_progress(campaign, state, answers.rejected, params.plan.pause)
     situation = Situation(opened, {}, frozen=is_frozen(), released=is_released(opened))
-    extra = tables.AUDIT.read(), tables.TOPUP.read()
-    return status(campaign, measured, next_steps(situation), *extra)
+    return status(campaign, measured, next_steps(situation), *_read_extra())
 
 
 def _open_status(opened: Campaign) -> dict[str, Any]:
@@ -167,8 +167,11 @@ def _open_status(opened: Campaign) -> dict[str, Any]:
         audit=design.find_left(),
         unsent=count_unsent(planned.assignments, campaign.open_tasks),
     )
-    extra = tables.AUDIT.read(), tables.TOPUP.read()
-    return status(campaign, measured, next_steps(situation), *extra)
+    return status(campaign, measured, next_steps(situation), *_read_extra())
+
+
+def _read_extra() -> tuple[pd.DataFrame, pd.DataFrame]:
+    return tables.AUDIT.read(), add_learned(tables.TOPUP.read(), tables.POOL.read())
 
 
 def count_unsent(wanted: pd.DataFrame, open_tasks: pd.DataFrame) -> int:

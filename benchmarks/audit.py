@@ -31,9 +31,9 @@ from support.audited_pools import (
     simulate_twice,
 )
 
-from annotation.pooling.estimator import beyond
 from annotation.pooling.prospect import Prospect, expect
 from benchmarks.script import parse_arguments, run
+from pipeline.campaign.estimator import beyond
 
 MOST = 0.25
 """`report.max_missed`."""

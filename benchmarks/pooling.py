@@ -7,10 +7,15 @@ standard deviation of 0.4, and 0.9; a third time with 35 % of the moments descri
 event), and prints the share of the relevant moments (level 2 or higher) found by number of judged
 moments per query, with 95 % intervals over the seeds. Queries without anything relevant say what
 they cost. Five systems, none of which was pooled, are then scored by what 40 judged moments per
-query make of a release, and by all true levels.
+query make of a release, and by all true levels. Of captions and a system that looks, it says
+whether the report and `momentrank compare` leave open what the release gets wrong.
+
+Two channels ask to be admitted, by ten samples of each corpus: small pictures, which are weak, and
+one as good as captions; and each is forced into the learned order.
 
 It then prints the cost of the next batches of a campaign of the paper's size: 3,281 queries, of
-which 40 moments are judged, and the 1,000 most similar of each.
+which 40 moments are judged, and the 1,000 most similar of each; and how often such a campaign
+chooses, with the screenplay's queries repeated.
 
 With a folder, it prints the shares found for a collection in SMART's format (such as Cranfield),
 by judges of 0.5 and 0.9, with intervals over the draws of their noise. A release of your own tells
@@ -25,10 +30,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from annotation.pooling import level_model
+from annotation.pooling.draw import NEAR
 from annotation.votes.votes import Floats, Ints
+from benchmarks.channel_trials import report_channels
 from benchmarks.script import assert_size, parse_arguments, peak_mb, run, time_call
 from benchmarks.trials import (
     DEPTH,
@@ -41,8 +47,13 @@ from benchmarks.trials import (
     read_collection,
     read_release,
 )
-from momentrank.functions import evaluator
+from momentrank.functions import compare, evaluator
+from momentrank.paired_tests import t_quantile
+from pipeline.campaign.estimator import Counts, beyond
 from pipeline.campaign.leave_one_out import MEASURE
+from pipeline.campaign.next_step import AUDITED
+from pipeline.campaign.yields import LEVEL, RELEVANT_FROM
+from pipeline.core.params import load
 
 DEPTHS = (20, 40, 60, 80)
 ROUNDS = (DEPTHS[-1] - FIRST) // NEXT
@@ -52,7 +63,11 @@ CONDITIONS = {
     "judges .9": (0.0, 0.9),
     "35 % misdescribed, judges .4": (0.35, 0.4),
 }
+USUAL = 0.4
+"""The judges with whom channels, and what the figures leave open, are tried."""
 MIN_YIELD = 0.5
+LAST_RANKS, MIN_MEAN = 5, 2.0
+"""Of the rule for the second batch by similarity."""
 BARREN = 15
 NOISE = 0.8
 LENGTH = 10.0
@@ -75,12 +90,16 @@ def main() -> None:
         trials = [draw_screenplay(seed, misdescribed) for seed in range(options.seeds)]
         _report_found(name, trials, noise)
         _report_systems(trials, noise)
+        if noise == USUAL:
+            report_channels(trials, noise)
+            _report_open(trials, noise)
     _report_barren([draw_screenplay(seed) for seed in range(options.seeds)])
     seconds, batches = time_call(_choose_as_many, clock=time.process_time)
     assert_size("batches", batches, ALL_QUERIES)
     print(
         f"the next batches of {batches:,} queries: {seconds:.0f} CPU s, {peak_mb():.0f} MB at most"
     )
+    _report_campaign(draw_screenplay(0))
 
 
 def _choose_as_many() -> int:
@@ -184,6 +203,78 @@ def _report_systems(trials: Sequence[Trial], noise: float) -> None:
         )
 
 
+def _report_open(trials: Sequence[Trial], noise: float) -> None:
+    """Print whether the report and the scorer leave open what the release gets wrong."""
+    for order in ("similarity", "learned"):
+        seen = np.array(
+            [_find_open(trial, noise, seed, order) for seed, trial in enumerate(trials)]
+        )
+        missed, passed, wrong, overlap, within = seen.T
+        print(
+            f"  {order}: Missed {missed.mean():.2f}, Pass in {passed.sum():.0f} of {len(seen)};"
+            f" captions and looking in the wrong order in {wrong.sum():.0f}; of these, bounds"
+            f" overlap in {(wrong * overlap).sum():.0f}, and `compare` calls neither better in"
+            f" {(wrong * within).sum():.0f}"
+        )
+
+
+def _find_open(trial: Trial, noise: float, seed: int, order: str) -> list[float]:
+    levels = trial.judge(noise, seed)
+    rounds = (RELEASED - FIRST) // NEXT
+    pools = learned(trial, levels, rounds).pools if order == "learned" else by_similarity(trial)
+    pools = [row[:RELEASED] for row in pools]
+    runs = {name: _results(trial, SYSTEMS[name], seed) for name in ("captions", "looking")}
+    qrels = _as_qrels(levels, pools)
+    scorer = evaluator([MEASURE], qrels)
+    low, high = (
+        [next(iter(scorer.calc_aggregate(run, how).values())) for run in runs.values()]
+        for how in (None, "bounds")
+    )
+    everything = [np.arange(trial.true.shape[1])] * len(levels)
+    true = _score(trial.true, everything, list(runs.values()))
+    wrong = (low[1] - low[0]) * (true[1] - true[0]) < 0
+    overlap = high[0] >= low[1] and high[1] >= low[0]
+    [row] = (
+        compare(qrels, runs, [MEASURE], rounds=1, unjudged="bounds").to_frame().to_dict("records")
+    )
+    missed = _audit(levels, pools, seed)
+    passed = missed[1] <= load().report.max_missed
+    return [missed[0], passed, wrong, overlap, row["within_unjudged"]]
+
+
+def _audit(levels: Ints, pools: Sequence[Ints], seed: int) -> tuple[float, float]:
+    """Return the share that an audit says the pools miss, and its interval's upper bound."""
+    rng, moments = np.random.default_rng(seed), np.arange(levels.shape[1])
+    drawn = rng.choice(len(levels), AUDITED, replace=False)
+    size, judged, relevant = np.zeros((3, AUDITED, 2), dtype=np.int64)
+    for row, query in enumerate(drawn):
+        outside = np.setdiff1d(moments, pools[query])
+        seen = pools[query], rng.choice(outside, NEAR, replace=False)
+        size[row], judged[row] = (RELEASED, len(outside)), (RELEASED, NEAR)
+        relevant[row] = [(levels[query, some] >= RELEVANT_FROM).sum() for some in seen]
+    share = beyond(Counts(size, judged, relevant), 1, len(levels)).share
+    return float(share.value), float(share.high)
+
+
+def _report_campaign(trial: Trial) -> None:
+    """Print how often a campaign of the paper's size chooses, with the trial's queries repeated."""
+    rows = np.arange(ALL_QUERIES) % len(trial.true)
+    whole = trial._replace(similarity=trial.similarity[rows], true=trial.true[rows])
+    levels = whole.judge(USUAL, 0)
+    seconds, result = time_call(
+        lambda: learned(whole, levels, ROUNDS, MIN_YIELD), clock=time.process_time
+    )
+    later = sum(going for going, *_ in result.rounds) / ALL_QUERIES
+    times = sum(going > 0 for going, *_ in result.rounds)
+    last = [row[FIRST - LAST_RANKS : FIRST] for row in by_similarity(whole)]
+    extended = np.mean([levels[query, row].mean() >= MIN_MEAN for query, row in enumerate(last)])
+    print(
+        f"a campaign of {ALL_QUERIES:,} queries, up to {DEPTHS[-1]} moments each: {1 + later:.1f}"
+        f" batches a query, chosen in {times} rounds, {seconds:.0f} CPU s; by similarity"
+        f" {1 + extended:.1f}, in one round"
+    )
+
+
 def _count_swapped(released: Floats, true: Floats) -> tuple[int, int]:
     """Count pairs of systems in the wrong order, of those that differ by .05 or more in truth."""
     swapped = pairs = 0
@@ -248,16 +339,20 @@ def _segments(moments: Sequence[Ints]) -> pd.DataFrame:
 
 def _score(levels: Ints, pools: Sequence[Ints], runs: Sequence[pd.DataFrame]) -> list[float]:
     """Return the measure of each run, by the levels of the pools alone."""
-    level = [row[pool] for row, pool in zip(levels, pools, strict=True)]
-    scorer = evaluator([MEASURE], _segments(pools).assign(level=np.concatenate(level)))
+    scorer = evaluator([MEASURE], _as_qrels(levels, pools))
     return [next(iter(scorer.calc_aggregate(run).values())) for run in runs]
+
+
+def _as_qrels(levels: Ints, pools: Sequence[Ints]) -> pd.DataFrame:
+    level = [row[pool] for row, pool in zip(levels, pools, strict=True)]
+    return _segments(pools).assign(level=np.concatenate(level))
 
 
 def _interval(values: Floats) -> str:
     """Return the mean and half of its 95 % interval, by Student's t; one value as it is."""
     if len(values) == 1:
         return f"{values[0]:.3f}"
-    half = stats.sem(values) * stats.t.ppf(0.975, len(values) - 1)
+    half = t_quantile(LEVEL, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
     return f"{np.mean(values):.3f} ±{half:.3f}"
 
 

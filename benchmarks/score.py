@@ -161,8 +161,9 @@ def repeat(run: Segments, times: int) -> Segments:
     """Return `times` copies of every query, with the same moments."""
     queries = [f"{name}-{n}" for n in range(times) for name in run.queries]
     shift = np.repeat(np.arange(times) * len(run.queries), len(run.query))
-    columns = (np.tile(column, times) for column in (run.start, run.end, run.value))
-    return Segments(queries, np.tile(run.query, times) + shift, run.video * times, *columns)
+    start, end, value = (np.tile(column, times) for column in (run.start, run.end, run.value))
+    query = np.tile(run.query, times) + shift
+    return Segments(queries, query, run.video * times, start, end, value)
 
 
 def _children() -> float:

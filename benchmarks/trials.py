@@ -19,12 +19,15 @@ import pandas as pd
 
 from annotation.pooling import level_model
 from annotation.votes.votes import Floats, Ints
+from baselines.features.pictures import SIZE, describe
+from baselines.features.video import FRAMES
 from pipeline.campaign.yields import RELEVANT_FROM
 from pipeline.core import tables
 from pipeline.core.params import load
 from pipeline.distribution.mteb import CAPTIONS_FILE
 from pipeline.retrieval import encoder
 from pipeline.sample import annotate
+from pipeline.sitcom.drawing.frame import Painter
 from pipeline.sitcom.screenplay import Screenplay, load_screenplay
 from pipeline.sitcom.staging.schedule import Plot
 from pipeline.sitcom.true_levels import parse_scene, true_level
@@ -40,7 +43,8 @@ class Trial(NamedTuple):
     """Unit vectors of the captions (n, d), similarities (q, n) and true levels (q, n), 0 to 4.
 
     A level of -1 is unknown: no pool gets that moment. `first` and `size` are the numbers of
-    moments in the first batch and in the others.
+    moments in the first batch and in the others. `channels` (q, n, c) are the features of channels
+    that have been admitted.
     """
 
     vectors: Floats
@@ -48,6 +52,14 @@ class Trial(NamedTuple):
     true: Ints
     first: int = FIRST
     size: int = NEXT
+    channels: Floats | None = None
+
+    def features(self, query: int, moments: Ints) -> Floats:
+        """Return the similarity of a query's moments (m,), and what channels say: (m, 1 + c)."""
+        similarity = self.similarity[query, moments, None]
+        if self.channels is None:
+            return similarity
+        return np.hstack([similarity, self.channels[query, moments]])
 
     def judge(self, noise: float, seed: int) -> Ints:
         """Return the level that two people of this standard deviation agree on, (q, n)."""
@@ -91,15 +103,13 @@ def learned(trial: Trial, levels: Ints, rounds: int, min_yield: float = 0.0) -> 
     ended, history = [False] * len(ranking), []
     for number in range(2, rounds + 2):
         judged = [
-            level_model.Judged(
-                trial.vectors[pool], trial.similarity[query, pool, None], level[pool], batch
-            )
+            level_model.Judged(trial.vectors[pool], trial.features(query, pool), level[pool], batch)
             for query, (pool, level, batch) in enumerate(zip(pools, levels, batches, strict=True))
         ]
         model, going, expected, found = level_model.learn(judged), 0, 0.0, 0
         for query, row in enumerate(ranking):
             rest = row[~np.isin(row, pools[query])]
-            features = trial.similarity[query, rest, None]
+            features = trial.features(query, rest)
             choice = level_model.choose(
                 model, judged[query], trial.vectors[rest], features, trial.size
             )
@@ -124,12 +134,35 @@ def draw_screenplay(seed: int, misdescribed: float = 0.0) -> Trial:
     records = list(annotate(script, takes, seed))[:MOMENTS]
     scenes = [parse_scene(record) for record in records]
     vectors = _encode([_without_names(record["desc"], script) for record in records])
-    queries = rng.choice(MOMENTS, QUERIES, replace=False)
+    queries = _draw_queries(rng)
     asked = vectors[queries]
     other = rng.choice(MOMENTS, round(misdescribed * MOMENTS), replace=False)
     vectors[other] = vectors[rng.choice(MOMENTS, len(other))]
     true = [[true_level(scenes[query], scene, script) for scene in scenes] for query in queries]
     return Trial(vectors, asked @ vectors.T, np.array(true))
+
+
+def see_pictures(seed: int) -> Floats:
+    """Return how much each moment of `draw_screenplay` looks like each query's own, (q, n).
+
+    It is the cosine of the features that `baselines` embeds, of pictures drawn as small as they
+    are, less their mean.
+    """
+    script, rows = load_screenplay(), list[Floats]()
+    for take in Plot(script, seed, FPS).takes(VIDEOS):
+        painter = Painter(script, take, SIZE[1])
+        for step in (step for step in take.steps if step.cue is not None):
+            numbers = np.linspace(step.first, step.last - 1, FRAMES).astype(int).tolist()
+            seen = describe(np.stack([painter.frame(number) for number in numbers]))
+            rows.append(np.concatenate([seen["video"][0], seen["sub"][0]]))
+    features = np.array(rows[:MOMENTS], dtype=np.float64)
+    features -= features.mean(axis=0)
+    features /= np.linalg.norm(features, axis=1, keepdims=True)
+    return features[_draw_queries(np.random.default_rng(seed))] @ features.T
+
+
+def _draw_queries(rng: np.random.Generator) -> Ints:
+    return rng.choice(MOMENTS, QUERIES, replace=False)
 
 
 def read_collection(folder: Path) -> Trial:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # under their own names, as type checkers require of public o
     from momentrank.functions import evaluator as evaluator
     from momentrank.functions import explain as explain
     from momentrank.functions import iter_calc as iter_calc
+    from momentrank.functions import risk_coverage as risk_coverage
     from momentrank.functions import score_runs as score_runs
     from momentrank.functions import write_qrels as write_qrels
     from momentrank.functions import write_run as write_run
@@ -45,6 +46,7 @@ _MODULES = {
             *("evaluate", "evaluate_with_machine", "compare", "explain", "convert"),
             *("write_qrels", "write_run"),
             *("evaluator", "iter_calc", "calc_aggregate", "calc", "score_runs"),
+            "risk_coverage",
         ),
         "functions",
     ),

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Union, Unpack
 import numpy as np
 
 from momentrank import formats
+from momentrank.collection.declarations import Negatives, declare_negatives
 from momentrank.errors import UsageError
 from momentrank.formats.read import RunOptions
 from momentrank.formats.table import Row, Table
@@ -33,11 +34,25 @@ Warn = Callable[[str], None]
 SEGMENT = ("query_id", "video_id", "start", "end")
 
 
-def as_truth(qrels: Data, time: Time, warn: Warn, *, negative: bool = False) -> formats.Truth:
+def as_truth(
+    qrels: Data,
+    time: Time,
+    warn: Warn,
+    *,
+    negative: bool = False,
+    negatives: Negatives | None = None,
+) -> formats.Truth:
     """Return judged segments, with what else their file has; `warn` is called with warnings.
 
-    With `negative`, levels below 0 are read as 0.
+    With `negative`, levels below 0 are read as 0. `negatives`, and those that the qrels' release
+    declares, have no relevant moment; with None, all levels are people's.
     """
+    path = Path(qrels) if isinstance(qrels, str | Path) else None
+    truth = _read_truth(qrels, time, warn, negative=negative)
+    return truth if negatives is None else declare_negatives(truth, path, negatives, warn)
+
+
+def _read_truth(qrels: Data, time: Time, warn: Warn, *, negative: bool) -> formats.Truth:
     if isinstance(qrels, str | Path):
         return formats.load_truth(qrels, time=time, warn=warn, negative=negative)
     if isinstance(qrels, Segments) and not len(find_repeats(qrels)[0]):
@@ -101,7 +116,7 @@ def _columns(data: Data, value: str) -> Columns:
     """Return the columns of qrels, with `value` "level", or of a run, with "score"."""
     if isinstance(data, Segments):
         query = [data.queries[number] for number in data.query.tolist()]
-        columns: Columns = dict(zip((*SEGMENT, value), (query, *data[2:]), strict=True))
+        columns: Columns = dict(zip((*SEGMENT, value), (query, *data[2:6]), strict=True))
         return columns if value == "level" else {**columns, "rank": data.rank}
     if (frame := _as_frame(data)) is not None:
         return _of_frame(frame, value)

@@ -15,7 +15,8 @@ from momentrank.matching import Trace
 from momentrank.matching.aligned import align
 from momentrank.matching.models import FREE
 from momentrank.measures import AP, R, nDCG
-from momentrank.measures.base import Measure
+from momentrank.measures.base import NULL, Measure
+from momentrank.measures.silence import best_scores
 from momentrank.query_groups import select_queries
 from momentrank.scoring import Evaluator
 from momentrank.segments import Segments, make_frame
@@ -81,6 +82,8 @@ class Explanation(NamedTuple):
     truth: list[JudgedSegment]
     upper: float | None = None
     """The value if unjudged results were as good as the measure allows; None: not defined."""
+    note: str = ""
+    """Why the query does not count, or its place by its best score, if the measure reads it."""
 
     @property
     def judged(self) -> int:
@@ -96,8 +99,8 @@ class Explanation(NamedTuple):
         """The query, the measure and its value as one line."""
         name = f"query {self.query}: {self.measure!r}"
         if self.value is None:
-            return f"{name}: this query does not count ({self.convention})"
-        return f"{name} = {self.value:.4f} ({self.convention})"
+            return f"{name}: this query does not count ({self.convention}){self.note}"
+        return f"{name} = {self.value:.4f} ({self.convention}){self.note}"
 
     @property
     def counts(self) -> str:
@@ -129,6 +132,7 @@ def explain(
     """Explain a measure's value for one query by its first results."""
     if query not in qrels.queries:
         raise UsageError(f"the qrels have no query {query!r}")
+    everyone, others = qrels, run
     run = select_queries(run, [query])
     upper = _upper(Evaluator([measure], qrels, convention), run, query)
     qrels = select_queries(qrels, [query])
@@ -141,14 +145,35 @@ def explain(
         raise UsageError(f"{resolved!r} has several thresholds; name one: {resolved(iou=0.5)!r}")
     aligned = align(*prepared, evaluator.depth or shown)
     traced = evaluator.convention.trace(resolved, aligned)
+    scored, lists = (evaluator, run)
+    if resolved.COLLECTIVE:
+        scored, lists = Evaluator([measure], everyone, convention), others
+    is_own = np.array([name == query for name in lists.queries], dtype=bool)[lists.query]
     values = [
-        _value(evaluator, run.select(run.rank <= rank))
+        _value(scored, lists.select(~is_own | (lists.rank <= rank)), query)
         for rank in range(1, min(shown, len(traced.truth)) + 1)
     ]
     ranking = _ranking(qrels, run, traced, values)
-    whole = _value(evaluator, run)
-    name = evaluator.convention.name
-    return Explanation(query, resolved, name, whole, ranking, _truth(qrels, ranking), upper)
+    whole = _value(scored, lists, query)
+    note = _note(scored, lists, query, counts=whole is not None)
+    name, truth = evaluator.convention.name, _truth(qrels, ranking)
+    return Explanation(query, resolved, name, whole, ranking, truth, upper, note)
+
+
+def _note(evaluator: Evaluator, run: Segments, query: str, *, counts: bool) -> str:
+    [measure] = evaluator.measures
+    if not counts and evaluator.convention.leaves_out:
+        return f": it has {'a' if measure.over() == NULL else 'no'} relevant moment"
+    if not measure.COLLECTIVE and measure.over() != NULL:
+        return ""
+    best = best_scores(align(evaluator.qrels, run))
+    own = best[evaluator.queries.index(query)]
+    score = f"; best score {own:g}" if np.isfinite(own) else "; no result"
+    if not measure.COLLECTIVE:
+        return score
+    first, last = 1 + (best > own).sum(), (best >= own).sum()
+    place = f"place {first}" if first == last else f"places {first} to {last}"
+    return f"{score}, {place} of {len(best)}"
 
 
 def _upper(evaluator: Evaluator, run: Segments, query: str) -> float | None:
@@ -159,9 +184,9 @@ def _upper(evaluator: Evaluator, run: Segments, query: str) -> float | None:
     return None
 
 
-def _value(evaluator: Evaluator, run: Segments) -> float | None:
-    _, values = evaluator.per_query({"": run})[evaluator.measures[0]]
-    return float(values[0]) if len(values) else None
+def _value(evaluator: Evaluator, run: Segments, query: str) -> float | None:
+    names, values = evaluator.per_query({"": run})[evaluator.measures[0]]
+    return float(values[names.index(query)]) if query in names else None
 
 
 def _ranking(

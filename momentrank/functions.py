@@ -7,22 +7,31 @@ measures are values or names. What looks wrong, such as ids that don't match, is
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Union
+from typing import TYPE_CHECKING, Any, Literal, Union
+
+import numpy as np
 
 from momentrank import conventions, data, formats
+from momentrank.collection.declarations import Negatives
 from momentrank.data import Data
 from momentrank.errors import UsageError, warn
 from momentrank.formats import write
 from momentrank.formats.text import Time
 from momentrank.formats.validation import examine
 from momentrank.ids import id_text
-from momentrank.measures.base import Measure
+from momentrank.matching.aligned import align
+from momentrank.measures.base import EITHER, Measure
 from momentrank.measures.parse import parse_measure
+from momentrank.measures.silence import best_scores, trace_risk
+from momentrank.query_groups import group_queries
 from momentrank.scoring import CalcResults, Evaluation, Evaluator, Metric, PerQuery, Scores
+from momentrank.segments import make_frame
 from momentrank.significance import CONFIDENCE, ROUNDS, SEED, Comparisons, compare_runs
 from momentrank.unjudged import BOUNDS, EXPECTED, UPPER, Unjudged, find_best
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from momentrank.conventions.base import Convention
     from momentrank.explanation import Explanation
     from momentrank.meta.values import Values
@@ -40,6 +49,7 @@ def evaluate(
     *,
     time: Time | None = None,
     unjudged: Unjudged | None = None,
+    negatives: Negatives = (),
 ) -> Evaluation:
     """Score a run.
 
@@ -53,6 +63,8 @@ def evaluate(
         unjudged: "bounds", to have also the `upper` bounds, with unjudged results as good as the
             measures allow; or an audit's rates by rank (a path, a frame or rows `rank_low,
             rank_high, level, share`), to have also the `expected` values.
+        negatives: queries that have no relevant moment: ids, or a file of one a line. Those that
+            the qrels' release declares are known.
 
     Raises:
         MeasureError: a measure is unknown or lacks a parameter.
@@ -62,17 +74,18 @@ def evaluate(
         NoOverlapError: the qrels and the run have no query or no video in common.
     """
     chosen = _choose(convention)
-    scorer = _read(_parse(measures) or chosen.defaults(), qrels, convention, time)
+    scorer = _read(_parse(measures) or chosen.defaults(), qrels, convention, time, negatives)
     find = None if unjudged is None else scorer.assume(unjudged)
     results = scorer.read(run, "the run", time)
     if not scorer.measures:
         return Evaluation(chosen, chosen.table_of(scorer.qrels, results), {})
+    of: Any = {"queries": scorer.queries, "left_out": scorer.left_out}
     if find is None:
         per_query = scorer.per_query(results)
-        return Evaluation(chosen, _by_name(scorer, per_query), per_query)
+        return Evaluation(chosen, _by_name(scorer, per_query), per_query, **of)
     per_query, assumed = scorer.per_query_of_each(results, [None, find])
-    kind = {UPPER if find is find_best else EXPECTED: _by_name(scorer, assumed)}
-    return Evaluation(chosen, _by_name(scorer, per_query), per_query, assumed=assumed, **kind)
+    of[UPPER if find is find_best else EXPECTED] = _by_name(scorer, assumed)
+    return Evaluation(chosen, _by_name(scorer, per_query), per_query, assumed=assumed, **of)
 
 
 def _by_name(scorer: Evaluator, scored: PerQuery) -> dict[str, float]:
@@ -116,20 +129,26 @@ def compare(
     confidence: float = CONFIDENCE,
     seed: int = SEED,
     unjudged: Literal["bounds"] | None = None,
+    negatives: Negatives = (),
+    by: str | None = None,
 ) -> Comparisons:
     """Compare all pairs of runs, or all with a baseline, by paired tests over queries.
 
-    Holm's correction is over all pairs and measures. With `unjudged="bounds"`, also the bounds of
-    each difference by what unjudged results may be. For the other arguments and errors see
+    Holm's correction is over all pairs, measures and groups. With `unjudged="bounds"`, also the
+    bounds of each difference by what unjudged results may be. `by` also compares within groups of
+    queries (`momentrank.query_groups.group_queries`). For the other arguments and errors see
     `evaluate` and `momentrank.significance.compare_runs`.
     """
-    if unjudged is not None and unjudged != BOUNDS:
-        raise UsageError(f"compare: unjudged must be {BOUNDS!r}, not {unjudged!r}")
-    scorer, lists = _read_runs(qrels, runs, measures, convention, time)
+    if unjudged is not None and (unjudged != BOUNDS or by):
+        reason = "can't be combined with by" if by else f"must be {BOUNDS!r}, not {unjudged!r}"
+        raise UsageError(f"compare: unjudged {reason}")
+    scorer, lists = _read_runs(qrels, runs, measures, convention, time, negatives)
+    path = Path(qrels) if isinstance(qrels, str | Path) else None
+    groups = group_queries(by, scorer.qrels, warn, path) if by else {}
     if unjudged:
         scorer.assume(unjudged)
     scored = {name: scorer.per_query(run) for name, run in lists.items()}
-    how = {"rounds": rounds, "seed": seed}
+    how: Any = {"rounds": rounds, "seed": seed, "groups": groups}
     pairs = compare_runs(scored, scorer.measures, baseline=baseline, confidence=confidence, **how)
     compared = Comparisons(pairs)
     if unjudged:
@@ -144,6 +163,7 @@ def score_runs(
     convention: Chosen = None,
     *,
     time: Time | None = None,
+    negatives: Negatives = (),
 ) -> "Values":
     """Return the value of each measure, run and query, as `meta`'s experiments take them.
 
@@ -153,7 +173,7 @@ def score_runs(
     """
     from momentrank.meta.values import Values
 
-    scorer, lists = _read_runs(qrels, runs, measures, convention, time)
+    scorer, lists = _read_runs(qrels, runs, measures, convention, time, negatives)
     scored = {name: scorer.per_query(run) for name, run in lists.items()}
     return Values.build(scored, scorer.measures)
 
@@ -167,6 +187,7 @@ def explain(
     *,
     time: Time | None = None,
     shown: int = 10,
+    negatives: Negatives = (),
 ) -> "Explanation":
     """Explain a measure's value for one query by its first results.
 
@@ -177,7 +198,7 @@ def explain(
 
     chosen = _choose(convention)
     asked = measure or explanation.default_measure(chosen)
-    scorer = _read(asked, qrels, convention, time)
+    scorer = _read(asked, qrels, convention, time, negatives)
     results = scorer.read(run, "the run", time)
     listed = results[chosen.list_of(scorer.measures[0], results)]
     query_id = id_text(query) or str(query)
@@ -213,12 +234,46 @@ def write_run(path: Path | str, run: Data, fmt: str = "segments", tag: str = "mo
     write.write_run(path, results, fmt, tag)
 
 
-def evaluator(measures: Measures, qrels: Data, convention: Chosen = None) -> Evaluator:
+def risk_coverage(
+    qrels: Data,
+    run: Data,
+    measure: Measure | str = "nDCG(iou=0.5,silence=True)@10",
+    *,
+    time: Time | None = None,
+    negatives: Negatives = (),
+) -> "pd.DataFrame":
+    """Return a run's risk-coverage curve, whose area is AURC = 1 - AUARC.
+
+    A row per query, the highest best score first (-inf: no result): `query_id, score, coverage,
+    risk`. The risk is 1 - the mean of the measure over the queries so far; ties are averaged over
+    their orders. For arguments and errors see `evaluate`.
+
+    Raises:
+        UsageError: the measure leaves out queries, or pandas is not installed.
+    """
+    scorer = _read(measure, qrels, None, time, negatives)
+    if scorer.measures[0].over() != EITHER or scorer.measures[0].COLLECTIVE:
+        raise UsageError(f"{scorer.measures[0]!r} leaves out queries; name nDCG(silence=True)")
+    lists = scorer.read(run, "the run", time)
+    [(queries, accuracy)] = scorer.per_query(lists).values()
+    best = best_scores(align(scorer.qrels, next(iter(lists.values()))))
+    order = np.argsort(-best, kind="stable")
+    return make_frame({
+        "query_id": [queries[row] for row in order.tolist()],
+        "score": best[order],
+        "coverage": np.arange(1, len(best) + 1) / len(best),
+        "risk": trace_risk(best, accuracy),
+    })  # fmt: skip
+
+
+def evaluator(
+    measures: Measures, qrels: Data, convention: Chosen = None, negatives: Negatives = ()
+) -> Evaluator:
     """Return an evaluator that scores runs of any kind against the same qrels.
 
     For errors, see `evaluate`.
     """
-    return _read(measures, qrels, convention)
+    return _read(measures, qrels, convention, negatives=negatives)
 
 
 def iter_calc(
@@ -243,10 +298,15 @@ def _choose(convention: Chosen) -> "Convention":
 
 
 def _read(
-    measures: Measures, qrels: Data, convention: Chosen, time: Time | None = None
+    measures: Measures,
+    qrels: Data,
+    convention: Chosen,
+    time: Time | None = None,
+    negatives: Negatives = (),
 ) -> Evaluator:
     chosen = _choose(convention)
-    truth = data.as_truth(qrels, time or chosen.time, warn, negative=chosen.negative)
+    how: Any = {"negative": chosen.negative, "negatives": chosen.check_negatives(negatives)}
+    truth = data.as_truth(qrels, time or chosen.time, warn, **how)
     if convention is None and (official := formats.official_convention(truth)):
         warn(f"for the official numbers of {truth.format} pass convention={official!r}")
     return Evaluator(_parse(measures), truth, chosen)
@@ -258,9 +318,14 @@ def _parse(measures: Measures) -> list[Measure]:
 
 
 def _read_runs(
-    qrels: Data, runs: Mapping[str, Data], measures: Measures, convention: Chosen, time: Time | None
+    qrels: Data,
+    runs: Mapping[str, Data],
+    measures: Measures,
+    convention: Chosen,
+    time: Time | None,
+    negatives: Negatives,
 ) -> tuple[Evaluator, dict[str, formats.Lists]]:
     if not isinstance(runs, Mapping):
         raise UsageError("runs must be a dict of names and runs, such as {'ours': 'a.run'}")
-    scorer = _read(measures, qrels, convention, time)
+    scorer = _read(measures, qrels, convention, time, negatives)
     return scorer, {name: scorer.read(run, name, time) for name, run in runs.items()}

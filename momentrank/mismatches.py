@@ -6,14 +6,14 @@ an example of both.
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from momentrank.errors import MomentRankError
-from momentrank.segments import Floats, Segments, find_odd_times
+from momentrank.segments import Floats, Segments, find_null, find_odd_times
 
 if TYPE_CHECKING:
     from momentrank.conventions.base import Convention
@@ -70,7 +70,9 @@ def check_lists(
     for task, run in lists.items():
         whose = f"{name}: {task}" if task else name
         try:
-            messages = list(find_differences(*convention.prepare(truth.segments, run)))
+            optional = find_null(truth.segments) if convention.leaves_out else []
+            prepared = convention.prepare(truth.segments, run)
+            messages = list(find_differences(*prepared, optional=optional))
         except NoOverlapError as exc:
             raise NoOverlapError(f"{whose}: {exc}") from exc
         odd = [text for text, _ in find_odd_times(run, "results", truth.durations)]
@@ -78,14 +80,18 @@ def check_lists(
             warn(f"{whose}: {message}")
 
 
-def find_differences(qrels: Segments, run: Segments, *, unmatched: bool = True) -> Iterator[str]:
+def find_differences(
+    qrels: Segments, run: Segments, *, unmatched: bool = True, optional: Collection[str] = ()
+) -> Iterator[str]:
     """Yield what `check_lists` warns about; unmatched queries only on request.
+
+    `optional` ones may be missing from the run.
 
     Raises:
         NoOverlapError: nothing of the run can be scored.
     """
     if qrels.queries and run.queries:
-        yield from _of_queries(qrels, run, unmatched=unmatched)
+        yield from _of_queries(qrels, run, unmatched=unmatched, optional=set(optional))
     if len(run.query) and len(qrels.query):
         yield from _of_videos(qrels, run)
         yield from _of_times(qrels, run)
@@ -93,10 +99,13 @@ def find_differences(qrels: Segments, run: Segments, *, unmatched: bool = True) 
         yield "the qrels have no moments" if len(run.query) else "the run has no results"
 
 
-def _of_queries(qrels: Segments, run: Segments, *, unmatched: bool) -> Iterator[str]:
+def _of_queries(
+    qrels: Segments, run: Segments, *, unmatched: bool, optional: Collection[str]
+) -> Iterator[str]:
     ids = find_unmatched(qrels.queries, run.queries)
     alike = find_alike(ids.not_in_run, ids.not_in_qrels)
     _require_common("query", qrels.queries, ids, alike)
+    ids = ids._replace(not_in_run=[name for name in ids.not_in_run if name not in optional])
     for names, has, lacks in zip(ids, ("qrels", "run"), ("run", "qrels"), strict=True):
         if names and unmatched:
             yield f"queries in the {has} but not in the {lacks}: {len(names)} ({shorten(names)})"

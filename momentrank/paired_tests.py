@@ -15,6 +15,8 @@ BLOCK = 2**22
 """Numbers drawn at a time."""
 CLOSE = 1e-12
 """Tolerance, absolute and relative, for differences due to rounding."""
+TIED = 1e-9
+"""Sums of differences this near are equal: each is rounded, in an order that depends on numpy."""
 EXACT, EXACT_WITH_TIES = 50, 13
 """Up to this many queries Wilcoxon's p is exact, as in scipy."""
 TINY, EPSILON, STEPS, LARGE = 1e-300, 1e-15, 100_000, 100
@@ -28,12 +30,31 @@ def randomisation(differences: Floats, rounds: int, seed: int) -> list[float]:
     as large as the observed one (Smucker et al., CIKM 2007). All rows share the exchanges.
     """
     rng = np.random.default_rng(seed)
-    observed = np.abs(differences.sum(axis=1)) * (1 - CLOSE)
+    observed = np.abs(differences.sum(axis=1)) * (1 - CLOSE) - TIED
     hits = np.zeros(len(differences), dtype=np.int64)
     queries = differences.shape[1]
     for count in blocks(rounds, queries):
         signs = rng.integers(0, 2, (count, queries), dtype=np.int8) * 2.0 - 1.0
         hits += (np.abs(signs @ differences.T) >= observed).sum(axis=0)
+    return [(int(hit) + 1) / (rounds + 1) for hit in hits]
+
+
+def randomise_all(values: Floats, rounds: int, seed: int) -> list[float]:
+    """Return what `randomisation` does for every two rows of values, shape (runs, queries).
+
+    The difference of two runs' sums is the sum of their differences, so each exchange is multiplied
+    with runs, not pairs. The pairs are in the order of `numpy.triu_indices(runs, 1)`.
+    """
+    rng = np.random.default_rng(seed)
+    first, second = np.triu_indices(len(values), 1)
+    total = values.sum(axis=1)
+    observed = np.abs(total[second] - total[first]) * (1 - CLOSE) - TIED
+    hits = np.zeros(len(first), dtype=np.int64)
+    queries = values.shape[1]
+    for count in blocks(rounds, queries):
+        signs = rng.integers(0, 2, (count, queries), dtype=np.int8) * 2.0 - 1.0
+        for sums in signs @ values.T:
+            hits += np.abs(sums[second] - sums[first]) >= observed
     return [(int(hit) + 1) / (rounds + 1) for hit in hits]
 
 

@@ -30,6 +30,7 @@ import numpy as np
 
 from momentrank.errors import UsageError
 from momentrank.matching.aligned import restore_own_ids
+from momentrank.measures.base import EITHER, NULL
 from momentrank.mismatches import find_unmatched, shorten
 from momentrank.paired_tests import CLOSE, t_quantile
 from momentrank.segments import Floats, make_frame
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
     from momentrank.formats.table import Truth
     from momentrank.measures.base import Measure
-    from momentrank.scoring import Evaluator, Run
+    from momentrank.scoring import Evaluator, PerQuery, Run
 
 FITTED = 3
 """A mean, a weight, and the choice between both intervals."""
@@ -186,15 +187,22 @@ def join(people: "Evaluator", machine: "Truth", name: str = "the machine") -> Sc
     """Return the scorers by people's qrels and by a machine's; `name` is for messages.
 
     Raises:
-        UsageError: a measure is not a mean, or people judged queries that the machine did not.
+        UsageError: a measure is not a mean, or counts silence, or people judged queries that the
+            machine did not.
     """
     from momentrank.scoring import Evaluator
 
     if not people.measures:
         raise UsageError(f"the table of {people.convention.name} has no per-query values")
     for measure in people.measures:
-        if people.convention.is_summed(measure):
-            raise UsageError(f"{measure!r} is a sum; --machine estimates means only")
+        if people.convention.is_summed(measure) or measure.COLLECTIVE:
+            what = "of the whole collection" if measure.COLLECTIVE else "a sum"
+            raise UsageError(f"{measure!r} is {what}; --machine estimates means of queries only")
+        if measure.over() in {NULL, EITHER}:
+            raise UsageError(
+                f"{measure!r} counts silence: with few queries that count its intervals would be"
+                " too narrow; leave it out, or score people's qrels without --machine"
+            )
     if people.convention.distinct:
         machine = machine.distinct()
     levels = restore_own_ids(machine.segments, people.qrels)
@@ -209,6 +217,27 @@ def join(people: "Evaluator", machine: "Truth", name: str = "the machine") -> Sc
     return Scorers(*scorers)
 
 
+def score_queries(scorer: "Evaluator", run: "Run") -> "PerQuery":
+    """Return the values of each query; a mean over some becomes one over all.
+
+    Which queries have a relevant moment is known only for those that people judged, so a mean over
+    these is a ratio of two means. It is linearised (Särndal, Swensson and Wretman, 1992): a query
+    that counts has the value mean + (value - mean) / share that count, others the mean.
+    """
+    scored = scorer.per_query(run)
+    if not scorer.convention.leaves_out:
+        return scored
+    queries, result = scorer.queries, dict(scored)
+    for measure, (names, values) in scored.items():
+        if not names:
+            raise UsageError(f"{measure!r}: no query that people, or the machine, judged counts")
+        if len(names) < len(queries):
+            value_of, mean = dict(zip(names, values.tolist(), strict=True)), values.mean()
+            each = np.array([value_of.get(name, mean) for name in queries])
+            result[measure] = queries, mean + (each - mean) * len(queries) / len(names)
+    return result
+
+
 def estimate_run(scorers: Scorers, run: "Run", confidence: float = CONFIDENCE) -> Estimates:
     """Estimate the mean of each measure over the machine's queries.
 
@@ -216,7 +245,7 @@ def estimate_run(scorers: Scorers, run: "Run", confidence: float = CONFIDENCE) -
         UsageError: people judged fewer than four queries, or whether a query counts depends on
             its levels, which are not known for all.
     """
-    by_people, by_machine = (scorer.per_query(run) for scorer in scorers)
+    by_people, by_machine = (score_queries(scorer, run) for scorer in scorers)
     judged_queries = set(scorers.people.qrels.queries)
     result = Estimates()
     for measure, (names, judged) in by_people.items():

@@ -1,4 +1,4 @@
-"""Groups of queries: as a file names them, or by the length of their relevant moments."""
+"""Groups of queries: as a file or a release names them, or by their relevant moments' length."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -6,10 +6,18 @@ from pathlib import Path
 
 import numpy as np
 
+from momentrank.collection.declarations import (
+    QUERIES,
+    STRATA,
+    decode_query,
+    find_release,
+    iterate_lines,
+    read_declared,
+)
 from momentrank.errors import UsageError
-from momentrank.formats.lines import NUMBER, is_comment
-from momentrank.formats.source import Location, read_source
-from momentrank.ids import decode_id, own_ids
+from momentrank.formats.lines import NUMBER
+from momentrank.formats.source import Location
+from momentrank.ids import own_ids
 from momentrank.mismatches import shorten
 from momentrank.segments import Segments
 
@@ -22,15 +30,20 @@ _FIELDS = 2
 Groups = dict[str, list[str]]
 
 
-def group_queries(text: str, qrels: Segments, warn: Callable[[str], None]) -> Groups:
+def group_queries(
+    text: str, qrels: Segments, warn: Callable[[str], None], path: Path | None = None
+) -> Groups:
     """Return the queries of each group, in the qrels' order.
 
     Args:
         text: a file of lines `query_id group`; or `length`, `length:10,30`: by the mean length in
-            seconds of a query's relevant moments.
+            seconds of a query's relevant moments; or `stratum`, `origin`: as the release has them.
         qrels: whose queries are grouped.
         warn: called with what only the file or the qrels have.
+        path: the file of the qrels, which may be in a release.
     """
+    if text in STRATA:
+        return _from_release(text, qrels, warn, path)
     kind, _, bounds = text.partition(":")
     if kind == LENGTH:
         return by_length(qrels, _bounds(text, bounds) if bounds else BOUNDS)
@@ -62,8 +75,37 @@ def by_length(qrels: Segments, bounds: Sequence[float]) -> Groups:
     return {name: queries for name, queries in groups.items() if queries}
 
 
+def _from_release(
+    column: str, qrels: Segments, warn: Callable[[str], None], path: Path | None
+) -> Groups:
+    release = find_release(path) if path and path.is_file() else None
+    declared = read_declared(release.folder).get(column) if release else None
+    if release is None or declared is None:
+        raise UsageError(
+            f"--by {column}: {path or 'the qrels'}: in no release whose {QUERIES} has the column"
+            f" {column!r}; name a file of lines 'query_id group'"
+        )
+    members: dict[str, dict[str, int]] = {}
+    for query, group in declared.items():
+        members.setdefault(group or f"no {column}", {})[query] = 0
+    own = set(qrels.queries)
+    of_split = {
+        group: {query: line for query, line in members[group].items() if query in own}
+        for group in sorted(members)
+    }
+    return _arrange(release.folder / QUERIES, of_split, qrels, warn)
+
+
 def _from_file(path: Path, qrels: Segments, warn: Callable[[str], None]) -> Groups:
-    members = _read_members(path)
+    return _arrange(path, _read_members(path), qrels, warn)
+
+
+def _arrange(
+    path: Path,
+    members: dict[str, dict[str, int]],
+    qrels: Segments,
+    warn: Callable[[str], None],
+) -> Groups:
     named = {query for queries in members.values() for query in queries}
     known = {query: query for query in qrels.queries}
     known |= own_ids(named - known.keys(), qrels.queries)
@@ -84,13 +126,15 @@ def _from_file(path: Path, qrels: Segments, warn: Callable[[str], None]) -> Grou
 
 def _read_members(path: Path) -> dict[str, dict[str, int]]:
     members: dict[str, dict[str, int]] = {}
-    for line, text in enumerate(read_source(path).text.split("\n"), start=1):
-        if is_comment(text) or not text.strip():
-            continue
-        location, fields = Location(path, line), text.split(None, 1)
+    for location, text in iterate_lines(path):
+        fields = text.split(None, 1)
         if len(fields) < _FIELDS:
             raise location.error("must be a query and its group: query_id group")
-        query, group = _decode(location, fields[0]), fields[1].strip()
+        query, group, line = (
+            decode_query(location, fields[0]),
+            fields[1].strip(),
+            location.line or 0,
+        )
         first = members.setdefault(group, {}).setdefault(query, line)
         if first != line:
             raise location.error(
@@ -99,13 +143,6 @@ def _read_members(path: Path) -> dict[str, dict[str, int]]:
     if not members:
         raise Location(path).error("the file contains only comments")
     return members
-
-
-def _decode(location: Location, field: str) -> str:
-    try:
-        return decode_id(field)
-    except UnicodeDecodeError:
-        raise location.error(f"the query {field!r} is not percent-encoded UTF-8") from None
 
 
 def _report(path: Path, queries: Sequence[str], what: str, warn: Callable[[str], None]) -> None:

@@ -15,10 +15,11 @@ import numpy as np
 
 from momentrank import conventions, data, formats, mismatches
 from momentrank.errors import UsageError, warn
+from momentrank.formats.source import count
 from momentrank.formats.table import Truth
 from momentrank.ids import IdError
-from momentrank.matching.aligned import AlignedRun, align, restore_own_ids
-from momentrank.measures.base import Measure
+from momentrank.matching.aligned import AlignedRun, align, memoize, restore_own_ids
+from momentrank.measures.base import RELEVANT, Measure
 from momentrank.measures.parse import parse_measure
 from momentrank.mismatches import Unmatched, find_unmatched
 from momentrank.segments import (
@@ -26,6 +27,7 @@ from momentrank.segments import (
     Ints,
     Segments,
     distinct,
+    find_null,
     find_repeats,
     make_frame,
     stack,
@@ -99,6 +101,10 @@ class Evaluation(Mapping[str, float]):
     """If asked for: the values expected by rates."""
     assumed: PerQuery = field(default_factory=dict, repr=False)
     """The values of each query behind `upper` or `expected`."""
+    queries: Sequence[str] = field(default=(), repr=False)
+    """All queries, in the order of the qrels."""
+    left_out: Sequence[str] = ()
+    """Those without a relevant moment, if measures of relevance leave them out."""
 
     def __getitem__(self, key: Measure | str) -> float:
         if key in self.values_by_name:
@@ -131,24 +137,40 @@ class Evaluation(Mapping[str, float]):
                 f"the table of {self.convention.name} has no per-query values;"
                 " name a measure, such as 'R@1,0.5'"
             )
-        by_name = {repr(measure): values for measure, (_, values) in self.per_query.items()}
-        for measure, (_, values) in self.assumed.items():
-            by_name |= {f"{measure!r} {name}": values for name in other}
-        queries = next((names for names, _ in self.per_query.values()), [])
-        return make_frame({"query_id": queries, **by_name})
+        by_name = {repr(measure): scored for measure, scored in self.per_query.items()}
+        for measure, scored in self.assumed.items():
+            by_name |= {f"{measure!r} {name}": scored for name in other}
+        counted = {name for names, _ in by_name.values() for name in names}
+        queries = [name for name in self.queries if name in counted]
+        table: dict[str, Any] = {"query_id": queries}
+        table |= {name: _join(queries, *scored) for name, scored in by_name.items()}
+        return make_frame(table)
 
     def __str__(self) -> str:
         width = max(map(len, self), default=0)
         lines = [f"{name:{width}}  {value:.4f}" for name, value in self.items()]
         for kind, values in ((UPPER, self.upper), (EXPECTED, self.expected)):
             lines += [f"{name:{width}}  {value:.4f}  {kind}" for name, value in values.items()]
-        return "\n".join([f"# convention: {self.convention.name}", *lines])
+        left = [f"# left out: {describe_left_out(self)}"] if self.left_out else []
+        return "\n".join([f"# convention: {self.convention.name}", *left, *lines])
 
     def _repr_html_(self) -> str | None:
         """Return what a notebook shows; without pandas, that is the text."""
         with suppress(UsageError):
             return str(self.to_frame().to_html(index=False))
         return None
+
+
+def _join(queries: Sequence[str], names: Sequence[str], values: Floats) -> Floats:
+    """Return the value of each of some queries, NaN where it has none."""
+    value_of = dict(zip(names, values.tolist(), strict=True))
+    return np.array([value_of.get(name, np.nan) for name in queries])
+
+
+def describe_left_out(scored: "Evaluation | Evaluator") -> str:
+    """Return how many queries measures of relevance leave out, as one line."""
+    number = f"{len(scored.left_out)} of {count(len(scored.queries), 'query')}"
+    return f"{number}, without a relevant moment, by measures of relevance"
 
 
 class CalcResults(NamedTuple):
@@ -184,10 +206,22 @@ class Evaluator:
         if isinstance(qrels, Segments):
             return Truth(qrels)
         if not isinstance(qrels, Truth):
-            qrels = data.as_truth(
-                qrels, self.convention.time, warn, negative=self.convention.negative
-            )
+            chosen = self.convention
+            how: Any = {"negative": chosen.negative, "negatives": chosen.check_negatives(())}
+            qrels = data.as_truth(qrels, chosen.time, warn, **how)
         return qrels.distinct() if self.convention.distinct else qrels
+
+    @property
+    def queries(self) -> list[str]:
+        """All queries of the qrels."""
+        return self.qrels.queries
+
+    @property
+    def left_out(self) -> list[str]:
+        """The queries without a relevant moment, if a measure leaves them out."""
+        if not self.convention.leaves_out or all(m.over() != RELEVANT for m in self.measures):
+            return []
+        return find_null(self.qrels)
 
     @property
     def depth(self) -> int | None:
@@ -315,7 +349,8 @@ class Evaluator:
         scored = {task: self._align(lists[task]) for task in set(tasks.values())}
 
         def values(measure: Measure, find: Find | None) -> tuple[list[str], Floats]:
-            names, aligned, rows = scored[tasks[measure]]
+            queries, aligned = scored[tasks[measure]]
+            names, rows = self._select(measure, queries, aligned)
             return names, self.convention.values(measure, aligned, find)[rows]
 
         return [
@@ -347,7 +382,8 @@ class Evaluator:
 
     def _bound(self, measure: Measure, both: AlignedRun) -> tuple[float, float]:
         highest = self.convention.values(measure, both, find_highest_difference)
-        is_counted = np.logical_and(*np.split(self.convention.select_counted(both), 2))
+        counted = self.convention.select_counted(measure, both)
+        is_counted = np.logical_and(*np.split(counted, 2))
         high, low = (each[is_counted] for each in np.split(highest, 2))
         return self.aggregate(measure, -low), self.aggregate(measure, high)
 
@@ -362,14 +398,28 @@ class Evaluator:
             return {task: restore_own_ids(each, self.qrels) for task, each in run.items()}
         return self.read(run, "the run", require_match=False)
 
-    def _align(self, run: Segments) -> tuple[list[str], AlignedRun, Ints]:
+    def _align(self, run: Segments) -> tuple[list[str], AlignedRun]:
         qrels, run = self.convention.prepare(self.qrels, run)
-        aligned = align(qrels, run, self.depth)
-        rows = np.flatnonzero(self.convention.select_counted(aligned))
-        return [qrels.queries[row] for row in rows.tolist()], aligned, rows
+        return qrels.queries, align(qrels, run, self.depth)
+
+    def _select(
+        self, measure: Measure, queries: Sequence[str], aligned: AlignedRun
+    ) -> tuple[list[str], Ints]:
+        """Return the queries that count; the same list for measures over the same ones."""
+
+        def select() -> tuple[list[str], Ints]:
+            rows = np.flatnonzero(self.convention.select_counted(measure, aligned))
+            return [queries[row] for row in rows.tolist()], rows
+
+        return memoize(aligned, ("counted", measure.over()), select)
 
     def aggregate(self, measure: Measure, values: Floats) -> float:
-        """Return the mean or the sum of queries' values; 0 without queries."""
+        """Return the mean or the sum of queries' values.
+
+        Without queries, 0 where scripts have it, and NaN for a mean that leaves out queries.
+        """
+        if not len(values) and self.convention.leaves_out and not measure.SUMMED:
+            return float("nan")
         total = 0.0
         for value in values.tolist():  # in order: a run's mean is the same on every machine
             total += value

@@ -63,7 +63,8 @@ class Segments(NamedTuple):
     """Segments [start, end) in seconds, by query.
 
     `query` (n,) is the index in `queries` (distinct ids), ascending; `value` (n,) the level of a
-    judged segment, or the score of a result.
+    judged segment, or the score of a result. `missed` are the queries of qrels whose relevant
+    moments can't be read: they have one, but it is not among the segments.
     """
 
     queries: list[str]
@@ -72,6 +73,7 @@ class Segments(NamedTuple):
     start: Floats
     end: Floats
     value: Floats
+    missed: frozenset[str] = frozenset()
 
     @property
     def rank(self) -> Ints:
@@ -84,17 +86,28 @@ class Segments(NamedTuple):
         """Return some of the segments; queries left without segments are kept."""
         video = list(compress(self.video, rows.tolist()))
         columns = (self.start[rows], self.end[rows], self.value[rows])
-        return Segments(self.queries, self.query[rows], video, *columns)
+        return Segments(self.queries, self.query[rows], video, *columns, self.missed)
+
+    @property
+    def is_missed(self) -> Bools:
+        """Which queries are missed, shape (queries,)."""
+        return np.array([name in self.missed for name in self.queries], dtype=bool)
 
 
 def stack(copies: Sequence[Segments]) -> Segments:
     """Return copies as one collection: the number of its copy precedes a query's id."""
     sizes = np.cumsum([0, *(len(copy.queries) for copy in copies)])
+    start, end, value = (
+        np.concatenate(column) for column in zip(*(copy[3:6] for copy in copies), strict=True)
+    )
     return Segments(
         [f"{number} {name}" for number, copy in enumerate(copies) for name in copy.queries],
         np.concatenate([copy.query + size for copy, size in zip(copies, sizes, strict=False)]),
         [video for copy in copies for video in copy.video],
-        *(np.concatenate(column) for column in zip(*(copy[3:] for copy in copies), strict=True)),
+        start,
+        end,
+        value,
+        frozenset(f"{number} {name}" for number, copy in enumerate(copies) for name in copy.missed),
     )
 
 
@@ -260,6 +273,13 @@ def distinct(segments: Segments) -> Segments:
     kept = np.ones(len(segments.query), dtype=bool)
     kept[again] = False
     return segments.select(kept)
+
+
+def find_null(qrels: Segments) -> list[str]:
+    """Return the queries without a relevant moment: one of level 1 or more."""
+    has = np.bincount(qrels.query[qrels.value >= 1], minlength=len(qrels.queries)) > 0
+    has |= qrels.is_missed
+    return [name for name, some in zip(qrels.queries, has.tolist(), strict=True) if not some]
 
 
 def find_odd_times(

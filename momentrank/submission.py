@@ -1,6 +1,6 @@
 """Check a run as a benchmark would, before submission: `momentrank validate --like`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from momentrank.mismatches import (
     find_unmatched,
     shorten,
 )
-from momentrank.segments import Segments, find_odd_times
+from momentrank.segments import Segments, find_null, find_odd_times
 
 FEW = 0.01
 """Up to this share of the results, wrong times are only a remark: real runs have such results."""
@@ -96,7 +96,8 @@ def _check_list(
     lacking = [*_empty(run)]
     if truth is not None:
         run = restore_own_ids(run, truth.segments)
-        lacking += _missing(truth.segments, run)
+        optional = find_null(truth.segments) if conventions.get(convention).leaves_out else []
+        lacking += _missing(truth.segments, run, optional)
         notes.problems.extend([*_queries(truth.segments, run), *_videos(rules, truth, run)])
     (notes.problems if rules.every_query else notes.remarks).extend(lacking)
     for message, share in find_odd_times(run, "results", durations):
@@ -132,8 +133,9 @@ def _empty(run: Segments) -> Iterator[str]:
         yield f"queries without results: {len(empty)} ({shorten(empty)})"
 
 
-def _missing(qrels: Segments, run: Segments) -> Iterator[str]:
+def _missing(qrels: Segments, run: Segments, optional: Collection[str]) -> Iterator[str]:
     missing, _ = find_unmatched(qrels.queries, run.queries)
+    missing = [name for name in missing if name not in set(optional)]
     if 0 < len(missing) < len(qrels.queries):
         yield f"queries of the qrels that the run lacks: {len(missing)} ({shorten(missing)})"
 

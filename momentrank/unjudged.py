@@ -82,6 +82,9 @@ def check_measure(measure: Measure, params: Params) -> bool:
     if params["judged_only"]:
         other = measure(judged_only=False)
         raise UsageError(f"{measure!r} removes unjudged results: name {other!r} for its bounds")
+    if params.get("silence"):
+        other = measure(silence=False)
+        raise UsageError(f"{measure!r} counts silence: name {other!r} for its bounds")
     return measure.BOUNDED
 
 

@@ -57,7 +57,7 @@ def rank(
 def candidates(ranked: pd.DataFrame, params: Candidates) -> pd.DataFrame:
     """Return the candidates, in their batches: the first ranks of `ranked`."""
     first = ranked[ranked["rank"] <= params.top]
-    table = first.assign(batch=(first["rank"] - 1) // params.batch + 1)
+    table = first.assign(batch=1 + (first["rank"] > params.batch))
     return tables.CANDIDATES.check(table.reset_index(drop=True))
 
 

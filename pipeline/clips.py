@@ -1,9 +1,9 @@
 """Cut every candidate moment out of its video, once, for the annotators to see.
 
-reads   datasets/work/{candidates,neighbours,moments,videos}.parquet, and the videos that they
-        name; datasets/campaign/{audit,topup}.csv
-writes  datasets/work/clips/ (H.264 or GIF; silent without `clips.audio`),
-        clips.csv, failed_clips.csv
+reads   datasets/work/{neighbours,moments,videos}.parquet, and the videos that they name;
+        datasets/campaign/{pool,audit,topup}.csv
+writes  datasets/work/clips/ (H.264 or GIF; with the sound of moments that are described by what is
+        said, if `clips.audio`), clips.csv, failed_clips.csv
 
 A clip shows what a player shows in [start - clips.padding, end + clips.padding), within the video:
 each frame until the next. Its name is a hash of what it shows (the video's content, the interval,
@@ -29,7 +29,7 @@ from pipeline.core.parallel import cores, map_in_threads
 from pipeline.core.params import Params, load
 from pipeline.core.sections import Clips, Engine
 from pipeline.video.corpus_videos import ANY_SUFFIX, find, missing_remark
-from pipeline.video.cutter import ClipFormat, Reason
+from pipeline.video.cutter import Reason
 from pipeline.video.cutting import cut_all
 from pipeline.video.file_cache import FileCache
 from pipeline.video.plan import Job, has_clip, plan_clips, remove_others, select_moments
@@ -102,9 +102,8 @@ def _look(hashes: FileCache[str], name: str) -> tuple[str | None, Reason | None]
 
 
 def _cut_missing(jobs: Mapping[str, Job], params: Clips, engine: Engine) -> Outcome:
-    clip_format = ClipFormat(params.format, params.height, params.audio)
     missing = {job.clip: job for job in jobs.values() if not has_clip(FOLDER, job.clip)}
-    lacking = cut_all(missing.values(), clip_format, FOLDER, params.workers, engine)
+    lacking = cut_all(missing.values(), FOLDER, params.workers, engine)
     return Outcome(
         {moment: job.clip for moment, job in jobs.items() if job.clip not in lacking},
         {moment: lacking[job.clip] for moment, job in jobs.items() if job.clip in lacking},
@@ -166,7 +165,7 @@ def main() -> None:
     """Cut the missing clips, upload them to where browsers get them, and report what failed."""
     params = load()
     store = open_store(params.clips.url)
-    by_people = (tables.CANDIDATES, tables.AUDIT, tables.TOPUP)
+    by_people = (tables.POOL, tables.AUDIT, tables.TOPUP)
     judged = pd.concat([*(table.read() for table in by_people), read_machine_pool(params)])
     moments = select_moments(
         judged, tables.MOMENTS.read(), tables.VIDEOS.read(), params.clips.padding

@@ -1,7 +1,7 @@
 """Let a machine judge the pairs that people judge; its levels stay separate from theirs.
 
-reads   datasets/work/{candidates,neighbours,queries,captions,moments}.parquet, clips.csv, clips/;
-        datasets/campaign/{audit,topup,queries,pairs}.csv, campaign.yaml;
+reads   datasets/work/{neighbours,queries,captions,moments}.parquet, clips.csv, clips/;
+        datasets/campaign/{pool,audit,topup,queries,pairs}.csv, campaign.yaml;
         for `openai` the prompt and annotation/guideline/;
         for `similarity` datasets/work/consensus.parquet
 writes  datasets/work/machine_judgments.parquet; for the frozen queries, once there are levels,
@@ -27,7 +27,6 @@ as many processes as `engine` sets, which share the account's limits; estimates 
     python -m pipeline.judge --estimate    (openai: judges 20 pairs, prints the cost of all)
 """
 
-import argparse
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -180,12 +179,6 @@ def estimate() -> None:
     )
 
 
-def _arguments() -> argparse.Namespace:
-    parser = cli.parser("Reads params.yaml in the current folder. `dvc repro` runs it.")
-    what = "judge 20 pairs and print the cost of all"
-    parser.add_argument("--estimate", action="store_true", help=what)
-    return parser.parse_args()
-
-
 if __name__ == "__main__":
-    cli.run_command(estimate if _arguments().estimate else main)
+    is_estimate = cli.wants_estimate("judge 20 pairs and print the cost of all")
+    cli.run_command(estimate if is_estimate else main)

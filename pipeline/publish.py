@@ -4,7 +4,7 @@
     python -m pipeline.publish --to zenodo [--dry-run]
     python -m pipeline.publish --to folder FOLDER
 
-reads   datasets/release/, datasets/campaign/{campaign,annotators.private}.yaml
+reads   datasets/release/, datasets/campaign/{campaign,annotators.private}.yaml, owner.toml
 writes  datasets/campaign/published.yaml: which version is published where (committed)
 
 Exactly the files in manifest.json and train_manifest.json are published, if nothing in them
@@ -27,6 +27,7 @@ from momentrank.errors import UsageError
 from pipeline.campaign.campaign import load_campaign
 from pipeline.campaign.phases import PUBLISH, check_state
 from pipeline.core import cli, git, tables
+from pipeline.core.owner import read_owner
 from pipeline.distribution import versions
 from pipeline.distribution.versions import Publication
 from pipeline.publication.folder import Folder
@@ -138,6 +139,8 @@ def main(options: argparse.Namespace) -> None:
     if options.dry_run:
         _show(package, options)
         return
+    if options.to != "folder":
+        read_owner()  # readers of a public collection must find who stands behind the tool
     target = choose_target(options, package.manifest, published)
     sent = pack_folders(package, FOLDERS) if options.to == "zenodo" else package
     address = publish(sent, target)

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from momentrank.collection.declarations import NEGATIVE, YES, read_declared
 from momentrank.formats import read_qrels
 from momentrank.formats.write import write_run
 from momentrank.functions import evaluator
@@ -29,6 +30,7 @@ from momentrank.segments import Segments, build_run
 from pipeline.core import captions, cli, files, rng, tables
 from pipeline.core.params import load
 from pipeline.core.sections import ReferenceRuns
+from pipeline.core.strata import list_strata
 
 RUNS = tables.WORK / "runs"
 QRELS = Path("datasets/release/qrels")
@@ -111,13 +113,19 @@ def move_boundaries(
 def read_judged(path: Path) -> pd.DataFrame:
     """Return a release's qrels; no rows if nothing is judged yet and the file is empty.
 
+    Negatives have level 0, as whoever scores on the release's files gives them.
+
     Raises:
         FileError: the file is missing.
         FormatError: it is not qrels.
     """
     with files.open_source(path) as stream:
         empty = not stream.read(1)
-    return pd.DataFrame(columns=["query_id", *SEGMENT, "level"]) if empty else read_qrels(path)
+    if empty:
+        return pd.DataFrame(columns=["query_id", *SEGMENT, "level"])
+    qrels, declared = read_qrels(path), read_declared(path.parent.parent).get(NEGATIVE, {})
+    qrels.loc[qrels["query_id"].map(declared) == YES, "level"] = 0
+    return qrels
 
 
 def scores(
@@ -126,8 +134,8 @@ def scores(
     measures: Iterable[str] = MEASURES,
     unjudged: Literal["bounds"] | None = None,
 ) -> dict[str, Scores | None]:
-    """Return measures of every run, or their upper bounds; None if nothing is judged."""
-    if qrels.empty:
+    """Return measures of every run, or their upper bounds; None if no query has a relevant one."""
+    if not (qrels["level"] > 0).any():
         return dict.fromkeys(runs)
     scorer = evaluator(measures, qrels)
     result: dict[str, Scores | None] = {}
@@ -137,11 +145,30 @@ def scores(
     return result
 
 
+def by_stratum(
+    runs: Mapping[str, pd.DataFrame],
+    qrels: pd.DataFrame,
+    queries: pd.DataFrame,
+    strata: Iterable[str],
+) -> dict[str, dict[str, Any]]:
+    """Return each stratum's judged queries, and measures of every run on these.
+
+    They are None for a stratum without a relevant moment: nothing can be gained there.
+    """
+    result: dict[str, dict[str, Any]] = {}
+    for name in strata:
+        ids = queries.loc[queries["stratum"] == name, "query_id"]
+        levels = qrels[qrels["query_id"].isin(ids)]
+        own = {run: rows[rows["query_id"].isin(ids)] for run, rows in runs.items()}
+        result[name] = {"judged_queries": levels["query_id"].nunique(), "runs": scores(own, levels)}
+    return result
+
+
 def calc_boundary_noise(
     runs: Mapping[str, pd.DataFrame], qrels: pd.DataFrame
 ) -> list[dict[str, Any]]:
     """Return what boundaries of other people would do to each run (`BoundaryNoise`)."""
-    if qrels.empty:
+    if not (qrels["level"] > 0).any():
         return []
     lists = {name: {"": segments(run)} for name, run in runs.items()}
     return [noise._asdict() for noise in measure_boundary_noise(evaluator(GAINS, qrels), lists)]
@@ -172,6 +199,7 @@ def main() -> None:
     candidates = tables.CANDIDATES.read()
     durations = tables.VIDEOS.read().set_index("video_id")["duration"]
     metrics: dict[str, Any] = {}
+    strata = list_strata(queries[queries["split"] != "train"])
     for split in tables.JUDGED_SPLITS:
         ids = sorted(queries.loc[queries["split"] == split, "query_id"])
         qrels = read_judged(QRELS / f"{split}.qrels")
@@ -192,6 +220,8 @@ def main() -> None:
             "upper": scores(runs, qrels, GAINS, "bounds"),
             "boundary_noise": calc_boundary_noise(runs, qrels),
         }
+        if strata:
+            metrics[split]["strata"] = by_stratum(runs, qrels, queries, strata)
     cli.write_metrics("reference_runs", metrics)
     counts = ", ".join(f"{of_split['judged_queries']} {name}" for name, of_split in metrics.items())
     cli.log(f"reference_runs: scored on the judged queries: {counts}")

@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from pipeline.campaign import negatives
 from pipeline.campaign.leave_one_out import leave_one_out
 from pipeline.campaign.next_step import Situation, Step, next_steps
 from pipeline.core import cli, csv_files, files
 from pipeline.core.params import Params, load
 from pipeline.pages import collection_section as collection
-from pipeline.pages import lead, losses, pool_section, relevance, scores
+from pipeline.pages import lead, losses, pool_section, relevance, scores, strata_section
 from pipeline.pages.audited import draw_audited
 from pipeline.pages.collection_section import lengths, table_1, table_4
 from pipeline.pages.cost import cost
@@ -91,9 +92,13 @@ def build_page(sources: Sources, data: ReportData, params: Params) -> Page:
         {plot.name: plot for plot in plots},
         {
             "tables": [make(data.collection) for make in (table_1, table_4, lengths)],
+            "strata": strata_section.strata_grids(sources.collection),
             "pool": [
-                pool_section.yield_grid(decided),
+                pool_section.yield_grid(decided, sources.collection),
+                *pool_section.learned_grids(sources.collection),
                 pool_section.leave_one_out_grid(leave_one_out(sources.collection)),
+                *pool_section.strata_grids(sources.collection),
+                *strata_section.missed_grids(sources.metrics["calibration"].get("missed")),
             ],
             "agreement": scores.agreement_grids(agreement, params.agreement.confidence),
             "rewriting": [losses.rounds_grid(sources), losses.statuses_grid(sources)],
@@ -103,6 +108,7 @@ def build_page(sources: Sources, data: ReportData, params: Params) -> Page:
             "wide": runs.wide,
             "narrow": runs.narrow,
             "bounds": runs.bounds,
+            "by_stratum": runs.by_stratum,
             "cost": [cost(sources)],
         },
     )
@@ -131,6 +137,10 @@ def report_page(sources: Sources, data: ReportData, page: Page) -> str:
         alike_text=scores.alike_text(sources.metrics["agreement"]["similarity_1"]),
         boundaries_text=scores.describe_boundary_noise(sources.metrics["reference_runs"]),
         prospects=pool_section.describe_prospects(sources.state),
+        strata_text=strata_section.strata_text(sources.collection),
+        negatives_text=strata_section.negatives_text(
+            negatives.describe(sources.collection, sources.batch)
+        ),
         machine_verdicts=calibration.list_verdicts(sources.metrics["calibration"]),
         machine_texts=calibration.describe(sources.metrics["calibration"]),
     )
@@ -155,7 +165,7 @@ def lead_page(sources: Sources, progress: Progress) -> str:
         forecast=lead.forecast(sources.state),
         pace=lead.pace(sources.state),
         workload=lead.workload(sources.state),
-        yields=pool_section.yield_grid(decided),
+        yields=pool_section.yield_grid(decided, sources.collection),
         yield_curve=pool_section.yield_figure(decided).chart,
         prospects=pool_section.describe_prospects(sources.state),
         refused=lead.count_refused(sources.rejected_judgments),

@@ -15,7 +15,6 @@ byte of the tables.
     python -m pipeline.rewrite --estimate    (openai: requests, tokens and cost; sends nothing)
 """
 
-import argparse
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -229,11 +228,5 @@ def estimate() -> None:
     )
 
 
-def _arguments() -> argparse.Namespace:
-    parser = cli.parser("Reads params.yaml in the current folder. `dvc repro` runs it.")
-    parser.add_argument("--estimate", action="store_true", help="print the cost; send nothing")
-    return parser.parse_args()
-
-
 if __name__ == "__main__":
-    cli.run_command(estimate if _arguments().estimate else main)
+    cli.run_command(estimate if cli.wants_estimate() else main)

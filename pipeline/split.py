@@ -1,10 +1,13 @@
 """Draw validation and test queries; other captions, all or some, are training queries.
 
-reads   datasets/work/captions.parquet, moments.parquet, datasets/campaign/queries.csv
+reads   datasets/work/captions.parquet, moments.parquet, variants.parquet,
+        datasets/campaign/written_queries.csv, queries.csv
 writes  datasets/work/queries.parquet
 
 Captions of ingest.query_modalities are drawn in the order of SHA-256(seed, text), so one
-dropped caption changes only one query. Queries frozen in queries.csv are used unchanged.
+dropped caption changes only one query. Accepted queries that are no captions (variants.parquet,
+written_queries.csv) are judged too; no caption with such a text, and none whose variant is judged,
+is drawn. Queries frozen in queries.csv are used unchanged.
 
 The id of a validation or test query is `q` and the first 12 hexadecimal digits of the SHA-256 of
 its text: unlike its moment's id, it tells a system nothing. Two texts with the same id are an error
@@ -14,6 +17,7 @@ made from; it may be empty in queries.csv.
 
 from collections.abc import Iterable
 from itertools import chain
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -31,6 +35,11 @@ class SplitError(MomentRankError):
     """The queries can't be drawn or used as params.yaml requires."""
 
 
+SOURCE = "source"
+"""The moment whose caption a variant was made from, even if that no longer answers it."""
+NO_OTHERS = tables.QUERIES.empty().assign(**{SOURCE: None})
+
+
 class Queries(NamedTuple):
     """The queries table, and its metrics."""
 
@@ -45,14 +54,16 @@ class LargeQueries(NamedTuple):
     metrics: dict[str, Any]
 
 
-def split(pool: pd.DataFrame, frozen: pd.DataFrame, params: Split) -> Queries:
+def split(
+    pool: pd.DataFrame, frozen: pd.DataFrame, params: Split, others: pd.DataFrame = NO_OTHERS
+) -> Queries:
     """Return validation, test and training queries (paper, section 3.1).
 
-    `pool` has the `moment_id, caption` that may become queries; `frozen`, if it has rows, is
-    the campaign's own choice of validation and test queries. Texts that are equal after
-    trimming and case folding are one validation or test query, with the smallest moment_id
-    (as text); training keeps repeats, but none that equal a drawn text. If `params.train` is a
-    number, that many training queries are drawn in the same way.
+    `pool` has the `moment_id, caption` that may become queries; `others` are judged queries that
+    are no captions; `frozen`, if it has rows, is the campaign's own choice of validation and test
+    queries. Texts that are equal after trimming and case folding are one validation or test query,
+    with the smallest moment_id (as text); training keeps repeats, but none that equal a drawn text.
+    If `params.train` is a number, that many training queries are drawn in the same way.
 
     Raises:
         SplitError: fewer distinct texts than `val` + `test`, two frozen queries are equal, or two
@@ -60,8 +71,14 @@ def split(pool: pd.DataFrame, frozen: pd.DataFrame, params: Split) -> Queries:
     """
     refuse_texts(frozen)
     hashed = _add_hashes(pool, params)
-    distinct = hashed.sort_values("moment_id").drop_duplicates("hash")
-    drawn = frozen if len(frozen) else draw(distinct.sort_values("hash"), len(distinct), params)
+    asked = [*_hashes(others["query"], params)]
+    asked += [*hashed.loc[hashed["moment_id"].isin(others[SOURCE]), "hash"]]
+    free = hashed[~hashed["hash"].isin(asked)]
+    distinct = free.sort_values("moment_id").drop_duplicates("hash")
+    drawn = frozen
+    if not len(frozen):
+        captions_drawn = draw(distinct.sort_values("hash"), len(distinct), params)
+        drawn = pd.concat([captions_drawn, others[tables.QUERIES.columns]])
     taken = hashed["hash"].isin(_hashes(drawn["query"], params))
     drawn_here = hashed["moment_id"].isin(_sources(drawn))
     left = hashed[~taken & ~drawn_here]
@@ -79,14 +96,25 @@ def split(pool: pd.DataFrame, frozen: pd.DataFrame, params: Split) -> Queries:
     return Queries(tables.QUERIES.check(table), _metrics(drawn, len(train), frozen, counts))
 
 
-def split_large(database: Database, frozen: pd.DataFrame, params: Split) -> LargeQueries:
+def split_large(
+    database: Database, frozen: pd.DataFrame, params: Split, others: pd.DataFrame = NO_OTHERS
+) -> LargeQueries:
     """Do what `split` does for a `pool` that is a table or view of a database."""
     refuse_texts(frozen)
     pool = database.frames("select moment_id, caption from pool")
     database.load("hashed", (_add_hashes(some, params) for some in pool))
-    database.run("create view texts as select distinct hash from hashed")
+    asked = others[[SOURCE]].assign(hash=_hashes(others["query"], params))
+    database.load("asked", [asked])
+    database.run(
+        "create view texts as select distinct hash from hashed where hash not in ("
+        "select hash from asked union"
+        " select hash from hashed where moment_id in (select source from asked))"
+    )
     distinct = database.value("select count(*) from texts")
-    drawn = frozen if len(frozen) else draw(_first_texts(database, params), distinct, params)
+    drawn = frozen
+    if not len(frozen):
+        captions_drawn = draw(_first_texts(database, params), distinct, params)
+        drawn = pd.concat([captions_drawn, others[tables.QUERIES.columns]])
     taken = {"moment_id": _sources(drawn), "hash": _hashes(drawn["query"], params)}
     database.load("taken", [drawn[["query_id"]].assign(**taken)])
     database.run(
@@ -126,19 +154,19 @@ def _first_texts(database: Database, params: Split) -> pd.DataFrame:
     )
 
 
-def refuse_texts(frozen: pd.DataFrame) -> None:
-    """Stop if a frozen query can't be read as it is, or two have the same text.
+def refuse_texts(queries: pd.DataFrame, path: Path = tables.FROZEN_QUERIES.path) -> None:
+    """Stop if a query of a file can't be read as it is, or two have the same text.
 
     Raises:
         SplitError: so it is; it names their ids.
     """
-    for name, query in zip(frozen["query_id"], frozen["query"], strict=True):
+    for name, query in zip(queries["query_id"], queries["query"], strict=True):
         if marks := list_unreadable(query):
-            raise SplitError(f"{tables.FROZEN_QUERIES.path}: {name} contains {marks[0]}: remove it")
-    equal = frozen[text_key(frozen["query"]).duplicated(keep=False)]
+            raise SplitError(f"{path}: {name} contains {marks[0]}: remove it")
+    equal = queries[text_key(queries["query"]).duplicated(keep=False)]
     if len(equal):
         ids = ", ".join(equal["query_id"])
-        raise SplitError(f"{tables.FROZEN_QUERIES.path}: {ids} have the same text: keep one")
+        raise SplitError(f"{path}: {ids} have the same text ({equal['query'].iloc[0]!r}): keep one")
 
 
 def refuse_same_ids(queries: pd.DataFrame) -> None:
@@ -194,10 +222,36 @@ def _sources(drawn: pd.DataFrame) -> pd.Series:
 def _as_queries(captions: pd.DataFrame, name: str) -> pd.DataFrame:
     """Return captions as queries of a split; those for training have their moments' ids."""
     queries = captions.rename(columns={"caption": "query"}).assign(split=name)
-    queries["query_id"] = queries["moment_id"]
+    queries = queries.assign(stratum=tables.CAPTION, origin="corpus")
     if name != "train":
-        queries["query_id"] = queries["query"].map(name_query).astype("str")
+        return _name(queries)
+    queries["query_id"] = queries["moment_id"]
     return queries[tables.QUERIES.columns].sort_values("query_id")
+
+
+def _name(queries: pd.DataFrame) -> pd.DataFrame:
+    """Return judged queries with ids, and sorted by them."""
+    named = queries.assign(query_id=queries["query"].map(name_query).astype("str"))
+    return named[tables.QUERIES.columns].sort_values("query_id")
+
+
+def select_others(variants: pd.DataFrame, written: pd.DataFrame) -> pd.DataFrame:
+    """Return the judged queries that are no captions, with the moment that each is made from.
+
+    They are variants that passed, and accepted queries; a variant with the text of one of these is
+    left out. A query that was changed has no `moment_id`.
+
+    Raises:
+        SplitError: two accepted queries have the same text, or characters that nobody sees.
+    """
+    written = written.assign(query_id=written["query"].map(name_query), moment_id=None)
+    refuse_texts(written, tables.WRITTEN_QUERIES.path)
+    passed = variants[variants["status"] == "passed"].assign(split="test", origin="model")
+    passed = passed[~text_key(passed["query"]).isin(text_key(written["query"]))]
+    sources = [*_name(passed)["moment_id"], *[None] * len(written)]
+    passed["moment_id"] = passed["moment_id"].where(passed["stratum"] != "changed")
+    both = pd.concat([_name(passed), _name(written)], ignore_index=True)
+    return tables.QUERIES.check(both).assign(**{SOURCE: sources})
 
 
 def _metrics(
@@ -211,14 +265,16 @@ def main() -> None:
     """Draw the queries among the captions in use."""
     params = load()
     memory, modalities = params.engine.table_memory, params.ingest.query_modalities
+    frozen = tables.FROZEN_QUERIES.read()
+    others = select_others(tables.VARIANTS.read(), tables.WRITTEN_QUERIES.read())
     if captions.fits_in_memory(memory):
         pool = captions.read_pool(modalities, memory)
-        table, metrics = split(pool, tables.FROZEN_QUERIES.read(), params.split)
+        table, metrics = split(pool, frozen, params.split, others)
         tables.QUERIES.write(table)
     else:
         with open_database(memory) as database:
             captions.load_pool(database, modalities)
-            batches, metrics = split_large(database, tables.FROZEN_QUERIES.read(), params.split)
+            batches, metrics = split_large(database, frozen, params.split, others)
             tables.QUERIES.write_batches(batches)
     cli.write_metrics("split", metrics)
 

@@ -22,7 +22,7 @@ SMALL = {
     r"top: 40 ": "top: 8 ",
     r"batch: 20 ": "batch: 4 ",
 }
-ALWAYS = ("pull", "push")
+ALWAYS = ("pull", "pool", "push")
 ENVIRONMENTS = (".venv", ".venv-label-studio")
 RAN = Path(".dvc/tmp/first_run.json")
 
@@ -39,6 +39,14 @@ NAMED = {
     "rai.use_cases": "To compare systems of moment retrieval; not to watch people.",
     "rai.maintenance": "The department keeps it until 2034.",
 }
+OWNER = """\
+name = "Ada Cook"
+email = "ada@example.org"
+security = "security@example.org"
+repository = "https://example.org/momentrank"
+issues = "https://example.org/momentrank/issues"
+"""
+"""What an owner fills in."""
 
 
 def name_collection(path: Path, **changes) -> None:
@@ -114,8 +122,9 @@ def copy_of(repository: Path, folder: Path, small: dict[str, str] = SMALL) -> Pr
 
 
 def copy_few(repository: Path, folder: Path, *names: str) -> Project:
-    """Copy a few files and folders, and commit them: git clones them at once."""
-    subprocess.run(["cp", "-r", "--parents", *names, folder], cwd=repository, check=True)
+    """Copy a few files and folders, and commit what is not ignored: git clones them at once."""
+    command = ["cp", "-r", "--parents", ".gitignore", *names, folder]
+    subprocess.run(command, cwd=repository, check=True)
     return _commit(Project(folder))
 
 

@@ -1,24 +1,25 @@
-"""The README as a newcomer reads it: its sections, and what they are told to type."""
+"""A page as a newcomer reads it: its sections, and what they are told to type."""
 
 import re
+import textwrap
 from pathlib import Path
 
 HEADING = re.compile(r"^#{2,3} (.*)$", re.MULTILINE)
-BLOCK = re.compile(r"^```\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^ *```\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 """A fenced block without a language: it is to be pasted into a shell."""
 SPAN = re.compile(r"`([^`\n]+(?:\n *[^`\n]+)?)`")
 PROGRAMS = ("make ", "dvc ", "python ", "momentrank ", "pip ", "cd ", "git ")
 
 
-def sections(readme: Path) -> dict[str, list[str]]:
+def sections(page: Path) -> dict[str, list[str]]:
     """Return the blocks and the commands within sentences, in their order, by section."""
-    head, *parts = HEADING.split(readme.read_text(encoding="utf-8"))
+    head, *parts = HEADING.split(page.read_text(encoding="utf-8"))
     texts = {"": head, **dict(zip(parts[::2], parts[1::2], strict=True))}
     return {title: _find_commands(text) for title, text in texts.items()}
 
 
 def _find_commands(text: str) -> list[str]:
-    places = [(at.start(), at[1]) for at in BLOCK.finditer(text)]
+    places = [(at.start(), textwrap.dedent(at[1])) for at in BLOCK.finditer(text)]
     rest = BLOCK.sub(lambda at: " " * len(at[0]), text)
     spans = [(at.start(), " ".join(at[1].split())) for at in SPAN.finditer(rest)]
     places += [(at, span) for at, span in spans if f"{span} ".startswith(PROGRAMS)]

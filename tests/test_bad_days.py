@@ -177,7 +177,7 @@ def test_one_query_is_enough_and_more_than_there_are_is_refused():
     none = tables.FROZEN_QUERIES.empty()
     result = split.split(captions, none, Split(seed=1, val=0, test=1, train=None))
     assert result.table.drop(columns="query_id").to_numpy().tolist() == [
-        ["A man sits.", "test", "m1"]
+        ["A man sits.", "test", "m1", "caption", "corpus"]
     ]
     with pytest.raises(SplitError, match=r"split\.val \+ split\.test ask for 2 .* only 1"):
         split.split(captions, none, Split(seed=1, val=1, test=1, train=None))

@@ -42,6 +42,20 @@ def shell(script, folder):
     return done.stdout
 
 
+def test_the_example_of_silence_is_what_the_command_prints(repository, tmp_path):
+    page = (repository / "docs/scoring.md").read_text().split("## Silence")[1].split("\n## ")[0]
+    [script] = blocks(page)
+    shell(script, tmp_path)
+    table = page.split("| with `--negatives negatives.txt` | value | |")[1].split("\n\n")[0]
+    rows = [[cell.strip(" `") for cell in row.split("|")[1:3]] for row in table.splitlines()[2:]]
+    names = " ".join(f'"{name}"' for name, _ in rows)
+    files = "silence.qrels silence.run --negatives negatives.txt --no-judged"
+    out = shell(f"momentrank evaluate {files} {names}", tmp_path)
+    printed = dict(line.split("\tall\t") for line in out.splitlines())
+    assert {name: printed[name] for name, _ in rows} == dict(rows)
+    assert len(rows) == 6
+
+
 @pytest.fixture
 def example(repository, tmp_path):
     """Return the page, and a folder in which its example lies."""
@@ -111,7 +125,8 @@ def test_the_server_of_the_compose_file_is_the_pinned_one_and_as_quiet(repositor
     services = files.read_yaml(repository / "docs/compose.yaml")["services"]
     server = services["label-studio"]
     variables, [data, clips] = server["environment"], server["volumes"]
-    assert {name: variables[name] for name in environment.QUIET} == environment.QUIET
+    expected = environment.QUIET | environment.KEYS
+    assert {name: variables[name] for name in expected} == expected
     assert variables["LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK"] == "true"
     assert clips == f"../{layout.CUT_CLIPS}:{variables[settings.ROOT]}/clips:ro"
     assert data == f"data:{variables['LABEL_STUDIO_BASE_DATA_DIR']}"

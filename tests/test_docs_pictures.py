@@ -18,7 +18,8 @@ def test_a_picture_is_as_new_as_the_code_of_its_page(picture):
 
 def test_every_picture_of_the_docs_is_made_by_the_command():
     pages = [*pictures.DOCS.glob("*.md"), pictures.REPOSITORY / "README.md"]
-    shown = {name for page in pages for name in re.findall(r"!\[.*?\]\((.*?)\)", page.read_text())}
+    shown = [name for page in pages for name in re.findall(r"!\[.*?\]\((.*?)\)", page.read_text())]
+    shown.remove("docs/pipeline.svg")  # drawn by hand
     assert {name.removeprefix("docs/") for name in shown} == set(pictures.SOURCES)
 
 

@@ -13,8 +13,17 @@ from support.fake_openai.process import serving
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 STAGES = (
-    *("sample", "ingest", "tagger", "rewrite", "split", "embed", "candidates", "clips", "pseudo"),
-    *("plan", "consensus", "agreement", "judge", "release", "reference_runs", "calibration"),
+    *("sample", "ingest", "tagger", "rewrite", "vary", "split", "embed", "candidates", "clips"),
+    *(
+        "pseudo",
+        "plan",
+        "consensus",
+        "agreement",
+        "judge",
+        "release",
+        "reference_runs",
+        "calibration",
+    ),
     "report",
 )
 ENDS = ("calibration", "judge", "reference_runs", "release", "report")
@@ -115,8 +124,9 @@ def test_frozen_queries_take_the_place_of_drawn_ones(project):
     moments = pd.read_parquet(project.folder / "datasets/work/moments.parquet")
     own = moments["moment_id"].iloc[0]
     with (project.folder / "datasets/campaign/queries.csv").open("a") as stream:
-        stream.write(f"q1,Somebody does what nobody described.,val,{own}\n")
-    redone = {"candidates", "clips", "embed", "plan", "pseudo", "split", *ENDS}
+        stream.write(f"q1,Somebody does what nobody described.,val,{own},caption,corpus\n")
+    redone = {"agreement", "candidates", "clips", "consensus", "embed", "plan", "pseudo", "split"}
+    redone |= set(ENDS)
     assert set(project.repro()) == redone
     # DVC would have emptied the folders before the run, were it not for `persist`.
     assert re.search(r"embed: 1 of \d+ texts encoded", project.output + project.errors)

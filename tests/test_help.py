@@ -14,7 +14,7 @@ COMMANDS = [
 ]
 HEAVY = (
     "cryptography duckdb dvc faiss flair httpx jinja2 label_studio_sdk lemminflect markdown_it"
-    " openai pandera PIL scipy sentence_transformers sklearn torch transformers"
+    " openai PIL scipy sentence_transformers sklearn torch transformers"
 )
 ASK_ALL = """
 import contextlib, io, json, runpy, sys

@@ -27,10 +27,10 @@ OUTS = [
     for path in (out if isinstance(out, dict) else [out])
 ]
 COMMANDS = {
-    "pipeline": {"check", "doctor", "show", "recover", "publish"},
+    "pipeline": {"check", "doctor", "show", "recover", "publish", "outside"},
     "annotation": {
         *("campaign", "adjudicate", "people", "exam", "status", "estimate", "audit", "server"),
-        *("simulate", "rehearsal"),
+        *("pilot", "simulate", "rehearsal", "queries"),
     },
 }
 FLOORS = {
@@ -44,7 +44,7 @@ FLOORS = {
         "mismatches data",
         "query_groups scoring submission",
         "explanation meta prediction_powered",
-        "functions",
+        "board functions",
         "cli provider",
     ),
     "pipeline": (
@@ -55,6 +55,7 @@ FLOORS = {
         "distribution",
         "judges",
         "publication",
+        "trials",
     ),
     "annotation": (
         "roster",
@@ -62,7 +63,7 @@ FLOORS = {
         "quality",
         "assignment",
         "label_studio pooling",
-        "answers local_server machine simulation tasks workforce",
+        "answers local_server machine simulation tasks workforce writing",
     ),
     "baselines": (
         "core",
@@ -78,16 +79,16 @@ FLOORS = {
 A folder may import those of its own floor and of lower ones.
 """
 BUDGET = {
-    "momentrank": 14_380,
-    "pipeline": 30_060,
-    "annotation": 17_270,
+    "momentrank": 16_400,
+    "pipeline": 33_830,
+    "annotation": 20_250,
     "baselines": 4_670,
-    "benchmarks": 2_860,
-    "tools": 510,
-    "tests": 52_600,
+    "benchmarks": 3_580,
+    "tools": 920,
+    "tests": 60_200,
 }
 """The lines that a package may have; who raises a budget says in the commit for what."""
-MAX_WORDS, MAX_LINES, MAX_CODE_DEPS = 33_250, 500, 140
+MAX_WORDS, MAX_LINES, MAX_CODE_DEPS = 43_500, 500, 150
 """Of all of docs/, of a module, and of dvc.yaml."""
 
 
@@ -318,7 +319,7 @@ def test_every_page_that_is_named_is_in_the_project():
     assert [
         (str(path), name)
         for path, text in texts.items()
-        for name in re.findall(r"(?<![\w/:-])[\w][\w./-]*\.md\b", text)
+        for name in re.findall(r"(?<![\w./:-])\.?\w[\w./-]*\.md\b", text)
         if not name.startswith("datasets/") and not exists(name)
     ] == []
 

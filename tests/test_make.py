@@ -1,5 +1,6 @@
 """The Makefile's demo: a clone of its own that takes new commits in, whatever it has made."""
 
+import re
 import subprocess
 
 import pytest
@@ -41,9 +42,18 @@ def params(folder):
     return files.read_yaml(folder / "params.yaml")
 
 
+def smaller(key):
+    """Return a whole number of the demo's settings."""
+    [value] = re.findall(rf"{key}=([0-9]+)", demo.SMALLER)
+    return int(value)
+
+
+VAL, TEST = smaller("split.val"), smaller("split.test")
+
+
 def test_the_demo_goes_on_with_the_code_of_the_last_commit_and_its_own_campaign(checkout):
     demo = clone_demo(checkout)
-    assert (params(demo)["split"]["val"], params(demo)["split"]["test"]) == (5, 15)
+    assert (params(demo)["split"]["val"], params(demo)["split"]["test"]) == (VAL, TEST)
 
     campaign = demo / "datasets/campaign/campaign.yaml"
     campaign.write_text("made: by the demo\n")
@@ -61,7 +71,7 @@ def test_the_demo_goes_on_with_the_code_of_the_last_commit_and_its_own_campaign(
 
     assert clone_demo(checkout) == demo
     split = params(demo)["split"]
-    assert (split["seed"], split["val"], split["test"]) == (7, 5, 15)
+    assert (split["seed"], split["val"], split["test"]) == (7, VAL, TEST)
     assert (demo / "dvc.yaml").read_text() == (checkout / "dvc.yaml").read_text()
     assert campaign.read_text() == "made: by the demo\n"
     assert (demo / "datasets/campaign/new.csv").read_text() == "new\n"
@@ -88,7 +98,7 @@ def test_a_taking_in_that_was_stopped_in_the_middle_is_done_again(checkout):
     git(demo, "read-tree", "-u", "--reset", "FETCH_HEAD")
     clone_demo(checkout)
     assert campaign.read_text() == "made: by the demo\n"
-    assert params(demo)["split"]["val"] == 5
+    assert params(demo)["split"]["val"] == VAL
     assert (demo / "new.py").exists()
     assert git(demo, "status", "--porcelain") == ""
 
@@ -127,7 +137,9 @@ def kill_at_each_step(monkeypatch, work):
 @pytest.fixture
 def settings_alone(repository, tmp_path, monkeypatch):
     """Be in a checkout of what the demo reads and keeps, which git clones at once."""
-    copy_few(repository, tmp_path, "params.yaml", ".dvc/.gitignore", ".dvc/config", *demo.RESTORED)
+    git_files = (".dvc/.gitignore", ".dvc/config")
+    read = ("params.yaml", str(demo.SAMPLE_QUERIES))
+    copy_few(repository, tmp_path, *git_files, *read, *demo.RESTORED)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -136,7 +148,9 @@ def test_a_killed_demo_clone_leaves_nothing_half_made(settings_alone, monkeypatc
     for _ in kill_at_each_step(monkeypatch, lambda: demo.create(demo.SMALLER)):
         assert not demo.DEMO.exists()
         subprocess.run(["rm", "-rf", demo.WORKPLACE], check=True)
-    assert params(demo.DEMO)["split"]["val"] == 5
+    assert params(demo.DEMO)["split"]["val"] == VAL
+    written = (demo.DEMO / demo.WRITTEN_QUERIES).read_text().splitlines()
+    assert len(written) == 1 + demo.BY_PERSON
     assert git(demo.DEMO, "status", "--porcelain") == ""
 
 
@@ -149,7 +163,7 @@ def test_a_killed_update_is_done_again(settings_alone, monkeypatch):
     for _ in kill_at_each_step(monkeypatch, lambda: demo.update(demo.SMALLER)):
         pass
     assert campaign.read_text() == "made: by the demo\n"
-    assert params(demo.DEMO)["split"]["val"] == 5
+    assert params(demo.DEMO)["split"]["val"] == VAL
     assert (demo.DEMO / "new.py").exists()
     assert git(demo.DEMO, "status", "--porcelain") == ""
 

@@ -1,4 +1,4 @@
-"""Every command of the README, typed in its order by somebody who has only just cloned it.
+"""Every command of the README's doors and of their pages, typed by somebody who has just cloned it.
 
 The checkout is a clone without a cache, and none of our variables is in the environment. What is
 typed differs from the page only where this file says so: a smaller sample, files of one's own.
@@ -7,7 +7,9 @@ typed differs from the page only where this file says so: a smaller sample, file
 import json
 import re
 import subprocess
+import time
 
+import benchmark_files
 import pandas as pd
 import pytest
 from project import make_checkout
@@ -17,33 +19,52 @@ from pipeline.core import files
 
 pytestmark = pytest.mark.integration
 
+PAGES = [
+    f"docs/{name}.md"
+    for name in (
+        *("first-score", "first-collection", "add-corpus", "limits"),
+        *("different-number", "host-benchmark"),
+    )
+]
+"""The pages behind the README's doors."""
 TYPED_HERE = {
+    "You have runs to score",
+    "Score",
+    "Go on",
     "A campaign in seven steps",
     "What it costs",
-    "Scoring a run",
     "Your own corpus",
     "TVR, in one line",
+    "docs/different-number.md",
+    "docs/host-benchmark.md",
 }
 """Sections whose commands are typed below, all of them in their order."""
 
 NOT_TYPED = {
-    "make demo     # a whole rehearsal on a sample corpus, in a clone of its own: .demo/\n"
-    "make test     # ruff, mypy --strict, pytest\n": "the demo is test_demo.py's;"
-    " `make test` is what runs this",
-    "make demo": "test_demo.py runs it, and interrupts it",
+    "momentrank board runs --qrels test.qrels --out site 'nDCG(iou=0.5)@10' AxIoU@10\n": "by"
+    " tests/momentrank/board",
+    "make demo                    # a rehearsal: sample corpus, simulated annotators\n"
+    "make campaign DIR=../mine    # a working copy for your own videos\n": "the demo is"
+    " test_demo.py's; the second is typed in seven steps",
+    "make demo\n": "test_demo.py runs it, and interrupts it",
+    "make docs": "test_manual.py",
     "make label-studio DATABASE=postgresql://...": "test_server_postgres.py starts its command",
     "make stop-demo": "test_demo.py",
     "make clean-demo": "test_demo.py",
+    "python3 -m venv ../scorer && . ../scorer/bin/activate\n"
+    "pip install .      # in a clone; once it is published: pip install momentrank\n": "the README"
+    " has it, too",
     "pip wheel --no-deps .": "test_packaging.py builds it, without a network",
     "pip install momentrank-*.whl": "test_packaging.py installs it into an empty environment",
-    "momentrank": "the name of the command",
     "momentrank evaluate RELEASE/qrels/test.qrels my.run": "test_demo.py, of its release",
-    "momentrank evaluate val.jsonl submission.jsonl --convention qvhighlights": "test_docs.py",
-    "python -m pipeline.embed --help": "test_help.py asks every command for its help",
-    "dvc repro -sf clips": "an example of forcing one stage, in a sentence on videos",
+    "momentrank diff OLD NEW": "test_versions.py",
+    "momentrank diff OLD NEW RUN...": "test_versions.py",
+    "python -m annotation.pool top-up RUN... --depth 10": "test_audit.py",
     "python -m pipeline.publish --to hf": "test_publish.py, to a hub of its own",
 }
 """Commands that are typed elsewhere or nowhere, and why."""
+QUICK = 120
+"""Seconds to a first score, with an installation from nothing."""
 
 BENCHMARK = re.compile(r"python -m (benchmarks\.\w+)(.*)")
 BENCHMARK_IN_TEXT = re.compile(r"`(?:python -m )?(benchmarks\.\w+)([^`]*)`")
@@ -75,7 +96,15 @@ WAITING = 75
 
 @pytest.fixture(scope="module")
 def page(repository):
-    return sections(repository / "README.md")
+    """Return the sections of the README and of the pages behind its doors."""
+    pages = {name: sections(repository / name) for name in ("README.md", *PAGES)}
+    return {title or name: typed for name, page in pages.items() for title, typed in page.items()}
+
+
+def test_the_readme_is_short_and_every_door_has_its_commands(repository, page):
+    assert len((repository / "README.md").read_text().splitlines()) <= 150
+    assert page["You have runs to score"]
+    assert page["You have videos and want a collection"]
 
 
 def test_every_command_is_typed_by_a_test_or_has_a_reason_why_not(page):
@@ -83,7 +112,7 @@ def test_every_command_is_typed_by_a_test_or_has_a_reason_why_not(page):
     commands = {command for section in page.values() for command in section}
     rest = {command for command in commands - typed if not BENCHMARK.fullmatch(command)}
     assert rest - NOT_TYPED.keys() == set(), "type it in a test here, or say why not"
-    assert NOT_TYPED.keys() - commands == set(), "the README does not say this any more"
+    assert NOT_TYPED.keys() - commands == set(), "no page says this any more"
 
 
 def test_the_pages_name_every_benchmark_with_options_that_it_takes(repository):
@@ -123,7 +152,7 @@ class Newcomer:
                     replaced.add(words)
                     command = command.replace(words, replacement)  # noqa: PLW2901  (as typed)
             lines += [f"cat <<'TYPED'\n$ {command}\nTYPED", command]
-        assert replaced == set(instead or {}), "the README does not say this any more"
+        assert replaced == set(instead or {}), "no page says this any more"
         assert set(before or {}) <= set(commands)
         return self.shell("\n".join(lines), self.checkout)
 
@@ -165,11 +194,30 @@ def test_what_it_costs_is_what_the_command_says(page, newcomer):
     assert estimate in page["A campaign in seven steps"]
 
 
-def test_scoring_a_run(page, newcomer, tmp_path):
+@pytest.mark.slow
+def test_from_nothing_to_a_first_score_in_two_minutes(page, newcomer, tmp_path):
+    benchmark_files.write(tmp_path)
+    started = time.monotonic()
     output = newcomer.type(
-        ["cd FOLDER", *page["Scoring a run"]],
+        page["You have runs to score"],
+        instead={
+            "val.jsonl": str(tmp_path / "highlight_val_release.jsonl"),
+            "submission.jsonl": str(tmp_path / "hl_val_submission.jsonl"),
+        },
+    )
+    assert time.monotonic() - started < QUICK
+    assert "nDCG" in output
+    assert "MR-full-R1@0.5\tall\t100" in output
+
+
+def test_the_first_score(page, newcomer, tmp_path):
+    benchmark_files.write(tmp_path)
+    output = newcomer.type(
+        ["cd FOLDER", *page["Score"], *page["Go on"]],
         instead={
             "cd FOLDER": f"cd '{tmp_path}'",
+            "val.jsonl": "highlight_val_release.jsonl",
+            "submission.jsonl": "hl_val_submission.jsonl",
             "validate FILE": "validate test.qrels",
             "momentrank convert": "momentrank convert --help",
             "momentrank compare": "momentrank compare --help",
@@ -179,6 +227,31 @@ def test_scoring_a_run(page, newcomer, tmp_path):
     assert "nDCG(iou=0.5)@10\tall\t" in output
     assert "AxIoU@10\tall\t" in output
     assert "query q1: nDCG(iou=0.5)@10 = " in output
+
+
+def test_the_page_shows_what_explain_prints(repository, newcomer, page, tmp_path):
+    output = newcomer.type(
+        ["cd FOLDER", *page["Score"]], instead={"cd FOLDER": f"cd '{tmp_path}'"}, active=True
+    )
+    text = (repository / "docs/first-score.md").read_text()
+    shown = re.search(r"```text\n(.*?)```", text, re.DOTALL)[1]
+    assert shown in output
+
+
+def test_why_a_number_differs_and_hosting_a_benchmark(page, newcomer, tmp_path):
+    copies = "mkdir runs; cp my.run runs/a.run; cp my.run runs/b.run"
+    asked, hosted = page["docs/different-number.md"], page["docs/host-benchmark.md"]
+    output = newcomer.type(
+        ["cd FOLDER", *page["Score"], copies, *asked, *hosted],
+        instead={
+            "cd FOLDER": f"cd '{tmp_path}'",
+            "QRELS": "test.qrels",
+            "RUN": "my.run",
+            "QUERY": "q1",
+        },
+        active=True,
+    )
+    assert "| runs/a.run |" in output
 
 
 @pytest.mark.slow
@@ -232,7 +305,7 @@ def test_a_corpus_of_ones_own_runs_to_the_end_and_draws_no_sample(page, newcomer
     assert not files.read_json(copy / "datasets/work/metrics/sample.json")["drawn"]
     assert (copy / "datasets/report/index.html").is_file()
     again = newcomer.shell(". .venv/bin/activate && dvc repro && dvc plots show", copy)
-    assert set(read_stages(again)) == {"pull", "push"}
+    assert set(read_stages(again)) == {"pull", "pool", "push"}
 
 
 @pytest.mark.slow

@@ -10,12 +10,13 @@ behind: the copy appears whole, or not at all.
 import argparse
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
 from pipeline.core import cli, files
-from pipeline.core.params import PARAMS, load
+from pipeline.core.params import PARAMS, Params, load
+from pipeline.core.strata import count_planned
 from tools import clone, settings
 from tools.clone import CloneError, git
 
@@ -83,22 +84,37 @@ def main(options: argparse.Namespace) -> None:
     changes, target = settings.parse(options.settings), Path(options.folder).expanduser()
     make(target, options.params, changes)
     cli.log(f"==> {target} is ready, on its own branch. Next:")
-    cli.log(f"    cd {shlex.quote(str(target))} && . .venv/bin/activate")
-    edit = (
-        ""
-        if "ingest.source" in changes
-        else "edit params.yaml (ingest.corpus, ingest.source), then: "
-    )
-    cli.log(f"    {edit}{_next(target)}")
+    for step in list_steps(target, load(target / PARAMS), edited="ingest.source" in changes):
+        cli.log(f"    {step}")
     if git("status", "--porcelain", "--untracked-files=no"):
         cli.log("    (your uncommitted changes are not in it)")
 
 
-def _next(target: Path) -> str:
-    """Return what to type in a copy: nothing that costs money before an estimate."""
-    if load(target / PARAMS).rewrite.backend == "openai":
-        return "dvc repro ingest && python -m pipeline.rewrite --estimate"
-    return "dvc repro"
+def list_steps(target: Path, params: Params, *, edited: bool) -> Iterator[str]:
+    """Yield what to type in a copy, up to its campaign; no cost arises before an estimate.
+
+    `edited`: the corpus is already set.
+    """
+    queries, name = count_planned(params), params.release.name or target.name
+    yield f"cd {shlex.quote(str(target))} && . .venv/bin/activate"
+    if not edited:
+        yield "edit params.yaml: ingest.corpus, ingest.source, ingest.videos, split"
+    steps = {
+        "python -m pipeline.doctor": "what this machine lacks",
+        "dvc repro ingest": f"reads {params.ingest.source} ({params.ingest.corpus})",
+    }
+    if params.rewrite.backend == "openai":
+        model = params.rewrite.openai.model
+        steps["python -m pipeline.rewrite --estimate"] = f"what {model} will cost"
+    steps |= {
+        "dvc repro": f"{queries:,} queries, their candidates and clips",
+        "python -m pipeline.show --queries 20": "read them before anyone is paid",
+        "python -m annotation.estimate": f"hours of judging for {queries:,} queries",
+        "make label-studio": "or put another server's address into .env",
+        f"python -m annotation.campaign open --name {shlex.quote(name)}": "freezes the queries",
+    }
+    width = max(map(len, steps))
+    yield from (f"{command:{width}}  # {what}" for command, what in steps.items())
 
 
 def _arguments() -> argparse.Namespace:

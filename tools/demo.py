@@ -3,8 +3,8 @@
     python -m tools.demo ['KEY=VALUE KEY=VALUE ...']
 
 It has the code of the last commit, its own settings for a smaller sample (or those of the command
-line), and the campaign and `dvc.lock` that the demo has made. If killed, it leaves nothing
-half-made: run it again.
+line), some of the sample's written queries, and the campaign and `dvc.lock` that it has made. If
+killed, it leaves nothing half-made: run it again.
 """
 
 import argparse
@@ -20,10 +20,16 @@ DEMO = Path(".demo")
 WORKPLACE = Path(".demo.new")
 RESTORED = ("datasets/campaign", "dvc.lock")
 SMALLER = (
-    "split.val=5 split.test=15 sample.videos=40 tagger.sentences=2500"
+    "split.val=4 split.test=5 vary.vague=2 vary.gist=2 vary.changed=3"
+    " sample.videos=40 tagger.sentences=2500"
     " exam.required=true exam.queries=2 exam.top=8 plan.queue=400"
+    " candidates.further=learned candidates.top=30"
 )
-"""Settings of a sample that takes about 1,000 judgments."""
+"""Settings of a sample with queries of all strata, and of a pool that learns from judgments."""
+SAMPLE_QUERIES = Path("datasets/sample/written_queries.csv")
+WRITTEN_QUERIES = Path("datasets/campaign/written_queries.csv")
+BY_PERSON = 4
+"""The sample's written queries that the demo uses, unless it has other settings."""
 USER = {"user.name": "Demo", "user.email": "demo@example.org"}
 """The committer if git has none configured."""
 
@@ -40,6 +46,8 @@ def create(smaller: str) -> None:
                 git("config", key, value, folder=folder)
         (folder / ".dvc/config.local").write_text("[core]\n    autostage = true\n", "utf-8")
         _make_smaller(folder, smaller)
+        if smaller == SMALLER:
+            _use_written_queries(folder)
         _commit("A smaller sample than usual", folder)
 
 
@@ -68,6 +76,12 @@ def _make_smaller(folder: Path, smaller: str) -> None:
     text = settings.apply(path.read_text(encoding="utf-8"), settings.parse(smaller))
     with files.unfinished(path) as stream:
         stream.write(text)
+
+
+def _use_written_queries(folder: Path) -> None:
+    lines = (folder / SAMPLE_QUERIES).read_text(encoding="utf-8").splitlines(keepends=True)
+    with files.unfinished(folder / WRITTEN_QUERIES) as stream:
+        stream.writelines(lines[: 1 + BY_PERSON])
 
 
 def _commit(message: str, folder: Path) -> None:

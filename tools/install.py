@@ -9,9 +9,11 @@ so they are passed on. If uv is unavailable or fails, pip installs the list.
 import ast
 import os
 import re
+import runpy
 import subprocess
 import sys
-from collections.abc import Mapping
+import sysconfig
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from subprocess import CalledProcessError
 
@@ -26,6 +28,9 @@ UV_OPTIONS = {
 """uv's variable for each of pip's options."""
 STEPS = re.compile(r"Resolved|Prepared|Installed|error|Caused by|.*\((\d{3,}\.\d ?MiB|.*GiB)\)")
 """The lines of uv's output that are shown: its steps, and packages that take long to download."""
+GPU_LIBRARIES = ("torch", "nvidia", "triton")
+"""The folders of PyTorch and of what its CUDA build brings."""
+GB = 10**9
 
 
 def read_options(listed: str) -> dict[str, str]:
@@ -76,13 +81,13 @@ def show(line: str) -> None:
     sys.stdout.flush()
 
 
-def install_by_uv(path: str) -> None:
+def install_by_uv(path: str, *options: str) -> None:
     """Install a list with uv."""
     pin = re.search(r"(?m)^uv==\S+", PINS.read_text())
     run("pip", "-qq", "install", pin.group() if pin else "uv")
     env = translate_options(read_options(run("pip", "config", "list"))) | os.environ
     where = ("--python", sys.executable, "--index-strategy", "unsafe-best-match")
-    run("uv", "pip", "install", *where, "--no-deps", "--requirement", path, env=env)
+    run("uv", "pip", "install", *where, *options, "--requirement", path, env=env)
 
 
 def install(path: str) -> None:
@@ -92,19 +97,48 @@ def install(path: str) -> None:
         subprocess.CalledProcessError: pip fails too.
     """
     try:
-        install_by_uv(path)
+        install_by_uv(path, "--no-deps")
     except CalledProcessError:
         show("uv is not usable here; installing with pip takes a few minutes")
         run("pip", "-qq", "install", "--no-deps", "--no-compile", "--requirement", path)
     try:
         run("pip", "check")
     except CalledProcessError as exc:  # on another platform, packages may need others
-        show(f"{path} lacks what this platform needs; pip adds it: {exc.output.strip()}")
-        run("pip", "-qq", "install", "--requirement", path)
+        show(f"{path} lacks what this platform needs, which is added: {exc.output.strip()}")
+        try:
+            install_by_uv(path)
+        except CalledProcessError:
+            run("pip", "-qq", "install", "--requirement", path)
+
+
+def describe_torch(packages: Path) -> str | None:
+    """Return which build of PyTorch is installed, its size and the environment's; None without it.
+
+    `packages` is the environment's site-packages. PyTorch itself is not imported.
+    """
+    version = packages / "torch/version.py"
+    if not version.is_file():
+        return None
+    facts = runpy.run_path(str(version))
+    build = f"CUDA {facts['cuda']}" if facts.get("cuda") else "CPU"
+    torch = measure(packages / name for name in GPU_LIBRARIES)
+    return (
+        f"PyTorch {facts['__version__']}, {build} build: {torch / GB:.1f} of the environment's"
+        f" {measure([packages]) / GB:.1f} GB"
+        + ("; docs/installation.md has the small one" if facts.get("cuda") else "")
+    )
+
+
+def measure(folders: Iterable[Path]) -> int:
+    """Return the bytes that the files of folders take on the disk."""
+    files = (path for folder in folders for path in folder.rglob("*") if path.is_file())
+    return sum(path.stat().st_blocks * 512 for path in files)
 
 
 if __name__ == "__main__":
     try:
         install(sys.argv[1])
+        if described := describe_torch(Path(sysconfig.get_path("platlib"))):
+            show(described)
     except CalledProcessError as exc:
         sys.exit(f"{exc.output}error: {sys.argv[1]} can't be installed; see the message above")

@@ -35,6 +35,12 @@ class History(NamedTuple):
     judgments: pd.DataFrame
     vanished: pd.DataFrame
 
+    def keep(self, final: pd.DataFrame) -> "History":
+        """Return it with further versions, which stay as they are."""
+        versions = pd.concat([final, self.versions]).sort_values([*KEY, *VERSION])
+        checked = tables.JUDGMENT_HISTORY.check(versions.reset_index(drop=True))
+        return self._replace(versions=checked, judgments=_judgments(checked))
+
 
 def history(before: pd.DataFrame, current: pd.DataFrame, refused: pd.DataFrame) -> History:
     """Merge the versions seen earlier with what is on the server now.

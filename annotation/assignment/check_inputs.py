@@ -39,6 +39,7 @@ def read_checks(
         stopped={annotator: stop for annotator, stop in stopped.items() if annotator in asked},
         min_gold=plan.min_gold,
         window=plan.gold_window,
+        link=plan.link,
     )
 
 

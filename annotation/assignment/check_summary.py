@@ -13,6 +13,7 @@ def summarize(campaign: PlanInputs, checked: Checks | None = None) -> dict[str, 
 
     `gold` counts the pairs that can be asked as gold, `unusable` the known ones that can't (they
     are not candidates, or have no clip); `without_gold` are people who have had too few of them.
+    `link` has the counts of links (`Links.counts`), after a reopening.
     """
     checks = campaign.checks
     pool = (
@@ -22,6 +23,7 @@ def summarize(campaign: PlanInputs, checked: Checks | None = None) -> dict[str, 
             "gold": checked.gold,
             "unusable": checked.unusable,
             "without_gold": checked.without_gold,
+            **({"link": checked.links} if campaign.reopenings else {}),
         }
     )
     return pool | {

@@ -4,7 +4,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from annotation.assignment.extension import SECOND, decisions_by_judged_query, find_extension
+from annotation.assignment.extension import (
+    decisions_by_judged_query,
+    find_extension,
+    is_further,
+)
 from annotation.assignment.inputs import PlanInputs
 from annotation.assignment.pair_states import find_pair_states
 from annotation.votes.votes import is_in
@@ -36,7 +40,7 @@ def find_batches(campaign: PlanInputs, topup: pd.DataFrame) -> Batches:
     further = find_extension(states, decisions, campaign.rule)
     pairs = states.pairs.assign(level=states.consensus.level)
     query = pairs["query_id"]
-    second = (pairs["batch"] == SECOND) & query.isin(further.extended)
+    second = is_further(pairs) & query.isin(further.extended)
     wanted = (pairs["batch"] == 1) | second | is_in(pairs, topup, PAIR_KEY)
     left = {*query[wanted & states.waiting], *further.undecided}
     queries = sorted(query.unique())

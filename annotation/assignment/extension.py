@@ -1,4 +1,4 @@
-"""Extension: the queries whose second batch is judged (docs/campaign.md)."""
+"""Extension: the queries of which further batches are judged (docs/campaign.md)."""
 
 from collections.abc import Mapping, Set
 from typing import NamedTuple
@@ -7,14 +7,13 @@ import pandas as pd
 
 from annotation.assignment.inputs import PlanError, Rule
 from annotation.assignment.pair_states import PairStates
+from annotation.assignment.shown import FIRST_EXTRA
 from annotation.votes.votes import NO_LEVEL
 from pipeline.core import tables
 
-SECOND = 2
-
 
 class Extension(NamedTuple):
-    """Query_ids: those whose batch 2 is judged, and those that the lead has to decide.
+    """Query_ids: those whose further batches are judged, and those that the lead has to decide.
 
     `undecided` are all for which it is still open whether their batch 2 will be judged, and
     `decided` those that have a batch 2 and for which this is settled.
@@ -31,12 +30,14 @@ def find_extension(states: PairStates, decisions: Mapping[str, bool], rule: Rule
 
     The rule waits until no pair of batch 1 is waiting. A second batch that was begun is continued,
     even if later answers change the mean, unless the lead says no; pairs from the audit or a
-    top-up do not begin it.
+    top-up do not begin it. Batches that are learned (`Rule.learned`) were chosen to be judged.
     """
     queries = _by_query(states, rule)
     yes, no = (_mark_decided(queries, decisions, answer) for answer in (True, False))
     certain = yes | no | queries["begun"]
     by_rule = ~queries["waits"] & queries["high"]
+    if rule.learned:
+        return Extension(_ids(queries["further"] & ~no), set())
     extended = queries["more"] & ~no & (certain | by_rule)
     unsure = queries["more"] & ~certain & ~queries["waits"] & ~queries["levels"]
     undecided = unsure | (queries["more"] & ~certain & queries["waits"])
@@ -47,7 +48,7 @@ def find_extension(states: PairStates, decisions: Mapping[str, bool], rule: Rule
 def _by_query(states: PairStates, rule: Rule) -> pd.DataFrame:
     """Return what the rule needs to know about each query, as columns of bool."""
     pairs, level = states.pairs, states.consensus.level
-    first, second = pairs["batch"] == 1, pairs["batch"] == SECOND
+    first, second = pairs["batch"] == 1, is_further(pairs)
     ranks = pairs["rank"].between(rule.batch - rule.last_ranks + 1, rule.batch)
     last = first & ranks & (level != NO_LEVEL)
     voted = states.answered.loc[states.answered["kind"].isin(tables.VOTING), "pair"]
@@ -55,6 +56,7 @@ def _by_query(states: PairStates, rule: Rule) -> pd.DataFrame:
     queries = pd.DataFrame({"query_id": pairs["query_id"]}).assign(
         candidates=first | second,
         more=second,
+        further=second,
         waits=first & states.waiting,
         begun=second & ~pairs["extra"] & begun,
         levels=last,
@@ -63,8 +65,13 @@ def _by_query(states: PairStates, rule: Rule) -> pd.DataFrame:
     sums = queries.groupby("query_id").sum()
     return sums.assign(high=(sums["surplus"] >= 0) & (sums["levels"] > 0)).assign(
         more=(sums["more"] > 0) & (sums["candidates"] >= rule.batch),
-        **{name: sums[name] > 0 for name in ("waits", "begun", "levels")},
+        **{name: sums[name] > 0 for name in ("further", "waits", "begun", "levels")},
     )
+
+
+def is_further(pairs: pd.DataFrame) -> "pd.Series[bool]":
+    """Mark the pairs of the pool's batches after the first; other pairs have higher numbers."""
+    return (pairs["batch"] > 1) & (pairs["batch"] < FIRST_EXTRA)
 
 
 def _mark_decided(queries: pd.DataFrame, decisions: Mapping[str, bool], answer: bool) -> pd.Series:

@@ -96,7 +96,8 @@ class GoldPool:
         self._seen = group_by_person(states.answered, *opened, taken)
         checks = pd.concat([states.checked, open_tasks.checks])
         self._shown = Counter(checks.loc[checks["kind"] == "gold", "pair"].tolist())
-        self._needed = _count_needed(states, open_tasks.votes)
+        certain = bool(campaign.rule.learned)
+        self._needed = _count_needed(states, open_tasks.votes, certain=certain)
 
     def draw(self, annotator: int) -> Iterator[Seat]:
         """Yield the pairs that a person gets as gold now, and what they replace."""
@@ -150,15 +151,16 @@ class GoldPool:
         return others >= self._needed.get(pair, 0) + (pair in self._new[annotator])
 
 
-def _count_needed(states: PairStates, votes: pd.DataFrame) -> dict[int, int]:
+def _count_needed(states: PairStates, votes: pd.DataFrame, *, certain: bool) -> dict[int, int]:
     """Return how many people must be left who have not seen each waiting pair.
 
-    A second batch that nobody has begun is rarely asked: two votes must stay possible.
+    A second batch that nobody has begun is rarely asked: two votes must stay possible. What was
+    learned is `certain` to be asked.
     """
     groups, batch = states.pairs["group"], states.pairs["batch"]
     voted = states.answered[states.answered["kind"].isin(tables.VOTING)]
     begun = groups.isin(groups.iloc[[*voted["pair"], *votes["pair"]]])
-    likely = ((batch == 1) | states.pairs["extra"] | begun).to_numpy()
+    likely = ((batch == 1) | states.pairs["extra"] | begun).to_numpy() | certain
     coming = np.bincount(votes["pair"], minlength=len(groups))
     lacking = np.where(likely, ALL_VOTES - states.consensus.scores - coming, FIRST_VOTES) + SPARE
     [waiting] = states.waiting.nonzero()

@@ -1,9 +1,10 @@
-"""Hidden checks: gold pairs and repeated pairs, mixed into what people judge.
+"""Hidden checks: gold, repeated and link pairs, mixed into what people judge.
 
-Over all that a person is given, they make up the shares of `CheckInputs`. They come with new
-votes, never alone. Gold replaces new votes of the same queries, which go to others: there they
-look as gold would. Repeats that could not be given in time come later, at most at twice the pace.
-When they come, and which pair, is drawn by hashes: equal tables, equal checks. Open checks stay.
+Over all that a person is given, gold and repeats make up the shares of `CheckInputs`. They come
+with new votes, never alone. Gold replaces new votes of the same queries, which go to others: there
+they look as gold would. Repeats that could not be given in time come later, at most at twice the
+pace. When they come, and which pair, is drawn by hashes: equal tables, equal checks. Open checks
+stay. Links (`links`) come before votes, and in place of none.
 """
 
 import heapq
@@ -18,6 +19,7 @@ import pandas as pd
 
 from annotation.assignment.gold_pool import GoldPool, OpenTasks, find_gold, group_by_person
 from annotation.assignment.inputs import PlanInputs
+from annotation.assignment.links import Links
 from annotation.assignment.pair_states import ASSIGNMENT, PairStates
 from annotation.assignment.quotas import Quota
 from annotation.votes.votes import select_counting
@@ -26,7 +28,7 @@ from pipeline.core import rng, tables
 
 CATCH_UP = 2
 """How much denser than their share repeats may come while some are owed."""
-GOLD, REPEAT = tables.CHECKS
+GOLD, REPEAT, LINK = tables.CHECKS
 
 
 class Stream(NamedTuple):
@@ -42,13 +44,14 @@ class Checks(NamedTuple):
 
     `gold` counts the pairs, `unusable` those of known level that can't be shown; `without_gold`
     are people who have had less than half of the gold that they should: too few pairs of the
-    queries that they judge are gold.
+    queries that they judge are gold. `links` has `Links.counts`.
     """
 
     wanted: pd.DataFrame
     gold: int
     unusable: int
     without_gold: list[int]
+    links: dict[str, int]
 
 
 class HiddenChecks:
@@ -59,6 +62,7 @@ class HiddenChecks:
     ) -> None:
         self._states, self._campaign, self._asked = states, campaign, asked
         self._gold = find_gold(states, campaign)
+        self._links = Links(states, campaign, asked)
 
     @cached_property
     def _voted(self) -> pd.DataFrame:
@@ -72,17 +76,23 @@ class HiddenChecks:
         late, seen = group_by_person(self._states.overdue), group_by_person(self._states.answered)
         voted = group_by_person(self._voted)
         again = group_by_person(_of_kind(self._states.checked, REPEAT))
-        gold = set(self._gold.index)
+        gold, links = set(self._gold.index), set(self._links.pairs)
 
         def stays(pair: int, annotator: int, kind: str) -> bool:
             if annotator not in self._asked or pair in late[annotator]:
                 return False
             if kind == REPEAT:
                 return pair in voted[annotator] and pair not in again[annotator]
-            return pair in gold and pair not in seen[annotator]
+            if kind == LINK and annotator not in self._links.people:
+                return False
+            return pair in (links if kind == LINK else gold) and pair not in seen[annotator]
 
         marks = [stays(*row) for row in rows.itertuples(index=False, name=None)]
         return rows[np.array(marks, dtype=bool)]
+
+    def add_links(self, remaining: pd.DataFrame) -> pd.DataFrame:
+        """Return the open checks that `remain`, and the links that people get now."""
+        return pd.concat([remaining, _frame(self._links.draw(remaining))], ignore_index=True)
 
     def draw_gold(
         self, votes: pd.DataFrame, old: pd.DataFrame, checks: pd.DataFrame
@@ -130,7 +140,8 @@ class HiddenChecks:
                 without.append(annotator)
         known = campaign.checks.known[PAIR_KEY].drop_duplicates()
         wanted_checks = pd.concat([checks, _frame(rows)], ignore_index=True)
-        return Checks(wanted_checks, len(self._gold), len(known) - len(self._gold), without)
+        unusable = len(known) - len(self._gold)
+        return Checks(wanted_checks, len(self._gold), unusable, without, self._links.counts)
 
     def _count_had(self, checks: pd.DataFrame, kind: str) -> Counter[int]:
         past = _of_kind(pd.concat([self._states.checked, checks]), kind)

@@ -13,6 +13,7 @@ from annotation.quality.stopping import Stop
 from annotation.roster.annotator import Annotator, roles_of_voters
 from annotation.votes.rule import Rounding
 from momentrank.errors import MomentRankError
+from pipeline.campaign.campaign import Reopening
 from pipeline.campaign.pairs import SHOWN_KEY
 from pipeline.campaign.voided import drop_voided
 from pipeline.core import rng, tables
@@ -30,7 +31,8 @@ class Rule(NamedTuple):
 
     `batch` is the number of candidates in the first; `rounding` is that of the levels themselves.
     `max_open` is the maximum number of tasks that a person has open, `patience` the days after
-    which tasks that they don't take go to others.
+    which tasks that they don't take go to others. With `learned`, the most moments of a query,
+    further batches are those that the pool has (`candidates.further`), and there is no rule.
     """
 
     batch: int = 20
@@ -39,6 +41,7 @@ class Rule(NamedTuple):
     rounding: Rounding = "up"
     max_open: int = 200
     patience: float = 7.0
+    learned: int = 0
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,8 @@ class CheckInputs:
     A repeat comes after at least `gap` other tasks. `known` are known levels (`quality.gold`),
     `taken` (`query_id, moment_id, annotator`) says who knows them from elsewhere, such as the exam.
     `stopped` are the people whom checks have stopped; people whose hits on the last `window` gold
-    pairs are below `min_gold` are flagged.
+    pairs are below `min_gold` are flagged. `link` is the share of decided pairs that new people
+    judge again after a reopening.
     """
 
     gold: float = 0.0
@@ -61,6 +65,7 @@ class CheckInputs:
     stopped: Mapping[int, Stop] = field(default_factory=dict)
     min_gold: float = 0.7
     window: int = 60
+    link: float = 0.0
 
     def per_vote(self, kind: str) -> float:
         """Return how many checks of a kind there should be for each vote."""
@@ -84,6 +89,7 @@ class PlanInputs:
     `id` is the campaign's: its queries have one order for all. `today` (UTC) is the day of the
     plan; `overdue` (as `tables.ASSIGNMENTS`) are open tasks that nobody took in time. `barred` are
     people who are asked nothing now, with the reason; `checks` says which hidden checks there are.
+    After `reopenings` new people judge decided pairs again.
     """
 
     queries: pd.DataFrame
@@ -104,6 +110,7 @@ class PlanInputs:
     voided: pd.DataFrame = field(default_factory=tables.VOIDED.empty)
     checks: CheckInputs = field(default_factory=CheckInputs)
     adjudications: pd.DataFrame = field(default_factory=tables.ADJUDICATIONS.empty)
+    reopenings: Sequence[Reopening] = ()
 
     @cached_property
     def valid(self) -> pd.DataFrame:

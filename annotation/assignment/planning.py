@@ -22,8 +22,10 @@ from annotation.quality.standing import bar, read_standings
 from annotation.roster import roster
 from annotation.roster.annotator import Annotator, roles_of_voters
 from annotation.votes.votes import Ints, is_in
-from pipeline.campaign.campaign import load_campaign
+from pipeline.campaign.campaign import Campaign, load_campaign
 from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY
+from pipeline.campaign.pool_steps import LEARNED, SECOND
+from pipeline.campaign.reopening import find_base, keep_shown
 from pipeline.campaign.voided import drop_voided, voided_for_good
 from pipeline.campaign.yields import list_prospects
 from pipeline.core import files, tables
@@ -60,6 +62,7 @@ def plan(campaign: PlanInputs) -> Plan:
     assigned, hidden = _assign(campaign, states, missing, quotas)
     all_assigned = pd.concat([assigned, hidden.wanted], ignore_index=True)
     left = len(quotas) - _seen_by(states, quotas)
+    to_judge = wanted_candidates(states, campaign, further.extended)
     later = int(np.minimum(missing, left).sum()) - len(assigned)
     return Plan(
         _assignment_table(states, all_assigned),
@@ -69,8 +72,8 @@ def plan(campaign: PlanInputs) -> Plan:
             "annotators": progress.people_counts(campaign, all_assigned, quotas, later),
             "later": later,
             "checks": check_summary.summarize(campaign, hidden),
-            "outlook": progress.outlook(states, wanted.to_numpy(), further),
-            "prospects": list_prospects(wanted_candidates(states, campaign, further.extended)),
+            "outlook": progress.outlook(states, wanted.to_numpy(), further, campaign.rule),
+            "prospects": list_prospects(to_judge, LEARNED if campaign.rule.learned else SECOND),
         },
     )
 
@@ -93,7 +96,8 @@ def _assign(
 
     checks = HiddenChecks(states, campaign, quotas)
     old, remaining = states.open_tasks, checks.keep()
-    votes, hidden = assign(old, remaining), remaining
+    hidden = checks.add_links(remaining)
+    votes = assign(old, hidden)
     for _ in range(ROUNDS):
         new, replaced = checks.draw_gold(votes, old, hidden)
         if new.empty:
@@ -127,9 +131,19 @@ class Answers(NamedTuple):
 
 def read_answers() -> Answers:
     """Return the result of the last pull."""
-    return Answers(
-        tables.JUDGMENTS.read(), tables.OPEN_TASKS.read(), tables.REJECTED_JUDGMENTS.read()
-    )
+    tasks, rejected = tables.OPEN_TASKS, tables.REJECTED_JUDGMENTS
+    if lacks_corpus(load_campaign()) and not tasks.path.is_file():
+        return Answers(tables.JUDGMENTS.read(), tasks.empty(), rejected.empty())
+    return Answers(tables.JUDGMENTS.read(), tasks.read(), rejected.read())
+
+
+def lacks_corpus(campaign: Campaign | None) -> bool:
+    """Tell whether this is a clone without clips, in which a campaign was reopened.
+
+    Nobody can be asked there; what was judged can still be voided, decided, closed and released.
+    """
+    reopened = campaign is not None and bool(campaign.reopenings)
+    return reopened and not tables.CLIPS.path.is_file()
 
 
 def read_inputs(annotators: Sequence[Annotator], params: Params, answers: Answers) -> PlanInputs:
@@ -139,12 +153,15 @@ def read_inputs(annotators: Sequence[Annotator], params: Params, answers: Answer
         MomentRankError: a table is missing or wrong.
     """
     candidates, extra = read_pairs_to_judge(params.candidates.batch)
-    queries = tables.QUERIES.read()
-    judged = queries[queries["query_id"].isin(candidates["query_id"])]
-    clips = tables.CLIPS.read()
-    shown = join_shown(candidates, extra, judged, clips)[SHOWN_KEY]
-    decisions, today, voided = tables.EXTEND.read(), read_day(), tables.VOIDED.read()
     campaign = load_campaign()
+    without = lacks_corpus(campaign)
+    queries = (tables.FROZEN_QUERIES if without else tables.QUERIES).read()
+    judged = queries[queries["query_id"].isin(candidates["query_id"])]
+    clips = tables.CLIPS.empty() if without else tables.CLIPS.read()
+    shown = join_shown(candidates, extra, judged, clips)[SHOWN_KEY]
+    if base := find_base(campaign):
+        shown = keep_shown(shown, tables.PAIRS.read(), base)
+    decisions, today, voided = tables.EXTEND.read(), read_day(), tables.VOIDED.read()
     gone = voided_for_good(voided)
     listed = [
         person._replace(active=person.active and person.number not in gone) for person in annotators
@@ -171,15 +188,16 @@ def read_inputs(annotators: Sequence[Annotator], params: Params, answers: Answer
         voided=voided,
         checks=checked,
         adjudications=tables.ADJUDICATIONS.read(),
+        reopenings=campaign.reopenings if campaign else (),
     )
 
 
 def _rule(params: Params) -> Rule:
     plan = params.plan
     rounding = params.consensus.rounding
-    return Rule(
-        params.candidates.batch, plan.last_ranks, plan.min_mean, rounding, plan.queue, plan.patience
-    )
+    how = plan.last_ranks, plan.min_mean, rounding, plan.queue, plan.patience
+    learned = params.candidates.top if params.candidates.further == "learned" else 0
+    return Rule(params.candidates.batch, *how, learned)
 
 
 def find_consumed_slots(answers: Answers, gold: pd.DataFrame) -> pd.DataFrame:

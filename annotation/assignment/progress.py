@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from annotation.assignment import check_summary
-from annotation.assignment.extension import SECOND, Extension
-from annotation.assignment.inputs import PlanInputs
+from annotation.assignment.extension import Extension, is_further
+from annotation.assignment.inputs import PlanInputs, Rule
 from annotation.assignment.pair_states import PairStates, find_pair_states
 from annotation.assignment.quotas import Quota
 from annotation.votes.votes import FIRST_VOTES, Bools, last_shown, pair_rows
@@ -28,7 +28,7 @@ def closed_state(campaign: PlanInputs, ledger: pd.DataFrame) -> dict[str, Any]:
     shown = last_shown(ledger)
     states = find_pair_states(replace(campaign, shown=shown), closed=True)
     counted = pair_rows(states.pairs, shown) >= 0
-    second = counted & (states.pairs["batch"] == SECOND) & ~states.pairs["extra"]
+    second = counted & is_further(states.pairs) & ~states.pairs["extra"]
     extension = Extension(set(states.pairs.loc[second, "query_id"]), set())
     nobody = states.open_tasks.iloc[:0]
     return {
@@ -98,23 +98,48 @@ def people_counts(
     }
 
 
-def outlook(states: PairStates, wanted: Bools, further: Extension) -> dict[str, int]:
+def outlook(states: PairStates, wanted: Bools, further: Extension, rule: Rule) -> dict[str, int]:
     """Count what the forecast of judgments to come needs (`pace.forecast`).
 
     `first` pairs lack one of their first two levels; of the `compared` ones, which have both,
     `disputed` went to four people. `second_pairs` are the pairs of the second batches of the
-    `undecided` queries; of the `decided` ones, `extended` got theirs.
+    `undecided` queries; of the `decided` ones, `extended` got theirs. Where batches are learned,
+    these are the pairs that the queries with an open batch have left, and the queries whose first
+    batch is done.
     """
-    scores, undecided = states.consensus.scores, states.pairs["query_id"].isin(further.undecided)
-    second = undecided & (states.pairs["batch"] == SECOND) & ~states.pairs["extra"] & states.clip
+    counts = _count_learned(states, rule.learned) if rule.learned else _count(states, further)
+    scores = states.consensus.scores
     return {
         "first": int((states.waiting & wanted & (scores < FIRST_VOTES)).sum()),
         "compared": int((scores >= FIRST_VOTES).sum()),
         "disputed": int(states.escalated.sum()),
+        **counts,
+    }
+
+
+def _count(states: PairStates, further: Extension) -> dict[str, int]:
+    undecided = states.pairs["query_id"].isin(further.undecided)
+    second = undecided & is_further(states.pairs) & ~states.pairs["extra"] & states.clip
+    return {
         "second_pairs": int(second.sum()),
         "undecided": len(further.undecided),
         "decided": len(further.decided),
         "extended": len(further.extended),
+    }
+
+
+def _count_learned(states: PairStates, top: int) -> dict[str, int]:
+    pairs = states.pairs.assign(waits=states.waiting, further=is_further(states.pairs))
+    pooled = pairs[pairs["further"] | (pairs["batch"] == 1)]
+    queries = pooled.groupby("query_id")
+    left = (top - queries.size()).where(queries["waits"].any(), 0).clip(lower=0)
+    begun = pooled[pooled["waits"] & ~pooled["further"]]["query_id"]
+    decided = queries["further"].any().drop(begun.unique())
+    return {
+        "second_pairs": int(left.sum()),
+        "undecided": int((left > 0).sum()),
+        "decided": len(decided),
+        "extended": int(decided.sum()),
     }
 
 

@@ -8,11 +8,11 @@ from pipeline.core import tables
 
 
 def read_pairs_to_judge(batch: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the candidates, and the further pairs of audit and top-up (`tables.WANTED`).
+    """Return the pool's pairs, as candidates, and those of audit and top-up (`tables.WANTED`).
 
     In a pilot, both are limited to its queries.
     """
-    campaign, candidates = load_campaign(), tables.CANDIDATES.read()
+    campaign, candidates = load_campaign(), tables.POOL.read()[tables.CANDIDATES.columns]
     extra = extra_pairs(candidates, tables.AUDIT.read(), tables.TOPUP.read(), batch)
     if campaign is None:
         return candidates, extra
@@ -41,8 +41,8 @@ def join_details(pairs: pd.DataFrame) -> pd.DataFrame:
     return whole.merge(videos, on="video_id").sort_values(PAIR_KEY, ignore_index=True)
 
 
-FIRST_EXTRA = 3
-"""Batches 1 and 2 are the candidates'."""
+FIRST_EXTRA = 1001
+"""Lower batches are the pool's."""
 
 
 def extra_pairs(
@@ -51,8 +51,8 @@ def extra_pairs(
     """Return the pairs to judge in addition to batch 1 (`tables.WANTED`), by query and moment.
 
     Pairs in batch 1 are judged anyway and left out. A candidate of batch 2 keeps its batch: its
-    query may never be extended, but this pair is wanted. All others form batches from 3 on, of at
-    most `size` pairs: first those of the audit (`near` and `deep` mixed, in the order of ids, so
+    query may never be extended, but this pair is wanted. All others form batches of their own, of
+    at most `size` pairs: first those of the audit (`near` and `deep` mixed, in the order of ids, so
     that no batch consists visibly of deep pairs), then those of each run.
     """
     asked = pd.concat([audit.assign(source=0, run=""), topup.assign(source=1, run=topup["origin"])])

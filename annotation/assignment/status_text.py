@@ -91,6 +91,9 @@ def _checks(checks: Status) -> Iterator[str]:
             f"not enough gold for annotator {some}: {checks['gold']} pairs are gold, but too few"
             f" of the queries they judge; add levels to {tables.GOLD.path}"
         )
+    if link := checks.get("link"):
+        of = f"{link['pairs']} decided pairs, twice each, by {link['people']} new people"
+        yield f"link: {link['made']} judgments of {of}"
     if checks.get("unusable"):
         yield f"{checks['unusable']} pairs of known level can't be asked: no candidates, or no clip"
 
@@ -172,7 +175,7 @@ def _yield(status: Status) -> Iterator[str]:
 
 def _queries(status: Status) -> Iterator[str]:
     if status["extended"]:
-        yield "second batch judged, and the levels of the first by rank"
+        yield "further batches judged, and the levels of the first by rank"
         for query, row in status["extended"].items():
             levels = " ".join("-" if level is None else str(level) for level in row)
             yield f"  {query:22}{levels}"

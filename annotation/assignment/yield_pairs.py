@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from annotation.assignment.extension import SECOND
+from annotation.assignment.extension import is_further
 from annotation.assignment.inputs import PlanInputs
 from annotation.assignment.pair_states import PairStates
 from annotation.votes.adjudication import fresh_decisions
@@ -31,7 +31,7 @@ def wanted_candidates(states: PairStates, campaign: PlanInputs, extended: set[st
     These are batch 1, and batch 2 of the `extended` queries; pairs without a clip are left out.
     """
     pairs = _measured(states, campaign)
-    second = (pairs["batch"] == SECOND) & pairs["query_id"].isin(extended)
+    second = is_further(pairs) & pairs["query_id"].isin(extended)
     return pairs[((pairs["batch"] == 1) | second) & states.clip]
 
 

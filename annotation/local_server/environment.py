@@ -1,5 +1,6 @@
 """The settings that keep Label Studio in a folder, quiet, and working behind HTTPS."""
 
+import json
 from pathlib import Path
 
 from annotation.label_studio import settings
@@ -13,11 +14,16 @@ QUIET = {
     "LATEST_VERSION_CHECK": "false",
 }
 
+SUBMIT = {"annotation:submit": {"key": "enter,ctrl+enter", "mac": "enter,command+enter"}}
+KEYS = {"LABEL_STUDIO_EDITOR_KEYMAP": json.dumps(SUBMIT)}
+"""Enter alone submits too. A key that an annotator has set in their account overrides it."""
+
 
 def folder_settings(data: Path) -> dict[str, str]:
     """Return the settings that keep Label Studio in a folder, and its data private."""
     return {
         **QUIET,
+        **KEYS,
         "LABEL_STUDIO_BASE_DATA_DIR": str(data),
         "DJANGO_DB": "sqlite",
         "DATABASE_NAME": str(data / DATABASE.name),

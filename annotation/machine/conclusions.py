@@ -21,6 +21,7 @@ from annotation.reliability.scores import number
 from momentrank.functions import evaluator
 from momentrank.meta.correlation import tau_b
 from momentrank.segments import Floats, Segments, build_qrels, build_run
+from pipeline.campaign.collection import RELEVANT
 from pipeline.core import rng
 
 MEASURES = ("nDCG(iou=0.5)@10", "nDCG(iou=0.5)@20", "R(iou=0.5,strict=True)@10", "AxIoU@10")
@@ -57,13 +58,15 @@ def compare_conclusions(
 ) -> dict[str, Any] | None:
     """Return how the order of runs changes, for JSON; None if nothing can be compared.
 
-    `pairs` are `query_id, moment_id, video_id, start, end, people, machine`, `runs` are
-    `Segments` by name. For each measure: `tau_b` of both orders, the largest `swap` of two
-    runs, `bias` (the machine's mean minus people's, over the runs that are not made from people's
-    levels), and `favour`, null without a run by captions. `others` are the runs that these are
-    compared with: without any, `favour` is how much higher runs by captions are placed. `worth`
-    covers the runs that are not drawn by chance, see `measure_worth`.
+    `pairs` are `query_id, moment_id, video_id, start, end, people, machine`, `runs` are `Segments`
+    by name. Only queries count to which both give a relevant moment. For each measure: `tau_b` of
+    both orders, the largest `swap` of two runs, `bias` (the machine's mean minus people's, over the
+    runs that are not made from people's levels), and `favour`, null without a run by captions.
+    `others` are the runs that these are compared with: without any, `favour` is how much higher
+    runs by captions are placed. `worth` covers the runs that are not drawn by chance, see
+    `measure_worth`.
     """
+    pairs = _select_compared(pairs)
     if pairs.empty:
         return None
     names = [*runs, SHUFFLED]
@@ -80,6 +83,13 @@ def compare_conclusions(
             for name, of_people, of_machine in zip(MEASURES, people, machine, strict=True)
         },
     }
+
+
+def _select_compared(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return the pairs of queries to which people and machine give a relevant moment."""
+    highest = pairs.groupby("query_id")[[*LEVELS_OF]].max()
+    compared = highest.index[(highest >= RELEVANT).all(axis=1)]
+    return pairs[pairs["query_id"].isin(compared)]
 
 
 def _is_other(name: str) -> bool:

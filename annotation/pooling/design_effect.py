@@ -10,7 +10,7 @@ The ratio of both widths comes from one sample, and is noisy itself.
 
 import numpy as np
 
-from annotation.pooling.estimator import (
+from pipeline.campaign.estimator import (
     Bools,
     Counts,
     Floats,

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from annotation.pooling import machine_strata
-from annotation.pooling.design import AuditError
 from annotation.pooling.ranked import rank_pool
+from pipeline.campaign.design import AuditError
 from pipeline.campaign.next_step import LEAST_AUDITED
 from pipeline.core import rng, tables
 from pipeline.retrieval.embeddings import Embeddings

@@ -4,14 +4,15 @@ from typing import Any
 
 import pandas as pd
 
-from annotation.pooling import design
-from annotation.pooling.design import Design
 from annotation.pooling.inside import find_inside
 from annotation.pooling.report import DEEP, NEAR, Judged, Report, is_complete, report
 from annotation.votes.votes import is_in
+from pipeline.campaign import design
+from pipeline.campaign.design import Design
 from pipeline.campaign.pairs import PAIR_KEY, select_newest
 from pipeline.campaign.yields import RELEVANT_FROM
 from pipeline.core import tables
+from pipeline.core.strata import list_strata
 
 
 def read_report() -> tuple[Report, Design]:
@@ -21,13 +22,19 @@ def read_report() -> tuple[Report, Design]:
         FileError: there is no audit, or no consensus yet.
         AuditError: its files don't belong together, or an earlier version drew it.
     """
+    judged, drawn = read_judged()
+    return report(judged, drawn), drawn
+
+
+def read_judged() -> tuple[Judged, Design]:
+    """Return what is known of the audited pairs, and how the audit was drawn (`read_report`)."""
     drawn, audit = design.read(), design.read_drawn()
     levels = tables.CONSENSUS.read()[[*PAIR_KEY, "level", "outcome"]]
     ranks = select_newest(tables.PAIRS.read())[[*PAIR_KEY, "rank", "similarity"]]
-    whole = tables.CANDIDATES.read(), tables.AUDIT.read(), tables.TOPUP.read()
+    whole = tables.POOL.read(), tables.AUDIT.read(), tables.TOPUP.read()
     inside = find_inside(*whole, levels)
     pairs = pd.concat([ranks.merge(levels, on=PAIR_KEY), _without_clip(audit, levels)])
-    return report(Judged(audit, tables.AUDIT_STRATA.read(), pairs, inside), drawn), drawn
+    return Judged(audit, tables.AUDIT_STRATA.read(), pairs, inside), drawn
 
 
 def _without_clip(audit: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
@@ -52,11 +59,11 @@ def count_judged(waiting: pd.DataFrame) -> dict[str, int] | None:
     return {"queries": plan.drawn, "drawn": len(drawn), "judged": len(drawn - {*left})}
 
 
-def measure_audit() -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+def measure_audit(queries: pd.DataFrame) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
     """Return what the pool missed, and the gain from a machine's levels, for JSON.
 
-    Both are None without an audit, the gain also if no machine was used. An audit of an earlier
-    version tells neither.
+    `queries` are the judged ones, whose strata are told apart. Both are None without an audit, the
+    gain also if no machine was used. An audit of an earlier version tells neither.
 
     Raises:
         AuditError: its files don't belong together.
@@ -68,7 +75,26 @@ def measure_audit() -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
     except design.EarlierAuditError:
         left = "an earlier version drew the audit: draw another"
         return {"share": None, "left": left, "plan": ""}, None
-    return measure_missed(result, drawn), measure_gain(result, drawn)
+    missed = measure_missed(result, drawn)
+    return missed | measure_strata(queries), measure_gain(result, drawn)
+
+
+def measure_strata(queries: pd.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return what the pool missed of each stratum (`by_stratum`); nothing if there is only one.
+
+    Of a simple random sample, a stratum's queries are one of that stratum (Cochran, Sampling
+    Techniques, 3rd ed., 2.12). `queries` are the judged ones.
+    """
+    judged, drawn = read_judged()
+    measured = {}
+    for name in list_strata(queries):
+        ids = {*queries.loc[queries["stratum"] == name, "query_id"]}
+        own = Judged(*(rows[rows["query_id"].isin(ids)] for rows in judged))
+        audited = {*own.audit["query_id"], *ids.intersection(drawn.whole)}
+        if audited:
+            part = drawn.select(ids, len(audited))
+            measured[name] = measure_missed(report(own, part), part)
+    return {"by_stratum": measured} if measured else {}
 
 
 def measure_missed(result: Report, drawn: Design) -> dict[str, Any]:

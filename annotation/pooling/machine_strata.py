@@ -9,8 +9,8 @@ within strata). Moments without a current machine level form their own stratum: 
 import numpy as np
 import pandas as pd
 
-from annotation.pooling.design import AuditError
-from annotation.pooling.estimator import Ints
+from pipeline.campaign.design import AuditError
+from pipeline.campaign.estimator import Ints
 from pipeline.campaign.pairs import PAIR_KEY, query_sha
 from pipeline.core import tables
 from pipeline.judges.repeats import settle_machine

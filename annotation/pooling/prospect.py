@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotation.pooling.estimator import Floats, Interval, skewed_interval
 from annotation.votes.votes import FIRST_VOTES
 from pipeline.campaign.effort import ESCALATED, HOUR
+from pipeline.campaign.estimator import Floats, Interval, skewed_interval
 from pipeline.campaign.next_step import LEAST_AUDITED
 from pipeline.campaign.pairs import ALL_VOTES
 
@@ -56,14 +56,8 @@ def expect(prospect: Prospect, missed: float) -> Interval:
 def describe(prospect: Prospect, seconds: float, hourly: float | None) -> Iterator[str]:
     """Yield what the audit takes, and what it tells, in lines."""
     pairs = prospect.drawn * (prospect.near + prospect.deep)
-    disputed = round(ESCALATED * pairs) * (ALL_VOTES - FIRST_VOTES)
-    judgments = FIRST_VOTES * pairs + disputed
-    hours = judgments * seconds / HOUR
-    pay = "" if hourly is None else f", pay {hours * hourly:,.0f}"
-    yield (
-        f"{prospect.drawn:,} of {prospect.queries:,} queries, {pairs:,} pairs: about"
-        f" {judgments:,} judgments, {hours:,.1f} hours ({seconds:g} s each){pay}"
-    )
+    cost = describe_cost(pairs, seconds, hourly)
+    yield f"{prospect.drawn:,} of {prospect.queries:,} queries, {cost}"
     if not prospect.outside:
         yield "every neighbour is in the pool, so that none can be missed"
     elif prospect.drawn < LEAST_AUDITED:
@@ -74,3 +68,15 @@ def describe(prospect: Prospect, seconds: float, hourly: float | None) -> Iterat
         for share in SHARES:
             low, high = (float(bound) for bound in expect(prospect, share)[1:])
             yield f"if {share:.0%} are missed, expect an interval of {low:.0%} to {high:.0%}"
+
+
+def describe_cost(pairs: int, seconds: float, hourly: float | None) -> str:
+    """Return what it takes to have pairs judged."""
+    disputed = round(ESCALATED * pairs) * (ALL_VOTES - FIRST_VOTES)
+    judgments = FIRST_VOTES * pairs + disputed
+    hours = judgments * seconds / HOUR
+    pay = "" if hourly is None else f", pay {hours * hourly:,.0f}"
+    return (
+        f"{pairs:,} pairs: about {judgments:,} judgments, {hours:,.1f} hours ({seconds:g} s each)"
+        f"{pay}"
+    )

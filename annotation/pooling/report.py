@@ -11,10 +11,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from annotation.pooling.design import AuditError, Design
 from annotation.pooling.design_effect import compare_widths
-from annotation.pooling.estimator import Counts, beyond, most_unseen
 from annotation.votes.votes import is_in
+from pipeline.campaign.design import AuditError, Design
+from pipeline.campaign.estimator import Counts, beyond, most_unseen
 from pipeline.campaign.next_step import LEAST_AUDITED
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import tables

@@ -9,11 +9,13 @@ import pandas as pd
 from annotation.assignment.ended import find_batches
 from annotation.assignment.planning import read_answers, read_inputs
 from annotation.pooling.draw import DEEP, NEAR
-from annotation.pooling.estimator import Floats
+from annotation.pooling.growth import find_growing
 from annotation.pooling.inside import find_inside
 from annotation.pooling.prospect import Prospect, describe
 from annotation.roster import roster
+from pipeline.campaign.campaign import load_campaign
 from pipeline.campaign.effort import SECONDS, measure_seconds
+from pipeline.campaign.estimator import Floats
 from pipeline.campaign.next_step import AUDITED
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.campaign.yields import RELEVANT_FROM
@@ -40,20 +42,21 @@ def read_scope(params: Params, audit: pd.DataFrame) -> Scope:
     Raises:
         MomentRankError: a table is missing or wrong.
     """
-    candidates, topup = tables.CANDIDATES.read(), tables.TOPUP.read()
+    pool, topup = tables.POOL.read(), tables.TOPUP.read()
     campaign = read_inputs(roster.read_people(), params, read_answers())
     batches = find_batches(campaign, topup)
-    inside = find_inside(candidates, audit, topup, tables.PAIRS.read()[PAIR_KEY])
+    ended = batches.ended - find_growing(load_campaign(), params)
+    inside = find_inside(pool, audit, topup, tables.PAIRS.read()[PAIR_KEY])
     both = pd.concat([inside, batches.wanted[PAIR_KEY]]).drop_duplicates(ignore_index=True)
     neighbours = tables.NEIGHBOURS.read()
     best = batches.wanted[batches.wanted["rank"] <= params.candidates.depth]
     found = best.loc[best["level"] >= RELEVANT_FROM, "query_id"].value_counts()
     return Scope(
         batches.queries,
-        batches.ended,
+        ended,
         both[both["query_id"].isin(batches.queries)],
         neighbours[neighbours["query_id"].isin(batches.queries)],
-        np.array(found.reindex(sorted(batches.ended), fill_value=0), dtype=np.float64),
+        np.array(found.reindex(sorted(ended), fill_value=0), dtype=np.float64),
     )
 
 

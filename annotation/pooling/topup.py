@@ -4,7 +4,8 @@ Candidates are chosen by captions, and so favour systems that rely on captions. 
 of other systems, each labelled with its run, compensate for this.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -13,8 +14,12 @@ import pandas as pd
 from annotation.pooling.pooled_runs import record
 from annotation.pooling.ranked import rank_pool
 from annotation.votes.votes import is_in
+from momentrank.errors import UsageError
 from momentrank.segments import iou
-from pipeline.core import tables
+from pipeline.campaign.campaign import load_campaign
+from pipeline.campaign.collection import select_distinct_texts
+from pipeline.core import captions, tables
+from pipeline.core.params import Params
 from pipeline.retrieval.embeddings import Embeddings
 from pipeline.retrieval.ranking import places
 
@@ -25,12 +30,28 @@ MIN_IOU = 0.5
 NOWHERE = -1
 
 
+RESERVED = (
+    *("candidates", "captions", "first batch", "second batch", "learned"),
+    *("audit", "near", "deep", "top", "random"),
+)
+
+
 class Pool(NamedTuple):
     """Where results are looked up: queries, described moments, and their embeddings."""
 
     queries: pd.DataFrame
     moments: pd.DataFrame
     embedded: Embeddings
+
+
+def read_pool(params: Params) -> Pool:
+    """Return this checkout's pool: the distinct queries that are judged, and all moments."""
+    queries, campaign = tables.QUERIES.read(), load_campaign()
+    queries = queries if campaign is None else campaign.select_kept(queries)
+    modalities = params.ingest.pool_modalities
+    moments = captions.join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
+    judged = select_distinct_texts(queries[queries["split"] != "train"])[["query_id", "query"]]
+    return Pool(judged, moments, Embeddings.open())
 
 
 class TopUp(NamedTuple):
@@ -77,6 +98,33 @@ def top_up(
     new = results[matched].drop_duplicates(spot)[[*spot, "origin"]]
     recorded = record(whole, results, pool.moments)
     return TopUp(_pairs(new, pool), _counts(runs, results, new), recorded)
+
+
+def runs_by_name(paths: Sequence[Path]) -> dict[str, Path]:
+    """Return runs by name: the file name, up to its first dot.
+
+    Raises:
+        UsageError: two runs have the same name, or a name is reserved.
+    """
+    runs: dict[str, Path] = {}
+    for path in paths:
+        name = name_run(path)
+        if name in runs:
+            raise UsageError(f"{path}: {runs[name]} is also called {name!r}: rename one of them")
+        runs[name] = path
+    return runs
+
+
+def name_run(path: Path) -> str:
+    """Return a run's name: the file name, up to its first dot.
+
+    Raises:
+        UsageError: it has none, or the name is reserved.
+    """
+    name = path.name.partition(".")[0]
+    if not name or name in RESERVED:
+        raise UsageError(f"{path}: {name!r} is not a valid name for a run: rename the file")
+    return name
 
 
 def match_results(results: pd.DataFrame, moments: pd.DataFrame, min_iou: float) -> pd.Series:

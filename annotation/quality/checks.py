@@ -3,6 +3,7 @@
 A hit is a level within 1 of the known one; "can't judge" is neither a hit nor a miss.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from annotation.reliability import kappa
 from annotation.reliability.scores import Couples
 from annotation.votes.votes import MAX_DIFFERENCE
 from pipeline.campaign.pairs import SHOWN_KEY
-from pipeline.core.tables import VOTING
+from pipeline.core.tables import LINK, VOTING
 
 THIRDS = ("early", "middle", "late")
 
@@ -30,26 +31,20 @@ def measure_checks(
     and `late`. `adjudicated` and `adjudicated_hits` count pairs that people could not agree on;
     `without_level` are "can't judge" answers to gold. Of `repeats`, pairs judged twice with a
     level, `same` and `near` (within 1) count how the second answer compares with the first;
-    `kappa` is quadratic. Undefined figures are null.
+    `kappa` is quadratic. Of `links`, decided pairs that the person judged again after a reopening,
+    `apart` is the mean level less that of the old votes. Undefined figures are null.
     """
-    answers, twice = _gold_answers(judgments, gold), _repeats(judgments)
-    people = sorted(set(answers["annotator"].tolist()) | set(twice["annotator"].tolist()))
-    rows = {
-        annotator: _person(
-            answers[answers["annotator"] == annotator],
-            twice[twice["annotator"] == annotator],
-            min_gold,
-            window,
-        )
-        for annotator in people
-    }
-    columns = _person(answers.iloc[:0], twice.iloc[:0], min_gold, window).keys()
+    parts = _gold_answers(judgments, gold), _repeats(judgments), _links(judgments)
+    people = sorted({who for part in parts for who in part["annotator"].tolist()})
+    measure = partial(_person, min_gold=min_gold, window=window)
+    rows = {who: measure(*(part[part["annotator"] == who] for part in parts)) for who in people}
+    columns = measure(*(part.iloc[:0] for part in parts)).keys()
     table = pd.DataFrame.from_dict(rows, orient="index", columns=list(columns)).round(6)
     return table.rename_axis("annotator").reset_index()
 
 
 def _person(
-    answers: pd.DataFrame, twice: pd.DataFrame, min_gold: float, window: int
+    answers: pd.DataFrame, twice: pd.DataFrame, links: pd.DataFrame, *, min_gold: float, window: int
 ) -> dict[str, Any]:
     judged = answers[answers["level"].notna()]
     clear = judged["source"].isin(CLEAR)
@@ -73,6 +68,8 @@ def _person(
         "same": same.hits,
         "near": near.hits,
         "kappa": _kappa(twice),
+        "links": len(links),
+        "apart": float(links["apart"].mean()) if len(links) else None,
         "flags": "; ".join(_flags(last, near, thirds, min_gold)),
     }
 
@@ -116,6 +113,14 @@ def _repeats(judgments: pd.DataFrame) -> pd.DataFrame:
     again = whole[whole["kind"] == "repeat"].rename(columns={"level": "again"})
     both = votes[[*person, "level"]].merge(again[[*person, "again"]], on=person)
     return both.assign(apart=(both["level"] - both["again"]).abs())
+
+
+def _links(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Return the link judgments with a level, and how far each is `apart` from the old votes."""
+    levels = judgments[judgments["level"].notna()]
+    old = levels[levels["kind"].isin(VOTING)].groupby(SHOWN_KEY)["level"].mean().rename("old")
+    links = levels[levels["kind"] == LINK].merge(old.reset_index(), on=SHOWN_KEY)
+    return links.assign(apart=links["level"] - links["old"])
 
 
 def _kappa(twice: pd.DataFrame) -> float | None:

@@ -4,6 +4,7 @@ Paper, section 3.4 and Appendix B.5: the matrix of lowest and highest level (Fig
 distribution of final levels (5b), and the levels of moments that read just like the query.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -76,11 +77,17 @@ def by_batch(scores: Scores, first: Bools, params: Agreement) -> dict[str, Any]:
 
     Second batches, runs and an audit bring other pairs: fewer or more that are easy to agree on.
     """
-    opening, own = scores.first, first[scores.pair]
-    rows = np.ones_like(own) if opening is None else opening
+    return by_group(scores, {"first_batch": first, "otherwise": ~first}, params)
+
+
+def by_group(scores: Scores, groups: Mapping[str, Bools], params: Agreement) -> dict[str, Any]:
+    """Return the agreement of the first two votes on each group of pairs, marked in (pairs,)."""
+    opening = scores.first
+    first = scores if opening is None else select_rows(scores, opening)
     bootstrap = Bootstrap(params.resamples, params.confidence, params.seed)
-    batches = {"first_batch": rows & own, "otherwise": rows & ~own}
-    return {name: _group(select_rows(scores, own), bootstrap) for name, own in batches.items()}
+    return {
+        name: _group(select_rows(first, own[first.pair]), bootstrap) for name, own in groups.items()
+    }
 
 
 def _group(scores: Scores, bootstrap: Bootstrap) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def write_gold(truth: Truth) -> None:
     """
     if len(tables.GOLD.read()):
         return
-    candidates = tables.CANDIDATES.read()[PAIR_KEY].itertuples(index=False, name=None)
+    candidates = tables.POOL.read()[PAIR_KEY].itertuples(index=False, name=None)
     pairs = sorted(candidates, key=lambda pair: rng.draw(*pair))
     rows = [(*pair, truth(*pair), NOTE) for pair in pairs[:GOLD]]
     tables.GOLD.write(pd.DataFrame(rows, columns=tables.GOLD.columns).sort_values(PAIR_KEY))

@@ -43,7 +43,7 @@ def find_unsettled(voted: pd.DataFrame, second_look: pd.DataFrame) -> pd.DataFra
             f" pair of query {query} and moment {moment}; correct or delete the line"
         )
     unsettled = outcomes[outcomes["why"].isin(UNSETTLED)]
-    extra = listed[~listed["why"].isin(UNSETTLED)].assign(why="listed")
+    extra = listed[~listed["why"].isin(UNSETTLED)].drop_duplicates().assign(why="listed")
     return pd.concat([unsettled, extra]).sort_values(PAIR_KEY, ignore_index=True)
 
 

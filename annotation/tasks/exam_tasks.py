@@ -27,7 +27,7 @@ CLIPS = tables.WORK / "clips"
 def read_candidates() -> pd.DataFrame:
     """Return the candidates of the frozen queries that have a clip, with what is shown of each."""
     shown = join_shown(
-        tables.CANDIDATES.read(),
+        tables.POOL.read(),
         tables.WANTED.empty(),
         tables.FROZEN_QUERIES.read(),
         tables.CLIPS.read(),

@@ -23,7 +23,7 @@ Floats = npt.NDArray[np.float64]
 Columns = TypeVar("Columns", bound=NamedTuple)
 
 Standing = Literal["vote", "check", "voided", "stale"]
-"""What a judgment is: only a `vote` counts; a `check` is gold or a repeat."""
+"""What a judgment is: only a `vote` counts; a `check` is hidden among them (`tables.CHECKS`)."""
 
 NO_LEVEL = -1
 FIRST_VOTES = 2

@@ -133,5 +133,5 @@ def text(invitation: Invitation) -> Iterator[str]:
     if not invitation.page:
         yield f"  ({invitation.remark})"
         return
-    yield f"  Judge here: {invitation.page}"
+    yield f"  Judge here, at a computer, not on a phone: {invitation.page}"
     yield "  Bookmark this page: more pairs appear there for as long as the campaign runs."

@@ -6,6 +6,8 @@ randomisation test, of Student's t-test and of Wilcoxon's signed-rank test, befo
 correction over all pairs and measures, the effect size (Cohen's d for paired values), and the
 number of queries that the second run wins, ties and loses.
 
+With --by, also compares within groups of queries; Holm's correction is then over groups, too.
+
 With --label-noise or --judgments, also prints the range of each difference had others made the
 labels: if it may lose its sign there, it is within label noise.
 
@@ -25,11 +27,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from momentrank.cli import arguments, inputs, tables
 from momentrank.cli.inputs import provenance
+from momentrank.cli.scored import ALL
 from momentrank.cli.tables import DASH, Cell, Numbers, Quantity, Row, describe
 from momentrank.errors import UsageError
 from momentrank.formats.source import count
 from momentrank.measures import Measure
 from momentrank.measures.parse import parse_measures
+from momentrank.query_groups import Groups
 from momentrank.scoring import Evaluator, PerQuery
 from momentrank.significance import (
     CONFIDENCE,
@@ -41,6 +45,7 @@ from momentrank.significance import (
     Pair,
     as_columns,
     compare_runs,
+    iterate_letters,
 )
 from momentrank.unjudged import BOUNDS
 
@@ -63,6 +68,7 @@ class Compared(NamedTuple):
     pairs: list[Pair]
     test: str
     alpha: float
+    groups: Mapping[str, Sequence[str]] = MappingProxyType({})
     bands: Mapping[str, Bands] = MappingProxyType({})
     """The ranges of differences, if requested, by what they are under: `NOISE`, `UNJUDGED`."""
 
@@ -73,9 +79,7 @@ class Compared(NamedTuple):
     @property
     def letters(self) -> dict[str, str]:
         """Return the letter of each run: a, b, ..., z, aa, ab, ..."""
-        letters = string.ascii_lowercase
-        pairs = (first + second for first in letters for second in letters)
-        return dict(zip(self.means, (*letters, *pairs), strict=False))
+        return dict(zip(self.means, iterate_letters(), strict=False))
 
     def surpassed(self, run: str, measure: Measure) -> str:
         """Return the letters of the runs that a run is significantly better than."""
@@ -86,7 +90,7 @@ class Compared(NamedTuple):
     def _worse(self, run: str, measure: Measure) -> Iterator[str]:
         for pair in self.pairs:
             significant = pair.comparison.is_significant(self.test, self.alpha)
-            if pair.measure == measure and significant:
+            if pair.measure == measure and not pair.group and significant:
                 worse, better = sorted(
                     (pair.first, pair.second), key=lambda name: self.means[name][measure]
                 )
@@ -114,11 +118,13 @@ def show_means(compared: Compared, numbers: Numbers) -> Iterable[Row]:
 
 def show_pairs(compared: Compared, numbers: Numbers) -> Iterable[Row]:
     """Yield a row per measure and pair: the second run's values minus the first one's."""
-    yield ["measure", "queries", "runs", "difference", "interval", *P_VALUES, "effect",
+    group = ["group"] if compared.groups else []
+    yield ["measure", *group, "queries", "runs", "difference", "interval", *P_VALUES, "effect",
            "win/tie/loss", *compared.bands]  # fmt: skip
     letters = compared.letters
     for pair in compared.pairs:
-        measure, first, second, queries, stats = pair
+        measure, first, second, queries, stats, name = pair
+        label = name or ALL
         quantity = describe(measure)
         difference, low, high = (
             numbers.text(quantity, value, "+")
@@ -128,7 +134,8 @@ def show_pairs(compared: Compared, numbers: Numbers) -> Iterable[Row]:
         effect = DASH if stats.effect is None else f"{stats.effect:+.3f}"
         counts = [f"{stats.wins}/{stats.ties}/{stats.losses}"]
         runs = f"{letters[second]} - {letters[first]}"
-        cells = [quantity.name, str(queries), runs, difference, f"[{low}, {high}]"]
+        cells = [quantity.name, *(label for _ in group), str(queries), runs, difference]
+        cells.append(f"[{low}, {high}]")
         counts += [
             _show_band(compared.band(kind, pair), stats.difference, quantity, numbers)
             for kind in compared.bands
@@ -186,17 +193,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     inputs.add_convention(parser)
     parser.add_argument("--baseline", type=Path, metavar="RUN",
                         help="compare every run with this one only")  # fmt: skip
-    parser.add_argument("--test", choices=TESTS, default=TESTS[0],
-                        help=f"the test that decides the marks (default: {TESTS[0]})")  # fmt: skip
-    parser.add_argument("--rounds", type=arguments.parse_positive, default=ROUNDS, metavar="N",
-                        help=f"permutations and bootstrap samples (default: {ROUNDS})")  # fmt: skip
-    parser.add_argument("--confidence", type=float, default=CONFIDENCE, metavar="C",
-                        help="confidence level of the intervals; significant means a"
-                             f" corrected p below 1 - C (default: {CONFIDENCE})")  # fmt: skip
-    inputs.add_seed(parser)
-    parser.add_argument("--label-noise", type=arguments.parse_variance, metavar="V",
-                        help="boundary noise: the variance of both ends in s^2")  # fmt: skip
-    inputs.add_judgments(parser)
+    add_tests(parser)
+    add_noise(parser)
+    parser.add_argument("--by", metavar="FILE", help=inputs.BY)
+    inputs.add_negatives(parser)
     parser.add_argument("--unjudged", choices=[BOUNDS],
                         help="bounds of each difference by what unjudged results"
                              " may be")  # fmt: skip
@@ -205,20 +205,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     inputs.add_check(parser)
 
 
+def add_tests(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--test", choices=TESTS, default=TESTS[0],
+                        help=f"the test that decides the marks (default: {TESTS[0]})")  # fmt: skip
+    parser.add_argument("--rounds", type=arguments.parse_positive, default=ROUNDS, metavar="N",
+                        help=f"permutations and bootstrap samples (default: {ROUNDS})")  # fmt: skip
+    parser.add_argument("--confidence", type=float, default=CONFIDENCE, metavar="C",
+                        help="confidence level of the intervals; significant means a"
+                             f" corrected p below 1 - C (default: {CONFIDENCE})")  # fmt: skip
+    inputs.add_seed(parser)
+
+
+def add_noise(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--label-noise", type=arguments.parse_variance, metavar="V",
+                        help="boundary noise: the variance of both ends in s^2")  # fmt: skip
+    inputs.add_judgments(parser)
+
+
 def run(options: argparse.Namespace) -> int:
     named = inputs.split_names(options.names)
     paths = list(dict.fromkeys([*([options.baseline] if options.baseline else []), *named.runs]))
     measures = parse_measures(named.measures)
     _check(options, paths, measures)
     convention = inputs.convention_of(options)
-    source = provenance(options.qrels, convention)
+    source = provenance(options.qrels, convention, options.negatives)
     truth = inputs.load_truth(options, options.qrels)
     evaluator = Evaluator(
         measures if options.no_judged else inputs.add_judged(measures),
         truth,
         convention,
     )
-    noise = _noise(options, evaluator.truth)
+    groups = inputs.group(options, evaluator)
+    inputs.note_left_out(source, evaluator)
+    noise = load_noise(options, evaluator.truth)
     if options.unjudged:
         evaluator.assume(options.unjudged)
     scored: dict[str, PerQuery] = {}
@@ -230,7 +249,7 @@ def run(options: argparse.Namespace) -> int:
             lists_by_run[str(path)] = lists
     # Judged, unless requested, is shown but not tested.
     asked = evaluator.measures[: len(set(map(evaluator.convention.resolve, measures)))]
-    compared = _compare(options, evaluator, scored, asked)
+    compared = _compare(options, evaluator, scored, asked, groups)
     source["tests"] = (
         f"paired over queries, two-sided, Holm's correction over"
         f" {count(len(compared.pairs), 'comparison')};"
@@ -253,7 +272,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _noise(options: argparse.Namespace, truth: "Truth") -> "Noise | None":
+def load_noise(options: argparse.Namespace, truth: "Truth") -> "Noise | None":
     if options.label_noise is None and options.judgments is None:
         return None
     from momentrank.meta.band import Noise
@@ -282,6 +301,7 @@ def _compare(
     evaluator: Evaluator,
     scored: Mapping[str, PerQuery],
     measures: Sequence[Measure],
+    groups: Groups,
 ) -> Compared:
     pairs = compare_runs(
         scored,
@@ -290,14 +310,22 @@ def _compare(
         rounds=options.rounds,
         confidence=options.confidence,
         seed=options.seed,
+        groups=groups,
     )
     means = {name: dict(evaluator.totals(of_run)) for name, of_run in scored.items()}
-    return Compared(means, pairs, options.test, round(1 - options.confidence, 12))
+    return Compared(means, pairs, options.test, round(1 - options.confidence, 12), groups)
 
 
 def _check(options: argparse.Namespace, paths: Sequence[Path], measures: Sequence[Measure]) -> None:
     if not paths[1:] or not measures:
         raise UsageError(f"at least two runs and a measure are needed: {USAGE}")
+    check_tests(options)
+    for name in ("label_noise", "judgments", "unjudged"):
+        if options.by and getattr(options, name) is not None:
+            raise UsageError(f"--by: can't be combined with --{name.replace('_', '-')}")
+
+
+def check_tests(options: argparse.Namespace) -> None:
     if not 0 < options.confidence < 1:
         raise UsageError("--confidence must be between 0 and 1")
 

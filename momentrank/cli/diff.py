@@ -10,6 +10,7 @@ The exit code is 1 if NEW's version is too low.
 
 import argparse
 import json
+import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 from momentrank import data
 from momentrank.cli import inputs, tables
 from momentrank.cli.tables import Numbers, Row, describe
-from momentrank.collection.changes import SplitChanges, list_split_changes
+from momentrank.collection.changes import SplitChanges, describe_changes, list_split_changes
 from momentrank.collection.release import HUB, Collection, load
 from momentrank.collection.versions import Change, list_changes, parse_version, required_version
 from momentrank.conventions import get
@@ -63,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     scores = [score for path in runs for score in _score(path, old, new, measures)]
     least = required_version(old.version, changes)
     if options.json:
-        sys.stdout.write(json.dumps(_as_json(old, new, changes, splits, scores), indent=2) + "\n")
+        sys.stdout.write(json.dumps(_as_json(old, new, scores), indent=2) + "\n")
     else:
         shown = sys.maxsize if options.all else SHOWN
         sys.stdout.writelines(map(reveal, _show(old, new, changes, splits, shown)))
@@ -190,18 +191,21 @@ def _show_scores(scores: Sequence[Score], named: Sequence[Path]) -> Iterator[str
     yield from tables.write(rows, "table")
 
 
-def _as_json(
-    old: Collection,
-    new: Collection,
-    changes: Sequence[Change],
-    splits: Mapping[str, SplitChanges],
-    scores: Sequence[Score],
-) -> dict[str, Any]:
+def _as_json(old: Collection, new: Collection, scores: Sequence[Score]) -> dict[str, Any]:
     return {
-        "old": old.version,
-        "new": new.version,
-        "required": required_version(old.version, changes),
-        "files": [change._asdict() for change in changes],
-        "splits": {split: delta.as_json() for split, delta in splits.items()},
-        "scores": [{**score._asdict(), "measure": repr(score.measure)} for score in scores],
+        **describe_changes(old, new),
+        "scores": [
+            {
+                **score._asdict(),
+                "measure": repr(score.measure),
+                "old": _finite(score.old),
+                "new": _finite(score.new),
+            }
+            for score in scores
+        ],
     }
+
+
+def _finite(value: float | None) -> float | None:
+    """Return None for NaN, which JSON does not have."""
+    return None if value is None or math.isnan(value) else value

@@ -4,7 +4,8 @@ By default, it prints the convention's own: a benchmark's table with the benchma
 nDCG(iou=0.3|0.5|0.7)@10|20|40. One run prints trec_eval's three columns: measure, query, value;
 `all` is the mean over queries (for counts, the sum). Several runs or groups print a table in which
 the best values are marked. Each nDCG@K is accompanied by Judged@K, the share of its results that
-people have judged.
+people have judged. Queries without a relevant moment are left out, and counted, except by measures
+of silence: NullAcc, AUROC, AUARC and nDCG(silence=True).
 
 With --unjudged, each value is followed by a second one: the highest that the unjudged results
 could make it (bounds), or what an audit's rates let expect (docs/scoring.md, Unjudged results). One
@@ -33,7 +34,6 @@ from momentrank.errors import UsageError
 from momentrank.formats.source import count, sha256_of
 from momentrank.measures import Measure
 from momentrank.measures.parse import parse_measures
-from momentrank.query_groups import group_queries
 from momentrank.scoring import Evaluator
 from momentrank.unjudged import BOUNDS, EXPECTED, UPPER, Find
 
@@ -55,9 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     inputs.add_printing(parser, "{run: {measure: value}}")
     parser.add_argument("--group", action="append", default=[], metavar="NAME=RUN,RUN,...",
                         help="mean and standard deviation over several seeds' runs")  # fmt: skip
-    parser.add_argument("--by", metavar="FILE",
-                        help="also print values by group: a file of lines 'query_id group', or"
-                             " length:10,30 (of relevant moments, in seconds)")  # fmt: skip
+    parser.add_argument("--by", metavar="FILE", help=inputs.BY)
+    inputs.add_negatives(parser)
     parser.add_argument("--marks", action="store_true",
                         help="mark values that differ significantly from the first"
                              " run's")  # fmt: skip
@@ -78,13 +77,14 @@ def run(options: argparse.Namespace) -> int:
     if not named.runs and not seeds:
         raise UsageError("no run given: momentrank evaluate QRELS RUN [RUN ...] [MEASURE ...]")
     _check_printing(options, named.runs, measures, convention.name)
-    source = provenance(options.qrels, convention.name)
+    source = provenance(options.qrels, convention.name, options.negatives)
     truth = inputs.load_truth(options, options.qrels)
     evaluator = Evaluator(measures, truth, convention)
     find = _assume(options, evaluator, source)
     if options.machine:
         return machine.run(options, evaluator, list(dict.fromkeys(named.runs)), source)
-    groups = group_queries(options.by, evaluator.qrels, inputs.warn) if options.by else {}
+    groups = inputs.group(options, evaluator)
+    inputs.note_left_out(source, evaluator)
     noise: list[BoundaryNoise] = []
     is_noisy = find or (convention.bounded and source["release"] != inputs.UNKNOWN)
 
@@ -158,13 +158,16 @@ def _compare_with_first(results: Results, measures: Sequence[Measure]) -> tuple[
     """Return what the marks mean, and the runs and measures that get one."""
     from momentrank.significance import CONFIDENCE, TESTS, compare_runs
 
-    ranked = [measure for measure in measures if tables.describe(measure).is_ranked]
+    ranked = [m for m in measures if tables.describe(m).is_ranked and not m.COLLECTIVE]
     values = {run: results.runs[run].per_query for run in results.shown}
     first = results.shown[0]
-    pairs = compare_runs(values, ranked, baseline=first)
+    tested = [m for m in ranked if len(values[first][m][0])]
+    empty = ", ".join(repr(m) for m in ranked if m not in tested)
+    pairs = compare_runs(values, tested, baseline=first)
     alpha = round(1 - CONFIDENCE, 12)
     test = f"p < {alpha:g}, {TESTS[0]}, Holm's correction over {count(len(pairs), 'comparison')}"
-    return f"{scored.MARK}: differs from {first} ({test})", {
+    untested = f"; over no query, so not tested: {empty}" if empty else ""
+    return f"{scored.MARK}: differs from {first} ({test}){untested}", {
         (pair.second, repr(pair.measure))
         for pair in pairs
         if pair.comparison.is_significant(TESTS[0], alpha)

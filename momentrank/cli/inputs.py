@@ -1,7 +1,6 @@
 """Shared by the commands: arguments, reading qrels and runs, and where numbers come from."""
 
 import argparse
-import json
 import re
 import sys
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from momentrank import __version__, conventions, formats
 from momentrank.cli import arguments, tables
 from momentrank.cli.tables import Numbers
+from momentrank.collection.declarations import declare_negatives, find_release
 from momentrank.conventions import CONVENTIONS, PAPER
 from momentrank.errors import UsageError
 from momentrank.formats.read import Lists, RunOptions, Warn
@@ -19,7 +19,8 @@ from momentrank.formats.source import sha256_of
 from momentrank.formats.text import Time
 from momentrank.ids import reveal
 from momentrank.measures import REGISTRY, Judged, Measure, nDCG
-from momentrank.scoring import Evaluator
+from momentrank.query_groups import Groups, group_queries
+from momentrank.scoring import Evaluator, describe_left_out
 from momentrank.significance import SEED
 
 if TYPE_CHECKING:
@@ -27,36 +28,38 @@ if TYPE_CHECKING:
     from momentrank.meta.votes import Judgments
     from momentrank.submission import Findings
 
-MANIFEST = "manifest.json"
 UNKNOWN = "unknown"
 """The version of qrels that are in no release."""
 
 
-def provenance(qrels: Path, convention: str) -> dict[str, str]:
+def provenance(qrels: Path, convention: str, negatives: Path | None = None) -> dict[str, str]:
     if qrels.exists() and not qrels.is_file():
         raise UsageError(
             f"{qrels}: qrels must be a regular file, so that their SHA-256 can be reported"
         )
     sha256 = sha256_of(qrels) if qrels.exists() else ""
+    declared = {}
+    if negatives and negatives.is_file():
+        declared = {"negatives": str(negatives), "negatives_sha256": sha256_of(negatives)}
     return {
         "momentrank": __version__,
         "convention": convention,
         "qrels": str(qrels),
         "qrels_sha256": sha256,
         "release": _release(qrels, sha256),
+        **declared,
     }
 
 
 def _release(qrels: Path, sha256: str) -> str:
-    for folder in (qrels.resolve().parent, qrels.resolve().parent.parent):
-        try:
-            text = (folder / MANIFEST).read_text(encoding="utf-8")
-            version = json.loads(text)["version"]
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-        if sha256 in text:
-            return str(version)
-    return UNKNOWN
+    release = find_release(qrels, sha256) if sha256 else None
+    return release.version if release else UNKNOWN
+
+
+def note_left_out(source: dict[str, str], evaluator: Evaluator) -> None:
+    """Say in the header how many queries measures of relevance leave out, if any."""
+    if evaluator.left_out:
+        source["left_out"] = describe_left_out(evaluator)
 
 
 PATH_LIKE = re.compile(r".*[/\\].*|[^(@]*\.[A-Za-z]\w*")
@@ -93,6 +96,17 @@ def add_files(parser: argparse.ArgumentParser) -> None:
                              " (default: an error)")  # fmt: skip
 
 
+BY = (
+    "also print values by group: a file of lines 'query_id group'; length:10,30 (of relevant"
+    " moments, in seconds); or stratum or origin, as the release of QRELS has them"
+)
+
+
+def group(options: argparse.Namespace, evaluator: Evaluator) -> Groups:
+    """Return the groups of queries that --by asks for; none without it."""
+    return group_queries(options.by, evaluator.qrels, warn, options.qrels) if options.by else {}
+
+
 def add_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--check", action="store_true",
                         help="first validate each whole run like `momentrank validate"
@@ -119,6 +133,12 @@ def load_judgments(options: argparse.Namespace, truth: formats.Truth) -> "Judgme
         " the rule's"
     )
     return raw
+
+
+def add_negatives(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--negatives", type=Path, metavar="FILE",
+                        help="queries that have no relevant moment, one id a line; those that the"
+                             " release of QRELS declares are known")  # fmt: skip
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
@@ -181,8 +201,11 @@ def read_time_option(options: argparse.Namespace) -> Time:
     return chosen or conventions.get(convention_of(options)).time
 
 
-def load_truth(options: argparse.Namespace, path: Path) -> formats.Truth:
-    """Read qrels as the options say; for a benchmark's, suggest its own convention."""
+def load_truth(options: argparse.Namespace, path: Path, *, by_people: bool = True) -> formats.Truth:
+    """Read qrels as the options say; for a benchmark's, suggest its own convention.
+
+    Those `by_people` agree with the declared negatives.
+    """
     columns = options.columns
     truth = formats.load_truth(
         path,
@@ -193,6 +216,10 @@ def load_truth(options: argparse.Namespace, path: Path) -> formats.Truth:
         warn=warn,
         negative=conventions.get(convention_of(options)).negative,
     )
+    given = getattr(options, "negatives", None)
+    if by_people:
+        negatives = conventions.get(convention_of(options)).check_negatives(given or ())
+        truth = truth if negatives is None else declare_negatives(truth, path, negatives, warn)
     if options.corpus:
         lengths = {**truth.durations, **formats.read_corpus(options.corpus).durations}
         truth = replace(truth, read_durations=lambda: lengths)

@@ -40,11 +40,12 @@ def run(
         raise UsageError("momentrank: this name is already in use in the JSON; write ./momentrank")
     origin = inputs.provenance(options.machine, "")
     source |= {"machine": origin["qrels"], "machine_sha256": origin["qrels_sha256"]}
-    truth = inputs.load_truth(options, options.machine)
+    truth = inputs.load_truth(options, options.machine, by_people=False)
     scorers = join(people, truth, str(options.machine))
     judged, number = len(people.qrels.queries), len(truth.segments.queries)
     source["people"] = f"{judged} of {number} queries, assumed to be a random sample"
     source["intervals"] = f"{CONFIDENCE:.0%}"
+    inputs.note_left_out(source, people)
     if judged == number:
         inputs.warn(f"{options.machine}: people judged all of its queries: it adds nothing")
 

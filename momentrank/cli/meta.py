@@ -82,6 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                              " (default: the same files)")  # fmt: skip
     parser.add_argument("--html", type=Path, metavar="FILE", help="also write a page with figures")
     parser.add_argument("--json", action="store_true", help="print JSON, not TSV")
+    inputs.add_negatives(parser)
     inputs.add_files(parser)
     inputs.add_check(parser)
 
@@ -101,8 +102,9 @@ def run(options: argparse.Namespace) -> int:
     how = _settings(options, systems.evaluator.truth, measures, named.runs)
     chosen = options.only or [*NAMES, *([SELECTION] if options.val else [])]
     results = dict(experiments.run_experiments(chosen, systems, how, Progress().begin))
-    source = provenance(options.qrels, inputs.convention_of(options))
+    source = provenance(options.qrels, inputs.convention_of(options), options.negatives)
     source |= {"runs": ", ".join(systems.runs), "queries": str(len(systems.values.queries))}
+    inputs.note_left_out(source, systems.evaluator)
     source |= {"seed": str(options.seed), "draws": _describe_draws(options)}
     if options.json:
         sys.stdout.write(json.dumps(as_json(results, source), indent=2) + "\n")

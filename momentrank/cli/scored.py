@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +34,8 @@ class Scored(NamedTuple):
     per_query: PerQuery
     assumed: "Scored | None" = None
     """With other values for unjudged results, if requested."""
+    counted: Mapping[str, Mapping[Quantity, int]] = MappingProxyType({})
+    """How many of a group's queries each mean is over; a benchmark's own table does not say."""
 
 
 def score(
@@ -53,7 +56,8 @@ def score(
 
 
 def _collect(evaluator: Evaluator, each: PerQuery, groups: Groups, *, per_query: bool) -> Scored:
-    scored = Scored({}, {name: {} for name in groups}, {}, each)
+    counted: dict[str, dict[Quantity, int]] = {name: {} for name in groups}
+    scored = Scored({}, {name: {} for name in groups}, {}, each, counted=counted)
     for measure, (names, values) in scored.per_query.items():
         quantity = describe(measure)
         scored.total[quantity] = evaluator.aggregate(measure, values)
@@ -61,11 +65,12 @@ def _collect(evaluator: Evaluator, each: PerQuery, groups: Groups, *, per_query:
         for group, queries in groups.items():
             rows = np.array([row_of[name] for name in queries if name in row_of], dtype=np.int64)
             mean = evaluator.aggregate(measure, values[rows]) if len(rows) else float("nan")
-            scored.groups[group][quantity] = mean
+            scored.groups[group][quantity], counted[group][quantity] = mean, len(rows)
         if per_query:
             for name, value in zip(names, values.tolist(), strict=True):
                 scored.queries.setdefault(name, {})[quantity] = value
-    return scored
+    in_order = [name for name in evaluator.queries if name in scored.queries]
+    return scored._replace(queries={name: scored.queries[name] for name in in_order})
 
 
 def score_table(
@@ -122,13 +127,24 @@ class Results(NamedTuple):
     assumed: str = ""
     """The name of the values with other unjudged results, if requested."""
 
+    def size_of(self, group: str, quantity: Quantity | None = None) -> int:
+        """Return the number of a group's queries, or of those that a value is over."""
+        own = next(iter(self.runs.values())).counted.get(group, {})
+        size = own.get(quantity) if quantity else None
+        return len(self.groups.get(group, ())) if size is None else size
+
+    def label(self, group: str, quantities: Sequence[Quantity]) -> str:
+        """Return a group's name with the number of queries that values are over."""
+        sizes = sorted({self.size_of(group, quantity) for quantity in quantities})
+        return f"{group} (n={' to '.join(map(str, dict.fromkeys([sizes[0], sizes[-1]])))})"
+
     @property
     def others(self) -> Mapping[str, Scored]:
         """Return each run with other values for unjudged results."""
         return {name: run.assumed or NOTHING for name, run in self.runs.items()}
 
 
-ALL = "all"
+ALL, QUERIES = "all", "queries"
 
 
 def columns(results: Results, numbers: Numbers, source: Mapping[str, str]) -> Iterator[str]:
@@ -138,12 +154,17 @@ def columns(results: Results, numbers: Numbers, source: Mapping[str, str]) -> It
         yield f"{name}\t{ALL}\t{value}\n"
     for group, query, values, more in _each_scope(scored, other):
         label = encode_id(query) if query else f"group:{group}" if group else ALL
+        if group and not query:
+            yield f"{QUERIES}\t{label}\t{results.size_of(group)}\n"
         for quantity in results.quantities:
             if quantity in values:
                 both = [
                     numbers.text(quantity, of[quantity]) for of in (values, more) if quantity in of
                 ]
                 yield "\t".join([quantity.name, label, *both]) + "\n"
+                n = results.size_of(group, quantity) if group else 0
+                if n and n != results.size_of(group):
+                    yield f"{QUERIES} of {quantity.name}\t{label}\t{n}\n"
 
 
 def _each_scope(scored: Scored, other: Scored) -> Iterator[tuple[str, str, Values, Values]]:
@@ -158,9 +179,10 @@ def _each_scope(scored: Scored, other: Scored) -> Iterator[tuple[str, str, Value
 def by_measure(results: Results, numbers: Numbers) -> Iterator[Row]:
     """Yield a row per measure and a column per run: for the terminal."""
     yield ["measure", *results.shown, *results.seeds]
-    for label, systems, others in _by_query_and_group(results):
+    for query, group, systems, others in _by_query_and_group(results):
         for quantity in results.quantities:
             if any(quantity in values for runs in systems for values in runs):
+                label = results.label(group, [quantity]) if group else query
                 cells = _cells(results, label, quantity, (systems, others), numbers)
                 yield [f"{quantity.name} {label}".rstrip(), *cells]
 
@@ -168,23 +190,24 @@ def by_measure(results: Results, numbers: Numbers) -> Iterator[Row]:
 def by_run(results: Results, numbers: Numbers) -> Iterator[Row]:
     """Yield a row per run and a column per measure: for papers."""
     names = [*results.shown, *results.seeds]
-    first = ["queries"] if results.groups else []
+    first = [QUERIES] if results.groups else []
     yield ["run", *first, *(quantity.name for quantity in results.quantities)]
-    for label, *systems in _by_query_and_group(results):
+    for query, group, *systems in _by_query_and_group(results):
+        label = results.label(group, results.quantities) if group else query
         by_quantity = [
             _cells(results, label, quantity, systems, numbers) for quantity in results.quantities
         ]
-        group = [label or ALL] if results.groups else []
+        over = [label or ALL] if results.groups else []
         for name, *cells in zip(names, *by_quantity, strict=True):
-            yield [name, *group, *cells]
+            yield [name, *over, *cells]
 
 
 Systems = list[list[Values]]
 """The values of each system's runs."""
 
 
-def _by_query_and_group(results: Results) -> Iterator[tuple[str, Systems, Systems]]:
-    """Yield each query, each group and all queries, with the systems' values and other values."""
+def _by_query_and_group(results: Results) -> Iterator[tuple[str, str, Systems, Systems]]:
+    """Yield the values, and other values, of each query, each group and all: id, group, values."""
     names = [[name] for name in results.shown] + list(results.seeds.values())
 
     def pick(find: Callable[[Scored], Values]) -> tuple[Systems, Systems]:
@@ -196,11 +219,10 @@ def _by_query_and_group(results: Results) -> Iterator[tuple[str, Systems, System
         systems = pick(partial(_of_query, query))
         for system in systems:
             system[len(results.shown) :] = [[] for _ in results.seeds]
-        yield encode_id(query), *systems
-    for group, queries in results.groups.items():
-        label = f"{group} (n={len(queries)})"
-        yield label, *pick(partial(_of_group, group))
-    yield "", *pick(lambda run: run.total)
+        yield encode_id(query), "", *systems
+    for group in results.groups:
+        yield "", group, *pick(partial(_of_group, group))
+    yield "", "", *pick(lambda run: run.total)
 
 
 def _of_query(query: str, run: Scored) -> Values:
@@ -255,20 +277,26 @@ def _after(
 
 
 def as_csv(results: Results, numbers: Numbers, source: Mapping[str, str]) -> Iterator[Row]:
-    """Yield a row per value; `group` and `query` are empty if it is over all queries."""
+    """Yield a row per value; `group` and `query` are empty if it is over all queries.
+
+    With groups, `n` is the number of a group's queries that a value is over.
+    """
     more = [results.assumed] if results.assumed else []
-    yield ["run", "group", "query", "measure", "value", "sd", *more, *source]
+    n = ["n"] if results.groups else []
+    yield ["run", "group", *n, "query", "measure", "value", "sd", *more, *source]
     for name, scored in results.runs.items():
         for group, query, values, others in _each_scope(scored, scored.assumed or NOTHING):
             for quantity, value in values.items():
+                size = str(results.size_of(group, quantity)) if group else ""
+                scope = [group, *(size for _ in n), query]
                 shown = [quantity.name, _text(numbers.plain(quantity, value)), ""]
                 other = numbers.plain(quantity, others.get(quantity, math.nan))
-                yield [name, group, query, *shown, *(_text(other) for _ in more), *source.values()]
+                yield [name, *scope, *shown, *(_text(other) for _ in more), *source.values()]
     for name, runs in results.seeds.items():
         for quantity in results.runs[runs[0]].total:
             cell = _eachjson(results, runs, quantity, numbers)
             shown = [quantity.name, *map(_text, cell.values())]
-            yield [name, "", "", *shown, *source.values()]
+            yield [name, "", *([""] * len(n)), "", *shown, *source.values()]
 
 
 def _text(value: float | None) -> str:
@@ -288,8 +316,11 @@ def as_json(results: Results, numbers: Numbers, source: Mapping[str, str]) -> di
             if query:
                 listed.setdefault("queries", {})[query] = values
             elif group:
-                n = {"n": len(results.groups[group])}
-                listed.setdefault("groups", {})[group] = {**n, **values}
+                sizes: dict[str, Any] = {"n": results.size_of(group)}
+                of_each = {q.name: results.size_of(group, q) for q in scored.groups[group]}
+                if set(of_each.values()) - {sizes["n"]}:
+                    sizes["counted"] = of_each
+                listed.setdefault("groups", {})[group] = {**sizes, **values}
             else:
                 content[name] = {**values, **listed}
     for name, runs in results.seeds.items():

@@ -4,6 +4,7 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from momentrank.collection.release import Collection, Moment
+from momentrank.collection.versions import list_changes, required_version
 
 Pair = tuple[str, Moment]
 """A query's id, and a moment."""
@@ -51,6 +52,19 @@ def list_split_changes(old: Collection, new: Collection) -> dict[str, SplitChang
     """Return what changed in each split; a query that moved counts as removed and added."""
     splits = dict.fromkeys([*old.splits, *new.splits])
     return {split: _compare(old, new, split) for split in splits}
+
+
+def describe_changes(old: Collection, new: Collection) -> dict[str, Any]:
+    """Return for JSON what changed: files, splits, and the lowest version that this requires."""
+    changes = list_changes(old.manifest, new.manifest)
+    splits = list_split_changes(old, new)
+    return {
+        "old": old.version,
+        "new": new.version,
+        "required": required_version(old.version, changes),
+        "files": [change._asdict() for change in changes],
+        "splits": {split: delta.as_json() for split, delta in splits.items()},
+    }
 
 
 def _compare(old: Collection, new: Collection, split: str) -> SplitChanges:

@@ -17,13 +17,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from momentrank import formats
+from momentrank.collection.declarations import MANIFEST, QUERIES, declare_released
+from momentrank.collection.versions import refuse_newer
 from momentrank.errors import UsageError
 from momentrank.formats.source import FormatError, read_source, sha256_of
 from momentrank.ids import decode_id
 from momentrank.segments import Segments, build_qrels
 
-MANIFEST, TRAINING, MACHINE = "manifest.json", "train_manifest.json", "machine_manifest.json"
-QUERIES, PAIRS, VIDEOS = "queries.tsv", "pairs.csv", "video_corpus.json"
+TRAINING, MACHINE = "train_manifest.json", "machine_manifest.json"
+PAIRS, VIDEOS = "pairs.csv", "video_corpus.json"
 SMALL_FILES = [
     MANIFEST,
     TRAINING,
@@ -81,10 +83,15 @@ class Split:
         return self.collection.path(f"qrels/{self.name}.qrels")
 
     @cached_property
-    def qrels(self) -> Segments:
-        """The judged segments, for `evaluate`, `compare` and `explain`."""
+    def judged(self) -> Segments:
+        """The segments with the levels that people gave them."""
         path = self.qrels_path
         return formats.load_qrels(path) if path.stat().st_size else build_qrels([], [], [], [], [])
+
+    @cached_property
+    def qrels(self) -> Segments:
+        """The same for `evaluate`, `compare` and `explain`: all of a negative has level 0."""
+        return declare_released(formats.Truth(self.judged), self.collection.folder).segments
 
     def queries_iter(self) -> Iterator[Query]:
         """Yield the queries."""
@@ -92,7 +99,7 @@ class Split:
 
     def qrels_iter(self) -> Iterator[Qrel]:
         """Yield the judged moments."""
-        qrels = self.qrels
+        qrels = self.judged
         ids = (qrels.queries[row] for row in qrels.query.tolist())
         times = qrels.start.tolist(), qrels.end.tolist()
         for row in zip(ids, qrels.video, *times, map(int, qrels.value), strict=True):
@@ -269,4 +276,5 @@ def _read_manifest(path: Path) -> dict[str, Any]:
         raise FormatError(f"{path}: not the manifest of a release ({exc!r})") from exc
     if not valid:
         raise FormatError(f"{path}: files: each must have its sha256, as a string")
+    refuse_newer(path, manifest)
     return dict(manifest)

@@ -7,15 +7,35 @@ changed level, pair, query or other content is minor, a changed description is a
 
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from momentrank.errors import UsageError
+from momentrank.formats.source import FormatError
 
 Part = Literal["major", "minor", "patch"]
 PARTS: tuple[Part, ...] = ("major", "minor", "patch")
+FORMAT = 2
+"""The format of a release's files: raised when it changes, except for a table's columns."""
 VERSION = re.compile(r"\d+\.\d+\.\d+", re.ASCII)
-DESCRIPTIONS = ("README.md", "croissant.json", "figures/")
+DESCRIPTIONS = ("README.md", "croissant.json", "changes.json", "figures/")
 """Files, and folders, that only describe the others."""
+
+
+def refuse_newer(path: Path, manifest: Mapping[str, Any]) -> None:
+    """Refuse a release in a newer format; the oldest have no number.
+
+    Raises:
+        FormatError: the format of the manifest at `path` is newer than `FORMAT`, or no number.
+    """
+    number = manifest.get("format", 0)
+    if not isinstance(number, int) or isinstance(number, bool):
+        raise FormatError(f"{path}: format must be an integer, not {number!r}")
+    if number > FORMAT:
+        raise FormatError(
+            f"{path}: the release has format {number}, but this momentrank reads formats up to"
+            f" {FORMAT}: upgrade momentrank"
+        )
 
 
 class Change(NamedTuple):

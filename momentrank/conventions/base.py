@@ -10,11 +10,13 @@ from momentrank import matching
 from momentrank.errors import UsageError
 from momentrank.matching import Trace, trace
 from momentrank.matching.aligned import AlignedRun, Params, Relevance, align, memoize
-from momentrank.measures.base import Measure
+from momentrank.measures.base import EITHER, NULL, Measure
 from momentrank.measures.gain import GAINS
 from momentrank.measures.params import thresholds
 from momentrank.segments import Bools, Floats, Ints, Segments
 from momentrank.unjudged import Find
+
+T = TypeVar("T")
 
 
 class Convention:
@@ -44,6 +46,9 @@ class Convention:
     digits: ClassVar[int] = 4
     """The decimals that its source prints."""
 
+    leaves_out: ClassVar[bool] = False
+    """Whether measures of relevance leave out queries without a relevant moment; scripts do not."""
+
     bounded: ClassVar[bool] = False
     """Whether it says what unjudged results could add; most scripts' truth is complete."""
 
@@ -52,6 +57,20 @@ class Convention:
 
     def check(self, measure: Measure) -> None:
         """Check that the convention defines a measure."""
+        if measure.over() in {NULL, EITHER} and not self.leaves_out:
+            raise UsageError(f"{measure!r} is not a measure of {self.name}: use convention paper")
+
+    def check_negatives(self, negatives: T) -> T | None:
+        """Return declared negatives, or None where only the levels count.
+
+        Raises:
+            UsageError: some are declared there.
+        """
+        if self.leaves_out:
+            return negatives
+        if negatives:
+            raise UsageError(f"negatives: {self.name} has none; use the convention paper")
+        return None
 
     def resolve(self, measure: Measure) -> Measure:
         """Return the measure with what its name must show, such as the comparison of `R`."""
@@ -71,8 +90,8 @@ class Convention:
         """Return what is scored of the qrels and of the run."""
         return qrels, run
 
-    def select_counted(self, aligned: AlignedRun) -> Bools:
-        """Return which queries are scored, shape (queries,)."""
+    def select_counted(self, measure: Measure | None, aligned: AlignedRun) -> Bools:  # noqa: ARG002  (overridden)
+        """Return which queries a measure is over, shape (queries,); None: a cell of `table`."""
         return aligned.in_run | True
 
     def values(self, measure: Measure, aligned: AlignedRun, assume: Find | None = None) -> Floats:
@@ -182,7 +201,7 @@ class Benchmark(Convention):
 
     def table(self, qrels: Segments, run: Segments) -> dict[str, float]:
         aligned = align(*self.prepare(qrels, run), self.depth([]))
-        counted = self.select_counted(aligned)
+        counted = self.select_counted(None, aligned)
         return {name: mean(values[counted]) for name, values in self.cells(aligned).items()}
 
     def cells(self, aligned: AlignedRun) -> dict[str, Floats]:

@@ -103,7 +103,7 @@ class Nlq(RecallTable):
     thresholds = (0.3, 0.5)
     cell = "Rank@{cutoff} mIoU@{iou}"
 
-    def select_counted(self, aligned: AlignedRun) -> Bools:
+    def select_counted(self, _: Measure | None, aligned: AlignedRun) -> Bools:
         return aligned.in_run
 
 

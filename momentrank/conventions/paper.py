@@ -1,7 +1,8 @@
 """Each measure as its paper defines it, and the two other scorers in use for TVR-Ranking.
 
-* `paper`: every query of the qrels counts; one that is missing from the run counts as 0. A segment
-  that appears twice in its query counts once: of results, the better ranked.
+* `paper`: every query of the qrels with a relevant moment counts; one that is missing from the run
+  counts as 0. Counts and Judged are over all queries, measures of silence over those that they are
+  about. A segment that appears twice in its query counts once: of results, the better ranked.
 * `tvr-ranking`, released with it, the source of published numbers: gain is 2^level - 1, the IoU
   must exceed the threshold, and the mean is over the queries of the run.
 * `spr`, published with SPR (arXiv 2501.05072): the same gain, the IoU must reach the threshold.
@@ -17,7 +18,7 @@ from momentrank.matching import Trace
 from momentrank.matching.aligned import AlignedRun, Params, memoize
 from momentrank.matching.models import FREE
 from momentrank.measures import nDCG
-from momentrank.measures.base import Measure
+from momentrank.measures.base import NULL, RELEVANT, Measure
 from momentrank.segments import Bools, Floats
 
 
@@ -28,6 +29,12 @@ class Paper(Convention):
     source = "each measure's own paper"
     distinct = True
     bounded = True
+    leaves_out = True
+
+    def select_counted(self, measure: Measure | None, aligned: AlignedRun) -> Bools:
+        over = RELEVANT if measure is None else measure.over()
+        has = aligned.has_relevant
+        return {RELEVANT: has, NULL: ~has}.get(over, has | True)
 
     def defaults(self) -> list[Measure]:
         """Return nDCG as TVR-Ranking's tables show it."""
@@ -44,8 +51,9 @@ class TvrRanking(Paper):
     source = "the scorer released with TVR-Ranking (Liang et al., 2024)"
     changes = {"dcg": "exp-log2", "strict": True}
     distinct = False
+    leaves_out = False
 
-    def select_counted(self, aligned: AlignedRun) -> Bools:
+    def select_counted(self, _: Measure | None, aligned: AlignedRun) -> Bools:
         return aligned.in_run
 
 
@@ -57,12 +65,14 @@ class Spr(Paper):
     bounded = False  # a query counts only if something in it is relevant
     changes = {"dcg": "exp-log2", "strict": False}
     distinct = False
+    leaves_out = False
 
     def check(self, measure: Measure) -> None:
+        super().check(measure)
         if measure.NAME not in HAS:
             raise UsageError(f"{measure!r} is not a measure of spr, which has {', '.join(HAS)}")
 
-    def select_counted(self, aligned: AlignedRun) -> Bools:
+    def select_counted(self, _: Measure | None, aligned: AlignedRun) -> Bools:
         """Return the queries of the run with a relevant moment, shape (queries,)."""
         return aligned.in_run & (aligned.totals(1) > 0)
 

@@ -82,7 +82,7 @@ class ShEval(Convention):
     def is_summed(self, measure: Measure) -> bool:
         return measure.NAME.startswith("Num")
 
-    def select_counted(self, aligned: AlignedRun) -> Bools:
+    def select_counted(self, _: Measure | None, aligned: AlignedRun) -> Bools:
         return aligned.in_run
 
     def compute(self, measure: Measure, aligned: AlignedRun, params: Params) -> Floats:
@@ -102,7 +102,7 @@ class ShEval(Convention):
 
     def table(self, qrels: Segments, run: Segments) -> dict[str, float]:
         aligned = align(qrels, run)
-        counted = self.select_counted(aligned)
+        counted = self.select_counted(None, aligned)
         return {name: _total(name, of[counted]) for name, of in self._cells(aligned).items()}
 
     def is_count(self, cell: str) -> bool:

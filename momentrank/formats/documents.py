@@ -1,7 +1,8 @@
 """What a release contains besides qrels: training sets, lists of files, and the meaning of levels.
 
 `manifest.json`, `train_manifest.json`, `machine_manifest.json` and `croissant.json` list files
-with their SHA-256; the files next to them are checked against it.
+with their SHA-256; the files next to them are checked against it. `changes.json` lists what changed
+since the version before.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -14,8 +15,17 @@ from momentrank.formats.records import Column
 from momentrank.formats.source import FormatError, Location, sha256_of
 from momentrank.formats.table import Table
 
-DocumentKind = Literal["manifest", "croissant", "levels"]
+DocumentKind = Literal["manifest", "croissant", "levels", "changes"]
 _WEB = "://"
+CHANGED = (
+    "queries_added",
+    "queries_removed",
+    "queries_reworded",
+    "pairs_added",
+    "pairs_removed",
+    "levels",
+)
+"""The lists of what changed in a split."""
 
 
 class Document(NamedTuple):
@@ -83,6 +93,19 @@ def _check_levels(location: Location, record: Mapping[str, Any]) -> int:
     return len(levels)
 
 
+def _check_changes(location: Location, record: Mapping[str, Any]) -> int:
+    number = 0
+    for split, changes in record["splits"].items():
+        split_location = location.key("splits").key(split)
+        if not isinstance(changes, dict):
+            raise split_location.error("must be an object")
+        for name in CHANGED:
+            if not isinstance(changes.get(name), list):
+                raise split_location.error(f"must have the list {name}")
+            number += len(changes[name])
+    return number
+
+
 def _with(key: str, kind: type) -> Callable[[Mapping[str, Any]], bool]:
     return lambda record: isinstance(record.get(key), kind)
 
@@ -91,6 +114,7 @@ DOCUMENTS = (
     Document("croissant", _with("distribution", list), _check_croissant),
     Document("levels", _with("levels", dict), _check_levels),
     Document("manifest", _with("files", dict), _check_manifest),
+    Document("changes", _with("splits", dict), _check_changes),
 )
 
 

@@ -112,7 +112,8 @@ class Table(NamedTuple):
 
     `queries` are the distinct ids of a file in which queries may have no segments. `ranks` are
     those of a file with ranks. `notes` are messages to the user, one line each. `unscored` is
-    the number of results without a score.
+    the number of results without a score, `missed` are the queries of which no relevant moment can
+    be read.
     """
 
     query: Sequence[str]
@@ -127,10 +128,12 @@ class Table(NamedTuple):
     durations: Durations = dict
     texts: Texts = dict
     unscored: int = 0
+    missed: frozenset[str] = frozenset()
 
     def qrels(self) -> Segments:
         """Return the table as judged segments."""
-        return self._with_all_queries(self._check(build_qrels, {REVERSED: LENIENT}))
+        segments = self._with_all_queries(self._check(build_qrels, {REVERSED: LENIENT}))
+        return segments._replace(missed=self.missed)
 
     def run(self, warn: Callable[[str], None] | None = None) -> Segments:
         """Return the table as results, by rank or in file order; `warn` is told of equal ranks."""
@@ -156,6 +159,10 @@ class Table(NamedTuple):
         wrong = self.end < self.start
         if not wrong.any():
             return self
+        relevant, read = (
+            frozenset(self.query[row] for row in np.flatnonzero(rows).tolist())
+            for rows in (self.value >= 1, (self.value >= 1) & ~wrong)
+        )
         rows = np.flatnonzero(~wrong).tolist()
         query, video = [self.query[row] for row in rows], [self.video[row] for row in rows]
         queries = self.queries or list(dict.fromkeys(self.query))
@@ -172,6 +179,7 @@ class Table(NamedTuple):
             location=lambda row: self.location(rows[row]),
             queries=queries,
             notes=[*self.notes, str(self.location(int(np.argmax(wrong))).error(reason))],
+            missed=relevant - read,
         )
 
     def without_negative(self) -> "Table":

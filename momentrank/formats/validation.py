@@ -49,6 +49,7 @@ UNITS = {
     "manifest": "file",
     "croissant": "file",
     "levels": "level",
+    "changes": "change",
 }
 
 
@@ -193,7 +194,8 @@ def _describe_other(source: Source, records: Column) -> Description:
         return Description("video corpus", "tvr-ranking", 0, videos, {}, [])
     if document := detect_document(records.values[0]):
         number = document.check(Location(source.path), records.values[0])
-        remarks = _remarks_on_release(source.path.parent, records.values[0].get("files", {}))
+        listed = records.values[0]["files"] if document.kind == "manifest" else ()
+        remarks = _remarks_on_release(source.path.parent, listed)
         return Description(document.kind, "json", 0, number, {}, remarks)
     raise unknown(source, records=records)
 

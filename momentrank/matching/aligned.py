@@ -88,13 +88,15 @@ class Ranges(NamedTuple):
 class AlignedRun:
     """The judged segments of `count` queries and a run's results for them.
 
-    `in_run` (count,) says which queries the run has. Query and video are numbers.
+    `in_run` (count,) says which queries the run has, `missed` (count,) which have a relevant moment
+    that can't be read. Query and video are numbers.
     """
 
     count: int
     in_run: Bools
     truth: Truth
     results: Results
+    missed: Bools
     cache: dict[Any, Any] = field(default_factory=dict, compare=False)
     """Relevance by model and parameters, and whatever else `memoize` keeps."""
 
@@ -102,11 +104,12 @@ class AlignedRun:
         """Return the run with only some results; ranks are renumbered."""
         results = self.results.select(rows)
         moved = results._replace(rank=ranks(results.query))
-        return AlignedRun(self.count, self.in_run, self.truth, moved)
+        return AlignedRun(self.count, self.in_run, self.truth, moved, self.missed)
 
     def select_truth(self, rows: Bools) -> "AlignedRun":
         """Return the run with only some judged segments."""
-        return AlignedRun(self.count, self.in_run, self.truth.select(rows), self.results)
+        truth = self.truth.select(rows)
+        return AlignedRun(self.count, self.in_run, truth, self.results, self.missed)
 
     @cached_property
     def query_videos(self) -> tuple[Ints, Ints]:
@@ -207,6 +210,18 @@ class AlignedRun:
         has_video: Bools = self.results.video != NO_VIDEO
         return has_video
 
+    @property
+    def has_relevant(self) -> Bools:
+        """Which queries have a relevant moment: one of level 1 or more."""
+        some: Bools = (self.totals(1) > 0) | self.missed
+        return some
+
+    @property
+    def silent(self) -> Bools:
+        """Which queries the run has no result for."""
+        none: Bools = np.bincount(self.results.query, minlength=self.count) == 0
+        return none
+
     def totals(self, rel: int) -> Ints:
         """Return the number of relevant segments of each query."""
 
@@ -279,4 +294,5 @@ def align(qrels: Segments, run: Segments, depth: int | None = None) -> AlignedRu
         in_run,
         Truth(qrels.query, truth_video, qrels.start, qrels.end, qrels.value),
         results,
+        qrels.is_missed,
     )

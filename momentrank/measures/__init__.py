@@ -18,6 +18,7 @@ from momentrank.measures.counts import (
 )
 from momentrank.measures.gain import DCG, AxIoU, MeanP, NCxIoU, R, mIoU, nDCG
 from momentrank.measures.precision import AP, RR, VR, Judged, P, Recall
+from momentrank.measures.silence import AUARC, AUROC, NullAcc
 
 _MEASURES = [value for value in list(globals().values()) if isinstance(value, Measure)]
 _MEASURES.sort(key=lambda measure: measure.NAME.lower())
@@ -25,6 +26,8 @@ REGISTRY = {measure.NAME: measure for measure in _MEASURES}
 
 __all__ = [
     "AP",
+    "AUARC",
+    "AUROC",
     "DCG",
     "REGISTRY",
     "RR",
@@ -38,6 +41,7 @@ __all__ = [
     "Measure",
     "MeasureError",
     "NCxIoU",
+    "NullAcc",
     "NumQ",
     "NumRel",
     "NumRelRet",

@@ -23,6 +23,9 @@ from momentrank.measures.params import (
 )
 from momentrank.segments import Bools, Floats, Ints
 
+RELEVANT, NULL, EITHER, ANY = "relevant", "null", "either", "any"
+"""The queries that a measure is over: those with a relevant moment, those without one, both, told
+apart, or both alike."""
 CUTOFF = "cutoff"
 """The parameter that `measure @ K` sets."""
 
@@ -51,6 +54,10 @@ class Measure:
     """Whether the value over all queries is the sum, not the mean."""
     BOUNDED: ClassVar[bool] = True
     """Whether the value depends on whether unjudged results are relevant."""
+    OVER: ClassVar[str] = RELEVANT
+    """The queries that it is over: `RELEVANT`, `NULL`, `EITHER` or `ANY`."""
+    COLLECTIVE: ClassVar[bool] = False
+    """Whether a query's value depends on the other queries."""
     ADDITIVE: ClassVar[bool] = False
     """Whether the value is the sum of what each item adds."""
 
@@ -139,6 +146,10 @@ class Measure:
         common = {"match": self.MATCH, "judged_only": False, "rel": 1}
         changed = {name: value for name, value in changes.items() if name in self.PARAMS}
         return common | defaults | changed | self.params
+
+    def over(self) -> str:
+        """Return the queries that the mean is over, where a convention leaves some out."""
+        return self.OVER
 
     def depth(self) -> int | None:
         """Return how many results of each list are read; None: all."""

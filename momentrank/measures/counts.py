@@ -11,7 +11,7 @@ import numpy as np
 
 from momentrank.matching.aligned import AlignedRun, Params, Relevance, Results, Truth
 from momentrank.matching.timeline import Spans
-from momentrank.measures.base import WITH_UNJUDGED, ByModel, Measure, total
+from momentrank.measures.base import ANY, WITH_UNJUDGED, ByModel, Measure, total
 from momentrank.measures.params import REL, Choice
 from momentrank.segments import Floats
 
@@ -22,6 +22,7 @@ class Count(Measure):
     MATCH = ""
     SUMMED = True
     BOUNDED = False
+    OVER = ANY
 
 
 class Queries(Count):

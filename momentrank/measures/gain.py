@@ -14,6 +14,7 @@ import numpy as np
 from momentrank.matching.aligned import AlignedRun, Params, Relevance, memoize
 from momentrank.measures.base import (
     COMMON,
+    EITHER,
     MODEL_PARAMS,
     ByModel,
     Measure,
@@ -25,7 +26,17 @@ from momentrank.measures.base import (
     table,
     total,
 )
-from momentrank.measures.params import CUTOFF, DEPTH, GAIN, IOU, NOT_STRICT, STRICT, Choice, Number
+from momentrank.measures.params import (
+    CUTOFF,
+    DEPTH,
+    GAIN,
+    IOU,
+    NOT_STRICT,
+    SILENCE,
+    STRICT,
+    Choice,
+    Number,
+)
 from momentrank.measures.ratios import find_highest_ratio
 from momentrank.segments import Floats, Ints
 
@@ -54,7 +65,10 @@ class DiscountedGain(ByModel):
 
 
 class NDCG(Measure):
-    """DCG of the levels taken over DCG of the query's highest levels; 0 without any."""
+    """DCG of the levels taken over DCG of the query's highest levels.
+
+    With `silence`, queries without a relevant moment count: 1 if the list is empty, else 0.
+    """
 
     NAME = "nDCG"
     PARAMS: ClassVar = {
@@ -63,12 +77,19 @@ class NDCG(Measure):
         "dcg": GAIN,
         "strict": NOT_STRICT,
         **{name: param for name, param in COMMON.items() if name != "rel"},
+        "silence": SILENCE,
     }
+
+    def over(self) -> str:
+        return EITHER if self.params.get("silence") else self.OVER
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         how = params["dcg"], params["cutoff"]
         ideal = memoize(aligned, ("ideal", *how), lambda: _discounted(aligned.ideal, *how))
-        return share(_discounted(relevance, *how), ideal)
+        values = share(_discounted(relevance, *how), ideal)
+        return (
+            np.where(aligned.has_relevant, values, aligned.silent) if params["silence"] else values
+        )
 
     def per_assignment(
         self, aligned: AlignedRun, relevance: Relevance, params: Params, level: Floats

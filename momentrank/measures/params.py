@@ -124,6 +124,7 @@ GAIN = Choice("log2", "exp-log2", desc="gain: the level, or 2^level - 1", varies
 STRICT = Choice(True, False, desc="IoU > threshold, not >=", varies=True)
 NOT_STRICT = Choice(False, True, desc="IoU > threshold, not >=", varies=True)
 JUDGED_ONLY = Choice(False, True, desc="remove unjudged results before scoring")
+SILENCE = Choice(False, True, desc="count queries without a relevant moment: 1 if unanswered")
 ONCE = Choice(False, True, desc="overlap: each segment counts once")
 BIN = Number(1e-3, 1e9, 300, desc="bin: the length of a bin in seconds")
 TOL = Number(1e-3, 1e9, 15, desc="tol: seconds after which a user gives up")

@@ -6,6 +6,7 @@ import numpy as np
 
 from momentrank.matching.aligned import AlignedRun, Params, Relevance, ranks
 from momentrank.measures.base import (
+    ANY,
     MODEL_PARAMS,
     WITH_UNJUDGED,
     ByModel,
@@ -43,6 +44,7 @@ class JudgedShare(Precision):
 
     NAME = "Judged"
     BOUNDED = False
+    OVER = ANY
     PARAMS: ClassVar = {"cutoff": CUTOFF, **WITH_UNJUDGED}
 
     def select(self, relevance: Relevance) -> Bools:

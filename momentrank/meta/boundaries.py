@@ -5,6 +5,7 @@ Two people who mark the same moment agree in part: on average by an IoU of .725 
 normal, with the variance at which a moment and its noisy one agree as much.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -78,7 +79,7 @@ def measure_boundary_noise(
     agreement: float = AGREEMENT,
     seed: int = SEED,
 ) -> list[BoundaryNoise]:
-    """Return what boundary noise does to nDCG(iou=0.7)@10 of each run; nothing without moments.
+    """Return what boundary noise does to nDCG(iou=0.7)@10 of each run; none without relevance.
 
     `runs` are read as the evaluator requires; with fewer than 10 results, the cutoff is lower.
     """
@@ -103,4 +104,5 @@ def measure_boundary_noise(
     return [
         BoundaryNoise(name, repr(measure), agreement, variance, value, mean)
         for name, value, mean in zip(runs, values, noisy, strict=True)
+        if not math.isnan(value) and not math.isnan(mean)
     ]

@@ -22,11 +22,13 @@ def check_measures(measures: Iterable[Measure]) -> None:
     """Check that higher values of each measure are better.
 
     Raises:
-        UsageError: one is a count.
+        UsageError: one is a count, or a query's value depends on the others.
     """
     for measure in measures:
         if isinstance(measure, Count) or measure.NAME == Judged.NAME:
             raise UsageError(f"{measure!r} does not order runs: name measures of quality")
+        if measure.COLLECTIVE:
+            raise UsageError(f"{measure!r} is of the whole collection: name measures of queries")
 
 
 class Systems:
@@ -111,6 +113,7 @@ def _means(scorer: Evaluator, lists: Lists, copies: int) -> Floats:
         if names is not last:  # most measures share one list
             copy = np.array([int(name.partition(" ")[0]) for name in names], dtype=np.int64)
             last = names
-        counts = np.maximum(np.bincount(copy, minlength=copies), 1)
-        means.append(np.bincount(copy, values, copies) / counts)
+        counts = np.bincount(copy, minlength=copies)
+        sums = np.bincount(copy, values, copies)
+        means.append(np.divide(sums, counts, out=np.full(copies, np.nan), where=counts > 0))
     return np.array(means)

@@ -16,12 +16,13 @@ from momentrank.errors import MomentRankError
 from pipeline.campaign.guideline import CHOICES
 from pipeline.core import files, tables
 from pipeline.core.params import read_model
+from pipeline.core.sections import Further
 from pipeline.core.validation import Name, Section
 
 FILE = tables.CAMPAIGN / "campaign.yaml"
 COMMIT = r"^[0-9a-f]{40,64}$"
 UUID = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
-FORMAT = 2
+FORMAT = 4
 """The format of a campaign. Raise it with any change of what people see, or of how an answer is
 read: the page, the keys of tasks, the tables in datasets/campaign."""
 THEIR_OWN = ("datasets", "params.yaml", "dvc.lock", "annotation/guideline")
@@ -63,6 +64,15 @@ class Pilot(Section):
     taken_over: bool = False
 
 
+class Reopening(Section):
+    """Judging that began again after a release: when and why, what was closed, and its version."""
+
+    at: Instant
+    reason: Name
+    closed_at: Instant
+    version: Name
+
+
 class Campaign(Section):
     """A campaign: what marks its tasks, and under which rules people judge.
 
@@ -71,7 +81,7 @@ class Campaign(Section):
     that annotators read now, `guidelines` are all that they have read, the newest last. Answers in
     a `rehearsal` may be simulated. Times are UTC. `given_up` is the number of pairs that were
     wanted but undecided when it was closed; `settings` are the keys of params.yaml that determined
-    what was judged, as they were then.
+    what was judged, as they were then. `further` chose the moments after the first batch.
     """
 
     format: int
@@ -86,6 +96,8 @@ class Campaign(Section):
     settings: dict[str, Any] = Field(default_factory=dict)
     guidelines: Annotated[list[GuidelineVersion], Field(min_length=1)]
     pilot: Pilot | None = None
+    further: Further = "similarity"
+    reopenings: list[Reopening] = Field(default_factory=list)
 
     def guidelines_shown(self, sha: str | None, instant: datetime) -> list[GuidelineVersion]:
         """Return the versions that a page may have shown, the likeliest first.

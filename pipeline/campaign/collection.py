@@ -1,20 +1,30 @@
 """The collection that is released: queries, pairs with their consensus, and votes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from momentrank.errors import MomentRankError
+from pipeline.campaign import design
 from pipeline.campaign.campaign import Campaign
+from pipeline.campaign.design import Design
 from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY, select_newest
-from pipeline.campaign.pool_steps import CANDIDATES, extra_pairs
+from pipeline.campaign.pool_steps import (
+    CANDIDATES,
+    LEARNED,
+    add_learned,
+    extra_pairs,
+    select_learned,
+)
 from pipeline.campaign.voided import count_withdrawn, drop_voided
 from pipeline.core import captions, tables
 from pipeline.core.sections import Candidates
+from pipeline.core.strata import list_strata
 
-RELEVANT, PERFECT = 1, 4
+RELEVANT, ANSWERS, PERFECT = 1, 2, 4
+"""The lowest level that gains, the lowest of a moment that answers its query, and the highest."""
 SETTLED, DECIDED = ("two", "four"), ("adjudicated", "unjudgeable")
 """Outcomes of votes that give a level, and of decisions."""
 
@@ -23,18 +33,35 @@ class ReleaseError(MomentRankError):
     """Something that can't be released as it is."""
 
 
+class Audit(NamedTuple):
+    """What was drawn from outside the pool, of `queries` out of a `population` of queries.
+
+    `pairs` has `query_id, moment_id, part, stratum, size`, and whether a run or a later batch has
+    `taken` the pair into the pool since. `part` is `near`, among the `depth` most similar moments,
+    or `deep`; `stratum` begins with it. `is_drawn` says whether all of the audit is drawn.
+    """
+
+    pairs: pd.DataFrame
+    queries: set[str]
+    population: int
+    depth: int
+    is_drawn: bool
+
+
 @dataclass(frozen=True)
 class Collection:
     """How people judged the frozen queries.
 
-    `frozen` are the queries that are judged, one for each text, sorted by query_id. `pairs` are
-    the pairs that were shown, each as it was last shown, by pair_id, with `split, level, mean,
-    outcome`, the number of its `scores`, its `origin`: candidates, audit, or the run that found
-    it, and `second_look`, whether it was decided again although votes had given a level. `votes`
-    are those that count: `pair_id, worker, level, reason`; `withdrawn` is the number that the lead
-    has voided. `runs` are the results of the runs of top-ups (`tables.POOLED_RUNS`). `elsewhere`
-    counts the pairs that were shown for any other query. `newest` is when
-    people last judged.
+    `frozen` are the queries that are judged, one for each text, sorted by query_id. `pairs` are the
+    pairs that were shown, each as it was last shown, by pair_id, with `split, level, mean,
+    outcome`, the number of its `scores`, its `origin`: candidates, learned, audit, or the run that
+    found it, and `second_look`, whether it was decided again although votes had given a level;
+    `reported`, whether readers of a release had asked for that.
+    `votes` are those that count: `pair_id, worker, level, reason`; `withdrawn` is the number that
+    the lead has voided. `runs` are the results of the runs of top-ups (`tables.POOLED_RUNS`).
+    `elsewhere` counts the pairs that were shown for any other query. `newest` is when people last
+    judged. `learned` is what was expected of learned batches (`tables.POOL`). `audit` is how the
+    last audit was drawn; None without one.
     """
 
     campaign: Campaign | None
@@ -45,6 +72,8 @@ class Collection:
     elsewhere: int
     newest: pd.Timestamp | None
     withdrawn: int
+    learned: pd.DataFrame = field(default_factory=tables.POOL.empty)
+    audit: Audit | None = None
 
     @cached_property
     def judged(self) -> pd.DataFrame:
@@ -56,6 +85,29 @@ class Collection:
     def queries(self) -> pd.DataFrame:
         """The queries with at least one moment that has a level: the ones to search for."""
         return self.frozen[self.frozen["query_id"].isin(self.judged["query_id"])]
+
+    @cached_property
+    def negatives(self) -> list[str]:
+        """The queries of which all that was shown is decided, and nothing answers; by id."""
+        highest = self.judged.groupby("query_id")["level"].max()
+        waiting = self.pairs.loc[self.pairs["outcome"] == "waiting", "query_id"]
+        return sorted(highest.index[highest < ANSWERS].difference(pd.Index(waiting)))
+
+    @cached_property
+    def strata(self) -> list[str]:
+        """The strata of the judged queries, captions first; empty if there is only one."""
+        return list_strata(self.queries)
+
+    def select(self, stratum: str) -> "Collection":
+        """Return what people judged for the queries of a stratum; it has no audit."""
+        frozen = self.frozen[self.frozen["stratum"] == stratum]
+        pairs, runs, learned = (
+            rows[rows["query_id"].isin(frozen["query_id"])]
+            for rows in (self.pairs, self.runs, self.learned)
+        )
+        votes = self.votes[self.votes["pair_id"].isin(pairs["pair_id"])]
+        part = replace(self, frozen=frozen, pairs=pairs, votes=votes, runs=runs)
+        return replace(part, learned=learned, audit=None)
 
     @property
     def rehearsal(self) -> bool:
@@ -96,12 +148,20 @@ class Collection:
             "pairs_with_level": len(self.judged),
             **{f"pairs_{name}": int((outcome == name).sum()) for name in tables.OUTCOMES},
             "pairs_second_look": int(self.pairs["second_look"].sum()),
+            "pairs_reported": int(self.pairs["reported"].sum()),
+            "pairs_reported_changed": int((self.pairs["reported"] & self.changed).sum()),
             "pairs_given_up": max(int(given_up.sum()), left),
             "pairs_of_other_queries": self.elsewhere,
             "votes": int(self.votes["level"].notna().sum()),
             "votes_without_level": int(self.votes["level"].isna().sum()),
             "votes_withdrawn": self.withdrawn,
         }
+
+    @property
+    def changed(self) -> "pd.Series[bool]":
+        """Which pairs have another level, or none, since a second look."""
+        levels = self.pairs["level"].fillna(-1), self.pairs["voted_level"].fillna(-1)
+        return self.pairs["second_look"] & (levels[0] != levels[1])
 
     @property
     def complete(self) -> bool:
@@ -114,8 +174,8 @@ class CollectionTables(NamedTuple):
     """The tables that a release is made of.
 
     `votes` are the ones that count; `judgments` are all that were made, some of which the lead has
-    `voided`. `audit`, `topup` and `runs` are what was judged besides the candidates, which are
-    ranks up to `batch`, and up to `top` for queries that were extended.
+    `voided`. `audit`, `topup` (with what was learned) and `runs` are what was judged besides the
+    candidates: ranks up to `batch`, and up to `top` for queries that were extended.
     """
 
     queries: pd.DataFrame
@@ -127,12 +187,17 @@ class CollectionTables(NamedTuple):
     audit: pd.DataFrame
     topup: pd.DataFrame
     runs: pd.DataFrame
+    learned: pd.DataFrame
     batch: int
     top: int
+    audit_strata: pd.DataFrame
+    design: Design | None
+    second_look: pd.DataFrame
 
     @classmethod
     def read(cls, candidates: Candidates) -> "CollectionTables":
         """Read them in the current folder."""
+        pool = tables.POOL.read()
         return cls(
             tables.FROZEN_QUERIES.read(),
             tables.PAIRS.read(),
@@ -141,11 +206,21 @@ class CollectionTables(NamedTuple):
             tables.JUDGMENTS.read(),
             tables.VOIDED.read(),
             tables.AUDIT.read(),
-            tables.TOPUP.read(),
+            add_learned(tables.TOPUP.read(), pool),
             tables.POOLED_RUNS.read(),
+            select_learned(pool),
             candidates.batch,
             candidates.top,
+            _read_strata(),
+            design.find(),
+            tables.SECOND_LOOK.read(),
         )
+
+
+def _read_strata() -> pd.DataFrame:
+    """Return the strata of the audit's pairs; none without an audit."""
+    table = tables.AUDIT_STRATA
+    return table.read() if table.path.exists() else table.empty()
 
 
 def collect(campaign: Campaign | None, source: CollectionTables) -> Collection:
@@ -166,6 +241,11 @@ def collect(campaign: Campaign | None, source: CollectionTables) -> Collection:
     pairs = pairs.merge(extra, on=PAIR_KEY, how="left", validate="one_to_one")
     pairs["origin"] = pairs["origin"].fillna(CANDIDATES)
     pairs["second_look"] = is_decided_again(pairs)
+    reported = source.second_look[source.second_look["origin"] == tables.REPORTED]
+    is_reported = pd.MultiIndex.from_frame(pairs[PAIR_KEY]).isin(
+        pd.MultiIndex.from_frame(reported[PAIR_KEY])
+    )
+    pairs["reported"] = pairs["second_look"] & is_reported
     if pairs["outcome"].isna().any():
         raise ReleaseError(
             f"{tables.CONSENSUS.path}: lacks pairs of {tables.PAIRS.path}: dvc repro consensus"
@@ -182,7 +262,29 @@ def collect(campaign: Campaign | None, source: CollectionTables) -> Collection:
         elsewhere=len(shown) - len(by_split),
         newest=_find_newest(source),
         withdrawn=_count_withdrawn(campaign, source),
+        learned=source.learned,
+        audit=_describe_audit(source),
     )
+
+
+def _describe_audit(source: CollectionTables) -> Audit | None:
+    """Return how the audit was drawn; None without one of this version."""
+    plan = source.design
+    if plan is None:
+        return None
+    drawn = source.audit[source.audit["origin"].isin(("near", "deep"))]
+    pairs = drawn[[*PAIR_KEY, "origin"]].rename(columns={"origin": "part"})
+    pairs = pairs.merge(source.audit_strata, on=PAIR_KEY, how="left", validate="one_to_one")
+    if pairs["stratum"].isna().any():
+        raise ReleaseError(
+            f"{tables.AUDIT_STRATA.path}: lacks pairs of {tables.AUDIT.path}: restore the file as"
+            " it was committed"
+        )
+    pairs["stratum"] = pairs["part"] + " " + pairs["stratum"]
+    taken = pd.MultiIndex.from_frame(source.topup[PAIR_KEY])
+    pairs["taken"] = pd.MultiIndex.from_frame(pairs[PAIR_KEY]).isin(taken)
+    queries = {*pairs["query_id"], *plan.whole}
+    return Audit(pairs, queries, plan.queries, plan.depth, len(queries) >= plan.drawn)
 
 
 def is_decided_again(consensus: pd.DataFrame) -> "pd.Series[bool]":
@@ -209,9 +311,9 @@ def select_distinct_texts(queries: pd.DataFrame) -> pd.DataFrame:
 
 
 def per_query(judged: pd.DataFrame, lowest: int = RELEVANT) -> pd.Series:
-    """Return how many candidates of level `lowest` or higher each query has.
+    """Return how many moments of level `lowest` or higher each query has.
 
     Only pairs with a level count, and none from an audit or a run, which cover only some queries.
     """
-    counted = (judged["origin"] == CANDIDATES) & (judged["level"] >= lowest)
+    counted = judged["origin"].isin((CANDIDATES, LEARNED)) & (judged["level"] >= lowest)
     return counted.groupby(judged["query_id"]).sum()

@@ -5,17 +5,23 @@ from pathlib import Path
 
 from pipeline.core import cli, files, tables
 
-FROZEN = ("rewrite", "pull", "push")
+FROZEN = ("rewrite", "vary", "pull", "pool", "push")
 DECIDED = (
     tables.PAIRS,
     tables.JUDGMENTS,
     tables.JUDGMENT_HISTORY,
     tables.FROZEN_QUERIES,
+    tables.WRITTEN_QUERIES,
+    tables.ASKED_QUERIES,
     tables.EXTEND,
+    tables.POOL,
     tables.AUDIT,
     tables.AUDIT_STRATA,
     tables.TOPUP,
     tables.POOLED_RUNS,
+    tables.LATE_RUNS,
+    tables.CHANNELS,
+    tables.CHANNEL_SAMPLE,
     tables.GOLD,
     tables.EXAM,
     tables.EXAM_ANSWERS,
@@ -39,6 +45,15 @@ def freeze(dag: Path = cli.DAG) -> None:
         text = re.sub(
             rf"(^  {name}:\n)(?!    frozen:)", r"\1    frozen: true\n", text, flags=re.MULTILINE
         )
+    with files.unfinished(dag) as stream:
+        stream.write(text)
+
+
+def unfreeze(dag: Path = cli.DAG) -> None:
+    """Let the stages of a reopened campaign run again: the opposite of `freeze`."""
+    text = dag.read_text(encoding="utf-8")
+    for name in FROZEN:
+        text = re.sub(rf"(^  {name}:\n)    frozen: true\n", r"\1", text, flags=re.MULTILINE)
     with files.unfinished(dag) as stream:
         stream.write(text)
 

@@ -5,7 +5,8 @@ with and without their levels; and what becomes of the order of all pooled runs.
 system would fare that finds others (Zobel, SIGIR 1998; Buckley, Dimmick, Soboroff and Voorhees,
 Bias and the limits of pooling for large collections, Information Retrieval 10, 2007).
 
-The candidates are a run, too: similarity of captions. What an audit found stays judged.
+The candidates are a run, too: similarity of captions. What was learned or an audit found stays
+judged.
 """
 
 import math
@@ -19,14 +20,15 @@ from momentrank.data import as_lists
 from momentrank.formats import Lists
 from momentrank.functions import evaluator
 from momentrank.meta.correlation import tau_b
-from pipeline.campaign.collection import Collection
-from pipeline.campaign.pool_steps import AUDIT, CANDIDATES
+from pipeline.campaign.collection import RELEVANT, Collection
+from pipeline.campaign.pool_steps import AUDIT, CANDIDATES, CAPTIONS, LEARNED
 from pipeline.campaign.yields import RELEVANT_FROM
 from pipeline.core.tables import JUDGED_SPLITS
 
 MEASURE = "nDCG(iou=0.5)@20"
 SEGMENT = ["video_id", "start", "end"]
 PLACE = ["query_id", *SEGMENT]
+NO_RUNS = (LEARNED, AUDIT)
 NOT_SHOWN = "(not shown)"
 """The video of a candidate that nobody could be shown: its rank stays taken."""
 
@@ -81,7 +83,7 @@ def leave_one_out(collection: Collection) -> Pool | None:
     left_out = [
         _leave_out(name, judged, finders, lists, scores)
         for name in finders.columns
-        if name != AUDIT
+        if name not in NO_RUNS
     ]
     relevant = int((judged["level"] >= RELEVANT_FROM).sum())
     return Pool(split, judged["query_id"].nunique(), relevant, left_out)
@@ -106,19 +108,19 @@ def _fill_ranks(candidates: pd.DataFrame) -> pd.DataFrame:
 
 
 def _find_finders(judged: pd.DataFrame, recorded: pd.DataFrame) -> pd.DataFrame:
-    """Mark who found each judged pair: a column of bool for each run, and for the audit.
+    """Mark who found each judged pair: a column of bool for each run, and for `NO_RUNS`.
 
     A pair's origin is one of them; a run that an earlier one hid is in its recorded results.
     """
-    finders = pd.get_dummies(judged["origin"]).astype(bool)
+    finders = pd.get_dummies(judged["origin"].replace(CAPTIONS, CANDIDATES)).astype(bool)
     pooled = recorded[recorded["pooled_start"].notna()]
     pooled = pooled.assign(start=pooled["pooled_start"], end=pooled["pooled_end"])
     for name, rows in pooled.groupby("origin"):
         found = judged[PLACE].merge(rows[PLACE].drop_duplicates(), how="left", indicator=True)
         own = (found["_merge"] == "both").to_numpy()
         finders[str(name)] = own | finders.get(str(name), default=False)
-    runs = sorted(map(str, set(finders) - {CANDIDATES, AUDIT}))
-    return finders[[name for name in (CANDIDATES, *runs, AUDIT) if name in finders]]
+    runs = sorted(map(str, set(finders) - {CANDIDATES, *NO_RUNS}))
+    return finders[[name for name in (CANDIDATES, *runs, *NO_RUNS) if name in finders]]
 
 
 def _leave_out(
@@ -147,17 +149,19 @@ def _leave_out(
 def _score(
     levels: pd.DataFrame, judged: pd.DataFrame, runs: Mapping[str, Lists]
 ) -> dict[str, float]:
-    """Return each run's mean over the queries of `judged`, by the given levels.
+    """Return each run's mean over the queries of `judged` with a relevant moment, by given levels.
 
-    A query without any of them stays in the mean: one of its moments gets level 0, as nothing of it
-    is known to be relevant.
+    A query that is left without a relevant moment stays in the mean, as 0.
     """
-    lost = judged[~judged["query_id"].isin(levels["query_id"].unique())].drop_duplicates("query_id")
+    lost = judged[~judged["query_id"].isin(levels["query_id"])].drop_duplicates("query_id")
     qrels = pd.concat([levels, lost.assign(level=0)])[[*PLACE, "level"]]
     scorer = evaluator([MEASURE], qrels.reset_index(drop=True))
-    return {
-        name: float(next(iter(scorer.calc_aggregate(run).values()))) for name, run in runs.items()
-    }
+    queries = judged.loc[judged["level"] >= RELEVANT, "query_id"].nunique()
+    result = {}
+    for name, run in runs.items():
+        [(_, values)] = scorer.per_query(run).values()
+        result[name] = float(values.sum()) / max(queries, 1)
+    return result
 
 
 def _read(run: pd.DataFrame, queries: pd.Series) -> Lists:

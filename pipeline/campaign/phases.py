@@ -15,42 +15,51 @@ from pipeline.campaign.campaign import (
     CampaignError,
     GuidelineVersion,
     Instant,
+    Reopening,
     load_campaign,
 )
 from pipeline.campaign.collection import select_distinct_texts
 from pipeline.campaign.guideline import Labels
 from pipeline.campaign.next_step import END_PILOT, is_released
-from pipeline.core import cli, rng
+from pipeline.core import rng
 
-State = Literal["none", "open", "pilot", "closed", "released"]
+State = Literal["none", "open", "pilot", "closed", "released", "reopened"]
 """`none`: not opened yet; `pilot`: open, and only the pilot's queries are judged; `released`:
-closed, and datasets/release/ is of what it is now."""
+closed, and datasets/release/ is of what it is now; `reopened`: open again after a release."""
 
 OPEN = "annotation.campaign open"
 PUBLISH = "pipeline.publish"
-REOPEN = f"git restore --source $(git log -1 --format=%h -- {FILE})^ -- {FILE} {cli.DAG}"
+REOPEN = "annotation.campaign reopen"
 ALLOWED: Mapping[str, str] = {
     OPEN: "none",
-    f"{OPEN} --revise": "open pilot",
+    f"{OPEN} --revise": "open pilot reopened",
     END_PILOT.removeprefix("python -m "): "pilot",
-    "annotation.campaign close": "open",
-    "annotation.adjudicate": "open",
-    "annotation.audit plan": "open",
-    "annotation.audit top-up": "none open",
-    "annotation.exam push": "open pilot",
-    "annotation.exam mark": "open pilot",
-    "annotation.exam feedback": "open pilot",
-    "annotation.exam status": "open pilot",
-    "annotation.people list": "open pilot",
-    "annotation.people invite": "open pilot",
-    "annotation.people void": "open pilot closed released",
-    "annotation.pull --accept-loss": "open pilot",
-    "annotation.pull --take-set-aside": "open pilot",
-    "annotation.pull --trust-imported": "open pilot",
-    "annotation.push --beside-others": "open pilot",
-    "annotation.simulate": "open pilot",
+    "annotation.campaign close": "open reopened",
+    REOPEN: "released",
+    "annotation.adjudicate": "open reopened",
+    "annotation.audit plan": "open reopened",
+    "annotation.pool admit": "open reopened",
+    "annotation.pool top-up": "none open reopened",
+    "annotation.exam push": "open pilot reopened",
+    "annotation.exam mark": "open pilot reopened",
+    "annotation.exam feedback": "open pilot reopened",
+    "annotation.exam status": "open pilot reopened",
+    "annotation.people list": "open pilot reopened",
+    "annotation.people invite": "open pilot reopened",
+    "annotation.people void": "open pilot reopened closed released",
+    "annotation.pull --accept-loss": "open pilot reopened",
+    "annotation.pull --take-set-aside": "open pilot reopened",
+    "annotation.pull --trust-imported": "open pilot reopened",
+    "annotation.push --beside-others": "open pilot reopened",
+    "annotation.queries ask": "none reopened",
+    "annotation.queries pull": "none reopened",
+    "annotation.queries add": "none reopened",
+    "annotation.queries check": "none reopened",
+    "annotation.queries accept": "none reopened",
+    "annotation.queries refuse": "none reopened",
+    "annotation.simulate": "open pilot reopened",
     PUBLISH: "released",
-    f"{PUBLISH} --incomplete": "none open pilot closed released",
+    f"{PUBLISH} --incomplete": "none open pilot reopened closed released",
 }
 """The states in which each command may be used; commands that are not listed change no inputs."""
 
@@ -91,7 +100,9 @@ def find_state(campaign: Campaign | None) -> State:
         return "none"
     if campaign.closed:
         return "released" if is_released(campaign) else "closed"
-    return "pilot" if campaign.piloting else "open"
+    if campaign.piloting:
+        return "pilot"
+    return "reopened" if campaign.reopenings else "open"
 
 
 def check_state(command: str) -> Campaign | None:
@@ -129,7 +140,12 @@ def _refuse(command: str, campaign: Campaign | None, state: State) -> str:
                 f"belongs to this checkout ({state}); for another campaign, make a new checkout:"
                 " make campaign DIR=path"
             )
-        case "closed", "pipeline.publish":
+        case "open" | "pilot", _ if command.startswith("annotation.queries"):
+            remedy = (
+                f"has frozen its queries ({state}), and takes no more until it is reopened after"
+                " its release; for another campaign, make a new checkout: make campaign DIR=path"
+            )
+        case "closed", "pipeline.publish" | "annotation.campaign reopen":
             remedy = "is not released as it is now; run: dvc repro release report"
         case _, "pipeline.publish":
             remedy = (
@@ -138,12 +154,15 @@ def _refuse(command: str, campaign: Campaign | None, state: State) -> str:
             )
         case "pilot", _:
             remedy = f"has a pilot running; end it first: {END_PILOT}"
-        case "open", _:
+        case "open" | "reopened", "annotation.campaign reopen":
+            remedy = "is open; next: python -m annotation.status"
+        case "open" | "reopened", _:
             remedy = "has no pilot running; next: python -m annotation.status"
         case _:
+            release = "" if state == "released" else "dvc repro release report, then "
             remedy = (
-                "is closed: nobody is asked any more, and its levels are final. To go on, open it"
-                f" again: {REOPEN}; then repeat this command, and close it again at the end"
+                "is closed: nobody is asked any more, and its levels are final. To begin the next"
+                f" version: {release}python -m {REOPEN} --reason TEXT"
             )
     return f"{name} {remedy}"
 
@@ -158,6 +177,21 @@ def end_pilot(campaign: Campaign, *, take_over: bool, now: Instant) -> Campaign:
         raise CampaignError(f"{FILE}: {_refuse('', campaign, 'open')}")
     ended = campaign.pilot.model_copy(update={"ended_at": now, "taken_over": take_over})
     return campaign.model_copy(update={"pilot": ended})
+
+
+def reopen(campaign: Campaign, reason: str, version: str, now: Instant) -> Campaign:
+    """Return the campaign open again, after its release of this version.
+
+    Its settings stay those of the closing: `refuse_changes` compares with them.
+
+    Raises:
+        CampaignError: it is not closed.
+    """
+    if campaign.closed_at is None:
+        raise CampaignError(f"{FILE}: {_refuse(REOPEN, campaign, find_state(campaign))}")
+    again = Reopening(at=now, reason=reason, closed_at=campaign.closed_at, version=version)
+    changes = {"closed_at": None, "given_up": 0, "reopenings": [*campaign.reopenings, again]}
+    return campaign.model_copy(update=changes)
 
 
 def revise_guideline(

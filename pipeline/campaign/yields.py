@@ -28,7 +28,7 @@ RANKS = 5
 LEAST_QUERIES = 5
 """With fewer done, nothing is said about the others."""
 LEVEL = 0.95
-BATCHES = {1: FIRST, 2: SECOND}
+BATCHES = (FIRST, SECOND)
 
 
 class Prospect(NamedTuple):
@@ -70,13 +70,13 @@ def curve(pairs: pd.DataFrame) -> pd.DataFrame:
     alone. An audit is no part of the pool, and is left out.
     """
     pooled = _marked(pairs[pairs["step"] != AUDIT])
-    in_batch = pooled["step"].isin(BATCHES.values())
+    in_batch = pooled["step"].isin(BATCHES)
     point = ((pooled["rank"] - 1) // RANKS).where(in_batch, 0).astype("int64")
     sums = pooled.groupby(["step", point.rename("point")])[["judgments", "relevant"]].sum()
     sums = sums.reset_index()
     order = {step: place for place, step in enumerate(order_steps(pooled["step"]))}
     sums = sums.iloc[sums["step"].map(order).argsort(kind="stable")].reset_index(drop=True)
-    low, is_run = sums["point"] * RANKS + 1, ~sums["step"].isin(BATCHES.values())
+    low, is_run = sums["point"] * RANKS + 1, ~sums["step"].isin(BATCHES)
     ranks = low.astype("str") + "\u2013" + (low + RANKS - 1).astype("str")
     each = sums["relevant"] / sums["judgments"].where(sums["judgments"] > 0)
     return pd.DataFrame(
@@ -95,12 +95,12 @@ def _marked(pairs: pd.DataFrame) -> pd.DataFrame:
     return pairs.assign(relevant=relevant)
 
 
-def list_prospects(wanted: pd.DataFrame) -> list[dict[str, Any]]:
+def list_prospects(wanted: pd.DataFrame, further: str = SECOND) -> list[dict[str, Any]]:
     """Return what the next batch of the open queries would bring (`Prospect`), for JSON.
 
     `wanted` are the candidates that are to be judged: `query_id, batch, level, judgments, decided`.
     A query's next batch is its first that is not decided as a whole. What is decided in it is left
-    out of what is to come.
+    out of what is to come. `further` names the batches after the first.
     """
     marked = _marked(wanted).assign(open=~wanted["decided"])
     by_batch = marked.groupby(["query_id", "batch"]).agg(
@@ -110,10 +110,10 @@ def list_prospects(wanted: pd.DataFrame) -> list[dict[str, Any]]:
     following = left[left["open"] > 0].drop_duplicates("query_id")
     decided = marked[marked["decided"]]
     prospects = []
-    for batch, step in BATCHES.items():
-        to_come = following[following["batch"] == batch]
-        done = left[(left["batch"] == batch) & (left["open"] == 0)]
-        costs = decided.loc[decided["batch"] == batch, "judgments"]
+    for step, is_later in ((FIRST, False), (further, True)):
+        to_come = following[(following["batch"] > 1) == is_later]
+        done = left[((left["batch"] > 1) == is_later) & (left["open"] == 0)]
+        costs = decided.loc[(decided["batch"] > 1) == is_later, "judgments"]
         if len(to_come):
             prospects.append(_predict(step, to_come, done, costs)._asdict())
     return prospects

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from tqdm import tqdm
 
-from momentrank.errors import MomentRankError
+from momentrank.errors import MomentRankError, UsageError
 from pipeline.core import files
 from pipeline.core.text import reveal
 
@@ -38,6 +38,13 @@ def parser(epilog: str) -> argparse.ArgumentParser:
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+
+
+def wants_estimate(what: str = "print the cost; send nothing") -> bool:
+    """Parse a stage's arguments; tell whether only its cost is asked for. `what` is the help."""
+    arguments = parser("Reads params.yaml in the current folder. `dvc repro` runs it.")
+    arguments.add_argument("--estimate", action="store_true", help=what)
+    return bool(arguments.parse_args().estimate)
 
 
 def run_command(work: Callable[[], None]) -> None:
@@ -91,6 +98,18 @@ def log(text: str) -> None:
     tqdm.write(
         f"{reveal(text)}\n", file=sys.stderr, end=""
     )  # in one piece: other processes write too
+
+
+def confirm(question: str, ask: Callable[[str], str] = input) -> bool:
+    """Ask a question; tell whether the answer is `y`.
+
+    Raises:
+        UsageError: nobody is there to answer.
+    """
+    try:
+        return ask(f"{question} [y/N] ").strip() == "y"
+    except EOFError as exc:
+        raise UsageError("nobody answers; --yes goes on without asking") from exc
 
 
 def parse_non_negative(text: str) -> int:

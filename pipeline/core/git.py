@@ -35,6 +35,11 @@ def read_head() -> str | None:
     return head.stdout.strip() or None
 
 
+def differs(path: Path) -> bool:
+    """Tell whether a file is not as it was last committed; False outside a repository."""
+    return bool(run("status", "--porcelain", "--", str(path)).stdout)
+
+
 def ignores(path: Path) -> bool:
     """Tell whether git will not commit this path: it ignores it, or there is no repository."""
     resolved = path.parent.resolve() / path.name

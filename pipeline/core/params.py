@@ -40,9 +40,11 @@ class Params(Section):
     tagger: sections.Tagger
     names: sections.Names
     rewrite: sections.Rewrite
+    vary: sections.Vary
     split: sections.Split
     embed: sections.Embed
     candidates: sections.Candidates
+    pool: sections.Pool
     clips: sections.Clips
     annotation: people_sections.Annotation
     exam: people_sections.Exam

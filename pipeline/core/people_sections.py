@@ -46,7 +46,8 @@ class Plan(Section):
     `min_mean` or more. `pause` (minutes) is the longest time counted for a judgment, `queue` the
     most tasks that a person has open, `patience` (days) how long a task waits for them. `gold` and
     `repeats` are shares of a person's tasks; a repeat comes at least `repeat_gap` tasks after the
-    first time. A person gets no new tasks if their hits on their last `gold_window` gold pairs are
+    first time. `link` is the share of judged pairs that new people judge again once a campaign is
+    reopened. A person gets no new tasks if their hits on their last `gold_window` gold pairs are
     below `min_gold` beyond chance, or if their answers are unlike any honest annotator's;
     `max_wrong` is the chance that this ever stops an honest person.
     """
@@ -59,6 +60,7 @@ class Plan(Section):
     gold: Annotated[float, Field(ge=0, le=0.5)]
     repeats: Annotated[float, Field(ge=0, le=0.5)]
     repeat_gap: Natural
+    link: Share
     min_gold: Share
     gold_window: Positive
     max_wrong: Annotated[float, Field(gt=0, le=0.1)]

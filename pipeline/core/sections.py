@@ -11,6 +11,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from pipeline.core.validation import Name, Natural, Positive, Section, Share
 
 Modality = Literal["v", "t", "vt"]
+Further = Literal["similarity", "learned"]
 Corpus = Literal["tvr", "charades-sta", "activitynet-captions", "qvhighlights", "didemo", "table"]
 Modalities = Annotated[list[Modality], Field(min_length=1)]
 Column = Literal["moment_id", "video_id", "start", "end", "duration", "description", "modality"]
@@ -160,6 +161,56 @@ class Rewrite(Section):
     openai: OpenAI
 
 
+class MaxDetail(Section):
+    """The largest share of a caption's details that a vaguer one may keep, by degree."""
+
+    vague: Share
+    gist: Share
+
+    @field_validator("gist")
+    @classmethod
+    def _less_than_vague(cls, gist: float, info: ValidationInfo) -> float:
+        if gist >= (vague := info.data.get("vague", 1.0)):
+            raise ValueError(f"must be less than max_detail.vague, {vague} (it is {gist})")
+        return gist
+
+
+Bounds = Annotated[list[Share], Field(min_length=2, max_length=2)]
+"""The least and the largest value."""
+
+
+class SimilarityBounds(Section):
+    """How similar a variant must be to its caption, at least and at most."""
+
+    vague: Bounds
+    gist: Bounds
+    changed: Bounds
+
+    @field_validator("*")
+    @classmethod
+    def _least_comes_first(cls, bounds: list[float]) -> list[float]:
+        if bounds[0] > bounds[1]:
+            raise ValueError(f"the least must come first (they are {bounds})")
+        return bounds
+
+
+class Vary(Section):
+    """How many captions become further test queries, by what is done to them.
+
+    A `vague` one keeps more than `max_detail.gist`, and at most `max_detail.vague`, of the
+    caption's details; a `gist` at most the former.
+    """
+
+    backend: Literal["rules", "openai"]
+    prompt: Name
+    seed: Natural
+    vague: Natural
+    gist: Natural
+    changed: Natural
+    max_detail: MaxDetail
+    similarity: SimilarityBounds
+
+
 class Split(Section):
     """The number of queries for people to judge, and the maximum for training."""
 
@@ -182,9 +233,16 @@ class Embed(Section):
 
 
 class Candidates(Section):
-    """The size of a batch, the most moments that are judged per query, and the most searched."""
+    """The first batch, what chooses the others, and the most moments judged and searched per query.
+
+    With `similarity`, a second batch of the same size follows by the rule of section `plan`. With
+    `learned`, batches of `pool.learned_batch` follow while at least `min_yield` relevant moments
+    are expected in the next.
+    """
 
     batch: Positive
+    further: Further
+    min_yield: Annotated[float, Field(gt=0)]
     top: Positive
     depth: Positive
 
@@ -192,7 +250,7 @@ class Candidates(Section):
     @classmethod
     def _two_batches(cls, top: int, info: ValidationInfo) -> int:
         batch = info.data.get("batch", top)
-        if top > 2 * batch:
+        if info.data.get("further") == "similarity" and top > 2 * batch:
             raise ValueError(f"must be at most two batches of {batch} (it is {top})")
         return top
 
@@ -202,6 +260,12 @@ class Candidates(Section):
         if depth < (top := info.data.get("top", depth)):
             raise ValueError(f"must be at least candidates.top, {top} (it is {depth})")
         return depth
+
+
+class Pool(Section):
+    """How many moments of a query a learned batch has."""
+
+    learned_batch: Positive
 
 
 class Clips(Section):
@@ -302,7 +366,8 @@ class Report(Section):
 
     `min_alpha` is for Krippendorff's ordinal alpha; the shares are those of pairs without
     consensus, of pairs with the query's own words below level 4, of moments not in use, and of
-    relevant moments that the pool missed.
+    relevant moments that the pool missed. `max_drift` (levels) is how far new people may judge from
+    those before a reopening.
     """
 
     min_alpha: Annotated[float, Field(ge=-1, le=1)]
@@ -310,3 +375,4 @@ class Report(Section):
     max_alike_below_top: Share
     max_lost: Share
     max_missed: Share
+    max_drift: Annotated[float, Field(gt=0, le=4)]

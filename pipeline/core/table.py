@@ -1,25 +1,20 @@
-"""Tables: a path, a schema, a key, and one line for each wrong cell of a frame.
-
-pandera checks; the messages are ours, one line per cell, with file, row (or line) and column.
-"""
+"""Tables: a path, their columns, a key, and one line for each wrong cell of a frame."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow
+from pandas.api.types import pandas_dtype
 
 from momentrank.errors import MomentRankError
 from momentrank.ids import is_utf8
 from pipeline.core import batches, csv_files, files
 from pipeline.core.validation import RowRule
-
-if TYPE_CHECKING:
-    import pandera.pandas as pa
 
 SHOWN_PROBLEMS = 5
 WORK = Path("datasets/work")
@@ -35,22 +30,22 @@ Cells = Any
 
 
 class Column(NamedTuple):
-    """A column of a schema; `is_valid` marks the cells, none of them empty, that are as `expected`.
+    """A column of a table; `is_valid` marks the cells, none of them empty, that are as `expected`.
 
-    It gets the column's array; pandera, which names the cells that are not, gives it a series.
+    It gets the column's array. A table without the column, of an earlier version, has `default` in
+    it, if there is one.
     """
 
     dtype: str
     is_valid: Callable[[Cells], Any] | None = None
     expected: str = ""
     nullable: bool = False
+    default: str | None = None
 
 
 class Problem(NamedTuple):
     """What is wrong with a cell, in the order in which problems are reported."""
 
-    is_of_column: bool
-    """False: the column could not be converted, which comes first."""
     column: int
     row: float
     text: str
@@ -70,11 +65,6 @@ class Table:
         """The column names, in order."""
         return [name for name, _ in self.definitions]
 
-    @property
-    def schema(self) -> "pa.DataFrameSchema":
-        """The schema of its rows, built on first use."""
-        return _build_schema(self.definitions)
-
     def empty(self) -> pd.DataFrame:
         """Return the table without rows, with the right dtypes."""
         return self._empty.copy()
@@ -90,8 +80,7 @@ class Table:
             TableError: a column is missing or unknown, a cell is of the wrong type or
                 value, or a key appears twice. Rows are named by their index label.
         """
-        self._raise(_column_problems(self.columns, list(frame.columns)))
-        checked, problems = self._check_cells(frame, where)
+        checked, problems = self._check_columns(frame, where)
         texts = [problem.text for problem in problems] or _key_problems(where, checked, self.key)
         self._raise(texts)
         return checked
@@ -105,8 +94,7 @@ class Table:
         first: list[Problem] = []
         count = 0
         for frame in frames:
-            self._raise(_column_problems(self.columns, list(frame.columns)))
-            checked, problems = self._check_cells(frame, "row")
+            checked, problems = self._check_columns(frame, "row")
             first, count = sorted([*first, *problems])[:SHOWN_PROBLEMS], count + len(problems)
             if not count:
                 yield checked
@@ -116,19 +104,30 @@ class Table:
         """Stop if a key appears twice: `rows` are the first of `count` such rows."""
         self._raise(_repeats("row", rows, self.key), count)
 
-    def _check_cells(self, frame: pd.DataFrame, where: str) -> tuple[pd.DataFrame, list[Problem]]:
-        rows = frame[:] if list(frame.columns) == self.columns else frame[self.columns]
-        from pandera.errors import SchemaErrors  # noqa: PLC0415  (--help needs none)
+    def _check_columns(self, frame: pd.DataFrame, where: str) -> tuple[pd.DataFrame, list[Problem]]:
+        absent = {
+            name: column.default
+            for name, column in self.definitions
+            if column.default is not None and name not in frame
+        }
+        frame = frame.assign(**absent) if absent else frame
+        self._raise(_column_problems(self.columns, list(frame.columns)))
+        return self._check_cells(frame, where)
 
-        timed, problems = _parse_instants(where, rows, self.schema)
-        if problems:
-            return timed, problems
-        if (checked := coerce_valid(self.schema, timed)) is None:
-            try:
-                checked = self.schema.validate(timed, lazy=True)
-            except SchemaErrors as exc:  # whose own text repeats every failing cell
-                return timed, _cell_problems(where, exc.failure_cases, self.columns)
-        return checked, _rule_problems(where, checked, self.rule)
+    def _check_cells(self, frame: pd.DataFrame, where: str) -> tuple[pd.DataFrame, list[Problem]]:
+        coerced: dict[str, pd.Series] = {}
+        problems: list[Problem] = []
+        for at, (name, column) in enumerate(self.definitions):
+            cells, wrong = frame[name], dict[Any, str]()
+            if cells.dtype != column.dtype:
+                cells, wrong = coerce(cells, column.dtype)
+                coerced[name] = cells
+            wrong |= _find_wrong(column, cells)
+            problems += (
+                Problem(at, row, f"{where} {row}, {name}: {wrong[row]}") for row in sorted(wrong)
+            )
+        rows = frame[self.columns].assign(**coerced)
+        return rows, problems or _rule_problems(where, rows, self.rule)
 
     def _raise(self, problems: list[str], count: int | None = None) -> None:
         more = (count or len(problems)) - SHOWN_PROBLEMS
@@ -174,18 +173,6 @@ class Table:
             batches.write(table.path, arrow.schema, [arrow])
 
 
-@cache
-def _build_schema(definitions: tuple[tuple[str, Column], ...]) -> "pa.DataFrameSchema":
-    import pandera.pandas as pa  # noqa: PLC0415  (--help needs none)
-
-    columns = {}
-    for name, (dtype, is_valid, expected, nullable) in definitions:
-        checks = [pa.Check(is_valid, error=expected)] if is_valid else []
-        valid = {"is_valid": is_valid}
-        columns[name] = pa.Column(dtype, checks, nullable=nullable, coerce=True, metadata=valid)
-    return pa.DataFrameSchema(columns)
-
-
 def _read_csv(path: Path) -> pd.DataFrame:
     if not path.is_file():
         in_work = WORK.absolute() in path.absolute().parents
@@ -226,7 +213,7 @@ def _rule_problems(where: str, frame: pd.DataFrame, rule: RowRule | None) -> lis
     if rule is None:
         return []
     broken = frame.index[~rule.holds(frame)]
-    return [Problem(False, 0, row, f"{where} {row}: {rule.error}") for row in broken]
+    return [Problem(0, row, f"{where} {row}: {rule.error}") for row in broken]
 
 
 def _repeats(where: str, rows: pd.DataFrame, key: tuple[str, ...]) -> list[str]:
@@ -236,42 +223,58 @@ def _repeats(where: str, rows: pd.DataFrame, key: tuple[str, ...]) -> list[str]:
     ]
 
 
-def coerce_valid(schema: "pa.DataFrameSchema", frame: pd.DataFrame) -> pd.DataFrame | None:
-    """Return what `schema.validate` returns of a valid frame; None if it would raise.
+WHOLE = ("int64", "Int64")
+KINDS = dict.fromkeys(WHOLE, "a whole number")
+KINDS |= {"float32": "a number", "float64": "a number", "str": "UTF-8 text"}
+FAILURES = (TypeError, ValueError, OverflowError, pyarrow.ArrowException)
 
-    It takes a sixth of the time: pandera prepares a report of failures before it knows whether
-    there are any, and checks the type of each cell even in a column with the right dtype.
-    """
-    from pandera.errors import SchemaError  # noqa: PLC0415  (--help needs none)
 
-    coerced = {}
+def coerce(cells: pd.Series, dtype: str) -> tuple[pd.Series, dict[Any, str]]:
+    """Return cells as a dtype; and by row, why some are not of it, in which case all stay."""
     try:
-        for name, column in schema.columns.items():
-            cells = frame[name]
-            if cells.dtype != column.dtype.type:
-                cells = coerced[name] = column.coerce_dtype(cells)
-                if not _has_dtype(column, cells):
-                    return None
-            if not _is_valid(column, cells):
-                return None
-    except SchemaError:
-        return None
-    return frame.assign(**coerced) if coerced else frame
+        return _cast(cells, dtype), {}
+    except FAILURES:
+        pass
+    alone, wrong = [], {}
+    for row, cell in cells.items():
+        try:
+            alone.append(_cast(pd.Series([cell], [row], dtype=object), dtype))
+        except FAILURES:
+            kind = KINDS.get(dtype, "a date and time")
+            wrong[row] = "empty" if pd.isna(cell) else f"{_shown(cell)} is not {kind}"
+    return (cells, wrong) if wrong else (pd.concat(alone), {})
 
 
-def _has_dtype(column: "pa.Column", cells: pd.Series) -> bool:
-    from pandera.engines.pandas_engine import Engine  # noqa: PLC0415  (--help needs none)
+def _cast(cells: pd.Series, dtype: str) -> pd.Series:
+    """Return cells as a dtype, with the same values.
 
-    of_dtype = column.dtype.check(Engine.dtype(cells.dtype), cells)
-    return of_dtype if isinstance(of_dtype, bool) else all(of_dtype)
+    Times may have any form of ISO 8601, even mixed in one column, and no other form.
+    """
+    if dtype.startswith("datetime"):
+        cells = pd.to_datetime(cells, format="ISO8601", utc=True)
+    cast: pd.Series = cells.astype(pandas_dtype(dtype))
+    if dtype in WHOLE and (cells.dropna().astype("float64") % 1).any():
+        raise ValueError
+    return cast
 
 
-def _is_valid(column: "pa.Column", cells: pd.Series) -> bool:
-    array = cells.to_numpy() if isinstance(cells.dtype, np.dtype) else cells.array  # 3 times faster
-    full = array[~empty] if (empty := pd.isna(array)).any() else array
-    is_valid = column.metadata["is_valid"]  # which pandera calls, too
-    valid = is_valid is None or bool(is_valid(full).all())
-    return valid and (column.nullable or len(full) == len(array))
+def _find_wrong(column: Column, cells: pd.Series) -> dict[Any, str]:
+    """Return by row why cells, all of the column's dtype or all as they were, are wrong."""
+    empty = cells.isna().to_numpy()
+    full = cells[~empty] if empty.any() else cells
+    wrong = {} if column.nullable else dict.fromkeys(cells.index[empty], "empty")
+    if column.is_valid is None or cells.dtype != column.dtype:
+        return wrong
+    array = full.to_numpy() if isinstance(full.dtype, np.dtype) else full.array  # 3 times faster
+    valid = np.asarray(column.is_valid(array), dtype=bool)
+    if not valid.all():
+        for row, cell in full[~valid].items():
+            wrong[row] = f"{_shown(cell)} is not {column.expected}" if cell != "" else "empty"
+    return wrong
+
+
+def _shown(cell: object) -> str:
+    return repr(cell.item() if isinstance(cell, np.generic) else cell)
 
 
 def _number(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
@@ -279,60 +282,3 @@ def _number(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
     for frame in frames:
         yield frame.set_axis(pd.RangeIndex(first, first + len(frame)))
         first += len(frame)
-
-
-def _parse_instants(
-    where: str, frame: pd.DataFrame, schema: "pa.DataFrameSchema"
-) -> tuple[pd.DataFrame, list[Problem]]:
-    """Read times in any form of ISO 8601, even mixed in one column, and in no other form."""
-    problems = []
-    for at, (name, column) in enumerate(schema.columns.items()):
-        dtype = column.dtype.type
-        if not isinstance(dtype, pd.DatetimeTZDtype) or frame[name].dtype == dtype:
-            continue
-        instants = pd.to_datetime(frame[name], format="ISO8601", utc=True, errors="coerce")
-        unread = frame.loc[instants.isna() & frame[name].notna(), name]
-        problems += [
-            Problem(True, at, index, f"{where} {index}, {name}: {text!r} is not a date and time")
-            for index, text in unread.items()
-        ]
-        frame = frame.assign(**{name: instants})
-    return frame, problems
-
-
-def _cell_problems(where: str, cases: pd.DataFrame, columns: list[str]) -> list[Problem]:
-    # Only a cell's first problem is shown: what is not a number is not in range either.
-    first = cases.drop_duplicates(["column", "index"])
-    shown = first[first["index"].notna() | (first.groupby("column").cumcount() == 0)]
-    positions = {name: position for position, name in enumerate(columns)}
-    problems = []
-    for context, *cell in shown[_CASE].astype(object).itertuples(index=False, name=None):
-        index, name, _, _ = cell
-        row = -1 if pd.isna(index) else index
-        text = _cell_problem(where, *cell)
-        problems.append(Problem(context == "Column", positions.get(name, -1), row, text))
-    return sorted(problems)
-
-
-_CASE = ["schema_context", "index", "column", "check", "failure_case"]
-
-
-def _cell_problem(
-    where: str, index: str | float | None, column: str, check: str, value: object
-) -> str:
-    expected = _KINDS.get(check, check)
-    if pd.isna(index):  # pandas refused the column, and does not name the cell
-        return f"{column}: a cell is not {expected}"
-    if check == "not_nullable" or value is None or value == "":
-        return f"{where} {index}, {column}: empty"
-    shown = value.item() if isinstance(value, np.generic) else value
-    return f"{where} {index}, {column}: {shown!r} is not {expected}"
-
-
-_KINDS = {
-    "coerce_dtype('int64')": "a whole number",
-    "coerce_dtype('Int64')": "a whole number",
-    "coerce_dtype('float32')": "a number",
-    "coerce_dtype('float64')": "a number",
-    "coerce_dtype('string[pyarrow]')": "UTF-8 text",
-}

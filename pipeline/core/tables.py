@@ -19,11 +19,15 @@ from pipeline.core.validation import RowRule
 INSTANT = "datetime64[us, UTC]"
 MODALITIES = get_args(Modality)
 VOTING = ("first", "escalated")
-CHECKS = ("gold", "repeat")
+LINK = "link"
+"""The kind of judged pairs that new people judge again after a reopening."""
+REPORTED = "reported"
+"""The origin of a second look that readers of a release asked for."""
+CHECKS = ("gold", "repeat", LINK)
 KINDS = (*VOTING, *CHECKS)
 """Why a person judges a pair of the campaign; the hidden checks are never votes."""
-TASK_KINDS = (*KINDS, "exam", "feedback", "adjudication")
-"""The kinds of tasks: those of the campaign, and those with projects of their own."""
+TASK_KINDS = (*VOTING, "gold", "repeat", "exam", "feedback", "adjudication", LINK)
+"""All kinds of tasks. A task's key stores its place here: add new ones at the end."""
 REJECTIONS = (
     "bad-key not-the-annotator imported changed-by-another not-what-was-shown skipped draft"
     " empty malformed foreign twice bad-level bad-reason no-reason reason-alone both left"
@@ -38,6 +42,10 @@ MACHINE_REASONS = (
 can't judge, its clip is broken, the server failed; or there are no judgments to learn from."""
 JUDGED_SPLITS = ("val", "test")
 SPLITS = (*JUDGED_SPLITS, "train")
+ORIGINS = ("corpus", "person", "model")
+"""Who worded a query: the corpus (its rewritten caption), a person, or a model."""
+CAPTION = "caption"
+"""The stratum of the paper's queries: each is the caption of a moment."""
 LEVELS = range(5)
 """The levels of relevance, 0 to 4."""
 OUTCOMES = ("two", "four", "adjudicated", "discarded", "unjudgeable", "waiting")
@@ -142,18 +150,73 @@ CAPTIONS = _table(
 )
 REVIEW = _table(CAMPAIGN / "review.csv", "moment_id", "moment_id caption")
 CAST = _table(CAMPAIGN / "cast.csv", "name", "name gender")
-_QUERY = "query_id query split moment_id"
+_QUERY = "query_id query split moment_id stratum origin"
+_ASKED = {
+    "stratum": _id()._replace(default=CAPTION),
+    "origin": _choice(*ORIGINS)._replace(default=ORIGINS[0]),
+}
 _MADE_FROM = _id()._replace(nullable=True)
-QUERIES = _table(WORK / "queries.parquet", "query_id", _QUERY, moment_id=_MADE_FROM)
-"""`moment_id` is the moment whose caption the query is; empty where there is none."""
+QUERIES = _table(WORK / "queries.parquet", "query_id", _QUERY, moment_id=_MADE_FROM, **_ASKED)
+"""`moment_id` is the moment whose caption the query is, or a vaguer version of it; empty where
+there is none. `stratum` is the kind of the query, by which results are reported."""
 FROZEN_QUERIES = _table(
     CAMPAIGN / "queries.csv",
     "query_id",
     _QUERY,
     moment_id=_MADE_FROM,
     split=_choice(*JUDGED_SPLITS),
+    **_ASKED,
 )
+WRITTEN_QUERIES = _table(
+    CAMPAIGN / "written_queries.csv",
+    "query",
+    "query split stratum origin note",
+    split=_choice(*JUDGED_SPLITS),
+    **_ASKED,
+)
+"""Queries that were not made from captions, and that the lead has accepted."""
+ASKED_QUERIES = _table(
+    CAMPAIGN / "asked_queries.csv",
+    "source query",
+    "source query writer split stratum origin moment_id submitted_at faults doubts decision note",
+    source=_text(),
+    writer=_number("Int64", 1, nullable=True),
+    split=_choice(*JUDGED_SPLITS),
+    moment_id=_MADE_FROM,
+    **_ASKED,
+    **{name: Column("str", nullable=True) for name in ("faults", "doubts")},
+    decision=_choice("open", "accepted", "refused"),
+)
+"""What people wrote, as typed: on which page of which writer, or in which file (`source`), and what
+the lead decided. `moment_id` is the clip that a writer remembered. A query with `faults` can't be
+accepted; one with `doubts` can."""
+VARIANTS = _table(
+    WORK / "variants.parquet",
+    "moment_id stratum",
+    "moment_id stratum query caption source model prompt similarity detail status note",
+    stratum=_choice("vague", "gist", "changed"),
+    source=_choice("llm", "rules"),
+    similarity=_number("float32", -1, 1, nullable=True),
+    detail=_number("float32", 0, 1, nullable=True),
+    status=_choice("passed", "failed"),
+)
+"""Captions that a model has made vaguer at two degrees, or `changed` in one thing, and how each
+fared in the checks. `similarity` is to the caption, `detail` the share of its details that is
+kept, `note` what was changed, or why it failed. A changed one no longer has a source moment."""
 CANDIDATES = _table(WORK / "candidates.parquet", _PAIR, f"{_RANKED} batch")
+POOL = _table(
+    CAMPAIGN / "pool.csv",
+    _PAIR,
+    f"{_RANKED} batch channel expected basis",
+    batch=_number("int64", 1),
+    channel=_choice("similarity", "learned", "asked"),
+    expected=_number("float64", LEVELS[0], LEVELS[-1], nullable=True),
+    basis=Column("str", nullable=True),
+)
+"""The moments that people judge, in batches. `channel` is what chose a moment: its similarity, or
+what the levels of others have taught, also where the lead `asked` for a batch. Then `expected` is
+its level, as it was expected, and `basis` the instant of the newest judgment that was used, and a
+hash of the levels."""
 CLIPS = _table(WORK / "clips.csv", "moment_id", "moment_id clip clip_sha seconds")
 FAILED_CLIPS = _table(
     WORK / "failed_clips.csv",
@@ -191,6 +254,47 @@ POOLED_RUNS = _table(
 )
 """The first results of the runs of top-ups. `pooled_*` are the times of the moment that a result
 put into the pool; empty for one that is too deep, or in no moment of the pool."""
+CHANNEL = _table(CAMPAIGN / "channels/NAME.parquet", _PAIR, _RANKED)
+"""The ranking of a channel NAME, as moments of the pool; `similarity` is that of the captions."""
+LATE_RUNS = _table(
+    CAMPAIGN / "late_runs.csv",
+    "levels run",
+    "levels run split depth judged value low high asked at",
+    run=_id(),
+    **{name: _number("int64", 0) for name in ("levels", "asked")},
+    depth=_number("Int64", 1, nullable=True),
+    judged=_number("float64", 0, 1, nullable=True),
+    **{name: _number("float64", 0, 1) for name in ("value", "low", "high")},
+    at=Column(INSTANT),
+)
+"""Where each known run stood when a top-up began, by so many `levels`, and the bounds of its value
+once the `asked` pairs are judged. Runs of the top-up have its `depth`, and Judged@depth."""
+CHANNELS = _table(
+    CAMPAIGN / "channels.csv",
+    "channel",
+    "channel run_sha256 sha256 results matched decision queries pairs found captions low high",
+    channel=_id(),
+    run_sha256=_id(),
+    sha256=_id(),
+    results=_number("int64", 0),
+    matched=_number("float64", 0, 1),
+    decision=_choice("asked", "admitted", "refused"),
+    **{name: _number("Int64", 0, nullable=True) for name in ("queries", "pairs")},
+    **{name: _number("Int64", 0, nullable=True) for name in ("found", "captions")},
+    **{name: _number("float64", -1, 1, nullable=True) for name in ("low", "high")},
+)
+"""The channels: the hashes of the run and of the file that keeps its ranking, the share of the
+run's `results` that are moments of the pool, and what was decided by a judged sample: how many
+moments of level 2 or higher are among `pairs` of the channel's and of captions', and the 95 %
+interval of the difference of both yields."""
+CHANNEL_SAMPLE = _table(
+    CAMPAIGN / "channel_sample.csv",
+    f"channel {_PAIR} by",
+    f"channel {_PAIR} rank similarity by",
+    channel=_id(),
+    by=_choice("channel", "captions"),
+)
+"""What people are asked about a channel: its next moments, and captions'; some are both."""
 MACHINE_JUDGMENTS = replace(
     _table(
         WORK / "machine_judgments.parquet",
@@ -299,8 +403,14 @@ DEVIATIONS = _table(
 )
 """When a project was not as push made it (UTC), what differed, and whether the lead took what was
 answered then."""
-SECOND_LOOK = _table(CAMPAIGN / "second_look.csv", _PAIR, f"{_PAIR} note")
-"""Pairs that the lead wants decided although votes settled them, and why."""
+SECOND_LOOK = _table(
+    CAMPAIGN / "second_look.csv",
+    f"{_PAIR} origin",
+    f"{_PAIR} note origin",
+    origin=_choice("lead", REPORTED)._replace(default="lead"),
+)
+"""Pairs to be decided although votes settled them, why, and who wants it: the lead, or readers of a
+release, whose remarks are the lines of `note`."""
 ADJUDICATIONS = _table(
     CAMPAIGN / "adjudications.csv",
     f"{_PAIR} {_SHOWN}",

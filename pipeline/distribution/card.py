@@ -1,6 +1,7 @@
 """`README.md`: the dataset card, with the YAML head that the Hugging Face hub reads."""
 
 import io
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -48,15 +49,17 @@ FILES = """\
   `two` or `four` (how many votes led to the consensus), `adjudicated`, `discarded`, `unjudgeable`
   or `waiting`. `origin` is why the moment was judged: it was one of the most similar
   `candidates`, was drawn by an `audit`, or was retrieved by a system's run. `second_look` is
-  `True` if the votes had given a level, and the pair was decided again. `voted_level` and
-  `voted_outcome` are the values before adjudication.
+  `True` if the votes had given a level, and the pair was decided again; `reported` also is if
+  readers of a release had asked for that. `voted_level` and `voted_outcome` are the values before
+  adjudication.
 * `queries/`, `corpus/`, `qrels/`: Parquet files in MTEB's layout. The corpus contains every moment
   of the pool, and its `text` is empty: a system reads the videos. `captions/` contains the captions
   of the moments that annotators were shown, and `top_ranked/` those moments for each query, by id.
   MTEB's text loader takes the configuration `captions` (`captions-corpus`, `captions-queries`,
   `captions-qrels`, `captions-top_ranked`). Its score is no system's: it compares queries with the
   captions that they were made from, and ranks only moments that were shown.
-* `figures/`: the figures on this page.
+* `figures/`: the figures on this page. `changes.json`: what changed since the version before that
+  the campaign was reopened from, as `momentrank diff` tells it.
 * `croissant.json`: a machine-readable description of the files. `manifest.json`: hashes and
   settings.
 """
@@ -70,7 +73,7 @@ RULES = """\
 * Captions that differ only in case or in surrounding space were drawn as one query. It has the
   text of the moment with the smallest id, and its own id is made from that text.
 * An adjudicated pair was decided by the lead or an expert, who saw the votes. It has a level but
-  no mean. In a second look they saw neither votes nor any machine's level.
+  no mean. In a second look they saw neither votes, nor any machine's level, nor readers' remarks.
 * A query is released only if at least one of its moments has a level.
 * No text is a query in more than one of the training, validation and test sets.
 """
@@ -94,18 +97,24 @@ ROUNDING = {"up": "up", "nearest": "to the nearest level, halves to the even lev
 
 
 def card(
-    collection: Collection, facts: Facts, meanings: dict[str, Any], params: Params
+    collection: Collection,
+    facts: Facts,
+    meanings: dict[str, Any],
+    params: Params,
+    changes: Mapping[str, Any],
 ) -> ReleaseFile:
-    """Return the card: head, warnings, tables, files and rules."""
+    """Return the card: head, warnings, changes, tables, files and rules."""
     levels = meanings["levels"]
     names = [levels[str(level)]["name"] for level in range(len(levels))]
     release, batch = params.release, params.candidates.batch
-    yields = pool_section.yield_grid(pool_section.decided_pairs(collection, batch))
+    decided = pool_section.decided_pairs(collection, batch)
+    yields = pool_section.yield_grid(decided, collection)
     sections = [
         _head(collection, facts, params),
         f"# {_line(facts.name)} {_line(release.version)}\n",
         *(f"> **{_line(text)}**\n" for text in warnings(collection, facts)),
         ABOUT,
+        *_changes(collection.campaign, changes),
         "## How it was made\n",
         "".join(f"* **{_line(topic)}.** {_line(text)}\n" for topic, text in facts.said.items()),
         "## The collection\n",
@@ -120,7 +129,12 @@ def card(
         "## The pool\n",
         POOL,
         _table(card_tables.grid_table(yields)),
+        *(_table(card_tables.grid_table(g)) for g in pool_section.learned_grids(collection)),
         _table(card_tables.grid_table(pool_section.leave_one_out_grid(facts.pool))),
+        *(
+            f"{grid.title}:\n\n{_table(card_tables.grid_table(grid))}"
+            for grid in pool_section.strata_grids(collection)
+        ),
         "## Files\n",
         FILES,
         "## Rules\n",
@@ -200,6 +214,23 @@ def _outcomes(collection: Collection) -> str:
         f" ({now['pairs_given_up']:,} with too few votes), {now['pairs_unjudgeable']:,} are"
         f" unjudgeable and {now['pairs_waiting']:,} are waiting.\n"
     )
+
+
+def _changes(campaign: Campaign | None, changes: Mapping[str, Any]) -> list[str]:
+    """Return what changed since the version before, if the campaign was reopened."""
+    if campaign is None or not campaign.reopenings or not changes["old"]:
+        return []
+    kinds = ("queries_added", "pairs_added", "pairs_removed", "levels")
+    splits, last = changes["splits"].values(), campaign.reopenings[-1]
+    queries, added, removed, levels = (sum(len(s[kind]) for s in splits) for kind in kinds)
+    return [
+        f"## Changes since version {_line(changes['old'])}\n",
+        (
+            f"The campaign was reopened on {last.at[:10]}. Reason: {_line(last.reason)}\n\n"
+            f"{queries:,} queries and {added:,} judged pairs were added; {removed:,} judged pairs"
+            f" lost their level, and {levels:,} got another one. `changes.json` lists them.\n"
+        ),
+    ]
 
 
 def _meanings(meanings: dict[str, Any]) -> str:

@@ -51,10 +51,12 @@ Statistics = dict[str, Callable[[Judged], str]]
 
 def collection_table(collection: Collection) -> list[Row]:
     """Return size and lengths: queries, moments, videos, words, seconds."""
+    negative = {"negative queries": lambda split: _share(_is_negative(split, collection))}
     return _by_split(
         collection,
         {
             "queries": lambda split: f"{len(split.queries):,}",
+            **(negative if collection.strata else {}),
             "judged pairs": lambda split: f"{len(split.pairs):,}",
             "moments": lambda split: f"{len(split.moments):,}",
             "videos": lambda split: f"{len(split.videos):,}",
@@ -95,11 +97,20 @@ def grid_table(grid: Grid) -> list[Row]:
 
 
 def _by_split(collection: Collection, statistics: Statistics) -> list[Row]:
-    """Return a header and a row for each figure, with a column per split and one for both."""
+    """Return a header and a row for each figure.
+
+    There is a column per split, one for both, and then one per stratum, if there are several.
+    """
     both = Judged(collection.queries, collection.judged)
     splits = [Judged(*(rows[rows["split"] == name] for rows in both)) for name in JUDGED_SPLITS]
-    rows = [[name, *map(compute, [*splits, both])] for name, compute in statistics.items()]
-    return [["", "validation", "test", "both"], *rows]
+    parts = [collection.select(name) for name in collection.strata]
+    columns = [*splits, both, *(Judged(part.queries, part.judged) for part in parts)]
+    rows = [[name, *map(compute, columns)] for name, compute in statistics.items()]
+    return [["", "validation", "test", "both", *collection.strata], *rows]
+
+
+def _is_negative(split: Judged, collection: Collection) -> "pd.Series[bool]":
+    return split.queries["query_id"].isin(collection.negatives)
 
 
 def _of_level(level: int, split: Judged) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pipeline.campaign import guideline
+from pipeline.campaign import guideline, negatives
 from pipeline.campaign.campaign import Campaign
 from pipeline.campaign.collection import Collection, ReleaseError
 from pipeline.campaign.leave_one_out import MEASURE, LeftOut, Pool, leave_one_out
@@ -20,11 +20,16 @@ from pipeline.core.params import Params
 from pipeline.core.people_sections import Annotation
 from pipeline.distribution.responsibility import describe_responsibility, encoder_name
 from pipeline.language import detection
+from pipeline.pages import strata_section
 from pipeline.pages.scores import SPLITS
 
 MOST = 0.5
 UNNAMED = "Unnamed collection"
 ASKED_FOR = ("name", "license", "citation", "url", "creators", "corpus")
+ONLY_YOU_KNOW = (
+    "only you know the collection's name and license, how to cite it, where it and its videos are,"
+    " who judged, and whom it concerns"
+)
 CORPORA = {
     "tvr": "TVR (Lei et al., 2020); its videos: https://tvr.cs.unc.edu",
     "charades-sta": "Charades-STA (Gao et al., 2017); the videos are those of Charades:"
@@ -53,7 +58,8 @@ class Facts(NamedTuple):
 
     `language` is the queries', an ISO 639 code; `agreement` are the figures of the stage
     `consensus`; `missing` are the unset keys of params.yaml. `pool` shows how much depends on each
-    pooled run; None before anything is judged.
+    pooled run; None before anything is judged. `negatives` is what is known of queries without an
+    answer (`campaign.negatives.describe`).
     """
 
     name: str
@@ -62,6 +68,7 @@ class Facts(NamedTuple):
     agreement: Mapping[str, Any]
     missing: list[str]
     pool: Pool | None
+    negatives: Mapping[str, Any]
 
 
 def collect_facts(collection: Collection, params: Params, agreement: Mapping[str, Any]) -> Facts:
@@ -71,15 +78,18 @@ def collect_facts(collection: Collection, params: Params, agreement: Mapping[str
         ReleaseError: a closed campaign would be released without its name, terms or source, or
             `release.language` is not the queries' language.
     """
-    corpus = params.release.corpus or name_corpus(params)
-    missing = _find_missing(params, corpus)
+    corpus, missing = name_corpus(params), find_missing(params)
     if missing and collection.status == "closed" and not collection.rehearsal:
         raise ReleaseError(
             f"params.yaml: {', '.join(missing)}: not set, but required to release a closed"
-            " campaign: only you know the collection's name and license, how to cite it, where it"
-            " and its videos are, who judged, and whom it concerns"
+            f" campaign: {ONLY_YOU_KNOW}"
         )
     name, pool = params.release.name or UNNAMED, leave_one_out(collection)
+    negative = negatives.describe(collection, params.candidates.batch)
+    kinds = {
+        "Strata": strata_section.strata_text(collection),
+        "Queries without an answer": strata_section.negatives_text(negative),
+    }
     said = {
         "Corpus": f"The moments come from {corpus or 'a corpus that is not named yet'}. The"
         " videos are not part of this collection.",
@@ -90,18 +100,19 @@ def collect_facts(collection: Collection, params: Params, agreement: Mapping[str
         " pair, or four if the first two differed by more than one level.",
         "Agreement": _agreement(agreement),
         "Each query's own moment": _own_moments(collection),
+        **{topic: text for topic, text in kinds.items() if text},
         "Known bias": f"{_bias(params)} {_describe_pool(pool)}".strip(),
         "What systems may read": NO_CAPTIONS,
         **describe_responsibility(collection, params),
     }
     shown = f"{name} (rehearsal)" if collection.rehearsal else name
     language = choose_language(collection.frozen["query"], params)
-    return Facts(shown, language, said, agreement, missing, pool)
+    return Facts(shown, language, said, agreement, missing, pool, negative)
 
 
-def _find_missing(params: Params, corpus: str | None) -> list[str]:
-    """Return the unset keys of params.yaml that only the lead can fill in."""
-    settings = {**params.release.model_dump(), "corpus": corpus}
+def find_missing(params: Params) -> list[str]:
+    """Return the unset keys of params.yaml that a release needs, and only the lead can fill in."""
+    settings = {**params.release.model_dump(), "corpus": name_corpus(params)}
     words = {f"rai.{key}": text for key, text in settings["rai"].items()}
     asked = {key: settings[key] for key in ASKED_FOR} | words
     return [f"release.{key}" for key, value in asked.items() if value is None]
@@ -148,7 +159,9 @@ def meanings(
 
 
 def name_corpus(params: Params) -> str | None:
-    """Return the corpus's name, if the format of its file identifies it."""
+    """Return the corpus's name: `release.corpus`, or what the format of its file identifies."""
+    if params.release.corpus:
+        return params.release.corpus
     if params.ingest.source.startswith(f"{tables.WORK}/sample/"):
         return "the sample corpus of MomentRank, a sitcom that the stage `sample` draws"
     return CORPORA.get(params.ingest.corpus)
@@ -190,7 +203,28 @@ def _agreement(agreement: Mapping[str, Any]) -> str:
         f"On the first two votes of {agreement['pairs']:,} pairs: Krippendorff's ordinal alpha"
         f" {agreement['alpha']:.3f}, Cohen's kappa {agreement['kappa']:.3f} ({weighted} with"
         f" quadratic weights), {agreement['within_1']:.1%} at most one level apart."
+        f"{_describe_strata(agreement.get('by_stratum', {}))}"
+        f"{''.join(map(_describe_drift, agreement.get('link', ())))}"
     )
+
+
+def _describe_drift(drift: Mapping[str, Any]) -> str:
+    """Return how far the votes after a reopening lie from those before, or that it is unknown."""
+    version = drift["version"]
+    if drift["low"] is None:
+        return f" How far votes since version {version} lie from earlier ones is not known."
+    return (
+        f" Since version {version}, {drift['people']:,} new people judged {drift['pairs']:,}"
+        f" decided pairs again, {drift['drift']:+.2f} levels from the earlier votes (95% interval"
+        f" {drift['low']:+.2f} to {drift['high']:+.2f}); these judgments change no level."
+    )
+
+
+def _describe_strata(by_stratum: Mapping[str, Any]) -> str:
+    """Return the ordinal alpha of each stratum; "" if there is only one."""
+    known = ((name, own) for name, own in by_stratum.items() if own["alpha"] is not None)
+    alphas = [f"{name} {own['alpha']:.3f} ({own['pairs']:,} pairs)" for name, own in known]
+    return f" Alpha by stratum: {', '.join(alphas)}." if alphas else ""
 
 
 def _own_moments(collection: Collection) -> str:
@@ -208,11 +242,18 @@ def _own_moments(collection: Collection) -> str:
     )
 
 
+_HOW = {
+    "similarity": "up to {top} if the first ones were relevant",
+    "learned": "up to {top} by what the levels of the first ones let expect (`learned` in"
+    " `consensus.csv`)",
+}
+
+
 def _bias(params: Params) -> str:
     candidates = params.candidates
     return (
         "Only the moments whose captions are most similar to the query were judged:"
-        f" {candidates.batch} per query, up to {candidates.top} if the first ones were relevant."
+        f" {candidates.batch} per query, {_HOW[candidates.further].format(top=candidates.top)}."
         " Relevant moments beyond these have no level and count as irrelevant, so systems that rank"
         " like this encoder are favoured. If there was an audit (see `consensus.csv`), its pairs"
         " show how much was missed."

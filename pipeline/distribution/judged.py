@@ -21,8 +21,10 @@ from pipeline.distribution.release_files import (
 )
 
 CONSENSUS = ["pair_id", "level", "mean", "outcome", "origin", "second_look"]
-CONSENSUS += ["voted_level", "voted_outcome"]
+CONSENSUS += ["voted_level", "voted_outcome", "reported"]
 MOMENT = ("pair_id", "video_name", "timestamp", "duration", "caption", "similarity", "relevance")
+QUERY = ("query_id", "query", "split", "stratum", "origin", "negative")
+HEADER = "query_id\tquery\tsplit\tnumber\tstratum\torigin\tnegative\n"
 _BREAKS = re.compile(r"[\t\v\f\x1c-\x1f\x85\u2028\u2029\r\n]+")
 """Characters that end a line or a field for some readers of tab-separated text."""
 
@@ -36,7 +38,7 @@ def build_judgment_files(collection: Collection, meanings: dict[str, Any]) -> Re
         **{f"qrels/{name}.qrels": segment_qrels(by_split[name]) for name in JUDGED_SPLITS},
         **{f"qrels/{name}.moments.qrels": moment_qrels(by_split[name]) for name in JUDGED_SPLITS},
         "qrels/levels.json": json_object(meanings),
-        "queries.tsv": _queries(collection.queries),
+        "queries.tsv": _queries(collection),
         **_tables(collection),
     }
 
@@ -75,16 +77,17 @@ def moment_qrels(judged: pd.DataFrame) -> ReleaseFile:
     return ReleaseFile(_trec_text(*cells).encode(), len(judged))
 
 
-def _queries(queries: pd.DataFrame) -> ReleaseFile:
-    """Return lines of `query_id, query, split, number`; ids as in the qrels, one query per line."""
+def _queries(collection: Collection) -> ReleaseFile:
+    """Return a line per query, with its id as in the qrels, and `yes` if it is negative."""
+    is_negative = collection.queries["query_id"].isin(collection.negatives)
+    queries = collection.queries.assign(negative=is_negative.map({True: "yes", False: ""}))
     ids = write.fields(queries["query_id"].tolist())
     numbers = query_numbers(queries["query_id"])
-    rows = zip(queries["query_id"], queries["query"], queries["split"], strict=True)
     lines = [
-        f"{ids[name]}\t{_BREAKS.sub(' ', text)}\t{split}\t{numbers[name]}\n"
-        for name, text, split in rows
+        "\t".join([ids[name], _BREAKS.sub(" ", text), split, str(numbers[name]), *asked]) + "\n"
+        for name, text, split, *asked in zip(*columns(queries, *QUERY), strict=True)
     ]
-    return ReleaseFile("".join(["query_id\tquery\tsplit\tnumber\n", *lines]).encode(), len(lines))
+    return ReleaseFile("".join([HEADER, *lines]).encode(), len(lines))
 
 
 def _tables(collection: Collection) -> ReleaseFiles:

@@ -2,13 +2,15 @@
 
 from typing import Any
 
+from momentrank.collection.versions import FORMAT
 from pipeline.campaign.collection import Collection
 from pipeline.core.files import manifest_json
 from pipeline.core.params import Params
 from pipeline.distribution import settings
 from pipeline.distribution.facts import Facts
-from pipeline.distribution.records import RECORDS
+from pipeline.distribution.records import COLUMNS
 from pipeline.distribution.release_files import ReleaseFile, ReleaseFiles, json_object
+from pipeline.pages.strata_section import describe_strata
 
 UNFINISHED = {
     "open": "The campaign is still open: levels may be added.",
@@ -16,10 +18,6 @@ UNFINISHED = {
     "not opened": "No campaign was opened, so there are no judgments.",
 }
 SIMULATED = "This is a rehearsal: its judgments may be simulated and say nothing about any video."
-
-
-FORMAT = 2
-"""The format of a release's files: raised when it changes, except for a table's columns."""
 
 
 def warnings(collection: Collection, facts: Facts) -> list[str]:
@@ -62,9 +60,11 @@ def manifest(
         "agreement": facts.agreement,
         "campaign": None if campaign is None else campaign.model_dump(),
         "standing": collection.counts,
+        **({"strata": strata} if (strata := describe_strata(collection)) else {}),
+        **({"negatives": facts.negatives} if facts.negatives else {}),
         "params": settings.select_settings(params),
         "format": FORMAT,
-        "columns": {path: list(columns) for path, columns in sorted(RECORDS.items())},
+        "columns": COLUMNS,
         "files": manifest_json({path: file.entry for path, file in release_files.items()}),
         "training": "train_manifest.json",
         "machine": "machine_manifest.json",

@@ -8,7 +8,7 @@ _CSV = {
     "pairs.csv": "pair_id:Integer query_id:Text video_name:Text start:Float end:Float",
     # A pair without a level has an empty cell, which only a float column allows.
     "consensus.csv": "pair_id:Integer level:Float mean:Float outcome:Text origin:Text"
-    " second_look:Boolean voted_level:Float voted_outcome:Text",
+    " second_look:Boolean voted_level:Float voted_outcome:Text reported:Boolean",
 }
 _PARQUET = {"string": "Text", "int64": "Integer", "double": "Float", "list<item: string>": "Text[]"}
 RECORDS: dict[str, dict[str, str]] = {
@@ -16,3 +16,5 @@ RECORDS: dict[str, dict[str, str]] = {
     **{path: {c.name: _PARQUET[str(c.type)] for c in schema} for path, schema in SCHEMAS.items()},
 }
 """The columns of each file with records, with schema.org's types; `[]` marks lists."""
+COLUMNS = {path: list(columns) for path, columns in sorted(RECORDS.items())}
+"""The same without types, as the manifest has them."""

@@ -138,12 +138,19 @@ def _second_looks(collection: Collection) -> str | None:
     again = collection.pairs[collection.pairs["second_look"]]
     if again.empty:
         return None
-    changed = (again["level"].fillna(-1) != again["voted_level"]).sum()
+    reported, corrected = (collection.counts[f"pairs_reported{name}"] for name in ("", "_changed"))
+    by_readers = (
+        f" Readers had reported {reported:,} of them as wrong: {corrected:,} of these changed,"
+        f" {reported - corrected:,} were confirmed. Reported pairs are no random sample: that share"
+        " says nothing of the other levels. `reported` marks them."
+    )
     return (
         f"{len(again):,} pairs whose votes had given a level were decided again by the lead or an"
-        f" expert, who saw neither votes nor any machine's level; {changed:,} levels changed."
+        f" expert, who saw neither votes nor any machine's level;"
+        f" {collection.changed.sum():,} levels changed."
         " A machine's levels may have chosen some of the pairs, with as many at random as controls."
         " `second_look` in `consensus.csv` marks them; `voted_level` is the level before."
+        f"{by_readers if reported else ''}"
     )
 
 

@@ -1,7 +1,8 @@
 """The scan for personal data: what people typed is searched before it is released.
 
 E-mail addresses, and the names in `annotators.private.yaml`, are searched for in what comes from
-people: judgments.csv (except ids and hashes) and campaign.yaml. The addresses and passwords in that
+people: judgments.csv (except ids and hashes), campaign.yaml, and queries but captions, which
+may have a word that is part of an annotator's name. The addresses and passwords in that
 file are also searched for in the corpus's texts and in params.yaml, both of which may contain other
 people's names (params.yaml in a citation). An error reports where something is, but not what.
 """
@@ -64,8 +65,30 @@ def refuse_people(campaign: Campaign | None, private: Path = PRIVATE) -> None:
         )
     patterns = read_private(private)
     problem = next(filter(None, (_describe_problem(cell, patterns) for cell in _cells())), None)
+    problem = problem or next(_list_query_problems(patterns), None)
     if problem:
         raise ReleaseError(problem)
+
+
+def describe_private(query: str, patterns: Private) -> str | None:
+    """Return what of a person is in a query that is no caption, if anything."""
+    text = plain(query)
+    if patterns.secrets.search(text):
+        return f"an address or a password from {PRIVATE.name}"
+    if ADDRESS.search(text):
+        return "an e-mail address"
+    return f"a name from {PRIVATE.name}" if patterns.whole.search(text) else None
+
+
+def _list_query_problems(patterns: Private) -> Iterator[str]:
+    queries = csv_files.read_csv(tables.FROZEN_QUERIES.path)
+    written = queries[queries["origin"] != "corpus"] if "origin" in queries else queries[:0]
+    for line, query in written["query"].items():
+        if what := describe_private(query, patterns):
+            yield (
+                f"{tables.FROZEN_QUERIES.path}: line {line}, query: contains {what}; reword it: a"
+                " release must not identify anyone"
+            )
 
 
 def read_private(path: Path) -> Private:

@@ -37,12 +37,15 @@ def select_fixed_settings(params: Params) -> dict[str, Any]:
 def refuse_changes(campaign: Campaign | None, params: Params) -> None:
     """Refuse settings that differ from those a closed campaign was run with.
 
-    Only keys that both have are compared: the code may have got or lost some since.
+    Only keys that both have are compared: the code may have got or lost some since. In a reopened
+    one, how the work is planned may change.
 
     Raises:
         ReleaseError: one of them was changed since it was closed.
     """
-    before = campaign.settings if campaign and campaign.closed else {}
+    before = dict(campaign.settings) if campaign else {}
+    if campaign and not campaign.closed:
+        before.pop("plan", None)
     now = select_fixed_settings(params)
     for key, old, new in _find_changes(before, now):
         raise ReleaseError(

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from momentrank.collection.release import Collection
 from momentrank.collection.versions import Change, list_changes, parse_version, required_version
 from pipeline.campaign.campaign import Instant
 from pipeline.campaign.collection import ReleaseError
@@ -48,7 +49,12 @@ class Publication(Section):
     def manifest(self) -> dict[str, Any]:
         """What `momentrank.collection.versions` compares."""
         listed = {path: {"sha256": sha256} for path, sha256 in self.files.items()}
-        return {"format": self.format, "columns": self.columns, "files": listed}
+        return {
+            "version": self.version,
+            "format": self.format,
+            "columns": self.columns,
+            "files": listed,
+        }
 
 
 class _Publications(Section):
@@ -71,31 +77,41 @@ def write_published(published: list[Publication], path: Path = FILE) -> None:
     files.write_yaml(path, content, "Written by `python -m pipeline.publish`; commit it.")
 
 
-def describe_version(manifest: Mapping[str, Any], published: list[Publication]) -> str | None:
-    """Return why a manifest's version is too low after what is published; None if it isn't."""
-    if not published:
+def describe_version(
+    manifest: Mapping[str, Any], published: list[Publication], base: Collection | None = None
+) -> str | None:
+    """Return why a manifest's version is too low; None if it isn't.
+
+    It follows what is published, and the `base` that was reopened.
+    """
+    earlier = [(publication.manifest, f"published ({FILE})") for publication in published]
+    if base is not None:
+        earlier.append((base.manifest, f"released ({base.folder})"))
+    if not earlier:
         return None
-    last = max(published, key=lambda publication: parse_version(publication.version))
-    version, changes = manifest["version"], list_changes(last.manifest, manifest)
-    least = required_version(last.version, changes)
+    last, where = max(earlier, key=lambda one: parse_version(one[0]["version"]))
+    version, changes = manifest["version"], list_changes(last, manifest)
+    least = required_version(last["version"], changes)
     if parse_version(version) >= parse_version(least):
         return None
     reason = _tell(changes) or "a later version can't have a lower number"
     level = f" ({changes[0].part})" if changes else ""
     return (
-        f"params.yaml: release.version is {version}, but {last.version} is published ({FILE}), and"
+        f"params.yaml: release.version is {version}, but {last['version']} is {where}, and"
         f" since then {reason}: set it to {least}{level} or higher (`momentrank diff OLD NEW` shows"
         " each change)"
     )
 
 
-def refuse_version(manifest: Mapping[str, Any], published: list[Publication]) -> None:
+def refuse_version(
+    manifest: Mapping[str, Any], published: list[Publication], base: Collection | None = None
+) -> None:
     """Refuse a release whose version was not raised as its changes require.
 
     Raises:
         ReleaseError: it was not.
     """
-    if problem := describe_version(manifest, published):
+    if problem := describe_version(manifest, published, base):
         raise ReleaseError(problem)
 
 

@@ -32,7 +32,7 @@ class PairTables(NamedTuple):
 def read_tables(params: Params) -> PairTables:
     """Read the tables that pairs come from."""
     return PairTables(
-        *(tables.CANDIDATES.read(), tables.AUDIT.read(), tables.TOPUP.read()),
+        *(tables.POOL.read(), tables.AUDIT.read(), tables.TOPUP.read()),
         *(read_machine_pool(params), tables.QUERIES.read(), tables.MOMENTS.read()),
         *(tables.CAPTIONS.read(), tables.CLIPS.read()),
     )

@@ -8,11 +8,14 @@ MAX_OTHER = 0.2
 MIN_OTHER = 0.05
 """... and one of at least this is worth a remark."""
 
+VARY = "vary.backend: rules"
+
 REMEDIES = {
     "rewrite.backend: rules": "set `openai` (a language model writes {name}), or `none` if no text"
     " names anyone",
     "names.model: builtin": "set a Flair tagger of people's names in {name}: a hub id, and its"
     " commit in names.revision",
+    VARY: "set `openai`, or vary.vague, vary.gist and vary.changed to 0",
 }
 ENCODER = "embed.model: builtin"
 """It compares texts of any language, but poorly: it is mentioned, and nothing is refused."""

@@ -11,6 +11,7 @@ from pipeline.core.parallel import cores
 from pipeline.core.params import Params
 from pipeline.core.sections import Engine
 from pipeline.core.storage import database
+from pipeline.core.strata import count_planned
 
 HOUR = 3600.0
 GB = 1e9
@@ -69,7 +70,7 @@ def calc_demands(moments: int, params: Params) -> list[Demand]:
     within it; the other stages read them whole.
     """
     n, share = moments, MEASURED_CORES / count_workers(params.engine) / HOUR
-    queries = min(n, params.split.val + params.split.test)
+    queries = min(n, count_planned(params))
     neighbours = queries * min(n, params.candidates.depth)
     train = count_training(n, params)
     clips = queries * min(n, params.candidates.top) if params.ingest.videos else 0
@@ -117,7 +118,7 @@ def count_parts(moments: int, params: Params) -> float:
 
 def count_training(moments: int, params: Params) -> int:
     """Return the number of training queries: all not judged, or `split.train` at most."""
-    left = moments - min(moments, params.split.val + params.split.test)
+    left = moments - min(moments, count_planned(params))
     return left if params.split.train is None else min(left, params.split.train)
 
 

@@ -155,8 +155,10 @@ def find_model(key: str, model: str) -> Finding:
 
 
 def find_llm(params: Params) -> Finding:
-    """Tell whether rewriting and judging can reach their model."""
-    if "openai" not in {params.rewrite.backend, params.judge.backend}:
+    """Tell whether rewriting, varying and judging can reach their model."""
+    varied = params.vary.vague + params.vary.gist + params.vary.changed
+    varies = params.vary.backend if varied else None
+    if "openai" not in {params.rewrite.backend, varies, params.judge.backend}:
         backends = f"rewrite.backend is {params.rewrite.backend}, judge.backend"
         return Finding("LLM", "ok", f"not needed: {backends} {params.judge.backend}")
     if os.environ.get("OPENAI_API_KEY", "").strip():

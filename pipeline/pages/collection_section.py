@@ -59,18 +59,42 @@ def collect_statistics(sources: Sources) -> dict[str, Any]:
         "ratio": spread(_ratio(by_split["all"])),
         "moments_per_video": share(len(moments), moments["video_id"].nunique()),
         "relevant_per_query": spread(per_query(levels)),
+        **_describe_strata(sources),
+    }
+
+
+def _describe_strata(sources: Sources) -> dict[str, Any]:
+    """Return the figures of Tables 1 and 4 for each stratum; none if there is only one."""
+    strata = {name: _select_stratum(sources, name) for name in sources.collection.strata}
+    if not strata:
+        return {}
+    return {
+        "strata": {name: _tally(data) for name, data in strata.items()},
+        "strata_means": {name: _means(data) for name, data in strata.items()},
     }
 
 
 def _select_split(sources: Sources, split: str) -> SplitTables:
     queries, shown, levels = sources.queries, sources.collection.pairs, sources.collection.judged
-    videos = sources.videos.set_index("video_id", drop=False)
     if split == "all":
+        videos = sources.videos.set_index("video_id", drop=False)
         return SplitTables(queries, shown, levels, sources.moments, videos)
     shown, levels = (frame[frame["split"] == split] for frame in (shown, levels))
+    return _select_moments(sources, queries[queries["split"] == split], shown, levels)
+
+
+def _select_stratum(sources: Sources, stratum: str) -> SplitTables:
+    part = sources.collection.select(stratum)
+    return _select_moments(sources, part.frozen, part.pairs, part.judged)
+
+
+def _select_moments(
+    sources: Sources, queries: pd.DataFrame, shown: pd.DataFrame, levels: pd.DataFrame
+) -> SplitTables:
+    videos = sources.videos.set_index("video_id", drop=False)
     moments = levels.drop_duplicates(["video_id", "start", "end"])
     return SplitTables(
-        queries[queries["split"] == split],
+        queries,
         shown,
         levels,
         moments,
@@ -142,7 +166,7 @@ def table_1(numbers: dict[str, Any]) -> Grid:
             "Videos", "Hours", "Words", "Verbs")  # fmt: skip
     rows = [
         (name, *(decimal(n[key], 1) if key == "hours" else count(n[key]) for key in COUNTS))
-        for name, n in zip(SPLITS.values(), numbers["splits"].values(), strict=True)
+        for name, n in _name_columns(numbers, "splits", "strata")
     ]
     return Grid(
         "Table 1. The collection",
@@ -156,12 +180,18 @@ def table_1(numbers: dict[str, Any]) -> Grid:
     )
 
 
+def _name_columns(numbers: dict[str, Any], splits: str, strata: str) -> list[tuple[str, Numbers]]:
+    """Return the figures of each split by its name, and of each stratum, if there are several."""
+    own = ((f"Stratum {name}", figures) for name, figures in numbers.get(strata, {}).items())
+    return [*zip(SPLITS.values(), numbers[splits].values(), strict=True), *own]
+
+
 def table_4(numbers: dict[str, Any]) -> Grid:
     """Return queries, moments and videos by split, as means and shares."""
-    means = numbers["means"]
+    names, means = zip(*_name_columns(numbers, "means", "strata_means"), strict=True)
 
     def row(title: str, key: str, digits: int = 2) -> tuple[Cell, ...]:
-        return (title, *(decimal(means[split][key], digits) for split in SPLITS))
+        return (title, *(decimal(own[key], digits) for own in means))
 
     rows = [
         row("Words of a query", "query_words"),
@@ -172,11 +202,11 @@ def table_4(numbers: dict[str, Any]) -> Grid:
         row("Relevant candidates of a query", "relevant_per_query"),
     ]
     for size in JUDGED:
-        shares = (percent(means[split][f"shown_{size}"]) for split in SPLITS)
+        shares = (percent(own[f"shown_{size}"]) for own in means)
         rows.append((f"Queries with {size} candidates shown", *shares))
     return Grid(
         "Table 4. Means by split",
-        ("Mean", *SPLITS.values()),
+        ("Mean", *(name.removeprefix("Stratum ") for name in names)),
         rows,
         "Moments and videos as in Table 1. The ratio is a moment's length over its video's. Shares"
         " refer to the queries that people saw.",

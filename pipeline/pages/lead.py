@@ -31,7 +31,7 @@ OUTCOMES = {
 ORDER = {outcome: position for position, outcome in enumerate(OUTCOMES)}
 FORMS = dict.fromkeys(("number", "couples", "in_bursts"), count)
 FORMS |= dict.fromkeys(("most_frequent", "escalated", "exact"), percent)
-FORMS |= dict.fromkeys(("gold", "hits", "repeats", "same", "near"), count)
+FORMS |= dict.fromkeys(("gold", "hits", "repeats", "same", "near", "links"), count)
 FORMS |= dict.fromkeys(("share", "low", "high", "early", "middle", "late"), percent)
 """The formats of figures that are not decimal numbers."""
 PERSON = {
@@ -65,6 +65,8 @@ CHECK = {
     "same": "Twice the same level",
     "near": "Twice within 1",
     "kappa": "\u03ba quadratic",
+    "links": "Decided before",
+    "apart": "Away from old votes",
 }
 
 

@@ -7,21 +7,33 @@ import pandas as pd
 
 from pipeline.campaign import yields
 from pipeline.campaign.collection import Collection
-from pipeline.campaign.leave_one_out import MEASURE, LeftOut, Pool
-from pipeline.campaign.pool_steps import AUDIT, CANDIDATES, FIRST, SECOND, name_steps
+from pipeline.campaign.leave_one_out import MEASURE, LeftOut, Pool, leave_one_out
+from pipeline.campaign.pairs import PAIR_KEY
+from pipeline.campaign.pool_steps import AUDIT, CANDIDATES, FIRST, LEARNED, SECOND, name_steps
 from pipeline.pages import charts
 from pipeline.pages.charts import Words
 from pipeline.pages.figures import Figure
-from pipeline.pages.html_tables import Grid, count, decimal, percent, share
+from pipeline.pages.html_tables import Cell, Grid, count, decimal, percent, share
 from pipeline.pages.scores import SPLITS
 
-STEPS = {FIRST: "First batch", SECOND: "Second batch", AUDIT: "Audit (apart)"}
+STEPS = {
+    FIRST: "First batch",
+    SECOND: "Second batch",
+    LEARNED: "Learned batches",
+    AUDIT: "Audit (apart)",
+}
 RELEVANT = f"Level {yields.RELEVANT_FROM} or higher"
 YIELD_HEAD = ("Step", "Pairs", "Judgments", "Mean level", RELEVANT, "Per 100 judgments")
 YIELD_NOTE = (
     "Decided pairs, and the levels that people gave them. Only queries with a rich first batch have"
-    " a second; a run brings only what nobody had judged; an audit draws from what the pool left"
-    " out: their mean levels can\u2019t be compared with each other."
+    " a second; a learned batch has what was expected to be relevant; a run brings only what nobody"
+    " had judged; an audit draws from what the pool left out: their mean levels can\u2019t be"
+    " compared with each other."
+)
+LEARNED_HEAD = ("Batch", "Queries", "Pairs", "Expected level", "Mean level", RELEVANT, "Share")
+LEARNED_NOTE = (
+    "After the first batch, the levels that people had given chose the next moments. Expected and"
+    " mean level should be near each other; a query stops when little is expected."
 )
 OUT_HEAD = ("Run", "Found", "Alone", "Share", "Score", "Score without", "Place", "Place without",
             "\u03c4", "Largest fall")  # fmt: skip
@@ -34,11 +46,20 @@ def decided_pairs(collection: Collection, batch: int) -> pd.DataFrame:
     return pairs.assign(step=name_steps(pairs, batch))
 
 
-def yield_grid(pairs: pd.DataFrame) -> Grid:
-    """Return what each step found, for its judgments."""
-    rows = [
+def yield_grid(pairs: pd.DataFrame, collection: Collection) -> Grid:
+    """Return what each step found, for its judgments; then the pool of each stratum, if several."""
+    rows = _yield_rows(pairs, {})
+    for name in collection.strata:
+        own = pairs["query_id"].isin(collection.select(name).frozen["query_id"])
+        pool = pairs[own & (pairs["step"] != AUDIT)].assign(step=name)
+        rows += _yield_rows(pool, {name: f"Pool of stratum {name}"})
+    return Grid("Yield", YIELD_HEAD, rows, YIELD_NOTE)
+
+
+def _yield_rows(pairs: pd.DataFrame, titles: Mapping[str, str]) -> list[tuple[Cell, ...]]:
+    return [
         (
-            STEPS.get(row["step"], f"Found by {row['step']}"),
+            {**STEPS, **titles}.get(row["step"], f"Found by {row['step']}"),
             count(row["pairs"]),
             count(row["judgments"]),
             decimal(row["mean"]),
@@ -47,7 +68,26 @@ def yield_grid(pairs: pd.DataFrame) -> Grid:
         )
         for row in yields.by_step(pairs).to_dict("records")
     ]
-    return Grid("Yield", YIELD_HEAD, rows, YIELD_NOTE)
+
+
+def learned_grids(collection: Collection) -> list[Grid]:
+    """Return what was expected of each learned batch, and what people found; none without any."""
+    levels = collection.judged[[*PAIR_KEY, "level"]]
+    judged = collection.learned.merge(levels, on=PAIR_KEY)
+    judged["relevant"] = judged["level"] >= yields.RELEVANT_FROM
+    rows = [
+        (
+            str(batch),
+            count(rows["query_id"].nunique()),
+            count(len(rows)),
+            decimal(rows["expected"].mean()),
+            decimal(rows["level"].mean()),
+            count(rows["relevant"].sum()),
+            percent(rows["relevant"].mean()),
+        )
+        for batch, rows in judged.groupby("batch")
+    ]
+    return [Grid("Learned batches", LEARNED_HEAD, rows, LEARNED_NOTE)] if rows else []
 
 
 def yield_figure(pairs: pd.DataFrame) -> Figure:
@@ -84,11 +124,25 @@ def describe_prospects(state: Mapping[str, Any]) -> list[str]:
     return [f"{text[:1].upper()}{text[1:]}." for text in sentences]
 
 
+def strata_grids(collection: Collection) -> list[Grid]:
+    """Return learned batches and leave one out by stratum; none if there is only one."""
+    learned: list[tuple[Cell, ...]] = []
+    left_out: list[tuple[Cell, ...]] = []
+    for name in collection.strata:
+        part = collection.select(name)
+        learned += [(name, *row) for grid in learned_grids(part) for row in grid.rows]
+        left_out += [(name, *row) for row in leave_one_out_grid(leave_one_out(part)).rows]
+    tables = (
+        ("Learned batches by stratum", LEARNED_HEAD, learned),
+        ("Leave one out by stratum", OUT_HEAD, left_out),
+    )
+    return [Grid(title, ("Stratum", *head), rows) for title, head, rows in tables if rows]
+
+
 def leave_one_out_grid(pool: Pool | None) -> Grid:
     """Return what each run added to the pool, and what changes without its own finds."""
-    title = "Leave one out"
     if pool is None:
-        return Grid(title, OUT_HEAD, [])
+        return Grid("Leave one out", OUT_HEAD, [])
     rows = [
         (
             name_run(run.run),
@@ -109,7 +163,7 @@ def leave_one_out_grid(pool: Pool | None) -> Grid:
         " the same if nobody had judged what it alone found; \u03c4 (Kendall) compares both orders"
         " (Zobel 1998; Buckley et al. 2007)."
     )
-    return Grid(title, OUT_HEAD, rows, note)
+    return Grid("Leave one out", OUT_HEAD, rows, note)
 
 
 def name_run(run: str) -> str:

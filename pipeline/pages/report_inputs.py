@@ -20,7 +20,7 @@ REPLACEMENTS = tables.WORK / "replacements.csv"
 REWRITE_REVIEW = tables.WORK / "rewrite_review.csv"
 REJECTED_MOMENTS = tables.WORK / "rejected_moments.csv"
 LEAD = tables.WORK / "lead"
-STAGES = ("ingest", "rewrite", "agreement", "reference_runs", "calibration")
+STAGES = ("ingest", "rewrite", "consensus", "agreement", "reference_runs", "calibration")
 
 Metrics = Mapping[str, Any]
 
@@ -76,7 +76,7 @@ class Sources:
 
     @property
     def votes(self) -> pd.DataFrame:
-        """The valid judgments that are neither gold nor repeats."""
+        """The valid judgments that are not hidden checks."""
         return self.valid[self.valid["kind"].isin(tables.VOTING)]
 
 
@@ -94,7 +94,7 @@ def read_sources(params: Params) -> Sources:
         videos=tables.VIDEOS.read(),
         queries=tables.QUERIES.read(),
         audit=source.audit,
-        audit_strata=_read_strata(),
+        audit_strata=source.audit_strata,
         topup=source.topup,
         judgments=source.judgments,
         voided=source.voided,
@@ -117,12 +117,6 @@ def read_sources(params: Params) -> Sources:
         pause=params.plan.pause,
         released=campaign is not None and is_released(campaign),
     )
-
-
-def _read_strata() -> pd.DataFrame:
-    """Return the strata of the audit's pairs; none without an audit."""
-    path = tables.AUDIT_STRATA.path
-    return tables.AUDIT_STRATA.read() if path.exists() else tables.AUDIT_STRATA.empty()
 
 
 def numbers(frame: pd.DataFrame) -> pd.DataFrame:

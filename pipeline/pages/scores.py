@@ -48,6 +48,8 @@ BOUNDS = (
     "First the score of the tables above, where what nobody judged counts as not relevant; then the"
     " highest possible one. Judging the rest could swap two runs whose ranges overlap."
 )
+BY_STRATUM = ("nDCG(iou=0.5)@20", "R(iou=0.5,strict=True)@20", "AxIoU@20")
+STRATA = "Each stratum with its judged queries. One without a relevant moment has no score."
 DISTANCES = ("nominal", "ordinal", "interval")
 
 
@@ -61,7 +63,11 @@ def agreement_grids(agreement: Metrics, confidence: float) -> list[Grid]:
             "Interval \u03b1", f"{interval} from", "to")  # fmt: skip
     by_batch = agreement["by_batch"]
     rows = [_group(GROUPS[name], agreement["groups"].get(name)) for name in GROUPS]
-    rows[1:1] = [_group(title, by_batch[name]) for name, title in BATCHES.items()]
+    by_stratum = agreement.get("by_stratum", {})
+    rows[1:1] = [
+        *(_group(title, by_batch[name]) for name, title in BATCHES.items()),
+        *(_group(f"First two votes, stratum {name}", own) for name, own in by_stratum.items()),
+    ]
     kappa = agreement["kappa"]
     by_two = [
         ("Mean over annotator pairs", *map(_three, kappa["mean_over_annotator_pairs"].values())),
@@ -124,11 +130,12 @@ def table(by_split: Metrics) -> pd.DataFrame:
 
 
 class ScoreGrids(NamedTuple):
-    """Tables of scores: by IoU and cutoff, by cutoff alone, and their bounds."""
+    """Tables of scores: by IoU and cutoff, by cutoff alone, their bounds, and by stratum."""
 
     wide: list[Grid]
     narrow: list[Grid]
     bounds: list[Grid]
+    by_stratum: list[Grid]
 
 
 def score_grids(scores: Metrics) -> ScoreGrids:
@@ -136,7 +143,24 @@ def score_grids(scores: Metrics) -> ScoreGrids:
     scored = [split for split in SPLITS if scores[split]["runs"]["ideal"]]
     wide = [_grid(split, name, scores[split]) for name in BY_IOU for split in scored]
     narrow = [_grid(split, "AxIoU", scores[split]) for split in scored]
-    return ScoreGrids(wide, narrow, [_bounds_grid(split, scores[split]) for split in scored])
+    bounds = [_bounds_grid(split, scores[split]) for split in scored]
+    by_stratum = [
+        _stratum_grid(split, measure, scores[split])
+        for measure in BY_STRATUM
+        for split in scored
+        if scores[split].get("strata")
+    ]
+    return ScoreGrids(wide, narrow, bounds, by_stratum)
+
+
+def _stratum_grid(split: str, measure: str, scores: Any) -> Grid:  # noqa: ANN401  (JSON)
+    strata = scores["strata"]
+    rows = [
+        (title, *(_three((own["runs"][run] or {}).get(measure)) for own in strata.values()))
+        for run, title in RUNS.items()
+    ]
+    numbers = (f"{name}, {own['judged_queries']:,}" for name, own in strata.items())
+    return Grid(f"{measure} by stratum, {SPLITS[split]}", ("Run", *numbers), rows, STRATA)
 
 
 def describe_boundary_noise(scores: Metrics) -> str:

@@ -1,4 +1,7 @@
-"""Is the collection sound? Seven checks, each with value, threshold and verdict."""
+"""Is the collection sound? Seven checks, each with value, threshold and verdict.
+
+A reopened campaign has an eighth: how far new people judge from those before.
+"""
 
 from typing import Literal, NamedTuple
 
@@ -93,7 +96,8 @@ def measure_progress(sources: Sources) -> Progress:
 
 
 def check_collection(sources: Sources, progress: Progress, params: Report) -> list[Check]:
-    """Return the seven checks, in the order of the first screen."""
+    """Return the checks, in the order of the first screen."""
+    drifts = sources.metrics["consensus"]["agreement"].get("link", [])
     return [
         _check_progress(progress),
         _check_agreement(sources.metrics["agreement"], params.min_alpha),
@@ -102,6 +106,7 @@ def check_collection(sources: Sources, progress: Progress, params: Report) -> li
         _check_missed(sources.metrics["calibration"].get("missed"), params.max_missed),
         _check_losses(sources, params.max_lost),
         _check_scorer(sources.metrics["reference_runs"]),
+        *(_check_drift(drift, params.max_drift) for drift in drifts[-1:]),
     ]
 
 
@@ -171,24 +176,37 @@ def _check_losses(sources: Sources, most: float) -> Check:
     return _at_most("Lost on the way", share(number, whole), most, detail)
 
 
+def _check_drift(drift: Metrics, most: float) -> Check:
+    """Look if the drift, or its whole interval, is beyond `most`; open while that is wide."""
+    title, threshold = "Drift", f"within \u00b1{most:g} levels"
+    mean, low, high = drift["drift"], drift["low"], drift["high"]
+    number = f"{drift['pairs']:,} pairs judged again by {drift['people']:,} new people"
+    if low is None:
+        return Check(title, UNKNOWN, threshold, "open", number)
+    verdict: Verdict = "pass" if abs(mean) <= most else "look"
+    if high - low > 2 * most and low <= most and high >= -most:
+        verdict = "open"
+    detail = f"{low:+.2f} to {high:+.2f}, new votes less old; {number}"
+    if drift["unasked"]:
+        detail += f", none of level {', '.join(map(str, drift['unasked']))}"
+    return Check(title, f"{mean:+.2f}", threshold, verdict, detail)
+
+
 def _at_most(title: str, value: float | None, most: float, detail: str) -> Check:
     verdict: Verdict = "open" if value is None else "pass" if value <= most else "look"
     return Check(title, percent(value), f"\u2264 {percent(most)}", verdict, detail)
 
 
 def _check_scorer(metrics: Metrics) -> Check:
-    """Compare the ideal run with the best possible score: 1 if a moment is relevant."""
+    """Compare the ideal run with the best possible score, 1."""
     title, scored = "Scorer", [metrics[split] for split in ("test", "val")]
     split = next((candidate for candidate in scored if candidate["runs"]["ideal"]), None)
     threshold = "the ideal order gets the best possible score"
     if split is None:
-        return Check(title, UNKNOWN, threshold, "open", "no qrels to score with")
-    best = split["with_a_relevant_moment"] / split["judged_queries"]
-    if not best:
         return Check(title, UNKNOWN, threshold, "open", "no judged query has a relevant moment")
     runs = split["runs"]
     ideal, random, captions = (runs[name][NDCG] for name in ("ideal", "random", "captions"))
-    sound = abs(ideal - best) <= NEAR and random < captions
-    asked = f"{best:.3f}, with random below captions"
+    sound = abs(ideal - 1) <= NEAR and random < captions
+    asked = "1.000, with random below captions"
     detail = f"{NDCG}: ideal; captions {captions:.3f}, random {random:.3f}"
     return Check(title, f"{ideal:.3f}", asked, "pass" if sound else "look", detail)

@@ -102,9 +102,13 @@ class Place(_Part):
 
 
 class Thing(_Part):
-    """An object in sentences: with its article, and phrases for sitting on or pouring from it."""
+    """An object in sentences: with its article, and phrases for sitting on or pouring from it.
+
+    `words` are others for it.
+    """
 
     a: str
+    words: tuple[str, ...] = ()
     at: str | None = None
     onto: str | None = None
     pot: str | None = None
@@ -122,11 +126,13 @@ class Action(_Part):
     `before` and `after` are where the object is: in the first person's hand, in the
     other's, on the table, in its pot, and so on. `ordered`: the two people do
     different things. `becomes` is the first person's posture afterwards, `seconds` how
-    long it may take (walking through doors takes as long as it needs).
+    long it may take (walking through doors takes as long as it needs). `words` are base forms
+    by which a query tells it, in order; with {other}, who is named first is the other.
     """
 
     family: str
     people: tuple[Literal[1, 2], ...]
+    words: tuple[str, ...] = ()
     ordered: bool = False
     posture: Posture | None = None
     becomes: Posture | None = None
@@ -151,6 +157,7 @@ class Screenplay(_Part):
     cast: dict[str, Character]
     places: dict[str, Place]
     objects: dict[Object, Thing]
+    general: tuple[str, ...] = ()
     families: dict[str, Family]
     actions: dict[ActionName, Action]
 

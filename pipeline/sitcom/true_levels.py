@@ -24,10 +24,12 @@ def true_level(query: Scene, moment: Scene, script: Screenplay) -> int:
     * 2: partly: the action is right, but not its object or several details; or an action
       of the same family with everything else right.
     * 1: loosely: an action of the same family, or of a related one with everything else right.
-    * 0: nothing to do with it.
+    * 0: nothing to do with it; or the screenplay has no such action.
 
     Source: TVR-Ranking (Liang et al., 2024), Appendix B.1.
     """
+    if query.action not in script.actions:
+        return 0
     wanted, shown = (script.action(scene.action).family for scene in (query, moment))
     wrong_object = "object" in query.mentions and query.object != moment.object
     details = _wrong_people(query, moment, script)

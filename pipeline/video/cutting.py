@@ -15,7 +15,7 @@ from pipeline.core.engine import parts
 from pipeline.core.engine.shards import assign_shards, clear_parts, map_shards
 from pipeline.core.parallel import cores, map_in_threads
 from pipeline.core.sections import Engine
-from pipeline.video.cutter import ClipFormat, Reason, cut, describe_ffmpeg
+from pipeline.video.cutter import Reason, cut, describe_ffmpeg
 from pipeline.video.plan import Job
 
 STAGE = "clips"
@@ -25,15 +25,12 @@ class Shard(NamedTuple):
     """The clips of one shard's videos, how many are cut in parallel, and by which `ffmpeg`."""
 
     jobs: list[Job]
-    clip_format: ClipFormat
     folder: Path
     workers: int
     ffmpeg: str
 
 
-def cut_all(
-    jobs: Collection[Job], clip_format: ClipFormat, folder: Path, workers: int, engine: Engine
-) -> dict[str, Reason]:
+def cut_all(jobs: Collection[Job], folder: Path, workers: int, engine: Engine) -> dict[str, Reason]:
     """Cut each clip into the folder; return why a video does not provide it, by clip name.
 
     `workers` are cut in parallel in each shard. 0: one per core, or one if there are several
@@ -41,9 +38,7 @@ def cut_all(
     """
     workers = workers or (cores() if engine.shards == 1 else 1)
     ffmpeg = describe_ffmpeg() if jobs else ""
-    shards = [
-        Shard(some, clip_format, folder, workers, ffmpeg) for some in _divide(jobs, engine.shards)
-    ]
+    shards = [Shard(some, folder, workers, ffmpeg) for some in _divide(jobs, engine.shards)]
     given = {parts.part_key(*(job.clip for job in shard.jobs)): shard for shard in shards}
     clear = partial(clear_parts, STAGE, engine)
     clear()  # a video may have come back since, and a clip may have gone
@@ -73,7 +68,7 @@ def cut_shard(shard: Shard, path: Path) -> None:
 
     def cut_one(job: Job) -> Reason | None:
         target = shard.folder / job.clip
-        return cut(job.video, job.interval, job.needed, shard.clip_format, target)
+        return cut(job.video, job.interval, job.needed, job.clip_format, target)
 
     verdicts = map_in_threads(cut_one, shard.jobs, shard.workers, "clips")
     files.write_json(path, {job.clip: reason for job, reason in verdicts.items() if reason})

@@ -29,12 +29,13 @@ class Job(NamedTuple):
     """Seconds that the video must reach, or it is too short."""
     sha256: str
     """The video's."""
+    clip_format: ClipFormat
 
 
 def select_moments(
     candidates: pd.DataFrame, moments: pd.DataFrame, videos: pd.DataFrame, padding: float
 ) -> pd.DataFrame:
-    """Return `moment_id, video_id, path, end, first, last` of every candidate moment, once.
+    """Return `moment_id, video_id, path, end, first, last, modality` of every candidate, once.
 
     Its clip shows [first, last), within the video. Sorted by moment_id.
 
@@ -45,12 +46,12 @@ def select_moments(
     rows = moments[moments["moment_id"].isin(ids)].merge(videos, on="video_id")
     if unknown := sorted({*ids} - {*rows["moment_id"]}):
         raise ClipsError(
-            f"{tables.CANDIDATES.path}: the moment {unknown[0]!r} or its video is not in"
+            f"{tables.POOL.path}: the moment {unknown[0]!r} or its video is not in"
             f" {tables.MOMENTS.path} and {tables.VIDEOS.path}; `dvc repro` makes all three"
         )
     first = (rows["start"] - padding).clip(lower=0)
     last = np.minimum(rows["end"] + padding, rows[["end", "duration"]].max(axis=1))
-    columns = ["moment_id", "video_id", "path", "end", "first", "last"]
+    columns = ["moment_id", "video_id", "path", "end", "first", "last", "modality"]
     rows = rows.assign(first=first, last=last)[columns]
     return rows.sort_values("moment_id", ignore_index=True)
 
@@ -61,16 +62,20 @@ def plan_clips(
     """Return the clip of each moment, by moment_id; moments that show the same share it.
 
     `contents` are the hashes of videos by their paths: moments of other videos have no clip.
+    With `clips.audio`, those of what is said (modality `t`, `vt`) keep their sound.
     `slack`: the seconds by which a video may end before the last moment of a clip does.
     """
     have = moments[moments["path"].isin(list(contents))]
-    clip_format = ClipFormat(params.format, params.height, params.audio)
+    formats = [
+        ClipFormat(params.format, params.height, params.audio and "t" in modality)
+        for modality in have["modality"]
+    ]
     bounds = zip(have["first"].tolist(), have["last"].tolist(), strict=True)
     intervals = list(map(Interval._make, bounds))
     shas = have["path"].map(contents)
-    names = [clip_name(*clip, clip_format) for clip in zip(shas, intervals, strict=True)]
+    names = list(map(clip_name, shas, intervals, formats))
     ends = have.assign(clip=names).groupby("clip")["end"].transform("max")
-    columns = (names, map(Path, have["path"]), intervals, (ends - slack).tolist(), shas)
+    columns = (names, map(Path, have["path"]), intervals, (ends - slack).tolist(), shas, formats)
     return dict(zip(have["moment_id"], map(Job, *columns), strict=True))
 
 

@@ -53,7 +53,7 @@ class S3Store:
         Raises:
             StoreError: S3 refused, or could not be reached.
         """
-        with _translate_errors(self._bucket):
+        with translate_errors(self._bucket):
             stored = set(self._keys())
             missing = [clip for clip in clips if _key(self._prefix, clip.name) not in stored]
             map_in_threads(self._put, missing, UPLOADS, "upload")
@@ -71,7 +71,8 @@ class S3Store:
 
 
 @contextmanager
-def _translate_errors(bucket: str) -> Iterator[None]:
+def translate_errors(bucket: str) -> Iterator[None]:
+    """Turn what boto3 raises into an error that names the bucket."""
     from botocore import exceptions  # noqa: PLC0415  (S3 is an extra)
 
     try:
@@ -94,7 +95,7 @@ def open_store(setting: str) -> S3Store | None:
     if not setting.startswith(S3_SCHEME):
         return None
     bucket, prefix = bucket_and_prefix(setting)
-    return S3Store(_client(bucket), bucket, prefix)
+    return S3Store(open_client(bucket), bucket, prefix)
 
 
 def bucket_and_prefix(setting: str) -> tuple[str, str]:
@@ -107,10 +108,15 @@ def _key(prefix: str, clip: str) -> str:
     return f"{prefix}/{clip}" if prefix else clip
 
 
-def _client(bucket: str) -> Any:  # noqa: ANN401  (boto3 has no types)
+def open_client(bucket: str) -> Any:  # noqa: ANN401  (boto3 has no types)
+    """Return boto3's client for a bucket, by the environment's credentials and address.
+
+    Raises:
+        StoreError: boto3 is missing or finds no region.
+    """
     try:
         import boto3  # noqa: PLC0415  (S3 is an extra)
     except ImportError as exc:
         raise StoreError("clips.url is on S3, which needs boto3; type: pip install boto3") from exc
-    with _translate_errors(bucket):
+    with translate_errors(bucket):
         return boto3.client("s3")

@@ -15,8 +15,9 @@ _REPEAT = Fraction(1, 25)
 """Seconds before the end at which a frame that stands until then is repeated: not every program
 knows how long the last frame of a file lasts."""
 
-_CLOCK = re.compile(r"config in time_base: (\d+)/(\d+)")
-_FRAME = re.compile(r" n: *\d+ pts: *(-?\d+) (?:.*? duration: *(\d+) )?")
+_CLOCK = r"config in time_base: (\d+)/(\d+)"
+_FRAME = r"n: *\d+ pts: *(-?\d+) (?:.*? duration: *(\d+) )?"
+_CLOCK_OR_FRAME = re.compile(f"{_CLOCK}|{_FRAME}")
 _FILE_START = re.compile(r"Duration: .*, start: ([\d.]+)")
 _PICTURE_START = re.compile(r": Video: .*, start ([\d.]+)")
 _SHAPE = re.compile(r" sar:(\d+)/(\d+) s:(\d+)x(\d+) ")
@@ -180,16 +181,25 @@ def _drop_late(frames: Iterable[Frame]) -> Iterator[Frame]:
 
 
 def _parse_frames(log: str) -> Iterator[Frame]:
+    """Yield the frames, in the order of the log.
+
+    showinfo writes a frame in two parts, and other threads write before, between and after them: a
+    frame may follow another's unfinished line, and its size may stand on a later line.
+    """
     tick = Fraction(0)
-    for line in log.splitlines():
-        if clock := _CLOCK.search(line):
-            tick = Fraction(int(clock[1]), int(clock[2]))
-        elif frame := _FRAME.search(line):
-            yield Frame(int(frame[1]) * tick, int(frame[2] or 0) * tick, _parse_shape(line))
+    found = list(_CLOCK_OR_FRAME.finditer(log))
+    ends = [later.start() for later in found[1:]] + [len(log)]
+    for match, end in zip(found, ends, strict=False):  # without any there is an end too many
+        ticks, second, time, duration = match.groups()
+        if time is None:
+            tick = Fraction(int(ticks), int(second))
+        else:
+            shape = _parse_shape(log[match.end() : end])
+            yield Frame(int(time) * tick, int(duration or 0) * tick, shape)
 
 
-def _parse_shape(line: str) -> Shape:
-    if not (found := _SHAPE.search(line)):
+def _parse_shape(part: str) -> Shape:
+    if not (found := _SHAPE.search(part)):
         return Shape(0, 0)
     wide, high, width, height = map(int, found.groups())
     return Shape(width, height, Fraction(wide, high) if wide and high else Fraction(1))

@@ -11,15 +11,16 @@ import pytest
 from opened import OPEN
 from scipy import stats
 from support.judges import judges, people
+from support.pools import write_candidates
 from support.rehearsed import rehearsed
 
 from annotation import adjudicate, calibration, consensus
 from annotation.machine import second_looks
 from annotation.machine.second_looks import TOLD
-from annotation.pooling import design
 from annotation.votes.votes import NO_LEVEL
 from momentrank.errors import MomentRankError, UsageError
 from pipeline import reference_runs
+from pipeline.campaign import design
 from pipeline.campaign.campaign import CampaignError, write_campaign
 from pipeline.campaign.pairs import PAIR_KEY, select_newest
 from pipeline.core import cli, csv_files, files, tables
@@ -38,6 +39,7 @@ def sample(tmp_path_factory, repository):
         tables.JUDGMENTS.write(rehearsal_data.judgments)
         tables.PAIRS.write(rehearsal_data.ledger)
         tables.QUERIES.write(rehearsal_data.queries)
+        tables.FROZEN_QUERIES.write(rehearsal_data.queries)
         for table in (tables.VOIDED, tables.ADJUDICATIONS, tables.SECOND_LOOK, tables.AUDIT):
             table.write(table.empty())
         moments = rehearsal_data.ledger["moment_id"].drop_duplicates().tolist()
@@ -229,7 +231,7 @@ def test_the_pairs_of_the_page_are_listed_for_those_who_decide(folder):
 def write_audit(machine):
     """Write an audit of ten queries: four moments of each are the pool, the others two strata."""
     pairs = select_newest(tables.PAIRS.read()).sort_values(["query_id", "rank"])
-    tables.CANDIDATES.write(pairs[pairs["rank"] <= 4].assign(batch=1)[tables.CANDIDATES.columns])
+    write_candidates(pairs[pairs["rank"] <= 4].assign(batch=1)[tables.CANDIDATES.columns])
     tables.TOPUP.write(tables.TOPUP.empty())
     chosen = pairs["query_id"].isin(sorted(pairs["query_id"].unique())[:10])
     drawn = pairs[chosen & (pairs["rank"] > 4)].assign(origin="near")
@@ -259,6 +261,14 @@ def test_what_an_audit_found_and_what_a_machines_levels_brought_is_told(folder):
     plain = run_stage()
     assert plain["audit"] is None
     assert plain["missed"] == told["missed"]
+    queries = tables.QUERIES.read()
+    changed = queries["query_id"].str[-1] < "8"
+    tables.QUERIES.write(queries.assign(stratum=changed.map({True: "changed", False: "caption"})))
+    parts = run_stage()["missed"]["by_stratum"]
+    assert [*parts] == ["caption", "changed"]
+    assert sum(part["queries"] for part in parts.values()) == figures["queries"]
+    shares = [part["share"] for part in parts.values()]
+    assert min(shares) <= plain["missed"]["share"] <= max(shares)
 
 
 def test_runs_of_one_s_own_are_ordered_too(folder):

@@ -4,7 +4,8 @@ import pandas as pd
 import pytest
 from support.campaign_cases import START, make_judgments
 
-from annotation.estimate import EXTENDED, LEAST, MOST, estimate, pilot_text, text
+from annotation.estimate import UNLEARNED, pilot_text
+from annotation.workforce.costs import EXTENDED, LEAST, MOST, estimate, text
 from pipeline.campaign.effort import ESCALATED, SECONDS, measure_seconds
 from pipeline.core import tables
 from pipeline.core.params import load
@@ -44,6 +45,17 @@ def test_a_single_batch_is_not_extended(paper):
         update={"candidates": paper.candidates.model_copy(update={"top": 8, "batch": 20})}
     )
     assert estimate(short, 1.0, 0.0) == (3_281 * 8, 3_281 * 8 * 2)
+
+
+def test_the_usual_share_is_not_that_of_learned_batches(command, monkeypatch, repository, tmp_path):
+    text = (repository / "params.paper.yaml").read_text()
+    path = tmp_path / "learned.yaml"
+    path.write_text(text.replace("further: similarity", "further: learned"))
+    monkeypatch.chdir(tmp_path)
+    _, usual, _ = command("annotation.estimate", "--params", str(path))
+    assert UNLEARNED in usual
+    _, piloted, _ = command("annotation.estimate", "--params", str(path), "--extended", ".3")
+    assert UNLEARNED not in piloted
 
 
 def test_what_people_took_here_counts_once_there_is_enough_of_it(paper, tmp_path):

@@ -719,7 +719,7 @@ def sh_maisp(params: Params, qrels: list[Judged], results: list[Result]) -> floa
 
 def sh_table(qrels: Qrels, run: Run) -> dict[str, float]:
     """Return what sh_eval prints over all queries, by its own names; %d cuts means of counts."""
-    queries = scored_queries(qrels, run, "sh-eval")
+    queries = scored_queries("", qrels, run, "sh-eval")
     cells = {}
 
     def total(name: str, measure: Measure, params: Params, end: str = "") -> None:
@@ -830,10 +830,14 @@ def condense(
     return judged_results
 
 
-def scored_queries(qrels: Qrels, run: Run, convention: str) -> list[str]:
-    """Return the queries that count: all of the qrels, or those of them that the run has."""
+def scored_queries(name: str, qrels: Qrels, run: Run, convention: str) -> list[str]:
+    """Return the queries that count: those that the run has; in the paper's, whatever it has.
+
+    There a measure of relevance counts queries with a relevant moment, of level 1 or more.
+    """
     if convention == "paper":
-        return list(qrels)
+        everyone = name in COUNTS or name == "Judged"
+        return [q for q in qrels if everyone or any(segment.level >= 1 for segment in qrels[q])]
     return [query for query in qrels if query in run]
 
 
@@ -850,7 +854,7 @@ def score(
         params = {"dcg": "exp-log2", "strict": True} | params
     measure = SH_EVAL[name] if convention == "sh-eval" else MEASURES[name]
     values = {}
-    for query in scored_queries(qrels, run, convention):
+    for query in scored_queries(name, qrels, run, convention):
         results = run.get(query, [])
         each = []
         for threshold in RANGES.get(params.get("iou"), [params.get("iou")]):
@@ -864,12 +868,17 @@ def score(
 
 
 def mean(name: str, params: Params, qrels: Qrels, run: Run, convention: str = "paper") -> float:
-    """Return the mean over the queries that count, the sum for counts; 0 if there are none."""
+    """Return the mean over the queries that count, the sum for counts.
+
+    If there are none, 0, and in the paper's convention NaN for a mean.
+    """
     values = list(score(name, params, qrels, run, convention).values())
     total = 0.0
     for value in values:
         total += value
     is_sum = name.startswith("Num") or (name in COUNTS and convention != "sh-eval")
+    if convention == "paper" and not values and not is_sum:
+        return math.nan
     return total if is_sum or not values else total / len(values)
 
 
@@ -1009,7 +1018,7 @@ def score_unjudged(
     if convention == "tvr-ranking" and params.get("match", MODELS[name][0]) == "iou":
         params = {"dcg": "exp-log2", "strict": True} | params
     values = {}
-    for query in scored_queries(qrels, run, convention):
+    for query in scored_queries(name, qrels, run, convention):
         each = []
         for threshold in RANGES.get(params.get("iou"), [params.get("iou")]):
             own = params if "iou" not in params else params | {"iou": threshold}

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from momentrank import AP, DCG, VR, AxIoU, MAiSP, NumRet, P, R, UsageError, evaluator, mIoU, nDCG
-from momentrank.cli.explain import page
+from momentrank.board.rankings import page
 from momentrank.conventions import CONVENTIONS
 from momentrank.explanation import default_measure, explain
 from momentrank.segments import build_qrels, build_run

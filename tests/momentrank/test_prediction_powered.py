@@ -204,17 +204,25 @@ def test_a_run_is_estimated_over_the_machines_queries():
     people = qrels_of([1, 0, 1, 1, 1, 0], offset=2)
     machine = qrels_of([1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0])
     table = mr.evaluate_with_machine(people, RUN, machine, ["AxIoU@1"])
-    ours = {query: 0.0 for query, *_ in people}
-    results = [row for row in RUN if row[0] in ours]
-    ours |= {metric.query_id: metric.value for metric in mr.iter_calc("AxIoU@1", people, results)}
-    theirs = {metric.query_id: metric.value for metric in mr.iter_calc("AxIoU@1", machine, RUN)}
+
+    def values(qrels):
+        """Return each query's value; the mean over those that count is the mean over all."""
+        results = [row for row in RUN if row[0] in {query for query, *_ in qrels}]
+        found = {m.query_id: m.value for m in mr.iter_calc("AxIoU@1", qrels, results)}
+        mean, share = sum(found.values()) / len(found), len(found) / len(qrels)
+        assert mean == pytest.approx(mr.evaluate(qrels, results, "AxIoU@1")["AxIoU@1"])
+        return {q: mean + (found.get(q, mean) - mean) / share for q, *_ in qrels}
+
+    ours, theirs = values(people), values(machine)
     sample = list(ours)
     expected = estimate_mean(
         np.array([ours[query] for query in sample]),
         np.array([theirs[query] for query in sample]),
         np.array([value for query, value in theirs.items() if query not in ours]),
     )
-    assert table["AxIoU@1"] == table[mr.AxIoU @ 1] == expected
+    assert table["AxIoU@1"] == table[mr.AxIoU @ 1]
+    assert table["AxIoU@1"].as_json() == pytest.approx(expected.as_json(), nan_ok=True)
+    assert table["AxIoU@1"].people.value == pytest.approx(sum(ours.values()) / 6)
     frame = table.to_frame()
     assert frame["measure"].tolist() == ["AxIoU@1"]
     assert frame["queries"].tolist() == [6]
@@ -226,6 +234,8 @@ def test_a_run_is_estimated_over_the_machines_queries():
     ("measures", "convention", "message"),
     [
         (["NumRel"], None, "NumRel is a sum"),
+        (["AxIoU@1", "NullAcc"], None, "NullAcc counts silence.*without --machine"),
+        (["nDCG(iou=0.3,silence=True)@5"], None, "silence=True.*counts silence"),
         ([], "qvhighlights", "the table of qvhighlights has no"),
         (["nDCG(iou=0.3)@5"], "spr", "spr counts a query by its levels.*use --convention paper"),
     ],

@@ -6,7 +6,7 @@ from itertools import islice
 import numpy as np
 import pandas as pd
 import pytest
-from oracle import MODELS, Judged, Result, assignable, differences, score_unjudged
+from oracle import COUNTS, MODELS, Judged, Result, assignable, differences, score_unjudged
 from scorer import largest_difference, measure_of, scores, segments, unjudged_cases
 
 import momentrank as mr
@@ -52,7 +52,8 @@ def pairs_of_lists(seed):
         top = max([params.get("rel", 1), *(segment.level for segment in qrels[query])])
         match = "video" if name == "VR" else own.get("match", MODELS[name][0])
         is_range = isinstance(own.get("iou"), str)
-        if not (is_range or not first or not second):
+        counts = convention != "paper" or name in COUNTS or any(s.level >= 1 for s in qrels[query])
+        if counts and not (is_range or not first or not second):
             open_ = [len(assignable(match, own, qrels[query], rows)) for rows in (first, second)]
             if (top + 1) ** sum(open_) <= 1000:
                 yield measure_of(name, params), convention, own, qrels[query], (first, second), top
@@ -255,10 +256,13 @@ def test_the_highest_level_is_that_of_all_queries():
 
 
 def test_qrels_without_a_relevant_moment_allow_the_lowest_relevant_level():
-    qrels = [("q", "w", 50, 60, 0)]
+    qrels = [("q", "w", 50, 60, 1)]
     run = [("q", "w", 0, 10, 0.9)]
-    measures = [nDCG(iou=0.5) @ 2, AP(iou=0.5), P(iou=0.5, rel=2) @ 1, R(iou=0.5) @ 1, mIoU]
+    measures = [P(iou=0.5, rel=2) @ 1, R(iou=0.5) @ 1, mIoU]
     assert set(mr.evaluate(qrels, run, measures, unjudged="bounds").upper.values()) == {1.0}
+    none = mr.evaluate([("q", "w", 50, 60, 0)], run, measures, unjudged="bounds")
+    assert none.left_out == ["q"]
+    assert np.isnan([*none.values(), *none.upper.values()]).all()
 
 
 def test_compare_says_what_depends_on_unjudged_results():

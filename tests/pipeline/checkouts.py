@@ -69,11 +69,16 @@ JUDGMENT = (
 AGREEMENT = {
     "pairs": 4, "couples": 4, "exact": 0.5, "within_1": 0.75, "alpha": 0.5125, "kappa": 0.25,
     "kappa_quadratic": 0.375,
+    "link": [{
+        "version": "1.0", "pairs": 50, "votes": 99, "people": 2, "drift": -0.125, "low": -0.25,
+        "high": 0.03, "unasked": [], "kappa_quadratic": 0.5,
+    }],
 }  # fmt: skip
 
 
 def write(table, rows) -> None:
-    table.write(table.check(pd.DataFrame(rows, columns=table.columns)))
+    names = table.columns[: len(rows[0])] if len(rows) else table.columns
+    table.write(table.check(pd.DataFrame(rows, columns=names)))
 
 
 def judgment(**fields) -> pd.DataFrame:
@@ -120,7 +125,9 @@ class Checkout:
             write(tables.PAIRS, pair_rows)
             write(tables.AUDIT, [])
             write(tables.TOPUP, [])
+            write(tables.POOL, [])
             write(tables.POOLED_RUNS, [])
+            write(tables.SECOND_LOOK, [])
             write(tables.VOIDED, [])
             write(tables.CONSENSUS, consensus_rows(pairs))
             write(tables.COUNTED_VOTES, votes)

@@ -1,5 +1,7 @@
-"""Numbered videos, which tests of the clips cut and read back."""
+"""Numbered videos, which tests of the clips cut and read back; places to publish at."""
 
+import fake_hub
+import fake_zenodo
 import pytest
 from numbered import write_numbered
 
@@ -10,3 +12,27 @@ def numbered(tmp_path_factory):
     path = tmp_path_factory.mktemp("numbered") / "numbered.mp4"
     write_numbered(path, 96)
     return path
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    """Serve a hub, which the hub's library takes for its own."""
+    from huggingface_hub import constants, file_download
+
+    monkeypatch.setenv("HF_TOKEN", fake_hub.TOKEN)
+    server = fake_hub.FakeHub()
+    monkeypatch.setattr(constants, "ENDPOINT", server.url)  # as HF_ENDPOINT does
+    template = server.url + "/{repo_id}/resolve/{revision}/{filename}"
+    monkeypatch.setattr(file_download, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def zenodo(monkeypatch):
+    """Serve Zenodo's API; the environment says where."""
+    monkeypatch.setenv("ZENODO_TOKEN", fake_zenodo.TOKEN)
+    server = fake_zenodo.FakeZenodo()
+    monkeypatch.setenv("ZENODO_URL", server.url)
+    yield server
+    server.close()

@@ -124,12 +124,12 @@ def run_stages(engine, video, monkeypatch):
     embed.embed(texts, encoding, embeddings.Store(Path("store"), "by hash"), engine)
     shutil.rmtree("clips", ignore_errors=True)
     Path("clips").mkdir()
-    jobs, sha = [], file_sha256(video)
+    jobs, sha, small = [], file_sha256(video), ClipFormat("mp4", 120)
     for number in range(4):
         copy = Path(f"{number}.mp4").absolute()
         shutil.copy(video, copy)
-        jobs.append(Job(f"{number}.mp4", copy, Interval(number, number + 0.5), number, sha))
-    lacking = cut_all(jobs, ClipFormat("mp4", 120, False), Path("clips").absolute(), 1, engine)
+        jobs.append(Job(f"{number}.mp4", copy, Interval(number, number + 0.5), number, sha, small))
+    lacking = cut_all(jobs, Path("clips").absolute(), 1, engine)
     assert lacking == {}
     rules = Rules(Genders(names=frozenset({"rook"})), Cast())
     descriptions = [(f"rook sits, and number {number} meets Mary Poe.", []) for number in range(40)]

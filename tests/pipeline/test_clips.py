@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from moto import mock_aws
 from numbered import convert, numbers, read_size, select_frames, thin_frames, write_numbered
+from support.pools import write_candidates
 
 from pipeline import clips
 from pipeline.core import files, tables
@@ -48,7 +49,7 @@ class Workplace:
         paths = [video_path(self._content["ingest"]["videos"], v) for v in videos["video_id"]]
         tables.VIDEOS.write(videos.assign(duration=duration, path=pd.Series(paths, dtype="str")))
         pairs = [(f"q{q}", moment[0], 1, 0.5, 1) for q in range(queries) for moment in moments]
-        tables.CANDIDATES.write(pd.DataFrame(pairs, columns=tables.CANDIDATES.columns))
+        write_candidates(pd.DataFrame(pairs, columns=tables.CANDIDATES.columns))
         for table in (tables.AUDIT, tables.TOPUP, tables.NEIGHBOURS):
             table.write(table.empty())
 
@@ -96,7 +97,7 @@ def test_what_only_a_machine_judges_has_its_clip_too_and_the_others_are_the_same
     place.want(("a", "v", 0.0, 1.0), ("b", "v", 2.0, 3.0))
     clips.main()
     both = place.table()
-    tables.CANDIDATES.write(tables.CANDIDATES.read().query("moment_id == 'a'"))
+    write_candidates(tables.CANDIDATES.read().query("moment_id == 'a'"))
     clips.main()
     pd.testing.assert_frame_equal(place.table(), both.loc[["a"]])
     neighbours = [("q0", "a", 1, 0.5), ("q0", "b", 2, 0.4)]

@@ -82,6 +82,15 @@ def corpora(draw) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 STATUSES = ["passed", "passed", "passed", "reviewed", "failed"]
+
+
+def make_variants(moments, texts):
+    """Return vague versions of the captions of some moments, which passed."""
+    made = {"source": "rules", "model": None, "prompt": None, "similarity": 0.7, "detail": 0.5}
+    variants = pd.DataFrame({"moment_id": moments, "query": texts, "caption": texts})
+    return variants.assign(**made, stratum="vague", status="passed", note=None)
+
+
 some_examples = settings(
     max_examples=12,
     deadline=None,
@@ -107,6 +116,10 @@ def test_split_writes_the_same_bytes(corpus, val, test, train, frozen, data):
     queries = pd.DataFrame({"query_id": list(frozen), "query": list(frozen.values())})
     queries["moment_id"] = [data.draw(names | st.none()) for _ in frozen]
     tables.FROZEN_QUERIES.write(queries.assign(split="val"))
+    names = data.draw(st.lists(names, max_size=3, unique=True))
+    texts = data.draw(st.lists(nonblank, min_size=len(names), max_size=len(names)))
+    tables.VARIANTS.write(make_variants(names, texts))
+    tables.WRITTEN_QUERIES.write(tables.WRITTEN_QUERIES.empty())
     set_params("split", val=val, test=test, train=train)
     assert outcome(split.main, TINY) == outcome(split.main, USUAL)
     assert not list(database.FOLDER.glob("*"))
@@ -127,7 +140,7 @@ def test_the_pool_is_the_same(corpus, modalities):
 @given(st.lists(st.integers(0, 7), max_size=5))
 def test_how_rows_are_batched_does_not_show(lengths):
     rows = [(f"m{n}", "She waves." * (n % 3 + 1), "train", f"m{n}") for n in range(sum(lengths))]
-    frame = pd.DataFrame(rows, columns=tables.QUERIES.columns)
+    frame = pd.DataFrame(rows, columns=tables.QUERIES.columns[:4])
     tables.QUERIES.write(tables.QUERIES.check(frame))
     whole = tables.QUERIES.path.read_bytes()
     ends = pd.Series(lengths, dtype="int64").cumsum()
@@ -139,7 +152,7 @@ def test_how_rows_are_batched_does_not_show(lengths):
 @pytest.mark.parametrize("name", ["val", "none"])
 def test_rows_that_are_wanted_are_the_same(name):
     rows = [(f"m{n}", "She waves.", tables.SPLITS[n % 3], None) for n in range(10)]
-    tables.QUERIES.write(pd.DataFrame(rows, columns=tables.QUERIES.columns))
+    tables.QUERIES.write(pd.DataFrame(rows, columns=tables.QUERIES.columns[:4]))
     small, large = (
         database.read_rows(tables.QUERIES, memory, lambda frame: frame["split"] == name)
         for memory in (USUAL, TINY)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from momentrank.errors import UsageError
 from pipeline.captions import rewrite_prompt as prompts
+from pipeline.captions.variants.vary_prompt import VaryPrompt
 from pipeline.core import files
 from pipeline.judges.judge_prompt import JudgePrompt
 from pipeline.llm.prompt import PromptError, load_prompt
@@ -19,6 +20,9 @@ ALL, KNOWN = "{{descriptions}}", "known: descriptions, language"
 
 def example_with(**change):
     return {"examples": [EXAMPLE | change]}
+
+
+KINDS = {"judge": JudgePrompt, "rewrite": prompts.RewritePrompt, "vary": VaryPrompt}
 
 
 @pytest.fixture
@@ -53,7 +57,7 @@ def test_every_committed_prompt_loads_and_is_named_as_its_file(repository):
     paths = sorted((repository / "prompts").glob("*.yaml"))
     assert paths
     for path in paths:
-        kind = JudgePrompt if path.stem.startswith("judge") else prompts.RewritePrompt
+        kind = KINDS[path.stem.split("-")[0]]
         prompt = load_prompt(kind, path)
         assert path.stem == f"{prompt.name}-v{prompt.version}"
         assert re.fullmatch(rf"{path.stem}@[0-9a-f]{{12}}", prompt.label)

@@ -25,6 +25,8 @@ from pipeline.retrieval.similarity import unit_on_grid
 
 torch = Lazy("torch")
 
+HOW = {"further": "similarity", "min_yield": 0.5}
+FOUR = Candidates(top=4, batch=2, depth=4, **HOW)
 CAPTIONS = ["He waves.", "She waves.", "She sits.", "He sits.", "He waves."]
 ANGLES = {"He waves.": 0, "She waves.": 10, "She sits.": 60, "He sits.": 70}
 
@@ -53,7 +55,7 @@ def vectors():
 
 def test_candidates_are_ranked_by_similarity_then_id_in_two_batches(moments, vectors):
     queries = pd.DataFrame({"query_id": ["14", "12"], "query": ["He waves.", "She sits."]})
-    table = candidates(rank(queries, moments, vectors, 4), Candidates(top=4, batch=2, depth=4))
+    table = candidates(rank(queries, moments, vectors, 4), FOUR)
     assert table.values.tolist() == [
         ["14", "10", 1, 1.0, 1],
         ["14", "14", 2, 1.0, 1],
@@ -73,7 +75,7 @@ def test_a_pool_for_a_machine_begins_below_the_candidates_whatever_the_depth(
     queries = pd.DataFrame({"query_id": ["14", "12"], "query": ["He waves.", "She sits."]})
     whole, alone = (rank(queries, moments, vectors, depth) for depth in (5, 2))
     tables_of = [
-        candidates(ranked, Candidates(top=2, batch=1, depth=5)) for ranked in (whole, alone)
+        candidates(ranked, Candidates(top=2, batch=1, depth=5, **HOW)) for ranked in (whole, alone)
     ]
     pd.testing.assert_frame_equal(*tables_of)
     monkeypatch.chdir(tmp_path)
@@ -90,7 +92,7 @@ def test_a_pool_for_a_machine_begins_below_the_candidates_whatever_the_depth(
 
 def test_no_queries_no_candidates(moments, vectors):
     queries = pd.DataFrame({"query_id": [], "query": []}, dtype="str")
-    assert candidates(rank(queries, moments, vectors, 4), Candidates(top=4, batch=2, depth=4)).empty
+    assert candidates(rank(queries, moments, vectors, 4), FOUR).empty
 
 
 @pytest.fixture

@@ -80,10 +80,11 @@ def test_votes_without_a_level_stand_apart_with_their_reason(release):
 
 def test_the_exact_mean_stands_beside_the_level(release):
     rows = read_rows(release, "consensus.csv")
-    assert rows[0][-2:] == ["voted_level", "voted_outcome"]
-    assert rows[1] == ["1", "3", "2.5", "two", "candidates", "False", "3", "two"]
-    assert rows[2] == ["2", "", "", "discarded", "candidates", "False", "", "discarded"]
-    assert rows[5] == ["5", "", "", "unjudgeable", "candidates", "False", "", "unjudgeable"]
+    assert rows[0][-3:] == ["voted_level", "voted_outcome", "reported"]
+    assert rows[1] == ["1", "3", "2.5", "two", "candidates", "False", "3", "two", "False"]
+    assert rows[2] == ["2", "", "", "discarded", "candidates", "False", "", "discarded", "False"]
+    assert rows[5][:6] == ["5", "", "", "unjudgeable", "candidates", "False"]
+    assert rows[5][6:] == ["", "unjudgeable", "False"]
 
 
 def test_levels_from_a_second_look_are_marked_and_counted(checkout):
@@ -94,15 +95,22 @@ def test_levels_from_a_second_look_are_marked_and_counted(checkout):
         table.loc[("q2", "m1"), ["level", "outcome"]] = 2, "adjudicated"  # a dispute
         table.loc[[("q1", "m2"), ("q2", "m2")], "mean"] = None
         tables.CONSENSUS.write(tables.CONSENSUS.check(table.reset_index()))
+        reports = [("q2", "m2", "a.csv: 3", "reported"), ("q2", "m1", "a.csv: 0", "reported")]
+        write(tables.SECOND_LOOK, [*reports, ("q1", "m2", "the door?", "lead")])
     folder = checkout.release()
     cells = {row[0]: row[5:7] for row in read_rows(folder, "consensus.csv")}
     assert (cells["1"], cells["3"]) == (["True", "3"], ["True", "0"])
     assert (cells["2"], cells["7"]) == (["False", ""], ["False", "4"])
+    marked = [row[0] for row in read_rows(folder, "consensus.csv") if row[-1] == "True"]
+    assert marked == ["3"], "of reported pairs, those that were settled and decided again"
+    counts = read_json(folder, "manifest.json")["standing"]
+    assert (counts["pairs_reported"], counts["pairs_reported_changed"]) == (1, 0)
     said = "2 pairs whose votes had given a level were decided again"
     for name in ("README.md", "croissant.json"):
         text = (folder / name).read_text()
         assert said in text
         assert "1 levels changed" in text
+        assert "reported 1 of them as wrong: 0 of these changed, 1 were confirmed" in text
     metadata = mlcroissant.Dataset(jsonld=folder / "croissant.json").metadata
     assert not metadata.ctx.issues.errors
     assert said in str(metadata.data_annotation_protocol)
@@ -127,9 +135,9 @@ def test_card_and_croissant_say_what_hangs_on_each_run(checkout):
 
 def test_a_query_without_any_level_is_counted_and_not_released(release):
     assert (release / "queries.tsv").read_text() == (
-        "query_id\tquery\tsplit\tnumber\n"
-        f"q1\tShe waves.\tval\t{query_number('q1')}\n"
-        f"q2\tHe sits.\ttest\t{query_number('q2')}\n"
+        "query_id\tquery\tsplit\tnumber\tstratum\torigin\tnegative\n"
+        f"q1\tShe waves.\tval\t{query_number('q1')}\tcaption\tcorpus\t\n"
+        f"q2\tHe sits.\ttest\t{query_number('q2')}\tcaption\tcorpus\tyes\n"
     )
     manifest = read_json(release, "manifest.json")
     assert manifest["standing"]["queries_without_level"] == 1
@@ -215,7 +223,7 @@ def test_of_equal_queries_only_the_judged_one_is_released(checkout):
     queries = [*QUERIES, ("q9", " HE sits.", "test", "m9")]
     checkout.write(queries=queries)
     assert [query["query_key"] for query in read_json(checkout.release(), "test.json")] == ["q2"]
-    frame = pd.DataFrame(queries, columns=tables.FROZEN_QUERIES.columns)
+    frame = pd.DataFrame(queries, columns=tables.FROZEN_QUERIES.columns[:4])
     assert select_distinct_texts(frame)["query_id"].tolist() == ["q1", "q2", "q3"]
 
 
@@ -296,6 +304,7 @@ FACTS = {
     "how many people": "4 people",
     "alpha": "0.512",
     "kappa": "0.250 (0.375",
+    "drift": "-0.12 levels from the earlier votes (95% interval -0.25 to +0.03)",
     "the candidates that are judged": "20 per query, up to 40",
     "captions are not for systems": "`text` in `captions/`",
 }
@@ -401,7 +410,7 @@ def test_hostile_texts_and_ids_come_through_whole(checkout):
 
     lines = (folder / "queries.tsv").read_bytes().decode().split("\n")
     assert len(lines) == 3
-    name, text, split, number = lines[1].split("\t")
+    name, text, split, number, *_ = lines[1].split("\t")
     assert (decode_id(name), split, int(number)) == (query, "val", query_number(query))
     assert text == '=1+1 a b c "d", =1+1 | #é x'
 
@@ -445,7 +454,7 @@ def test_how_a_closed_campaign_was_made_can_not_be_told_otherwise_later(checkout
     checkout.campaign({**CLOSED, "settings": settings.select_fixed_settings(params)})
     checkout.change(("resamples: 1000", "resamples: 999"))
     shutil.rmtree(checkout.release())  # that made nothing that people judged
-    checkout.change(("  backend: rules ", "  backend: none "))
+    checkout.change(("rewrite:\n  backend: rules ", "rewrite:\n  backend: none "))
     assert "rewrite.backend is 'none', but was 'rules'" in checkout.refusal()
 
 

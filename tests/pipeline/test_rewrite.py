@@ -103,7 +103,7 @@ def test_a_corpus_that_is_not_english_is_refused_before_anything_is_loaded(proje
     with pytest.raises(LanguageError, match="German") as refused:
         rewrite.main()
     assert "rewrite.backend: rules" in str(refused.value)
-    change(project, "backend: rules", "backend: none")
+    change(project, "rewrite:\n  backend: rules", "rewrite:\n  backend: none")
     rewrite.main()
     assert list(tables.CAPTIONS.read()["caption"]) == german
 

@@ -12,7 +12,7 @@ from pipeline.core import tables
 from pipeline.core.captions import join_captions, text_key
 from pipeline.core.sections import Split
 from pipeline.core.table import TableError
-from pipeline.split import SplitError, split
+from pipeline.split import SplitError, select_others, split
 
 NONE_FROZEN = tables.QUERIES.empty()
 
@@ -101,6 +101,41 @@ def test_a_frozen_query_with_a_character_that_nobody_sees_is_refused(character):
         draw_split(DISTINCT, frozen=frozen)
 
 
+def test_queries_that_are_no_captions_are_judged_and_their_captions_are_not():
+    variants = tables.VARIANTS.empty()
+    made = {"model": None, "prompt": None, "similarity": 0.7, "detail": 0.5, "source": "rules"}
+    rows = [
+        ("m03", "gist", "Somebody does something.", "passed"),
+        ("m04", "changed", "Somebody does thing 99.", "passed"),
+        ("m05", "vague", "Somebody does thing 5.", "failed"),
+    ]
+    names = ["moment_id", "stratum", "query", "status"]
+    variants = pd.DataFrame(rows, columns=names).assign(**made, caption="x", note=None)
+    written = pd.DataFrame({"query": ["Somebody does THING 7."], "split": "val", "note": None})
+    written = tables.WRITTEN_QUERIES.check(written.assign(stratum="person", origin="person"))
+    others = select_others(tables.VARIANTS.check(variants), written)
+    params = Split(seed=1, val=2, test=15, train=None)
+    table = split(make_captions(DISTINCT), NONE_FROZEN, params, others).table
+    judged = table[table["split"] != "train"]
+    by_stratum = judged.groupby("stratum", sort=False)["moment_id"].agg(set).to_dict()
+    assert by_stratum.pop("caption") <= set(DISTINCT) - {"m03", "m04", "m07"}
+    assert {name: list(map(str, ids)) for name, ids in by_stratum.items()} == {
+        "gist": ["m03"], "changed": ["nan"], "person": ["nan"],
+    }  # fmt: skip
+    assert set(judged["origin"]) == {"corpus", "model", "person"}
+    assert made_from(table[table["split"] == "train"]) == {"m04"}, "its text is no query's"
+    with pytest.raises(SplitError, match="only 17 distinct"):
+        split(
+            make_captions(DISTINCT), NONE_FROZEN, Split(seed=1, val=3, test=16, train=None), others
+        )
+
+
+def test_a_written_query_twice_names_its_file():
+    written = pd.DataFrame({"query": ["He waves.", "he WAVES."], "split": "val", "note": None})
+    with pytest.raises(SplitError, match=r"written_queries\.csv: .* have the same text \('[Hh]e"):
+        select_others(tables.VARIANTS.empty(), written.assign(stratum="p", origin="person"))
+
+
 def test_a_frozen_training_query_is_refused(tmp_path):
     path = tmp_path / "queries.csv"
     path.write_text("query_id,query,split,moment_id\nq1,He waves.,train,m1\n")
@@ -177,7 +212,7 @@ def test_another_seed_draws_other_queries():
 def test_frozen_queries_are_taken_as_they_are():
     rows = [("q1", "An older wording.", "val", "m01"), ("q2", "Nobody's.", "test", None),
             ("m02", "Of an id that is a moment's.", "test", None)]  # fmt: skip
-    frozen = tables.FROZEN_QUERIES.check(pd.DataFrame(rows, columns=tables.QUERIES.columns))
+    frozen = tables.FROZEN_QUERIES.check(pd.DataFrame(rows, columns=tables.QUERIES.columns[:4]))
     result = draw_split(DISTINCT, val=5, test=5, frozen=frozen)
     judged, train = result.table[:3], result.table[3:]
     pd.testing.assert_frame_equal(judged, frozen)
@@ -188,7 +223,7 @@ def test_frozen_queries_are_taken_as_they_are():
 
 def test_a_frozen_query_with_the_id_of_another_moment_is_an_error():
     row = ("m02", "An older wording.", "val", "m01")
-    frozen = tables.FROZEN_QUERIES.check(pd.DataFrame([row], columns=tables.QUERIES.columns))
+    frozen = tables.FROZEN_QUERIES.check(pd.DataFrame([row], columns=tables.QUERIES.columns[:4]))
     with pytest.raises(SplitError, match=r"stands for .*older wording.* id in .*queries\.csv"):
         draw_split(DISTINCT, frozen=frozen)
 

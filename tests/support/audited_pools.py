@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from annotation.pooling.design_effect import compare_widths
-from annotation.pooling.estimator import Counts, Interval, beyond
 from annotation.pooling.machine_strata import allocate
+from pipeline.campaign.estimator import Counts, Interval, beyond
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -65,9 +65,10 @@ class CampaignFolder:
         for table, rows in _contents(size):
             self.put(table, pd.DataFrame(rows, columns=table.columns))
         nothing = (tables.PAIRS, tables.JUDGMENTS, tables.JUDGMENT_HISTORY, tables.EXTEND)
+        nothing += (tables.FROZEN_QUERIES,)
         people = (tables.GOLD, tables.EXAM, tables.EXAM_ANSWERS, tables.QUALIFICATIONS)
         decided = (tables.AUDIT, tables.TOPUP, tables.POOLED_RUNS, tables.VOIDED, tables.DEPARTURES)
-        decided += (tables.DEVIATIONS,)
+        decided += (tables.DEVIATIONS, tables.CHANNELS, tables.CHANNEL_SAMPLE, tables.LATE_RUNS)
         for table in (*nothing, *people, *decided, tables.ADJUDICATIONS, tables.SECOND_LOOK):
             self.put(table, table.empty())
         self.open()
@@ -193,8 +194,10 @@ def _contents(size):
     """Yield each table of the pipeline, and its rows."""
     ids = _ids(size)
     moments = [moment for _, moment, _ in ids]
-    yield tables.QUERIES, [(f"q{q:03}", query_of(q), "test", None) for q in range(size.queries)]
+    asked = ("test", None, tables.CAPTION, "corpus")
+    yield tables.QUERIES, [(f"q{q:03}", query_of(q), *asked) for q in range(size.queries)]
     yield tables.CANDIDATES, [(*row, 0.5, 1) for row in ids]
+    yield tables.POOL, [(*row, 0.5, 1, "similarity", None, None) for row in ids]
     yield tables.VIDEOS, pd.DataFrame({"video_id": ["v"], "duration": [900.0], "path": ""})
     text = f"{CAPTION} as it was described"
     yield (

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from momentrank.measures import nDCG
-from momentrank.prediction_powered import Estimate, Interval, estimate_mean
+from momentrank.prediction_powered import Estimate, Interval, estimate_mean, score_queries
 from momentrank.scoring import Evaluator
 from momentrank.segments import Segments
 
@@ -60,7 +60,8 @@ def simulate(random: Random, queries: int) -> Collection:
 
     def score(judged: Ints) -> Floats:
         qrels = _segments(numbers, judged)
-        [(_, values)] = Evaluator([nDCG(iou=0.5) @ CUTOFF], qrels, "paper").per_query(run).values()
+        scorer = Evaluator([nDCG(iou=0.5) @ CUTOFF], qrels, "paper")
+        [(_, values)] = score_queries(scorer, run).values()
         return values
 
     judges = {name: score(judge(random, levels)) for name, judge in JUDGES.items()}

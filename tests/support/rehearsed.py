@@ -78,7 +78,9 @@ def _queries(moments, val, test) -> pd.DataFrame:
     selection = distinct.sample(val + test, random_state=7).sort_values("moment_id")
     split = ["val"] * val + ["test"] * test
     columns = {"query_id": selection["caption"].map(captions.name_query), "split": split}
-    named = selection.assign(query=selection["caption"], **columns)[tables.FROZEN_QUERIES.columns]
+    named = selection.assign(query=selection["caption"], **columns)[
+        tables.FROZEN_QUERIES.columns[:4]
+    ]
     return tables.FROZEN_QUERIES.check(named.reset_index(drop=True))
 
 

@@ -53,8 +53,11 @@ def sbatch(script: str) -> None:
     for job in ids:
         (queue() / job).write_text(options["job-name"])
     words = [sys.executable, __file__, "run", script, str(at_once), *ids]
-    none = subprocess.DEVNULL
-    subprocess.Popen(words, start_new_session=True, stdin=none, stdout=none, stderr=none)
+    with (queue().parent / "runner.log").open("a") as log:
+        runner = subprocess.Popen(
+            words, start_new_session=True, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+        )
+    (queue().parent / f"runner-{number}").write_text(str(runner.pid))
     sys.stdout.write(f"Submitted batch job {number}\n")
 
 
@@ -120,9 +123,13 @@ def kill(process: int, number: signal.Signals) -> None:
 
 
 def squeue(*options: str) -> None:
-    """List the waiting and running jobs with a name."""
+    """List the waiting and running jobs with a name, but those whose runner was killed."""
     for path in jobs(options):
-        sys.stdout.write(f"{path.name}\n")
+        runner = queue().parent / f"runner-{path.name.partition('_')[0]}"
+        if runner.exists() and not Path("/proc", runner.read_text()).exists():
+            path.unlink(missing_ok=True)
+        else:
+            sys.stdout.write(f"{path.name}\n")
 
 
 def scancel(*options: str) -> None:

@@ -135,11 +135,16 @@ def test_what_comes_next_can_be_pasted_and_sends_nothing_that_costs(here, monkey
     monkeypatch.setenv("HOME", str(here.parent))
     output = say_after("~/copy", changes="ingest.source=datasets/work/mine", capsys=capsys)
     assert f"cd {here.parent}/copy && " in output
-    assert output.endswith("    dvc repro\n")
+    assert "    dvc repro ingest " in output
+    assert "reads datasets/work/mine (tvr)" in output
+    assert "campaign open --name copy " in output
     subprocess.run(["rm", "-rf", here.parent / "copy"], check=True)
     for changes in ("", "ingest.source=datasets/work/mine"):
         output = say_after("../copy", "params.paper.yaml", changes, capsys=capsys)
-        assert "dvc repro ingest && python -m pipeline.rewrite --estimate" in output
+        commands = [line.split("  #")[0].strip() for line in output.splitlines()]
+        estimate = commands.index("python -m pipeline.rewrite --estimate")
+        assert commands.index("dvc repro ingest") < estimate < commands.index("dvc repro")
+        assert commands.index("python -m pipeline.doctor") < estimate
         assert ("edit params.yaml" in output) == (not changes)
         subprocess.run(["rm", "-rf", here.parent / "copy"], check=True)
 

@@ -1,6 +1,7 @@
 """Which pairs an expert decides on, what is shown of the votes, and which decision counts."""
 
 import contextlib
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -28,6 +29,7 @@ from annotation.tasks.adjudication_tasks import (
     find_unsettled,
     give_to,
 )
+from momentrank.errors import MomentRankError
 from pipeline.campaign.campaign import CampaignError, load_campaign
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import csv_files, tables
@@ -41,7 +43,7 @@ def make_consensus(outcomes):
 
 
 def make_second_look(*moments):
-    rows = [("q", moment, None) for moment in moments]
+    rows = [("q", moment, None, "lead") for moment in moments]
     return pd.DataFrame(rows, columns=tables.SECOND_LOOK.columns)
 
 
@@ -238,7 +240,7 @@ def test_nothing_happens_without_a_server_or_after_the_close(campaign, command, 
     campaign.open(closed_at="2026-02-01T00:00:00Z")
     code, *output = command("annotation.adjudicate")
     assert code != 0
-    assert "open it again: git restore" in "".join(output)
+    assert "python -m annotation.campaign reopen" in "".join(output)
 
 
 def test_the_status_counts_what_was_decided(campaign):
@@ -293,3 +295,66 @@ def test_a_second_look_is_withdrawn_once_its_machine_may_choose_none(campaign):
     csv_files.write_csv(second_looks.FILE, looks[:0])
     assert SETTLED not in left()
     assert own in left(), "who lists a pair by hand needs no machine"
+
+
+def write_reports(*lines):
+    """Write a file of readers' reports, with its header."""
+    Path("readers.csv").write_text("\n".join(lines) + "\n")
+    return Path("readers.csv")
+
+
+def report(*lines):
+    """List what these lines report."""
+    adjudicate.list_reported(write_reports(*lines), load_campaign(), load())
+
+
+def test_readers_name_a_pair_by_number_or_by_its_segment_and_all_remarks_are_kept(campaign):
+    report("pair_id,remark", "9,should be 0")
+    segment = 'q009,v,9.0,14,"no, 1\nat most"'
+    report("query_id;video_name;start;end;remark", "q009;v;9.0;14;no door")
+    report("query_id,video_id,start,end,remark", segment, segment)
+    adjudicate.list_pairs([SETTLED], "mine")
+    rows = campaign.get(tables.SECOND_LOOK)
+    assert rows[PAIR_KEY].drop_duplicates().to_numpy().tolist() == [list(SETTLED)]
+    notes = rows.set_index("origin")["note"]
+    assert notes["lead"] == "mine"
+    remarks = ["should be 0", "no door", "no, 1 at most"]
+    assert notes["reported"] == "\n".join(f"readers.csv: {remark}" for remark in remarks)
+    connection = Connection(load_campaign(), Server(), SIGNER, Roster([], {}))
+    disputed = adjudicate.find_disputed(connection, load())
+    assert disputed.pairs["why"].value_counts()["listed"] == 1
+    assert SETTLED not in disputed.votes, "the present level is not shown"
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["pair_id,remark", "9,ok", "99,no"], r"readers\.csv: line 3, pair_id: .*'99'"),
+        (["pair_id,remark", "nine,no"], r"line 2, pair_id: .*'nine'"),
+        (["pair_id,query_id,remark", "9,q001,no"], r"line 2, query_id: .*other cells"),
+        (["query_id,video_id,start,end,remark", "q009,v,8,14,no"], r"line 2, start: .*'8'"),
+        (["video_id,remark", "v,no"], r"line 2: matches 10 pairs; give pair_id"),
+        (["pair_id,remark", "0,no"], r"line 2: query q000.*: votes gave this pair no level"),
+        (["pair_id,remark"], "a row for each report"),
+        (["pair_id,remark", "9,no,1"], "line 2: has 3 cells"),
+        (["pair_id", "9"], "remark"),
+    ],
+)
+def test_a_report_of_no_judged_pair_is_refused_with_its_line_and_changes_nothing(
+    campaign, lines, message
+):
+    before = tables.SECOND_LOOK.path.read_bytes()
+    with pytest.raises(MomentRankError, match=message):
+        report(*lines)
+    assert tables.SECOND_LOOK.path.read_bytes() == before
+
+
+def test_what_an_expert_has_decided_is_not_asked_again_but_a_file_may_be_read_again(campaign):
+    rows = campaign.get(tables.PAIRS).iloc[[9]].assign(annotator=EXPERT, reason=None, level=3)
+    rows = rows.assign(submitted_at=START, seconds=3.0, origin="a", guideline="1")
+    report("pair_id,remark", "9,no")
+    campaign.put(tables.ADJUDICATIONS, rows[tables.ADJUDICATIONS.columns])
+    report("pair_id,remark", "9,no")
+    campaign.put(tables.SECOND_LOOK, tables.SECOND_LOOK.empty())
+    with pytest.raises(CampaignError, match=r"line 2: .*an expert has decided this pair"):
+        report("pair_id,remark", "9,no")

@@ -15,10 +15,10 @@ from annotation.answers import deviations, pulling
 from annotation.answers.judgments import SortedAnswers
 from annotation.assignment.shown import join_shown, read_pairs_to_judge
 from annotation.label_studio.connection import Connection
-from annotation.pooling import design
 from annotation.roster import roster
 from annotation.tasks import pushing
 from annotation.votes.campaign_votes import consensus
+from pipeline.campaign import design
 from pipeline.campaign.campaign import FILE, load_campaign
 from pipeline.core import tables
 from pipeline.core.files import FileError
@@ -29,7 +29,9 @@ from pipeline.distribution import versions
 TABLES = {
     table.path: table.read
     for table in vars(tables).values()
-    if isinstance(table, Table) and table.path.is_relative_to(tables.CAMPAIGN)
+    if isinstance(table, Table)
+    and table.path.is_relative_to(tables.CAMPAIGN)
+    and table.path.suffix == ".csv"
 }
 OTHERS = {
     FILE: load_campaign,
@@ -98,7 +100,7 @@ def test_one_mark_that_was_left_is_enough(half, folder):
 def test_what_only_looks_like_a_mark_is_text(note, folder):
     path = tables.SECOND_LOOK.path
     path.parent.mkdir(parents=True)
-    row = pd.DataFrame([("q", "m", f"line\n{note}")], columns=tables.SECOND_LOOK.columns)
+    row = pd.DataFrame([("q", "m", f"line\n{note}", "lead")], columns=tables.SECOND_LOOK.columns)
     tables.SECOND_LOOK.write(row)
     assert tables.SECOND_LOOK.read()["note"].tolist() == [f"line\n{note}"]
 
@@ -153,7 +155,7 @@ def sync(*queries: str, push: bool = True) -> None:
     studio = SimpleNamespace(now=lambda: datetime.now(UTC), accounts=dict)
     connection = Connection(load_campaign(), studio, None, roster.read_roster())
     pulling.pull(connection)
-    wanted = tables.CANDIDATES.read()
+    wanted = tables.POOL.read()
     wanted = wanted.loc[wanted["query_id"].isin(queries), ["query_id", "moment_id"]]
     assignments = wanted.assign(annotator=1, kind="first")
     if push:

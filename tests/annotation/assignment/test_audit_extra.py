@@ -10,7 +10,7 @@ from support.campaign_cases import make_judgments
 from support.simulated import BATCH, answers, campaign_of, candidates_of, people
 
 from annotation.assignment.planning import plan
-from annotation.assignment.shown import extra_pairs
+from annotation.assignment.shown import FIRST_EXTRA, extra_pairs
 from pipeline.core import tables
 
 PAIR = ["query_id", "moment_id"]
@@ -62,7 +62,7 @@ def batches(extra):
 def test_batch_1_is_left_out_batch_2_keeps_its_number_and_others_follow():
     audit = make_pairs([("q0", "m0-01", "top"), ("q0", SECOND, "top"), ("q0", "x", "random")])
     extra = extra_pairs(TWO_BATCHES, audit, NO_RUN, BATCH)
-    assert batches(extra) == {2: {SECOND}, 3: {"x"}}
+    assert batches(extra) == {2: {SECOND}, FIRST_EXTRA: {"x"}}
 
 
 def test_others_form_batches_of_at_most_the_size_audit_and_runs_apart():
@@ -71,8 +71,9 @@ def test_others_form_batches_of_at_most_the_size_audit_and_runs_apart():
     extra = extra_pairs(TWO_BATCHES, audit, topup, BATCH)
     own = extra[extra["query_id"] == "q0"]
     first = {f"x0{number}" for number in range(6)}
-    assert batches(own) == {3: first, 4: {"x06", "x07"}, 5: {"z1", "z2"}, 6: {"y1"}}
-    assert batches(extra[extra["query_id"] == "q1"]) == {3: {"x00"}}
+    parts = [first, {"x06", "x07"}, {"z1", "z2"}, {"y1"}]
+    assert batches(own) == dict(enumerate(parts, FIRST_EXTRA))
+    assert batches(extra[extra["query_id"] == "q1"]) == {FIRST_EXTRA: {"x00"}}
 
 
 # What the plan makes of it

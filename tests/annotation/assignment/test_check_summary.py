@@ -114,6 +114,14 @@ def test_a_trend_is_told_only_beyond_chance():
     assert measure(make_answers([3, 3, 0] * 4), make_gold(12)).loc[1, "flags"] == ""
 
 
+def test_a_new_persons_links_are_compared_with_the_old_votes():
+    old = [*make_answers([0, 4, None], "first"), *make_answers([1, 4, 2], "first", annotator=2)]
+    table = measure([*old, *make_answers([2, None, 1, 3], "link", annotator=3)], make_gold(0))
+    assert list(table.index) == [3]
+    assert (table.loc[3, "links"], table.loc[3, "apart"]) == (2, 0.25)  # 2 to 0.5, 1 to 2
+    assert table.loc[3, "flags"] == ""
+
+
 def test_second_answers_are_compared_with_the_persons_own_first():
     first, again = [0, 1, 2, 3, 4, 4, None, 2], [0, 2, 4, 3, 0, 4, 1, None]
     rows = [

@@ -907,9 +907,9 @@ def test_four_take_the_exam_and_the_one_who_fails_is_told_why_and_passes(camp, w
     again = take_exam(camp, lambda key: int(truth[key[:2]]))
     assert {key[2] for key in again} == {4}
     camp.folder.people({number: {} for number in range(1, 6)})  # somebody joins
-    clips, candidates = camp.folder.get(tables.CLIPS), camp.folder.get(tables.CANDIDATES)
+    clips, pool = camp.folder.get(tables.CLIPS), camp.folder.get(tables.POOL)
     camp.folder.put(tables.CLIPS, clips.assign(clip="other.mp4", clip_sha="other"))
-    camp.folder.put(tables.CANDIDATES, candidates.tail(3))
+    camp.folder.put(tables.POOL, pool.tail(3))
     assert "for 1 people; 12 tasks added" in examine(camp, "push")
     assert "annotator 5, attempt 1: http" in examine(camp, "mark")
     assert (results(camp)[4, 1].failed, results(camp)[4, 2].failed) == (3, 0)
@@ -921,7 +921,7 @@ def test_four_take_the_exam_and_the_one_who_fails_is_told_why_and_passes(camp, w
     assert camp.folder.content(tables.EXAM) == exam
     assert len(camp.folder.get(tables.EXAM_ANSWERS)) == 5 * 12 + 3
     camp.folder.put(tables.CLIPS, clips)
-    camp.folder.put(tables.CANDIDATES, candidates)
+    camp.folder.put(tables.POOL, pool)
     camp.folder.people({n: {"active": n != 3} for n in range(1, 6)})  # whose work goes to others
     camp.well("pull", "plan")
     assert {key[2] for key in read_assigned(camp)} == {1, 2, 4, 5}, "who has passed is asked"
@@ -1000,6 +1000,7 @@ def test_one_of_six_is_voided_in_the_middle_and_the_campaign_ends(camp):
         assert careless not in {who for *_, who in read_assigned(camp)}, "asked for nothing more"
         camp.simulate(lambda query, moment: int(moment[-1]))
     with contextlib.chdir(camp.folder.path):
+        tables.FROZEN_QUERIES.write(tables.FROZEN_QUERIES.empty())
         consensus.main()
     assert len(camp.read_judgments()) > number, "what was voided is kept"
     outcomes = camp.folder.get(tables.CONSENSUS)
@@ -1037,3 +1038,47 @@ def decode(part):
         return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)).decode("latin-1")
     except ValueError:
         return ""
+
+
+def answer_all(camp, level_of):
+    """Let everybody answer all that is open, with `level_of(moment)`."""
+    for key, [task] in sorted(camp.tasks().items(), key=lambda item: item[0]):
+        if open_(task):
+            camp.answer(task, key, level_of(key[1]))
+
+
+def test_links_after_a_reopening_reach_new_people_and_no_level(camp):
+    camp = camp(Size(queries=4, ranks=4, people=PEOPLE))
+    old = {number: {} for number in range(1, 5)}
+    camp.folder.people(old)
+    camp.well("pull", "plan", "push")
+    answer_all(camp, lambda moment: int(moment[-1]) % 4)
+    camp.well("pull", "plan", "push", "consensus")
+    assert read_assigned(camp) == set()
+    before = camp.folder.get(tables.CONSENSUS)
+    assert before["level"].notna().all()
+    now = pd.Timestamp.now("UTC").isoformat()
+    camp.folder.open(reopenings=[{"at": now, "reason": "R", "closed_at": now, "version": "1.0"}])
+    new = {5: {}, 6: {}}
+    camp.folder.people(old | new)
+    ledger = camp.folder.ledger()
+    camp.well("pull", "plan", "push")
+    everything = set(before[PAIR[:2]].itertuples(index=False, name=None))
+    assert read_assigned(camp) == {(*pair, who) for pair in everything for who in new}
+    kinds = camp.folder.get(tables.ASSIGNMENTS)["kind"]
+    assert set(kinds) == {"link"}
+    shown = [task["data"] for key, [task] in camp.tasks().items() if key[2] in new]
+    assert not any("link" in str(data["pair"]) for data in shown)
+    answer_all(camp, lambda moment: int(moment[-1]) % 4 + 1)
+    camp.well("pull", "plan", "push", "consensus")
+    judgments = camp.folder.get(tables.JUDGMENTS)
+    assert (judgments["kind"] == "link").sum() == 2 * len(everything)
+    assert read_assigned(camp) == set()
+    assert camp.folder.ledger() == ledger
+    pd.testing.assert_frame_equal(camp.folder.get(tables.CONSENSUS), before)
+    metrics = json.loads((camp.folder.path / "datasets/work/metrics/consensus.json").read_text())
+    [link] = metrics["agreement"]["link"]
+    assert (link["version"], link["pairs"], link["people"]) == ("1.0", len(everything), 2)
+    assert link["drift"] == 1.0
+    page = camp.run("status").said
+    assert f"link: {2 * len(everything)} judgments of {len(everything)} decided pairs" in page

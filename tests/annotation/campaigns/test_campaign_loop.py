@@ -32,7 +32,7 @@ from tools import settings
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 SHARES = (0.4, 1.0)
-MOST_ROUNDS = 8
+MOST_ROUNDS = 14
 WAITING = 75
 KILLS_AT_FIRST, KILLS_A_ROUND, KILLS_AT_LAST, KILLS = 2, 2, 2, 6
 FEWEST_BEFORE = 2  # a command may end before it is killed
@@ -42,8 +42,8 @@ FROM_THE_CORPUS = {
     *("qrels/val.machine.qrels", "qrels/test.machine.qrels"),
     *("qrels/val.machine.moments.qrels", "qrels/test.machine.moments.qrels"),
 }
-CORPUS_STAGES = ("sample", "ingest", "tagger", "rewrite", "split", "embed", "candidates", "clips",
-                 "pseudo")  # fmt: skip
+CORPUS_STAGES = ("sample", "ingest", "tagger", "rewrite", "vary", "split", "embed", "candidates")
+CORPUS_STAGES += ("pseudo",)
 DATED = ("datasets/work/metrics/", "datasets/work/tagger")
 """Some metrics tell how long it took; Flair's file holds the dates of its tokenizer's."""
 
@@ -78,11 +78,13 @@ class Killer:
             self.project.run("python", "-m", "pipeline.recover")
 
 
-def set_checks(project):
-    """Set many hidden checks, of which people may be asked at once what they just judged."""
+def change_settings(project):
+    """Set many hidden checks, also of what people just judged; and a pool that learns."""
     path = project.folder / "params.yaml"
     many = {"plan.gold": "0.2", "plan.repeats": "0.2", "plan.repeat_gap": "0"}
-    path.write_text(settings.apply(path.read_text(), many))
+    learned = {"candidates.further": "learned", "candidates.min_yield": "0.05"}
+    learned |= {"pool.learned_batch": "2"}
+    path.write_text(settings.apply(path.read_text(), many | learned))
 
 
 def write_gold(project):
@@ -101,7 +103,7 @@ def finished_campaign(tmp_path_factory, repository, label_studio):
     """Return a project whose campaign wants nothing more, and its server."""
     folder = tmp_path_factory.mktemp("campaign")
     project = copy_of(repository, folder)
-    set_checks(project)
+    change_settings(project)
     killer = Killer(project, Random(7))
     killer.strike(KILLS_AT_FIRST, 12)
     project.run("dvc", "repro", "clips", "pseudo")
@@ -184,6 +186,20 @@ def test_every_pair_has_two_or_four_blind_judgments_by_different_people(finished
     assert all(len(who) == 1 for who in authors.values()), "a project holds one person's answers"
     ledger = pd.read_csv(project.folder / "datasets/campaign/pairs.csv", dtype=str)
     assert set(zip(ledger["query_id"], ledger["moment_id"], strict=True)) == set(people)
+
+
+def test_batches_were_learned_and_each_is_chosen_again_alike(finished_campaign):
+    project, _ = finished_campaign
+    with contextlib.chdir(project.folder):
+        pool, judgments = tables.POOL.read(), tables.JUDGMENTS.read()
+        first = tables.CANDIDATES.read().query("batch == 1")
+    learned = pool[pool["channel"] == "learned"]
+    assert {2, 3} <= set(learned["batch"])
+    assert set(pool.loc[pool["batch"] == 1, "moment_id"]) == set(first["moment_id"])
+    assert not pool.duplicated(PAIR_KEY).any()
+    votes = judgments[judgments["kind"].isin(tables.VOTING)]
+    assert len(learned[PAIR_KEY].merge(votes[PAIR_KEY].drop_duplicates())) == len(learned)
+    project.run("python", "-m", "annotation.pool", "check")
 
 
 def test_hidden_checks_were_asked_and_their_kind_is_pulled(finished_campaign):

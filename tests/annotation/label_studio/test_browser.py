@@ -23,7 +23,7 @@ from pipeline.video.ffmpeg import write_video
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 HOSTILE = '<img src=x onerror="window.hacked=1">'
-SEND = "Control+Enter"
+SEND = "Enter"
 PLAYING = "document.querySelector('video')?.currentTime > 0"
 
 
@@ -80,7 +80,7 @@ def test_two_keys_a_judgment_and_the_next_pair_comes(lead, person, begin):
     project = begin(*queries)
     person.press("3", SEND)
     person.sees(HOSTILE)
-    person.press("x", "s", SEND)
+    person.press("x", "s", "Control+Enter")  # as on a server that is not ours
     person.sees("a woman stands")
     assert person.page.evaluate("window.hacked") is None
     person.press("0", SEND)
@@ -214,6 +214,46 @@ def test_keys_still_judge_after_the_clip_was_clicked(lead, person, begin):
     assert answers(lead, project) == {"stopped": Answer(2)}
 
 
+def test_a_lost_network_loses_no_answer(lead, person, begin):
+    project = begin("on the train", "the end")
+    person.page.context.set_offline(True)
+    person.press("3", SEND)
+    expect(person.page.get_by_text("Failed to fetch")).to_be_visible()
+    person.page.context.set_offline(False)
+    assert answers(lead, project) == {}
+    person.page.reload()
+    person.sees("on the train")
+    person.press("Escape", "3", SEND)
+    person.sees("the end")
+    assert answers(lead, project) == {"on the train": Answer(3)}
+
+
+def test_an_answer_that_the_server_fails_to_store_is_not_lost_silently(lead, person, begin):
+    project = begin("refused", "the end")
+    person.page.route("**/api/tasks/*/annotations*", lambda route: route.fulfill(status=500))
+    person.press("3", SEND)
+    expect(person.page.get_by_text("Annotation is not saved, please").first).to_be_visible()
+    person.page.unroute_all()
+    person.page.reload()
+    person.sees("refused")
+    person.press("Escape", "3", SEND)
+    person.sees("the end")
+    assert answers(lead, project) == {"refused": Answer(3)}
+
+
+def test_who_goes_back_changes_the_answer(lead, person, begin):
+    project = begin("too fast", "the next")
+    person.press("0", SEND)
+    person.sees("the next")
+    person.page.get_by_role("button", name="Previous task").click()
+    person.sees("too fast")
+    with person.page.expect_response(lambda response: response.request.method == "PATCH"):
+        person.press("4", SEND)
+    person.page.get_by_test_id("next-task").click()
+    person.sees("the next")
+    assert answers(lead, project) == {"too fast": Answer(4)}
+
+
 def test_all_that_is_needed_is_seen_on_a_laptop_without_scrolling(person, begin):
     begin("a man who has just come in looks for something in a drawer " * 2)
     person.press("x")
@@ -237,7 +277,8 @@ def test_an_expert_decides_on_ten_disputed_pairs(lead, person, tmp_path, reposit
     for at in range(len(VOTES)):
         shutil.copy(lead.media / "clips/grey.mp4", lead.media / f"clips/clip{at}.mp4")
     lead.sign_up(email_of(EXPERT), PASSWORD).close()
-    first = folder.run("adjudicate", "--pair", *SETTLED)
+    (tmp_path / "readers.csv").write_text("pair_id\tremark\n9\tsurely 0, not 3\n")
+    first = folder.run("adjudicate", "--pair", *SETTLED, "--pairs", "readers.csv")
     assert "10 pairs (8 discarded, 1 listed, 1 unjudgeable), 0 decided, 10 left" in first.said
     again = folder.run("adjudicate")
     assert (again.code, "0 decided, 10 left" in again.said) == (0, True)
@@ -245,6 +286,7 @@ def test_an_expert_decides_on_ten_disputed_pairs(lead, person, tmp_path, reposit
     project = int(page[1])
     tasks = sorted(lead.tasks(project), key=lambda task: task["id"])
     assert len(tasks) == len(VOTES), "nothing is given out twice"
+    assert "surely" not in str(tasks), "the expert sees no reader's remark"
     number = {query_of(at): at for at in range(len(VOTES))}
     expert = person.open_beside()
     expert.log_in(email_of(EXPERT))
@@ -274,4 +316,6 @@ def test_an_expert_decides_on_ten_disputed_pairs(lead, person, tmp_path, reposit
     table = folder.get(tables.CONSENSUS)
     assert table["outcome"].value_counts().to_dict() == {"adjudicated": 9, "unjudgeable": 1}
     assert table["level"].equals(decisions["level"])
+    listed = folder.get(tables.SECOND_LOOK).set_index("origin")["note"]
+    assert listed["reported"] == "readers.csv: surely 0, not 3"
     assert table["voted_outcome"].tolist() == ["discarded"] * 8 + ["unjudgeable", "two"]

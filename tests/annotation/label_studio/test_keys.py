@@ -39,6 +39,12 @@ def test_what_was_signed_is_read(key):
     assert OURS.read(OURS.sign(key, DIGEST)) == key
 
 
+def test_a_kind_keeps_its_place_in_keys_for_ever():
+    places = ("first", "escalated", "gold", "repeat", "exam", "feedback", "adjudication", "link")
+    assert places == tables.TASK_KINDS
+    assert set(tables.KINDS) < set(places)
+
+
 @given(any_key)
 def test_another_secret_or_campaign_reads_nothing(key):
     text = OURS.sign(key, DIGEST)

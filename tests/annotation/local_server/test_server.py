@@ -12,11 +12,13 @@ from http import HTTPStatus
 
 import httpx
 import pytest
+from support import studio
 
 from annotation.label_studio import client, settings
 from annotation.local_server import layout, ports
 from annotation.local_server.process import find
 from annotation.server import ServerError, find_running, start, stop, whoami_status
+from pipeline.trials import services
 
 pytestmark = [pytest.mark.integration]
 
@@ -60,6 +62,11 @@ def assert_version_is_compared(monkeypatch, command):
     gc.collect()  # the clients' connections, which end with their process usually
     assert code == 0
     assert f"is Label Studio {client.TESTED}; only 0.1 was tested" in said
+    code, _, said = command("annotation.server", "check", "--create")
+    gc.collect()
+    assert code == 0, said
+    assert services.CHECKED.search(said)[2] == client.TESTED, "by which a trial finds it"
+    assert studio.read_projects() == []
 
 
 @pytest.mark.slow

@@ -9,19 +9,22 @@ import pandas as pd
 import pytest
 from support.campaign_cases import make_judgments
 from support.campaign_folder import CampaignFolder, Size
+from support.pools import write_candidates
 
 from annotation import audit, campaign
+from annotation import pool as pool_command
 from annotation.assignment.pair_states import find_pair_states
 from annotation.assignment.planning import read_answers, read_inputs
-from annotation.pooling import design, judged_audit
-from annotation.pooling.design import AuditError, Design, EarlierAuditError
+from annotation.pooling import judged_audit
 from annotation.pooling.report import Judged, as_json, as_text, by_rank, by_similarity, report
 from annotation.pooling.scope import read_scope
+from annotation.pooling.topup import runs_by_name
 from annotation.roster import roster
 from annotation.votes.votes import is_in
 from momentrank.errors import UsageError
-from pipeline.campaign import next_step
+from pipeline.campaign import design, next_step
 from pipeline.campaign.campaign import CampaignError
+from pipeline.campaign.design import AuditError, Design, EarlierAuditError
 from pipeline.campaign.pairs import query_sha
 from pipeline.candidates import candidates, rank
 from pipeline.core import tables
@@ -32,6 +35,8 @@ from pipeline.core.table import TableError
 from pipeline.retrieval import embeddings
 from pipeline.retrieval.similarity import unit_on_grid
 
+HOW = {"further": "similarity", "min_yield": 0.5}
+NO_STRATA = tables.FROZEN_QUERIES.empty()
 SMALL = Design(seed=1, queries=10, drawn=2, pool=20, depth=12, near=4, deep=4)
 NEAR, DEEP = (5, 7, 9, 12), (13, 16, 18, 20)
 """The ranks drawn. Ranks 1 to 4 are the pool, so that 8 moments are near, and 8 deep."""
@@ -238,7 +243,7 @@ def folder(tmp_path, monkeypatch, repository):
     pool = (queries[:QUERIES], captions.merge(moments), embeddings.Embeddings.open())
     ranked = rank(*pool, 80)
     tables.NEIGHBOURS.write(ranked)
-    tables.CANDIDATES.write(candidates(ranked, Candidates(batch=5, top=10, depth=80)))
+    write_candidates(candidates(ranked, Candidates(batch=5, top=10, depth=80, **HOW)))
     clips = pd.DataFrame({"moment_id": ids, "clip": "x.mp4", "seconds": 3.0})
     tables.CLIPS.write(clips.assign(clip_sha="sha-" + clips["moment_id"])[tables.CLIPS.columns])
     for name in ("OPEN_TASKS", "REJECTED_JUDGMENTS", "CONSENSUS", "FAILED_CLIPS"):
@@ -248,7 +253,9 @@ def folder(tmp_path, monkeypatch, repository):
 
 def run(capsys, *words):
     """Run a command; return what it prints and what it says."""
-    audit.main(audit.parse_arguments(words))
+    command = pool_command if words[0] == "top-up" else audit
+    words = (*words, "--yes") if words[0] == "top-up" else words
+    command.main(command.parse_arguments(words))
     return capsys.readouterr()
 
 
@@ -274,7 +281,9 @@ def judge(level_of, *, batch=1, queries=QUERIES):
         {**dict(zip(key, values, strict=True)), "annotator": who}
         for values in own[key].itertuples(index=False, name=None) for who in (1, 2)
     ))  # fmt: skip
-    rest = {"video_id": "v", "start": 0.0, "end": 3.0, "duration": 900.0, "caption": "Words."}
+    start = 4.0 * own["moment_id"].str[1:].astype("int64")
+    rest = {"video_id": "v", "start": start, "end": start + 3, "duration": 900.0}
+    rest["caption"] = "Words."
     tables.PAIRS.write(own.assign(pair_id=range(len(own)), **rest)[tables.PAIRS.columns])
     decided = own.assign(mean=own["level"].astype("float64"), outcome="two", voted_outcome="two")
     decided["scores"] = [[level] * 2 for level in levels]
@@ -313,7 +322,7 @@ def test_an_audit_from_its_plan_to_its_report(folder, capsys):
     assert near["finds"] == sampled
     assert near["per_query"] == pytest.approx(sampled / 4 * 75 / 60, abs=1e-4)
     assert deep["per_query"] == 0
-    missed, gain = judged_audit.measure_audit()
+    missed, gain = judged_audit.measure_audit(NO_STRATA)
     assert (missed["share"], gain) == (near["share"], None)
 
     again = run(capsys, "plan", "--queries", "4").err
@@ -336,9 +345,10 @@ def test_a_pair_whose_clip_cannot_be_cut_is_not_waited_for(folder, capsys):
     for table in (tables.PAIRS, tables.CONSENSUS):
         frame = table.read()
         table.write(frame[~is_in(frame, lost, ["query_id", "moment_id"])])
-    assert judged_audit.measure_audit()[0]["left"] == "3 of 4 queries of the audit are judged"
+    left = judged_audit.measure_audit(NO_STRATA)[0]["left"]
+    assert left == "3 of 4 queries of the audit are judged"
     tables.FAILED_CLIPS.write(lost[["moment_id"]].assign(video_id="v", reason="missing"))
-    assert judged_audit.measure_audit()[0]["share"] is not None
+    assert judged_audit.measure_audit(NO_STRATA)[0]["share"] is not None
     assert "(1 of them without a level)" in run(capsys, "report").out
 
 
@@ -351,7 +361,7 @@ def test_queries_are_drawn_once_their_batches_have_ended(folder, capsys):
     first = tables.AUDIT.read()
     assert set(first["query_id"]) == ended
     judge(lambda query, rank: 4 if query == "m00" else low(query, rank), batch=2)
-    assert judged_audit.measure_audit()[0]["share"] is None
+    assert judged_audit.measure_audit(NO_STRATA)[0]["share"] is None
     assert "4 queries are drawn now" in run(capsys, "plan", "--queries", "8").err
     whole = tables.AUDIT.read()
     pd.testing.assert_frame_equal(whole[: len(first)], first)
@@ -447,7 +457,7 @@ def test_a_query_that_is_judged_whole_is_audited_with_nothing_missed(folder, cap
     assert "m00" not in set(tables.AUDIT.read()["query_id"])
     assert "0 queries are drawn now" in run(capsys, "plan", "--queries", "8").err
     assert read_progress() == {"queries": 8, "drawn": 8, "judged": 1}
-    assert judged_audit.measure_audit()[0]["left"].startswith("1 of 8 queries")
+    assert judged_audit.measure_audit(NO_STRATA)[0]["left"].startswith("1 of 8 queries")
     judge(low)
     result, made = judged_audit.read_report()
     found = int((tables.AUDIT.read()["rank"] == 70).sum())
@@ -520,7 +530,7 @@ def test_an_audit_by_a_machines_levels_from_its_plan_to_its_report(folder, capsy
     near = [entry for entry in data["missed"] if entry["where"] == "near"]
     assert {entry["per_query"] for entry in near} == {2.0}  # all of stratum `high` are drawn
     assert " gpt guided which moments" in run(capsys, "report").out
-    assert judged_audit.measure_audit()[1]["machine"] == "gpt"
+    assert judged_audit.measure_audit(NO_STRATA)[1]["machine"] == "gpt"
     tables.AUDIT_STRATA.write(tables.AUDIT_STRATA.read()[1:])
     with pytest.raises(AuditError, match=r"audit_strata\.csv: 1 pairs of .*restore"):
         run(capsys, "report")
@@ -547,7 +557,7 @@ def test_an_audit_that_is_missing_edited_or_of_an_earlier_version_is_refused(fol
     for words in (["report"], ["plan", "--queries", "2"]):
         with pytest.raises(EarlierAuditError, match=r"earlier version, also from inside"):
             run(capsys, *words)
-    missed, gain = judged_audit.measure_audit()
+    missed, gain = judged_audit.measure_audit(NO_STRATA)
     assert (missed["share"], gain) == (None, None)
     path.write_text(made)
     text = tables.AUDIT.path.read_text().replace(",near\n", ",best\n", 1)
@@ -605,13 +615,14 @@ def test_the_results_of_a_run_are_recorded_whoever_found_them_first(folder, caps
 )
 def test_runs_need_names_of_their_own(names, message):
     with pytest.raises(UsageError, match=message):
-        audit.runs_by_name([Path(name) for name in names])
+        runs_by_name([Path(name) for name in names])
 
 
 @pytest.mark.parametrize(
     "words", ["plan", "plan --queries 0", "top-up x --depth 0", "top-up x --depth 1 --iou 0"]
 )
 def test_impossible_options_are_refused(words, capsys):
+    command = pool_command if words.startswith("top-up") else audit
     with pytest.raises(SystemExit) as exc:
-        audit.parse_arguments(words.split())
+        command.parse_arguments(words.split())
     assert exc.value.code == 2

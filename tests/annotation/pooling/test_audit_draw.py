@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.pooling import design, draw, topup
-from annotation.pooling.design import AuditError, Design, EarlierAuditError
+from annotation.pooling import draw, topup
 from annotation.pooling.draw import Sizes
 from annotation.pooling.inside import find_inside
 from annotation.pooling.report import Judged, report
 from annotation.pooling.topup import NOWHERE, Pool, match_results, top_up
+from pipeline.campaign import design
+from pipeline.campaign.design import AuditError, Design, EarlierAuditError
 from pipeline.candidates import rank
 from pipeline.core import tables
 from pipeline.retrieval import embeddings
@@ -138,12 +139,14 @@ def test_over_all_seeds_an_audit_finds_what_is_missed_near_and_deep(world):
 
 
 def make_pairs(*names):
-    """Return pairs of one query: `a1` is in batch 1, `b1` in batch 2, others in none."""
+    """Return pairs of one query: `a1` is in batch 1, `b1` in batch 2, `l1` learned, `x` in none."""
     frame = pd.DataFrame({"query_id": "q", "moment_id": list(names)}, dtype="str")
-    return frame.assign(batch=[{"a": 1, "b": 2}.get(name[0], 0) for name in names])
+    batch = [{"a": 1, "b": 2, "l": 3}.get(name[0], 0) for name in names]
+    channel = ["learned" if name[0] == "l" else "similarity" for name in names]
+    return frame.assign(batch=batch, channel=channel)
 
 
-CANDIDATES = make_pairs("a1", "a2", "b1", "b2", "b3", "b4")
+POOL = make_pairs("a1", "a2", "b1", "b2", "b3", "b4")
 
 
 @pytest.mark.parametrize(
@@ -164,9 +167,18 @@ CANDIDATES = make_pairs("a1", "a2", "b1", "b2", "b3", "b4")
 def test_inside_is_what_anything_but_the_audit_asked_for(audit, topup, shown, inside):
     drawn = make_pairs(*(name.removeprefix("old ") for name in audit))
     drawn["origin"] = ["replaced" if name.startswith("old ") else "near" for name in audit]
-    got = find_inside(CANDIDATES, drawn, make_pairs(*topup), make_pairs(*shown))
+    got = find_inside(POOL, drawn, make_pairs(*topup), make_pairs(*shown))
     assert " ".join(sorted(got["moment_id"])) == inside
     assert not got.duplicated().any()
+
+
+def test_what_was_learned_is_inside_once_it_was_shown():
+    pool = make_pairs("a1", "b1", "l1", "l2")
+    drawn = make_pairs("l1", "x").assign(origin="near")
+    inside = find_inside(pool, drawn, make_pairs(), make_pairs("a1", "l1", "l2", "x"))
+    assert sorted(inside["moment_id"]) == ["a1", "l1", "l2"]
+    nobody_saw_it = find_inside(pool, drawn, make_pairs(), make_pairs("a1", "l1", "x"))
+    assert sorted(nobody_saw_it["moment_id"]) == ["a1"]
 
 
 def test_the_design_is_read_as_it_was_written_and_refused_otherwise(tmp_path):

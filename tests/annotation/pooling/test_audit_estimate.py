@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.audited_pools import POOLS, RANDOM, Audit, misses, simulate
 
-from annotation.pooling.estimator import Counts, beyond, most_unseen
 from annotation.pooling.prospect import Prospect, describe, expect
+from pipeline.campaign.estimator import Counts, beyond, most_unseen
 
 CAMPAIGNS, SEED, MOST = 1000, 1, 0.25
 

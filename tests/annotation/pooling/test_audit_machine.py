@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from support.audited_pools import JUDGED, SETTINGS, compare, simulate_twice
 
 from annotation.pooling import draw
-from annotation.pooling.design import Design
 from annotation.pooling.design_effect import compare_widths, simple_variance
 from annotation.pooling.draw import Machine, Sizes
-from annotation.pooling.estimator import Counts
 from annotation.pooling.machine_strata import LEAST, NAMES, WEIGHTS, allocate, assign_levels
 from annotation.pooling.ranked import rank_pool
 from annotation.pooling.report import Judged, as_json, as_text, report
+from pipeline.campaign.design import Design
+from pipeline.campaign.estimator import Counts
 from pipeline.campaign.pairs import query_sha
 from pipeline.candidates import rank
 from pipeline.core import tables

@@ -8,7 +8,15 @@ from scipy.optimize import minimize
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct, WhiteKernel
 
-from annotation.pooling.level_model import RIDGE, Judged, Model, choose, has_ended, learn
+from annotation.pooling.level_model import (
+    RIDGE,
+    Judged,
+    LearningError,
+    Model,
+    choose,
+    has_ended,
+    learn,
+)
 
 WIDTH = 8
 
@@ -41,7 +49,7 @@ def share_prior(model, features):
 def test_predictions_are_the_gaussian_process_of_the_textbook(seed, rows):
     rng = np.random.default_rng(seed)
     judged, others = draw_query(rng, rows), draw_query(rng, 5)
-    model = Model(rng.normal(size=2), np.array([0.0, 1.0]), np.zeros(2))
+    model = Model(rng.normal(size=2), np.array([0.0, 1.0]), np.zeros(2), np.zeros(0))
     kernel = ConstantKernel(1.0) + DotProduct(sigma_0=0.0, sigma_0_bounds="fixed")
     process = GaussianProcessRegressor(kernel + WhiteKernel(RIDGE), optimizer=None)
     process.fit(judged.vectors, judged.levels - share_prior(model, judged.features))
@@ -53,7 +61,7 @@ def test_predictions_are_the_gaussian_process_of_the_textbook(seed, rows):
 @given(seed=st.integers(0, 2**32 - 1), rows=st.integers(2, 12))
 def test_leaving_one_out_is_predicting_it_without_it(seed, rows):
     judged = draw_query(np.random.default_rng(seed), rows)
-    model = Model(np.array([-1.0, 2.0]), np.zeros(2), np.zeros(2))
+    model = Model(np.array([-1.0, 2.0]), np.zeros(2), np.zeros(2), np.zeros(0))
     for row, predicted in enumerate(model.leave_one_out(judged)):
         others = Judged(*(np.delete(column, row, axis=0) for column in judged))
         alone = model.predict(others, judged.vectors[[row]], judged.features[[row]])
@@ -148,14 +156,68 @@ def test_judges_who_all_say_the_same_are_believed(level):
     assert choice.relevant == pytest.approx(10 if level else 0, abs=0.1)
 
 
-@pytest.mark.parametrize("judged", [0, 1])
-def test_next_to_nothing_is_enough_to_go_on(judged):
-    few = Judged(*(column[:judged] for column in draw_queries(9, 1)[0]))
-    rest = draw_query(np.random.default_rng(10), 20)
+def take_first(query, number):
+    return Judged(*(column[:number] for column in query))
+
+
+def test_where_no_prediction_can_be_checked_the_curve_is_believed():
+    queries = [take_first(query, 1) for query in draw_queries(9, 60)]
+    new = take_first(queries[0], 0)
+    rest = draw_query(np.random.default_rng(10), 60)
+    choice = choose(learn([*queries, new]), new, rest.vectors, rest.features, 60)
+    levels = np.concatenate([query.levels for query in queries])
+    assert choice.expected.mean() == pytest.approx(levels.mean(), abs=0.5)
+    assert choice.relevant / 60 == pytest.approx((levels >= 2).mean(), abs=0.15)
+
+
+def test_a_single_judged_moment_is_enough_to_go_on():
+    [query] = draw_queries(9, 1)
+    few, rest = take_first(query, 1), draw_query(np.random.default_rng(10), 20)
     choice = choose(learn([few]), few, rest.vectors, rest.features, 10)
-    assert len(choice.chosen) == 10
-    assert np.isfinite(choice.expected).all()
-    assert np.isfinite(choice.relevant)
+    np.testing.assert_allclose(choice.expected, few.levels[0], atol=0.1)
+
+
+def see(query, noise, rng):
+    """Return the query with a channel that sees the levels, with this noise."""
+    channel = query.levels + rng.normal(0, noise, len(query.levels))
+    return query._replace(features=np.column_stack([query.features, channel]))
+
+
+def test_a_channel_counts_by_what_it_knows_beyond_captions():
+    rng, weights = np.random.default_rng(13), []
+    queries = draw_queries(14, 40)
+    for noise in (0.5, 2.0, 50.0):
+        seen = [see(query, noise, rng) for query in queries]
+        weights.append(learn(seen).channels[0])
+    assert weights[0] > 2 * weights[1] > 10 * weights[2] >= 0
+    against = [query._replace(features=query.features * [1, -1]) for query in seen]
+    assert learn(against).channels[0] >= 0, "a channel never counts against a moment"
+
+
+def test_a_channel_of_noise_changes_nothing_and_a_good_one_finds_more():
+    rng = np.random.default_rng(15)
+    wanted = draw_units(rng, 40)
+    queries = [draw_query(rng, 20, 1, direction) for direction in wanted]
+    others = [draw_query(rng, 100, 1, direction) for direction in wanted]
+
+    def sum_levels(noise):
+        model = learn([see(query, noise, rng) for query in queries] if noise else queries)
+        found = 0
+        for query, rest in zip(queries, others, strict=True):
+            known = (see(query, noise, rng), see(rest, noise, rng)) if noise else (query, rest)
+            choice = choose(model, known[0], known[1].vectors, known[1].features, 10)
+            found += rest.levels[choice.chosen].sum()
+        return found
+
+    without = sum_levels(0)
+    assert sum_levels(0.5) > 1.05 * without
+    assert sum_levels(50.0) > 0.97 * without
+
+
+def test_nothing_is_learned_from_nothing():
+    nothing = take_first(draw_queries(9, 1)[0], 0)
+    with pytest.raises(LearningError, match="no moment is judged"):
+        learn([nothing])
 
 
 def test_equal_moments_keep_their_order():

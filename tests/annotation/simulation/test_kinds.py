@@ -5,6 +5,7 @@ from statistics import mean
 
 import pandas as pd
 import pytest
+from support.pools import write_candidates
 
 from annotation.roster import roster
 from annotation.roster.roster import Account
@@ -88,7 +89,7 @@ def test_one_of_enough_people_is_careless(folder, number, kinds):
 
 def test_the_gold_of_a_rehearsal_is_the_truth(folder):
     rows = [("q", f"m{number:03}", number, 0.5, 1) for number in range(1, 161)]
-    tables.CANDIDATES.write(pd.DataFrame(rows, columns=tables.CANDIDATES.columns))
+    write_candidates(pd.DataFrame(rows, columns=tables.CANDIDATES.columns))
     tables.GOLD.write(tables.GOLD.empty())
     careless.write_gold(lambda _, moment: int(moment[1:]) % 5)
     gold = tables.GOLD.read()

@@ -15,6 +15,7 @@ from annotation.simulation.truth import truth
 from pipeline.campaign.campaign import CampaignError
 from pipeline.core import tables
 from pipeline.sitcom import true_levels
+from pipeline.sitcom.query_reading import QueryError
 from pipeline.sitcom.screenplay import SCREENPLAY
 
 SCENE = {"who": ["Nora"], "action": "wave", "object": None, "place": "kitchen", "mentions": []}
@@ -41,12 +42,24 @@ def queries(folder):
     scenes = [SCENE | {"action": action, "mentions": ["people"]} for action in ("wave", "pour")]
     records = [{"desc_id": number, "scene": scene} for number, scene in enumerate(scenes, 1)]
     path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
-    rows = [("qa", "a", "val", "1"), ("qb", "b", "val", "9"), ("qc", "c", "val", None)]
+    rows = [
+        ("qa", "a", "val", "1", "caption", "corpus"),
+        ("qb", "b", "val", "9", "caption", "corpus"),
+        ("qc", "xyzzy", "val", None, "person", "person"),
+        ("qv", "Someone does it.", "test", "1", "gist", "model"),
+        ("qp", "A lady is pouring a drink in a kitchen", "test", None, "person", "person"),
+        ("qn", "A woman throws a plate in the kitchen.", "test", None, "changed", "model"),
+    ]
     tables.FROZEN_QUERIES.write(pd.DataFrame(rows, columns=tables.FROZEN_QUERIES.columns))
 
 
-def test_the_true_level_of_a_query_is_that_of_the_moment_it_was_made_from(queries):
-    assert [truth()("qa", moment) for moment in ("1", "2")] == [4, 0]
+@pytest.mark.parametrize(
+    ("query", "levels"),
+    [("qa", [4, 0]), ("qv", [4, 0]), ("qp", [0, 4]), ("qn", [0, 0])],
+    ids=["a caption", "a vaguer one", "a person's", "a changed one, of no action"],
+)
+def test_the_true_level_is_that_of_the_moment_or_of_what_the_words_say(queries, query, levels):
+    assert [truth()(query, moment) for moment in ("1", "2")] == levels
 
 
 @pytest.mark.parametrize("pair", [("qa", "9"), ("qb", "1")])
@@ -55,10 +68,14 @@ def test_a_moment_of_another_corpus_has_no_true_level(queries, pair):
         truth()(*pair)
 
 
-@pytest.mark.parametrize("query", ["qc", "1"])
-def test_a_query_that_was_made_from_no_moment_has_no_true_level(queries, query):
-    with pytest.raises(CampaignError, match=rf"queries\.csv: the query '{query}' has no moment_id"):
-        truth()(query, "1")
+def test_an_unknown_query_has_no_true_level(queries):
+    with pytest.raises(CampaignError, match=r"queries\.csv: there is no query '1'"):
+        truth()("1", "1")
+
+
+def test_a_query_of_which_no_word_is_known_has_no_true_level(queries):
+    with pytest.raises(QueryError, match=r"'xyzzy' can't be judged: .*screenplay\.yaml: reword"):
+        truth()("qc", "1")
 
 
 @pytest.fixture

@@ -85,7 +85,7 @@ def test_each_judgment_is_one_thing():
     result = summarize_campaign(
         make_judgments(rows), ledger_of([PAIR]), void((4, 0, None)), nobody, decide_pairs(rows)
     )
-    counts = {"counted": 1, "late": 0, "stale": 1, "voided": 2, "gold_or_repeat": 2}
+    counts = {"counted": 1, "late": 0, "stale": 1, "voided": 2, "checks": 2}
     assert result["judgments"] == {"all": 6, "without_level": 0} | counts
 
 

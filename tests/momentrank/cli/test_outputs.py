@@ -41,15 +41,18 @@ def test_latex_has_a_row_per_run_and_the_best_value_in_bold(files, capsys):
     lines = out(capsys, "a.run", "b_1.run", MEASURE, "NumRel", "--format", "latex",
                 "--percent").out.splitlines()  # fmt: skip
     assert r"run & nDCG(iou=0.5)@10 & NumRel & Judged(iou=0.5)@10 \\" in lines
-    assert r"a.run & 25.34 & 3 & 3.33 \\" in lines
-    assert r"b\_1.run & \textbf{58.67} & 3 & 6.67 \\" in lines
+    assert r"a.run & 38.01 & 3 & 3.33 \\" in lines
+    assert r"b\_1.run & \textbf{88.01} & 3 & 6.67 \\" in lines
+    assert (
+        "% left_out: 1 of 3 queries, without a relevant moment, by measures of relevance" in lines
+    )
     assert "% convention: paper" in lines
     assert r"\begin{tabular}{lrrr}" in lines
 
 
 def test_markdown_is_the_same_table(files, capsys):
     lines = out(capsys, "a.run", "b_1.run", MEASURE, "--format", "markdown").out.splitlines()
-    assert r"| b\_1.run | **0.5867** | 0.0667 |" in lines
+    assert r"| b\_1.run | **0.8801** | 0.0667 |" in lines
     assert "| --- | ---: | ---: |" in lines
     assert "<!-- convention: paper -->" in lines
 
@@ -93,9 +96,11 @@ def test_csv_has_a_row_per_value_and_says_where_it_comes_from(files, capsys):
     assert all(row["convention"] == "paper" and row["qrels_sha256"] for row in rows)
     key = ("run", "group", "query", "measure")
     values = {tuple(row[name] for name in key): float(row["value"]) for row in rows}
-    assert len(values) == len(rows) == 2 * 2 * (3 + 2 + 1) + 2
-    assert values["a.run", "", "", MEASURE] == pytest.approx(0.7602 / 3, abs=1e-4)
-    assert values["b_1.run", "an object", "", MEASURE] == 0.5
+    q3 = 2  # which has no relevant moment: no nDCG
+    assert len(values) == len(rows) == 2 * 2 * (3 + 2 + 1) + 2 - q3
+    assert values["a.run", "", "", MEASURE] == pytest.approx(0.7602 / 2, abs=1e-4)
+    assert values["b_1.run", "an object", "", MEASURE] == 1
+    assert {row["group"]: row["n"] for row in rows} == {"": "", "an action": "1", "an object": "2"}
     assert values["b_1.run", "", "q2", MEASURE] == 1.0
     assert rows[-2]["sd"]
 
@@ -112,7 +117,8 @@ def test_values_by_group_are_the_means_over_its_queries(files, capsys):
     output = out(capsys, "b_1.run", MEASURE, "NumRel", "--by", "groups", "--no-judged").out
     rows = dict(line.rsplit("\t", 1) for line in output.splitlines())
     assert rows[f"{MEASURE}\tgroup:an action"] == "0.7602"
-    assert rows[f"{MEASURE}\tgroup:an object"] == "0.5000"
+    assert rows[f"{MEASURE}\tgroup:an object"] == "1.0000"
+    assert rows["queries\tgroup:an object"] == "2"
     assert rows["NumRel\tgroup:an object"] == "1"
     content = json.loads(out(capsys, "b_1.run", MEASURE, "--by", "groups", "--json").out)
     assert content["b_1.run"]["groups"]["an object"]["n"] == 2

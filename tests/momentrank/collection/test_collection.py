@@ -269,6 +269,14 @@ INDEXED = [
 ]
 
 
+def test_as_json_a_mean_over_no_queries_is_null(old, tmp_path, capsys):
+    (tmp_path / "mine.test.run").write_text(RUN)
+    command = ["diff", str(old), str(old), str(tmp_path / "mine.test.run"), "NullAcc", "--json"]
+    assert main(command) == 0
+    [score] = json.loads(capsys.readouterr().out)["scores"]
+    assert (score["old"], score["new"]) == (None, None)
+
+
 def test_a_run_with_video_indices_is_scored_by_the_releases_own_corpus(old, new, tmp_path, capsys):
     path = tmp_path / "indexed.json"
     path.write_text(json.dumps(INDEXED))

@@ -134,3 +134,17 @@ def test_qrels_whose_queries_have_ids_of_their_own_are_not(release, text):
     qrels.write_text(text)
     path = manifest(release, **{"qrels/val.moments.qrels": {"sha256": sha256(text)}})
     assert describe(path).remarks == []
+
+
+def test_what_changed_since_the_version_before_is_counted(tmp_path):
+    path = tmp_path / "changes.json"
+    kinds = ("queries_added", "queries_removed", "queries_reworded", "pairs_added", "pairs_removed")
+    split = {kind: [] for kind in kinds} | {"levels": [["q", "v", 0.0, 1.0, 2, 3]], "kept": 4}
+    split["pairs_added"] = [["q", "v", 2.0, 3.0]]
+    path.write_text(
+        json.dumps({"old": "1.0.0", "new": "1.1.0", "files": [], "splits": {"t": split}})
+    )
+    assert (describe(path).kind, describe(path).counted) == ("changes", "2 changes")
+    path.write_text(json.dumps({"splits": {"t": {**split, "levels": 3}}}))
+    with pytest.raises(FormatError, match="must have the list levels"):
+        describe(path)

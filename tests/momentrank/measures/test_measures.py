@@ -154,7 +154,7 @@ def test_outputs_show_the_comparison_of_r_and_meanp(name):
         ("nDCG(iou=0.5,iou=0.7)@10", "a parameter appears twice"),
         ("NCxIoU(stop='err',p=0.3)@5", "p belongs to stop='rbp'"),
         ("DCG@10,IoU>=0.5", "is not a measure"),
-        ("mesure", "there is no measure 'mesure'; use one of AP, AxIoU"),
+        ("mesure", "there is no measure 'mesure'; use one of AP, AUARC"),
         ("nDCG(iou=1.5)@10", "iou must be a number from 0 to 1 or a range in whole steps"),
         ("nDCG(iou=True)@10", "0.5:0.9:0.1, not True"),
         ("nDCG(iou=0.5)@0", "cutoff must be 1, 2, 3, ... 10000, not 0"),

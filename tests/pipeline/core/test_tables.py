@@ -1,18 +1,16 @@
 """The tables between the stages: round trips, and errors that name file, row and column."""
 
-from itertools import islice, product
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pandera.pandas as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pandera.errors import SchemaErrors
 
 from pipeline.core import csv_files, tables
 from pipeline.core.files import FileError
-from pipeline.core.table import SHOWN_PROBLEMS, Table, TableError, coerce_valid
+from pipeline.core.table import SHOWN_PROBLEMS, Column, Table, TableError, coerce
 
 NOON = pd.Timestamp("2024-05-01T12:00:00Z")
 # Two rows of each table: the first with everything, the second with every null that may be.
@@ -25,9 +23,33 @@ ROWS = {
     ],
     "REVIEW": [("m1", "She waves."), ("m2", "drop")],
     "CAST": [("Dr. Nora Reed", "female"), ("Robin", None)],
-    "QUERIES": [("q1", "She waves.", "val", "m1"), ("m2", "=1+1", "train", "m2")],
-    "FROZEN_QUERIES": [("q1", "She waves.", "val", "m1"), ("q2", '-1, "so"\nso', "test", None)],
+    "QUERIES": [
+        ("q1", "She waves.", "val", "m1", "caption", "corpus"),
+        ("m2", "=1+1", "train", "m2", "caption", "corpus"),
+    ],
+    "FROZEN_QUERIES": [
+        ("q1", "She waves.", "val", "m1", "gist", "model"),
+        ("q2", '-1, "so"\nso', "test", None, "person", "person"),
+    ],
+    "WRITTEN_QUERIES": [
+        ("She waves.", "test", "person", "person", "by 7"),
+        ("He waves.", "val", "recall", "person", None),
+    ],
+    "ASKED_QUERIES": [
+        ("writer 7, recall m1", "She waves.", 7, "test", "recall", "person", "m1", NOON, None, None,
+         "open", None),
+        ("mine.csv", "Al waves.", None, "val", "person", "person", None, NOON, "names Al", None,
+         "refused", "by 7"),
+    ],
+    "VARIANTS": [
+        ("m1", "gist", "She waves.", "She w.", "rules", None, None, 0.5, 0.25, "passed", None),
+        ("m2", "changed", "He sits.", "He runs.", "llm", "gpt", "p1", None, None, "failed", "far"),
+    ],
     "CANDIDATES": [("q1", "m1", 1, 1.0, 1), ("q1", "m2", 21, -0.123456, 2)],
+    "POOL": [
+        ("q1", "m1", 1, 1.0, 1, "similarity", None, None),
+        ("q1", "m2", 21, 0.5, 2, "learned", 1.25, "2026-01-02T03:04:05+00:00 0123456789abcdef"),
+    ],
     "CLIPS": [("m1", "ab.mp4", "ab", 2.5), ("m2", "cd.gif", "cd", 0.0)],
     "FAILED_CLIPS": [("m1", "v 1", "missing"), ("m2", "../v2", "no-frame")],
     "AUDIT": [("q1", "m1", 1, 1.0, "top"), ("q1", "m2", 321, -0.123456, "random")],
@@ -42,6 +64,15 @@ ROWS = {
     "POOLED_RUNS": [
         ("=clip", "q1", 1, "v", 0.5, 2.0, 0.5, 2.5),
         ("=clip", "q1", 2, "v", 3, 4, None, None),
+    ],
+    "CHANNEL": [("q1", "m1", 1, 0.5), ("q1", "m2", 2, -0.25)],
+    "CHANNELS": [
+        ("clip", "ef", "ab", 900, 0.75, "asked", None, None, None, None, None, None),
+        ("splade", "gh", "cd", 900, 1.0, "refused", 40, 200, 21, 80, -0.4, -0.123456),
+    ],
+    "CHANNEL_SAMPLE": [
+        ("clip", "q1", "m1", 61, 0.5, "channel"),
+        ("clip", "q1", "m1", 61, 0.5, "captions"),
     ],
     "WANTED": [("q1", "m1", 21, 0.5, 2), ("q1", "m2", 321, -0.123456, 5)],
     "PAIRS": [
@@ -83,7 +114,14 @@ ROWS = {
         (3, "campaign", NOON, None, "label_config", "no"),
         (4, "exam", NOON, NOON, "2 predictions; its settings", "yes"),
     ],
-    "SECOND_LOOK": [("q1", "m1", "is it the same door?"), ("q1", "m2", None)],
+    "SECOND_LOOK": [
+        ("q1", "m1", "is it the same door?", "lead"),
+        ("q1", "m2", "a.csv: 0\nb.csv: 1", "reported"),
+    ],
+    "LATE_RUNS": [
+        (90, "clip", "test", 10, 0.5, 0.5, 0.25, 0.75, 9, NOON),
+        (90, "captions", "test", None, None, 0.5, 0.25, 0.5, 9, NOON),
+    ],
     "ADJUDICATIONS": [
         ("q1", "m1", 8, 4, None, NOON, 7.5, "1@a", "1", "ab", "cd"),
         ("q1", "m2", 8, None, "senseless-query", NOON, None, "2@b", "1", "ab", "ef"),
@@ -191,7 +229,16 @@ def test_the_index_is_not_kept_and_what_is_handed_over_is_not_changed(tmp_path):
 
 def test_columns_in_another_order_are_put_in_theirs(tmp_path):
     (tmp_path / "q.csv").write_text("split,moment_id,query_id,query\nval,m1,q1,She waves.\n")
-    assert plain(tables.QUERIES.read(tmp_path / "q.csv")) == [["q1", "She waves.", "val", "m1"]]
+    assert plain(tables.QUERIES.read(tmp_path / "q.csv")) == [
+        ["q1", "She waves.", "val", "m1", "caption", "corpus"]
+    ]
+
+
+def test_a_table_of_an_earlier_version_gets_what_its_rows_were(tmp_path):
+    (tmp_path / "q.csv").write_text("query_id,query,split,moment_id,stratum\nq1,a,val,m1,gist\n")
+    assert plain(tables.FROZEN_QUERIES.read(tmp_path / "q.csv")) == [
+        ["q1", "a", "val", "m1", "gist", "corpus"]
+    ]
 
 
 # Broken cells
@@ -233,47 +280,67 @@ def test_a_broken_cell_is_one_line_with_row_or_line_and_column(
 CELLS = (None, "", " ", "q1", "first", "2", "\ud800", 2, -1, 0.5, 2**70, True, NOON, np.inf)
 
 
-def list_column_kinds():
-    """Return a column of every kind that the tables have: of a dtype, a check, nullable or not."""
-    columns = {}
-    for name in ROWS:
-        for column in get_table(name).schema.columns.values():
-            checks = [check.error for check in column.checks]
-            columns.setdefault((str(column.dtype), str(checks), column.nullable), column)
-    return columns.values()
+def column_kinds() -> dict[Column, object]:
+    """Return a column of every kind that the tables have, each with a cell that is right."""
+    return {
+        column._replace(default=None): cell
+        for name in ROWS
+        for (_, column), cell in zip(get_table(name).definitions, ROWS[name][0], strict=True)
+        if cell is not None
+    }
 
 
-def test_a_column_passes_where_pandera_passes_it_and_comes_out_the_same():
-    cases = product(list_column_kinds(), CELLS)
-    for column, cell in islice(cases, 0, None, 3):  # to refuse a cell takes pandera 10 ms
-        schema = pa.DataFrameSchema({column.name: column})
-        frame = pd.DataFrame({column.name: pd.Series([cell], [7], dtype=object)})
-        try:
-            expected = schema.validate(frame, lazy=True)
-        except SchemaErrors:
-            expected = None
-        actual = coerce_valid(schema, frame)
-        assert (actual is None) == (expected is None), (column, cell)
-        if expected is not None:
-            pd.testing.assert_frame_equal(actual, expected)
+def list_refused(column: Column, cells: list[object]) -> list[str]:
+    """Return where a table refuses cells, whose rows are 7, 8 ...; no key is checked."""
+    frame = pd.DataFrame({"it": pd.Series(cells, range(7, 7 + len(cells)), dtype=object)})
+    try:
+        [checked] = Table(Path("t.csv"), (("it", column),), ()).check_batches([frame])
+    except TableError as exc:
+        return [line.split(", it: ")[0] for line in str(exc).splitlines()]
+    assert (checked["it"].dtype, list(checked.index)) == (column.dtype, list(frame.index))
+    return []
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_a_cell_is_refused_alone_and_beside_right_ones_and_none_of_those_is(cell):
+    for column, right in column_kinds().items():
+        alone = list_refused(column, [cell])
+        assert alone in ([], ["t.csv: row 7"]), (column, cell)
+        assert list_refused(column, [right, cell, right]) == ["t.csv: row 8" for _ in alone]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "cell", "value"),
+    [
+        ("int64", "2", 2), ("int64", 2.0, 2), ("int64", 0.5, None), ("Int64", 1.5, None),
+        ("int64", "1.5", None), ("int64", 2**70, None), ("float64", "1.5", 1.5), ("str", 2, "2"),
+        ("str", "\ud800", None), ("datetime64[us, UTC]", "05/01/2024", None),
+    ],
+)  # fmt: skip
+def test_a_cell_becomes_the_same_value_of_the_dtype_or_none(dtype, cell, value):
+    [coerced], wrong = coerce(pd.Series([cell], dtype=object), dtype)
+    assert (None if wrong else coerced) == value
 
 
 @every_table
-def test_a_frame_comes_out_as_of_pandera_whatever_its_index(name):
-    schema, frame = get_table(name).schema, make_frame(name)
+def test_a_frame_is_checked_whatever_its_index(name):
+    table, frame = get_table(name), make_frame(name)
     twice = pd.concat([frame, frame]).rename_axis("moment")
     for rows in (frame.head(0), frame, twice):
-        pd.testing.assert_frame_equal(coerce_valid(schema, rows), schema.validate(rows, lazy=True))
+        [checked] = table.check_batches([rows])
+        assert checked.index.equals(rows.index)
+        assert plain(checked.reset_index(drop=True)) == plain(rows.reset_index(drop=True))
 
 
 def test_a_column_that_has_its_dtype_already_is_checked_all_the_same():
-    schema, frame = tables.JUDGMENTS.schema, tables.JUDGMENTS.check(make_frame("JUDGMENTS"))
-    assert coerce_valid(schema, frame) is not None
-    for name, cell in {"seconds": -1.0, "annotator": -1, "level": 9, "kind": "second"}.items():
-        cells = pd.Series(cell, frame.index, dtype=frame[name].dtype)
-        assert coerce_valid(schema, frame.assign(**{name: cells})) is None
-    unknown = pd.Series(pd.NaT, frame.index, dtype=frame["submitted_at"].dtype)
-    assert coerce_valid(schema, frame.assign(submitted_at=unknown)) is None
+    frame = tables.JUDGMENTS.check(make_frame("JUDGMENTS"))
+    cells = {"seconds": -1.0, "annotator": -1, "level": 9, "kind": "second", "submitted_at": pd.NaT}
+    for name, cell in cells.items():
+        wrong = pd.Series(cell, frame.index, dtype=frame[name].dtype)
+        assert (
+            len(problems(lambda w=wrong, n=name: tables.JUDGMENTS.check(frame.assign(**{n: w}))))
+            == 2
+        )
 
 
 def test_lines_are_those_of_the_file_even_after_cells_of_several_lines(tmp_path):
@@ -301,7 +368,7 @@ def test_text_that_is_no_utf8_is_refused(tmp_path):
     assert problems(lambda: tables.QUERIES.read(path)) == [f"{path}: line 3, query: not UTF-8"]
     lone = make_frame("QUERIES").astype(object).replace("=1+1", "\ud800")
     [line] = problems(lambda: tables.QUERIES.check(lone))
-    assert line.endswith("query: a cell is not UTF-8 text")
+    assert line.endswith(r"row 1, query: '\ud800' is not UTF-8 text")
 
 
 # Times of judgments

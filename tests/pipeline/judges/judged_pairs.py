@@ -59,7 +59,8 @@ def write_checkout(folder):
         "pool_top: 0 ", f"pool_top: {POOL_TOP} "
     )
     (folder / "params.yaml").write_text(text)
-    texts = [(query, f"Text of {query}.", split, None) for query, split in QUERIES.items()]
+    asked = (None, tables.CAPTION, "corpus")
+    texts = [(query, f"Text of {query}.", split, *asked) for query, split in QUERIES.items()]
     write(tables.QUERIES, texts)
     write(tables.FROZEN_QUERIES, texts)
     write(tables.MOMENTS, [(m, f"v-{m}", 1.0, 3.5, "He waves.", "v") for m in MOMENTS])
@@ -67,11 +68,14 @@ def write_checkout(folder):
         (m, f"Caption {m}.", "rules", None, None, 0, 0.9, 0.0, "passed") for m in MOMENTS
     ])  # fmt: skip
     write(tables.CLIPS, [(m, f"c-{m}.mp4", f"c-{m}", 2.5) for m in MOMENTS if m != "m11"])
-    write(tables.CANDIDATES, [row for q in QUERIES for row in rank_moments(q, range(8), 1)])
+    rest = (1, "similarity", None, None)
+    write(tables.POOL, [row for q in QUERIES for row in rank_moments(q, range(8), *rest)])
     write(tables.NEIGHBOURS, [row for q in QUERIES for row in rank_moments(q, range(12))])
     write(tables.AUDIT, rank_moments("v1", (0, 8), "top"))
     write(tables.TOPUP, rank_moments("t1", (9,), "run"))
     write(tables.POOLED_RUNS, [])
+    write(tables.SECOND_LOOK, [])
+    write(tables.EXTEND, [])
     open_campaign()
     write_levels(make_people_levels())
 

@@ -23,7 +23,7 @@ from judged_pairs import (
 )
 
 import momentrank
-from annotation import consensus
+from annotation import consensus, pool
 from momentrank.formats import load_qrels
 from pipeline import candidates
 from pipeline import judge as stage
@@ -214,8 +214,9 @@ def run_twice(*changes) -> dict[str, bytes]:
         path = tables.WORK / name
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     shutil.rmtree(RELEASE, ignore_errors=True)
-    for module in (candidates, consensus, stage, people_release) * 2:
-        module.main()
+    stages = (candidates.main, pool.run, consensus.main, stage.main, people_release.main)
+    for run in stages * 2:
+        run()
     return {
         str(path): path.read_bytes()
         for path in sorted(Path("datasets").rglob("*"))
@@ -244,11 +245,13 @@ def test_candidates_consensus_and_release_are_byte_equal_with_the_judge_on_and_o
     assert on == off
 
 
-OF_PEOPLE = ("pull", "plan", "push", "consensus", "agreement", "release")
+OF_PEOPLE = ("pull", "pool", "plan", "push", "consensus", "agreement", "release")
 """The stages that ask people, make their levels or write them."""
 FORBIDDEN = ("NEIGHBOURS", "MACHINE_JUDGMENTS", "machine_pool", "machine_judgments")
-NAMED = {"pipeline.core.tables", "pipeline.distribution.card"}
-"""Where a table is defined, and where the reader of a release is told that there is one."""
+COPIED, ADMISSION = "annotation.pooling.copied", "annotation.pooling.admission"
+NAMED = {"pipeline.core.tables", "pipeline.distribution.card", COPIED}
+"""Where a table is defined, where the reader of a release is told that there is one, and what
+refuses a channel that is made of it."""
 
 
 @pytest.fixture(scope="module")
@@ -277,7 +280,13 @@ def test_no_stage_of_people_can_reach_what_only_a_machine_judges(name, imports, 
     for dependency in reached - NAMED:
         path = REPOSITORY / dependency.replace(".", "/")
         path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-        assert not [word for word in FORBIDDEN if word in path.read_text()], dependency
+        forbidden = FORBIDDEN[1:] if name == "pool" else FORBIDDEN  # it chooses among neighbours
+        assert not [word for word in forbidden if word in path.read_text()], dependency
+
+
+def test_only_the_command_that_refuses_a_copy_looks_at_what_a_machine_said(imports):
+    assert imports.find_modules_that_directly_import(COPIED) == {ADMISSION}
+    assert imports.find_modules_that_directly_import(ADMISSION) == {"annotation.pool"}
 
 
 @pytest.mark.parametrize("name", OF_PEOPLE)

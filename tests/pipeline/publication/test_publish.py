@@ -12,20 +12,18 @@ import threading
 import zipfile
 from pathlib import Path
 
-import fake_hub
 import fake_zenodo
 import huggingface_hub
 import pandas as pd
 import pytest
 from checkouts import CLOSED, OPEN, PAIRS, PRIVATE, Checkout, read_json, write_training
 from fake_server import Answer
-from huggingface_hub import file_download
 from offline import without_connection
-from project import NAMED
+from project import NAMED, OWNER
 
 import momentrank as mr
 from momentrank.errors import MomentRankError
-from pipeline.core import files, tables
+from pipeline.core import files, owner, tables
 from pipeline.distribution import versions
 from pipeline.publication import zenodo as zenodo_module
 from pipeline.publication.folder import Folder
@@ -55,6 +53,7 @@ def checkout(original, tmp_path, monkeypatch):
     """Be in a copy of that checkout; return it."""
     subprocess.run(["cp", "-r", f"{original.folder}/.", tmp_path], check=True)
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    (tmp_path / owner.FILE).write_text(OWNER)
     monkeypatch.chdir(tmp_path)
     own = Checkout.__new__(Checkout)
     own.folder = tmp_path
@@ -64,26 +63,6 @@ def checkout(original, tmp_path, monkeypatch):
 @pytest.fixture
 def package(checkout):
     return collect_package(tables.RELEASE)
-
-
-@pytest.fixture
-def hub(monkeypatch):
-    monkeypatch.setenv("HF_TOKEN", fake_hub.TOKEN)
-    server = fake_hub.FakeHub()
-    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", server.url)  # as HF_ENDPOINT does
-    template = server.url + "/{repo_id}/resolve/{revision}/{filename}"
-    monkeypatch.setattr(file_download, "HUGGINGFACE_CO_URL_TEMPLATE", template)
-    yield server
-    server.close()
-
-
-@pytest.fixture
-def zenodo(monkeypatch):
-    monkeypatch.setenv("ZENODO_TOKEN", fake_zenodo.TOKEN)
-    server = fake_zenodo.FakeZenodo()
-    monkeypatch.setenv("ZENODO_URL", server.url)
-    yield server
-    server.close()
 
 
 def publish_to_hub(package, server):
@@ -188,6 +167,17 @@ def test_a_rehearsal_gets_no_doi(checkout, command, zenodo):
     checkout.release()
     code, _, message = command("pipeline.publish", "--to", "zenodo", "--incomplete")
     assert (code, "a rehearsal gets no DOI" in message, zenodo.requests) == (1, True, [])
+
+
+@pytest.mark.parametrize("place", [["hf", "ann/kitchen"], ["zenodo"]])
+def test_in_public_nothing_goes_out_before_its_owner_can_be_found(
+    checkout, command, hub, zenodo, place
+):
+    owner.FILE.write_text(OWNER.replace("security@example.org", ""))
+    code, _, message = command("pipeline.publish", "--to", *place)
+    assert (code, hub.requests, zenodo.requests) == (2, [], [])
+    assert "owner.toml: security: empty" in message
+    assert command("pipeline.publish", "--to", *place, "--dry-run")[0] == 0
 
 
 @pytest.mark.parametrize("campaign", [OPEN, {**CLOSED, "name": "Another"}])

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from opened import OPEN as OPENED
+from support.pools import write_candidates
 
 from annotation import agreement, calibration, consensus
 from pipeline import reference_runs, report
@@ -23,7 +24,7 @@ id: "348075d9-cac8-4995-ad38-d2f981dd1cde"
 name: {name}
 guideline: "1"
 rehearsal: {rehearsal}
-format: 2
+format: 4
 commit: null
 guidelines: [{guideline}]
 opened_at: "2026-11-22T08:53:12Z"
@@ -93,8 +94,8 @@ def _corpus(text: str) -> None:
     tables.CAPTIONS.write(captions)
     queries = captions.rename(columns={"moment_id": "query_id", "caption": "query"})
     queries["split"], queries["moment_id"] = queries["query_id"].map(SPLIT), queries["query_id"]
-    tables.QUERIES.write(queries[tables.QUERIES.columns])
-    frozen = queries.loc[queries["split"] != "train", tables.FROZEN_QUERIES.columns]
+    tables.QUERIES.write(queries[tables.QUERIES.columns[:4]])
+    frozen = queries.loc[queries["split"] != "train", tables.FROZEN_QUERIES.columns[:4]]
     tables.FROZEN_QUERIES.write(frozen)
     tables.AUDIT.write(tables.AUDIT.empty())
     tables.TOPUP.write(tables.TOPUP.empty())
@@ -109,7 +110,7 @@ def _corpus(text: str) -> None:
         table.write(table.empty())
     tables.MACHINE_JUDGMENTS.write(tables.MACHINE_JUDGMENTS.empty())
     candidates = pd.DataFrame(SHOWN, columns=["query_id", "moment_id", "rank", "similarity"])
-    tables.CANDIDATES.write(candidates.assign(batch=1))
+    write_candidates(candidates.assign(batch=1))
     clips = {"moment_id": ["m1", "m2"], "clip": [f"{text}1.mp4", "m2.mp4"], "clip_sha": "c"}
     tables.CLIPS.write(pd.DataFrame(clips).assign(seconds=2.0))
     frame = np.full((32, 48, 3), 99, np.uint8)

@@ -32,7 +32,7 @@ def test_every_figure_is_an_svg_with_its_data_and_every_link_leads_to_a_file(fol
     links = set(re.findall(r'href="((?:figures|tables)/[^"]+)"', page))
     files = {str(path.relative_to(folder)) for path in folder.glob("*/*")}
     assert links == files
-    for name in ("table-1", "table-3", "table-4", "ndcg-test", "cohens-kappa"):
+    for name in ("table-1", "table-3", "table-4", "ndcg-validation", "cohens-kappa"):
         assert {f"tables/{name}.csv", f"tables/{name}.tex"} <= files
 
 

@@ -38,9 +38,10 @@ from pipeline.pages.figures import draw_figures
 from pipeline.pages.html_tables import count, decimal, percent
 
 ASKED = Report(
-    min_alpha=0.667, max_discarded=0.05, max_alike_below_top=0.2, max_lost=0.05, max_missed=0.25
-)
-DEPTHS = Candidates(top=40, batch=20, depth=100)
+    min_alpha=0.667, max_discarded=0.05, max_alike_below_top=0.2, max_lost=0.05, max_missed=0.25,
+    max_drift=0.25,
+)  # fmt: skip
+DEPTHS = Candidates(top=40, batch=20, depth=100, further="similarity", min_yield=0.5)
 ENDED = "2026-11-23T08:53:12Z"
 
 
@@ -188,7 +189,7 @@ def test_seven_checks_with_value_threshold_and_verdict(inputs):
         "same_words_lower_level": ("100.0\u202f%", "look"),  # m1-m1 is 3
         "missed": ("\u2013", "open"),  # no audit
         "lost_on_the_way": ("5.0\u202f%", "pass"),
-        "scorer": ("\u2013", "open"),  # the one test query that is judged has level 0 alone
+        "scorer": ("1.000", "pass"),  # of validation: the one judged test query has level 0 alone
     }
     assert all(check.threshold and check.detail for check in results)
 
@@ -222,8 +223,8 @@ def test_the_scorer_check_wants_all_that_can_be_scored_and_random_below_captions
     def verdict(ideal, random):
         return soundness._check_scorer(runs(ideal, random)).verdict
 
-    verdicts = verdict(0.75, 0.1), verdict(1.0, 0.1), verdict(0.7, 0.1), verdict(0.75, 0.9)
-    assert verdicts == ("pass", "look", "look", "look")
+    verdicts = verdict(1.0, 0.1), verdict(0.75, 0.1), verdict(1.0, 0.9)
+    assert verdicts == ("pass", "look", "look")
 
 
 @pytest.mark.parametrize(
@@ -318,7 +319,7 @@ def test_what_each_step_brought_is_counted_with_its_judgments(inputs):
     origins = ["candidates", "candidates", "clip", "audit", "candidates"]
     source = move_origins(inputs, [1, 21, 99, 300, 1], origins)
     pairs = pool_section.decided_pairs(source.collection, source.batch)
-    grid = pool_section.yield_grid(pairs)
+    grid = pool_section.yield_grid(pairs, source.collection)
     # m3-m3 waits; m2-m2 was discarded after four judgments.
     assert [row[:5] for row in grid.rows] == [
         ("First batch", "1", "2", "3.00", "1"),
@@ -491,10 +492,10 @@ def test_an_apostrophe_is_of_the_word_however_it_is_written():
 def test_scores_stand_under_their_cutoff_and_iou(inputs):
     own = scores.score_grids(inputs.metrics["reference_runs"])
     assert [grid.title for grid in own.wide] == [
-        "nDCG, test (1 queries)", "nDCG, validation (1 queries)",
-        "R, test (1 queries)", "R, validation (1 queries)",
-    ]  # fmt: skip
-    grid = own.wide[1]
+        "nDCG, validation (1 queries)",
+        "R, validation (1 queries)",
+    ]  # the one judged test query has no relevant moment
+    grid = own.wide[0]
     assert grid.groups == [("First 10", 3), ("First 20", 3), ("First 40", 3)]
     for wide in own.wide:
         assert list(wide.head) == ["Run", *["IoU 0.3", "IoU 0.5", "IoU 0.7"] * 3]
@@ -504,7 +505,7 @@ def test_scores_stand_under_their_cutoff_and_iou(inputs):
     assert list(grid.rows[3][1:]) == [f"{value:.3f}" for value in named]
     assert list(own.narrow[0].head) == ["Run", "First 10", "First 20", "First 40"]
     of_split = inputs.metrics["reference_runs"]["val"]
-    for run, row in zip(scores.RUNS, own.bounds[1].rows, strict=True):
+    for run, row in zip(scores.RUNS, own.bounds[0].rows, strict=True):
         low, high = (of_split[kind][run]["nDCG(iou=0.5)@10"] for kind in ("runs", "upper"))
         assert row[1] == f"{low:.3f} to {high:.3f}"
         assert low <= high

@@ -29,17 +29,17 @@ def table(rows, *names):
     return pd.DataFrame(rows, columns=list(names))
 
 
-def make_moments(*rows, padding=0.0, candidates=None):
-    moments = table(rows, "moment_id", "video_id", "start", "end")
+def make_moments(*rows, padding=0.0, candidates=None, modality="v"):
+    moments = table(rows, "moment_id", "video_id", "start", "end").assign(modality=modality)
     ids = candidates or [(f"q{n}", row[0]) for n, row in enumerate(rows)]
     videos = table(VIDEOS, "video_id", "duration", "path")
     return select_moments(table(ids, "query_id", "moment_id"), moments, videos, padding)
 
 
-def make_jobs(*rows, padding=0.0, slack=1.0, **clips):
+def make_jobs(*rows, padding=0.0, slack=1.0, modality="v", **clips):
     usual = {"format": "mp4", "height": 480, "url": "label-studio", "workers": 1, "audio": False}
     params = usual | clips
-    moments = make_moments(*rows, padding=padding)
+    moments = make_moments(*rows, padding=padding, modality=modality)
     return plan_clips(moments, SHAS, Clips(padding=padding, **params), slack)
 
 
@@ -63,6 +63,15 @@ def test_a_moment_that_many_queries_want_is_wanted_once():
 def test_padding_stays_within_the_video(start, end, padding, expected):
     [row] = make_moments(("m", "v", start, end), padding=padding).itertuples()
     assert (row.first, row.last) == expected
+
+
+@pytest.mark.parametrize(("audio", "heard"), [(False, ""), (True, "b c")])
+def test_only_moments_of_what_is_said_keep_their_sound(audio, heard):
+    rows = [("a", "v", 1.0, 2.0), ("b", "v", 1.0, 2.0), ("c", "v", 3.0, 4.0)]
+    jobs = make_jobs(*rows, modality=["v", "t", "vt"], audio=audio)
+    aloud = [moment for moment, job in jobs.items() if job.clip.endswith(".sound.mp4")]
+    assert " ".join(aloud) == heard
+    assert all(job.clip_format.audio == (moment in aloud) for moment, job in jobs.items())
 
 
 def test_moments_that_show_the_same_share_a_clip():
@@ -95,7 +104,7 @@ def test_what_has_no_content_has_no_clip():
 
 
 def test_tables_that_do_not_belong_together_are_refused():
-    with pytest.raises(ClipsError, match=r"candidates\.parquet: the moment 'x' .*`dvc repro`"):
+    with pytest.raises(ClipsError, match=r"pool\.csv: the moment 'x' .*`dvc repro`"):
         make_moments(("m", "v", 1.0, 2.0), candidates=[("q", "m"), ("q", "x")])
     with pytest.raises(ClipsError, match="the moment 'm' or its video is not in"):
         make_moments(("m", "unheard-of", 1.0, 2.0))

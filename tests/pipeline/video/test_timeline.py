@@ -1,5 +1,6 @@
 """What a video holds, read from ffmpeg's own words; the oracle adds up fractions."""
 
+import re
 from fractions import Fraction
 
 import pytest
@@ -119,3 +120,18 @@ def test_a_container_that_is_broken_counts_where_frames_are_missing(
     both = [complaint, text] if is_before else [text, complaint]
     whole = "\n".join(both)
     assert Timeline(whole).is_damaged == (counts and bool(missing))
+
+
+@given(st.lists(pictures, min_size=1, max_size=9), st.data())
+def test_other_threads_write_into_the_lines_of_frames(frames, data):
+    log, tick = write_showinfo(frames, Fraction(1, 1000)), Fraction(1, 1000)
+    prefix, unfinished = "[Parsed_showinfo_0 @ 0x1] [info] ", "[info]   Stream #0:1"
+    for n in range(len(frames)):
+        if data.draw(st.booleans()):
+            log = log.replace(f"{prefix}n:{n:4d}", f"{unfinished}n:{n:4d}")
+    within = f"  : Audio: aac, 44100 Hz\n[info] Output #0, mp4\n{prefix}fmt:"
+    log = "".join(
+        within if part == " fmt:" and data.draw(st.booleans()) else part
+        for part in re.split("( fmt:)", log)
+    )
+    assert Timeline(log).frames == Timeline(write_showinfo(frames, tick)).frames

@@ -132,15 +132,13 @@ def test_another_corpus_other_texts_and_another_video_are_told(tmp_path):
         text_chunks._do(print, text_chunks.Chunk(texts, 0, "0"), tmp_path / "part")
     video = tmp_path / "v.mp4"
     video.write_text("another")
-    job = Job("c.mp4", video, Interval(0, 1), 1, "0")
+    job = Job("c.mp4", video, Interval(0, 1), 1, "0", ClipFormat("mp4", 120))
     with pytest.raises(EngineError, match=r"v\.mp4: .* sees another content"):
-        cut_shard(
-            Shard([job], ClipFormat("mp4", 120), tmp_path, 1, describe_ffmpeg()), tmp_path / "part"
-        )
+        cut_shard(Shard([job], tmp_path, 1, describe_ffmpeg()), tmp_path / "part")
 
 
 def test_another_ffmpeg_cuts_no_clips(tmp_path):
-    shard = Shard([], ClipFormat("mp4", 120), tmp_path, 1, "ffmpeg version 0.1")
+    shard = Shard([], tmp_path, 1, "ffmpeg version 0.1")
     with pytest.raises(EngineError, match="would cut other clips: it has 'ffmpeg version "):
         cut_shard(shard, tmp_path / "part")
     cut_shard(shard._replace(ffmpeg=describe_ffmpeg()), tmp_path / "part")

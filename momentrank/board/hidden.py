@@ -1,0 +1,173 @@
+"""What a board may show while the levels are kept secret.
+
+A mean over n queries changes by at most 1/n with one query. Each value is shifted by up to half a
+step and then rounded to the step. Without the shift, a team whose value is at a rounding boundary
+reads one pair's level from each run (Blum and Hardt, The Ladder, ICML 2015). The shift is drawn by
+the hashes of run and qrels: the same run always has the same value, and only who has the levels can
+compute the shift.
+"""
+
+import hmac
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+
+from momentrank.board.rows import CAPTIONS, Board, Row, Values
+from momentrank.board.standings import cover
+from momentrank.errors import UsageError
+from momentrank.formats.source import sha256_of
+from momentrank.measures import Judged, Measure
+from momentrank.measures.parse import parse_measures
+from momentrank.significance import iterate_letters
+
+STEPS = (0.01, 0.02, 0.05, 0.1, 0.2)
+SHARE = 10
+"""A step is at least what so many queries can change a mean by."""
+FEW = 50
+"""A stratum is shown if so many queries are in it, and as many are not."""
+APART = 2
+"""Runs are told apart if so many steps are between them, besides the test."""
+LIMIT = 20
+"""The runs of a team; benchmarks/hidden_board.py measures what they tell."""
+MOST = 2
+"""Measures: each is another equation in the same levels."""
+MEANS, DEEP = ("nDCG", "AxIoU", "AP"), 10
+"""Means between 0 and 1 over the queries with a relevant moment, and the least cutoff: one result
+must not decide a query's value."""
+ANSWERED = 0.9
+"""The share of the queries that a run must answer."""
+PUBLIC = ("momentrank", "convention", "release", "tests")
+"""What may be said of the source: the hash of the qrels would verify a guess of them."""
+
+
+def find_step(queries: int) -> float:
+    """Return the step to which a mean over so many queries is rounded.
+
+    Raises:
+        UsageError: there are too few queries.
+    """
+    for step in STEPS:
+        if queries and step * queries >= SHARE - 1e-9:
+            return step
+    raise UsageError(f"a hidden board needs {FEW} queries or more, not {queries}")
+
+
+def blur(value: float, queries: int, key: str, name: str) -> float:
+    """Return a mean between 0 and 1 as it is shown; NaN stays.
+
+    The shift depends on `key`, which is secret, and on `name`: run, measure and stratum. It doesn't
+    depend on the value: P@1 has so few values that their shifts could be learned.
+    """
+    if math.isnan(value):
+        return value
+    step = find_step(queries)
+    digest = hmac.digest(key.encode(), name.encode(), "sha256")
+    draw = int.from_bytes(digest[:8]) / 2**64
+    shown = round(value / step + draw - 0.5) * step
+    return round(min(max(shown, 0.0), 1.0), 2)
+
+
+def conceal(board: Board) -> Board:
+    """Return what may be shown of a board: it has nothing that isn't listed here.
+
+    The files of its runs are read again, for their hashes.
+
+    Raises:
+        UsageError: a measure, a run or a team is not allowed, or there are too few queries.
+    """
+    names = map(repr, _choose_measures(board))
+    board = replace(board, measures=tuple(names))
+    if problems := list(_find_problems(board)):
+        raise UsageError("--hidden: " + "; ".join(problems))
+    strata = {
+        name: queries
+        for name, queries in board.strata.items()
+        if min(queries, board.queries - queries) >= FEW
+    }
+    first, step = board.measures[0], find_step(board.queries)
+    hashes = [sha256_of(row.entry.run) for row in board.rows]
+    values = [
+        _blur(row.values, board, board.queries, sha256)
+        for row, sha256 in zip(board.rows, hashes, strict=True)
+    ]
+    order = sorted(range(len(values)), key=lambda n: (-values[n][first], board.rows[n].entry.name))
+    letters = _group([(board.rows[n], values[n][first]) for n in order], APART * step)
+    rows = [
+        Row(
+            board.rows[n].entry,
+            values[n],
+            board.rows[n].answered,
+            board.rows[n].shortest,
+            strata={
+                name: _blur(board.rows[n].strata[name], board, strata[name], hashes[n], name)
+                for name in strata
+                if name in board.rows[n].strata
+            },
+            letters=text,
+        )
+        for n, text in zip(order, letters, strict=True)
+    ]
+    note = (
+        f"The levels are secret. Values are rounded to {step:g}, strata to coarser steps, after a"
+        " shift of up to half a step that depends on run and levels. Runs less than"
+        f" {APART * step:g} apart share a letter."
+    )
+    return Board(
+        rows=tuple(rows),
+        measures=board.measures,
+        queries=board.queries,
+        test=board.test,
+        source={name: board.source[name] for name in PUBLIC if name in board.source},
+        strata=strata,
+        notes=(note,),
+        digits=2,
+        hidden=True,
+    )
+
+
+def _choose_measures(board: Board) -> list[Measure]:
+    """Return the measures but Judged, which tells which pairs were judged."""
+    return [each for each in parse_measures(board.measures) if each.NAME != Judged.NAME]
+
+
+def _find_problems(board: Board) -> Iterator[str]:
+    if len(board.measures) > MOST:
+        yield f"at most {MOST} measures, not {len(board.measures)}"
+    for measure in _choose_measures(board):
+        if measure.NAME not in MEANS or measure.params.get("cutoff", DEEP) < DEEP:
+            allowed = f"{', '.join(MEANS)} at {DEEP} or more"
+            yield f"{measure!r} tells too much of single results; choose from {allowed}"
+    if board.queries < FEW:
+        yield f"needs {FEW} queries or more with a relevant moment, not {board.queries}"
+    for row in board.rows:
+        if row.answered < ANSWERED * board.queries:
+            yield f"{row.entry.run}: answers {row.answered} of {board.queries} queries"
+    for authors, runs in Counter(row.entry.authors.casefold() for row in board.rows).items():
+        if runs > LIMIT:
+            yield f"{authors}: {runs} runs, but a team may have {LIMIT}"
+
+
+def _blur(
+    values: Values, board: Board, queries: int, run: str, stratum: str = ""
+) -> dict[str, float]:
+    key = board.source["qrels_sha256"]
+    return {
+        measure: blur(values[measure], queries, key, f"{run} {measure} {stratum}")
+        for measure in board.measures
+    }
+
+
+def _group(rows: Sequence[tuple[Row, float]], gap: float) -> list[str]:
+    """Return each row's letters: rows with one in common are as near as `gap`, or the test's."""
+    alike = np.eye(len(rows), dtype=bool)
+    for (first, (better, best)), (second, (row, value)) in combinations(enumerate(rows), 2):
+        shares = set(row.letters.split(",")) & set(better.letters.split(","))
+        same_table = (CAPTIONS in row.entry.reads) == (CAPTIONS in better.entry.reads)
+        is_alike = same_table and (bool(shares) or best - value < gap - 1e-9)
+        alike[first, second] = alike[second, first] = is_alike
+    groups = list(zip(iterate_letters(), cover(alike), strict=False))
+    return [",".join(name for name, group in groups if group[n]) for n in range(len(rows))]
