@@ -40,6 +40,7 @@ from annotation.label_studio.errors import StudioError
 from annotation.local_server import layout
 from annotation.simulation.answers import answer_pair
 from annotation.tasks import lock
+from pipeline.campaign.pairs import PAIR_KEY, select_newest
 from pipeline.core import tables
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -1057,6 +1058,10 @@ def test_links_after_a_reopening_reach_new_people_and_no_level(camp):
     assert read_assigned(camp) == set()
     before = camp.folder.get(tables.CONSENSUS)
     assert before["level"].notna().all()
+    base = camp.folder.path / "datasets/campaign/released/1.0"
+    base.mkdir(parents=True)
+    numbers = select_newest(camp.folder.get(tables.PAIRS))
+    before.merge(numbers, on=PAIR_KEY).to_csv(base / "consensus.csv", index=False)
     now = pd.Timestamp.now("UTC").isoformat()
     camp.folder.open(reopenings=[{"at": now, "reason": "R", "closed_at": now, "version": "1.0"}])
     new = {5: {}, 6: {}}

@@ -179,7 +179,8 @@ def test_a_clip_is_asked_for_a_day_after_it_was_seen(here, lead, people, command
     assert answer_all(lead, people[2], "seen", 2, SEEN) != [], "the next clip"
 
 
-def test_an_asking_that_was_killed_is_done_again(here, lead):
+def test_an_asking_that_was_killed_is_done_again(here, lead, repository, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(repository))
     ask = [sys.executable, "-m", "annotation.queries", "ask", "--unanswerable", "--writers"]
     ask += map(str, WRITERS_ONLY)
     titles = {f"Queries: unanswerable, writer {number}" for number in WRITERS_ONLY}
@@ -190,7 +191,7 @@ def test_an_asking_that_was_killed_is_done_again(here, lead):
             killed.send_signal(signal.SIGKILL)
             break
         time.sleep(0.02)
-    killed.wait()
+    assert killed.wait() == -signal.SIGKILL
     studio = LabelStudio(settings.endpoint())
     pages = [project for project in studio.projects() if project.title in titles]
     for page in pages:  # as a server does that adds the killed command's task after all
