@@ -19,7 +19,7 @@ from momentrank.measures.base import NULL, Measure
 from momentrank.measures.silence import best_scores
 from momentrank.query_groups import select_queries
 from momentrank.scoring import Evaluator
-from momentrank.segments import Segments, make_frame
+from momentrank.segments import Segments, make_frame, stack
 from momentrank.unjudged import BOUNDS
 
 if TYPE_CHECKING:
@@ -149,10 +149,15 @@ def explain(
     if resolved.COLLECTIVE:
         scored, lists = Evaluator([measure], everyone, convention), others
     is_own = np.array([name == query for name in lists.queries], dtype=bool)[lists.query]
-    values = [
-        _value(scored, lists.select(~is_own | (lists.rank <= rank)), query)
-        for rank in range(1, min(shown, len(traced.truth)) + 1)
-    ]
+    ranks = range(1, min(shown, len(traced.truth)) + 1)
+    cuts = [lists.select(~is_own | (lists.rank <= rank)) for rank in ranks]
+    if resolved.COLLECTIVE or not cuts:
+        values = [_value(scored, cut, query) for cut in cuts]
+    else:  # a query's value does not depend on others: all cuts at once
+        copies = Evaluator([measure], stack([qrels] * len(cuts)), convention)
+        names, each = copies.per_query({"": stack(cuts)})[copies.measures[0]]
+        by_name = dict(zip(names, each.tolist(), strict=True))
+        values = [by_name.get(f"{number} {query}") for number in range(len(cuts))]
     ranking = _ranking(qrels, run, traced, values)
     whole = _value(scored, lists, query)
     note = _note(scored, lists, query, counts=whole is not None)

@@ -155,13 +155,19 @@ def evaluate_group(evaluator: Evaluator, scored: PerQuery, queries: Sequence[str
 def _add_intervals(
     rows: Sequence[Row], scored: Sequence[_Scored], measures: Sequence[Measure], settings: Settings
 ) -> list[Row]:
-    how = (settings.rounds, settings.confidence, settings.seed)
-    by_measure = {
-        repr(measure): mean_intervals(
-            np.array([each.per_query[measure][1] for each in scored]), *how
+    tables = {measure: np.array([each.per_query[measure][1] for each in scored])
+              for measure in measures}  # fmt: skip
+    by_measure = {}
+    for size in {table.shape[1] for table in tables.values()}:  # which share the bootstrap's draws
+        alike = [measure for measure in tables if tables[measure].shape[1] == size]
+        each = mean_intervals(
+            np.concatenate([tables[measure] for measure in alike]),
+            settings.rounds,
+            settings.confidence,
+            settings.seed,
         )
-        for measure in measures
-    }
+        for at, measure in enumerate(alike):
+            by_measure[repr(measure)] = each[at * len(scored) : (at + 1) * len(scored)]
     return [
         replace(row, intervals={name: each[at] for name, each in by_measure.items()})
         for at, row in enumerate(rows)

@@ -6,14 +6,15 @@ is converted as a whole; only on failure is the wrong line looked up.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from momentrank.formats.source import Location, Source
 from momentrank.ids import decode_id
-from momentrank.segments import MOST_LEVEL, Floats
+from momentrank.segments import MOST_LEVEL, Floats, Ints
 
 QRELS = "query_id Q0 video_id start end level"
 RUN = "query_id Q0 video_id start end rank score"
@@ -29,21 +30,29 @@ _MINUTE = 60
 
 
 class Lines(NamedTuple):
-    """The fields of the lines with content, all equal in number; `location` by row."""
+    """The columns of the lines with content, equally long; `location` by row.
 
-    rows: list[list[str]]
+    Of the lines, `rows` are meant; all without them.
+    """
+
+    columns: Sequence[Sequence[str]]
     location: Callable[[int], Location]
+    rows: Ints | None = None
 
     @property
     def width(self) -> int:
         """The number of fields per line."""
-        return len(self.rows[0])
+        return len(self.columns)
+
+    def select(self, rows: Ints) -> "Lines":
+        """Return some of all lines."""
+        return Lines(self.columns, lambda row: self.location(int(rows[row])), rows)
 
 
-def column(lines: Lines, layout: str, name: str) -> list[str]:
+def column(lines: Lines, layout: str, name: str) -> Sequence[str]:
     """Return the fields of a column of the layout."""
-    index = layout.split().index(name)
-    return [row[index] for row in lines.rows]
+    fields = lines.columns[layout.split().index(name)]
+    return fields if lines.rows is None else [fields[row] for row in lines.rows.tolist()]
 
 
 def floats(lines: Lines, layout: str, name: str) -> Floats:
@@ -82,7 +91,7 @@ def _seconds(field: str) -> float | None:
     return float(int(match[1]) * _MINUTE + int(match[2] or 0))
 
 
-def ids(lines: Lines, layout: str, name: str) -> list[str]:
+def ids(lines: Lines, layout: str, name: str) -> Sequence[str]:
     """Return a column of ids, percent-decoded."""
     fields = column(lines, layout, name)
     encoded = {field for field in set(fields) if "%" in field}
@@ -144,23 +153,50 @@ def is_segments(text: str) -> bool:
 
 def read_lines(source: Source) -> Lines:
     """Return the fields of a text file."""
-    lines = source.text.split("\n")
-    if "#" in source.text:
-        lines = ["" if is_comment(line) else line for line in lines]
-    fields = [line.split() for line in lines]
-    rows = list(filter(None, fields))
+    columns = _split_evenly(source.text) or _split_rows(source)
+    numbers = cache(lambda: [number for number, _ in _rows(source.text)])
+    return Lines(columns, lambda row: Location(source.path, numbers()[row]))
 
-    def location(row: int) -> Location:
-        numbers = [number for number, line in enumerate(fields, start=1) if line]
-        return Location(source.path, numbers[row])
 
+_END = "\0"
+
+
+def _split_evenly(text: str) -> list[list[str]]:
+    """Return the columns if no line is blank, a comment or of another width; else nothing.
+
+    The file is split at once, the end of a line being a field: that takes a third of the time.
+    """
+    if "#" in text or _END in text:
+        return []
+    text = text.removesuffix("\n") + "\n"
+    fields = text.replace("\n", f" {_END} ").split()
+    step = fields.index(_END) + 1
+    ends = fields[step - 1 :: step]
+    if len(fields) % step or len(ends) != text.count("\n") or set(ends) != {_END}:
+        return []
+    return [fields[at::step] for at in range(step - 1)]
+
+
+def _rows(text: str) -> list[tuple[int, list[str]]]:
+    """Return the number, from 1, and the fields of each line with content."""
+    lines = enumerate(text.split("\n"), start=1)
+    return [
+        (number, fields)
+        for number, line in lines
+        if not is_comment(line) and (fields := line.split())
+    ]
+
+
+def _split_rows(source: Source) -> list[tuple[str, ...]]:
+    rows = _rows(source.text)
     if not rows:
         raise Location(source.path).error("the file contains only comments")
-    if len(set(map(len, rows))) > 1:
-        row = next(row for row, line in enumerate(rows) if len(line) != len(rows[0]))
-        reason = f"{len(rows[row])} columns, but the first line has {len(rows[0])}"
-        raise location(row).error(reason)
-    return Lines(rows, location)
+    width = len(rows[0][1])
+    for number, fields in rows:
+        if len(fields) != width:
+            reason = f"{len(fields)} columns, but the first line has {width}"
+            raise Location(source.path, number).error(reason)
+    return list(zip(*(fields for _, fields in rows), strict=True))
 
 
 TREC = "query_id 0 moment_id level"
@@ -170,8 +206,8 @@ ITERATIONS = ("0", "Q0")
 class Judged(NamedTuple):
     """The lines of a file as columns."""
 
-    query: list[str]
-    moment: list[str]
+    query: Sequence[str]
+    moment: Sequence[str]
     level: list[int]
 
 

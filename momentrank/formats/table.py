@@ -267,6 +267,12 @@ class Windows(NamedTuple):
     unscored: Bools
     malformed: Bools
 
+    def select(self, rows: Ints) -> "Windows":
+        """Return some of the windows."""
+        video = [self.video[row] for row in rows.tolist()]
+        times = self.start[rows], self.end[rows]
+        return Windows(video, *times, self.score[rows], self.unscored[rows], self.malformed[rows])
+
     def check(self, location: Callable[[int], Location]) -> "Windows":
         """Return the windows."""
         Table([""] * len(self.video), *self[:4], location).run()

@@ -5,7 +5,9 @@ of 8 columns are written in two ways: `... start end rank score tag`, and withou
 MediaEval's jump-in time, `... start end jump_in rank score`.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import groupby
 from typing import Literal
 
@@ -26,7 +28,7 @@ from momentrank.formats.lines import (
     minutes,
     read_lines,
 )
-from momentrank.formats.source import FormatError, Source, count
+from momentrank.formats.source import FormatError, Location, Source, count
 from momentrank.formats.table import Table, Windows, fill_scores, read_windows
 from momentrank.ids import rename_hint
 from momentrank.segments import Floats, Ints
@@ -64,7 +66,7 @@ def choose_run_layout(lines: Lines) -> str:
     """
     if lines.width != _AMBIGUOUS:
         return RUNS[lines.width]
-    start, sixth, seventh, eighth = ([row[at] for row in lines.rows] for at in (3, 5, 6, 7))
+    start, sixth, seventh, eighth = (lines.columns[at] for at in (3, 5, 6, 7))
     if not _mostly(_is_number, eighth):
         return TAGGED
     is_rank = all(map(_is_whole, set(sixth)))
@@ -74,8 +76,7 @@ def choose_run_layout(lines: Lines) -> str:
         raise _ambiguous(lines)
     if not is_rank or _are_equal(start, sixth):
         return JUMP_IN
-    queries = [row[0] for row in lines.rows]
-    is_rank, is_later_rank = (_are_ranks(queries, column) for column in (sixth, seventh))
+    is_rank, is_later_rank = (_are_ranks(lines.columns[0], fields) for fields in (sixth, seventh))
     if is_rank == is_later_rank:
         raise _ambiguous(lines)
     return TAGGED if is_rank else JUMP_IN
@@ -89,8 +90,8 @@ def _ambiguous(lines: Lines) -> FormatError:
 
 
 def _mostly(test: Callable[[str], bool], fields: Sequence[str]) -> bool:
-    passed = {field: test(field) for field in set(fields)}
-    return 2 * sum(passed[field] for field in fields) > len(fields)
+    passed = sum(times for field, times in Counter(fields).items() if test(field))
+    return 2 * passed > len(fields)
 
 
 def _is_number(field: str) -> bool:
@@ -154,22 +155,33 @@ def read_run(
     layout = _run_layout(lines, columns)
     ranks = floats(lines, layout, "rank")
     rows, twice = _by_rank(column(lines, layout, "query_id"), ranks, depth)
-    scored = lines if depth is None else _some(lines, rows)
+    whole = None
+    with suppress(FormatError):
+        whole = _windows(lines, layout, time)
+
+    def read(some: Ints) -> Windows:
+        return whole.select(some) if whole else _windows(lines.select(some), layout, time)
+
+    def location(row: int) -> Location:
+        return lines.location(int(rows[row]))
 
     def parse(numbers: Sequence[int]) -> Windows:
-        some = scored if len(numbers) == len(scored.rows) else _some(scored, np.array(numbers))
-        windows = _windows(some, layout, time)
-        return windows.check(some.location) if lenient else windows
+        windows = read(rows[numbers])
+        return windows.check(lambda row: location(numbers[row])) if lenient else windows
 
-    windows, error = read_windows(len(scored.rows), parse, lenient=lenient)
-    query = ids(scored, layout, "query_id")
+    windows, error = read_windows(len(rows), parse, lenient=lenient)
+    query = ids(lines.select(rows), layout, "query_id")
     if windows.malformed.any():
         windows = windows._replace(score=_fill_scores(query, ranks[rows], windows))
-    table = Table(query, *windows[:4], scored.location)
+    table = Table(query, *windows[:4], location)
     notes = list(_layout_note(source, layout, time)) if columns is None else []
-    notes += [*_tie_note(lines, twice), *windows.remarks(error, scored.location)]
-    if depth is not None and len(rows) < len(lines.rows) and not lenient:
-        notes += _below(_some(lines, np.setdiff1d(np.arange(len(lines.rows)), rows)), layout, time)
+    notes += [*_tie_note(lines, twice), *windows.remarks(error, location)]
+    if not lenient:
+        below = np.setdiff1d(np.arange(len(ranks)), rows)
+        try:
+            read(below).check(lambda row: lines.location(int(below[row])))
+        except FormatError as exc:
+            notes.append(f"{exc} (not among the first results of its query, so not scored)")
     return table._replace(ranks=ranks[rows], notes=notes)
 
 
@@ -208,14 +220,6 @@ def _fill_scores(query: Sequence[str], ranks: Floats, windows: Windows) -> Float
     return scores
 
 
-def _below(lines: Lines, layout: str, time: Time) -> list[str]:
-    try:
-        _windows(lines, layout, time).check(lines.location)
-    except FormatError as exc:
-        return [f"{exc} (not among the first results of its query, so not scored)"]
-    return []
-
-
 def _named_columns(lines: Lines, columns: str, *needed: str) -> str:
     layout = parse_columns(columns, *needed)
     if lines.width != (named := len(layout.split())):
@@ -223,7 +227,7 @@ def _named_columns(lines: Lines, columns: str, *needed: str) -> str:
     return layout
 
 
-def _by_rank(queries: list[str], ranks: Floats, depth: int | None) -> tuple[Ints, list[int]]:
+def _by_rank(queries: Sequence[str], ranks: Floats, depth: int | None) -> tuple[Ints, list[int]]:
     index = {name: number for number, name in enumerate(dict.fromkeys(queries))}
     query = np.fromiter(map(index.__getitem__, queries), np.int64, len(queries))
     order = np.lexsort((ranks, query))
@@ -233,11 +237,6 @@ def _by_rank(queries: list[str], ranks: Floats, depth: int | None) -> tuple[Ints
     # With a depth, rows are grouped by query: the order of queries must not depend on the depth.
     scored = np.arange(len(order)) if depth is None else order[position < depth]
     return scored, sorted(order[1:][same].tolist())
-
-
-def _some(lines: Lines, rows: Ints) -> Lines:
-    chosen = [lines.rows[row] for row in rows.tolist()]
-    return Lines(chosen, lambda row: lines.location(int(rows[row])))
 
 
 def _not(lines: Lines, what: str, wanted: str) -> Exception:

@@ -91,7 +91,7 @@ def read_charades(source: Source) -> Table:
     def location(row: int) -> Location:
         return Location(source.path, numbered[row][0])
 
-    fields = Lines([list(line[:3]) for line in lines], location)
+    fields = Lines(list(zip(*lines, strict=True))[:3], location)
     seen: Counter[str] = Counter()
     queries = [moment_id(line.video, seen) for line in lines]
     start, end = floats(fields, LAYOUT, "start"), floats(fields, LAYOUT, "end")
