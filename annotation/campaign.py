@@ -5,6 +5,7 @@
     python -m annotation.campaign open --revise "level 1 was taken for 'another episode'"
     python -m annotation.campaign close [--give-up] [--unaudited] [--offline]
     python -m annotation.campaign reopen --reason "two systems that came later"
+    python -m annotation.campaign migrate
 
 `open` freezes the validation and test queries in datasets/campaign/queries.csv, writes
 datasets/campaign/campaign.yaml, commits both with pool.csv, params.yaml and dvc.lock, and names the
@@ -23,6 +24,9 @@ them. It also refuses without a whole audit, after it has said what one takes an
 keeps the small files of the release in datasets/campaign/released/, and lets the stages run again.
 What was judged stays as it is; new pairs and queries, an expert's decisions and voided judgments
 make the next version.
+
+`migrate` makes a campaign that older code opened one of this code: merge the new code, add the keys
+that errors name to params.yaml, then migrate. Nothing that was judged changes.
 """
 
 import argparse
@@ -48,9 +52,11 @@ from pipeline.campaign import design, next_step, phases
 from pipeline.campaign.campaign import (
     FILE,
     FORMAT,
+    OLDEST,
     Campaign,
     CampaignError,
     Pilot,
+    describe_absence,
     load_campaign,
     write_campaign,
 )
@@ -205,7 +211,7 @@ def _now() -> str:
 
 def main(options: argparse.Namespace) -> None:
     """Run the chosen command."""
-    commands = {"open": run_open, "close": run_close, "reopen": run_reopen}
+    commands = {"open": run_open, "close": run_close, "reopen": run_reopen, "migrate": run_migrate}
     commands[options.do](options)
 
 
@@ -322,6 +328,22 @@ def run_reopen(options: argparse.Namespace) -> None:
     )
 
 
+def run_migrate(_: argparse.Namespace) -> None:
+    """Bring an older campaign to this code's format, and commit it.
+
+    Raises:
+        CampaignError: none is open here, or its format is newer, or too old.
+    """
+    campaign = load_campaign(oldest=OLDEST)
+    if campaign is None:
+        raise CampaignError(describe_absence(None))
+    if not tables.POOL.path.is_file():
+        tables.POOL.write(begin(tables.CANDIDATES.read(), campaign.further))
+    write_campaign(campaign.model_copy(update={"format": FORMAT}))
+    git.commit([FILE, tables.POOL.path], f"{campaign.name} has format {FORMAT}")
+    cli.log(f"{FILE}: format {FORMAT} (it was {campaign.format}); next: dvc repro")
+
+
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Works in the current folder.")
     commands = parser.add_subparsers(dest="do", required=True)
@@ -355,6 +377,7 @@ def _arguments() -> argparse.Namespace:
     finish.add_argument("--offline", action="store_true", help="the server is gone: skip it")
     again = commands.add_parser("reopen", help="begin the next version of a released collection")
     again.add_argument("--reason", required=True, metavar="TEXT", help="why; the release tells it")
+    commands.add_parser("migrate", help="make an older campaign one of this code")
     options = parser.parse_args()
     if options.do == "open":
         if [bool(options.name), bool(options.revise), options.end_pilot].count(True) != 1:

@@ -22,9 +22,11 @@ from pipeline.core.validation import Name, Section
 FILE = tables.CAMPAIGN / "campaign.yaml"
 COMMIT = r"^[0-9a-f]{40,64}$"
 UUID = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
-FORMAT = 4
-"""The format of a campaign. Raise it with any change of what people see, or of how an answer is
-read: the page, the keys of tasks, the tables in datasets/campaign."""
+FORMAT, OLDEST = 4, 2
+"""The format of a campaign, and the oldest one that `annotation.campaign migrate` brings to it.
+Raise the first with any change of what people see, or of how an answer is read: the page, the keys
+of tasks, the tables in datasets/campaign. Format 3 added pool.csv, 4 the strata of queries, which
+have a default."""
 THEIR_OWN = ("datasets", "params.yaml", "dvc.lock", "annotation/guideline")
 """Paths that belong to a campaign, not to the code that runs it."""
 INSTANT = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)$"
@@ -140,8 +142,10 @@ def parse_instant(text: Instant) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def load_campaign(path: Path = FILE) -> Campaign | None:
+def load_campaign(path: Path = FILE, *, oldest: int = FORMAT) -> Campaign | None:
     """Return the campaign, even if it is closed; None before it is opened.
+
+    Its format is one from `oldest` to `FORMAT`.
 
     Raises:
         FileError: the file is missing or not YAML.
@@ -151,20 +155,23 @@ def load_campaign(path: Path = FILE) -> Campaign | None:
     content = files.read_yaml(path)
     if content is None:
         return None
-    if isinstance(content, dict) and content.get("format") != FORMAT:
+    if isinstance(content, dict) and content.get("format") not in range(oldest, FORMAT + 1):
         raise CampaignError(_describe_format(content, path))
     return read_model(Campaign, path)
 
 
 def _describe_format(content: Mapping[str, Any], path: Path) -> str:
-    """Return why this code does not run a campaign, and how to get the code that does."""
+    """Return why this code does not run a campaign, and what helps."""
+    found = content.get("format", "none")
     commit = content.get("commit") or f"COMMIT (the one before {path} in git log)"
     kept = " ".join(f"':!{name}'" for name in THEIR_OWN)
-    return (
-        f"{path}: the campaign has format {content.get('format', 'none')}, and this code runs"
-        f" format {FORMAT}; to finish it, bring back the code that opened it: git restore"
+    helps = (
+        "to finish it, bring back the code that opened it: git restore"
         f" --source {commit} --staged --worktree -- . {kept}"
     )
+    if found in range(OLDEST, FORMAT):
+        helps = f"`python -m annotation.campaign migrate` brings it to this format; or {helps}"
+    return f"{path}: the campaign has format {found}, and this code runs format {FORMAT}; {helps}"
 
 
 def load_open_campaign(path: Path = FILE) -> Campaign | None:

@@ -6,11 +6,19 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from opened import OPEN
 
-from pipeline.campaign.campaign import FILE, FORMAT, CampaignError, load_campaign, write_campaign
-from pipeline.core import git
+from pipeline.campaign.campaign import (
+    FILE,
+    FORMAT,
+    OLDEST,
+    CampaignError,
+    load_campaign,
+    write_campaign,
+)
+from pipeline.core import git, tables
 
 CODE = {"annotation/plan.py": "1", "annotation/gone.py": "1", "dvc.yaml": "1"}
 NEWER = {"annotation/plan.py": "2", "annotation/new.py": "2", "dvc.yaml": "2"}
@@ -30,7 +38,7 @@ def commit(contents):
         assert git.run(*words.split()).returncode == 0
 
 
-@pytest.mark.parametrize("form", [FORMAT + 1, FORMAT - 1, "null", "one"])
+@pytest.mark.parametrize("form", [FORMAT + 1, OLDEST - 1, "null", "one"])
 def test_a_campaign_of_another_format_is_refused_with_the_commit_that_finishes_it(folder, form):
     FILE.parent.mkdir(parents=True)
     write_campaign(OPEN)
@@ -66,3 +74,28 @@ def test_the_command_brings_back_the_code_and_keeps_what_people_made(folder):
         assert Path(name).read_text() == text, name
     assert not Path("annotation/new.py").exists()
     assert FILE.exists()
+
+
+@pytest.mark.parametrize("form", range(OLDEST, FORMAT))
+def test_an_older_campaign_is_migrated_and_nothing_else_changes(folder, form, command):
+    assert git.run("init", "-q").returncode == 0
+    rows = {"query_id": "q1", "moment_id": ["a", "b"], "rank": [1, 2], "similarity": [0.9, 0.8]}
+    tables.CANDIDATES.write(pd.DataFrame(rows | {"batch": 1}))
+    FILE.parent.mkdir(parents=True)
+    write_campaign(OPEN)
+    now = FILE.read_text()
+    older = re.sub(r"^(further|reopenings): .*\n", "", now, flags=re.MULTILINE)
+    FILE.write_text(older.replace(f"format: {FORMAT}\n", f"format: {form}\n"))
+    with pytest.raises(CampaignError, match=r"python -m annotation\.campaign migrate"):
+        load_campaign()
+    commit({})
+    code, _, errors = command("annotation.campaign", "migrate")
+    assert code == 0, errors
+    assert FILE.read_text() == now
+    assert load_campaign() == OPEN
+    assert tables.POOL.read()["moment_id"].tolist() == ["a", "b"]
+    assert git.run("status", "--porcelain", "datasets/campaign").stdout == ""
+    pool = tables.POOL.read().assign(expected=1.0)
+    tables.POOL.write(pool)
+    assert command("annotation.campaign", "migrate")[0] == 0, "once more does nothing"
+    pd.testing.assert_frame_equal(tables.POOL.read(), pool)
