@@ -79,12 +79,12 @@ FLOORS = {
 A folder may import those of its own floor and of lower ones.
 """
 BUDGET = {
-    "momentrank": 16_400,
-    "pipeline": 33_830,
-    "annotation": 20_250,
+    "momentrank": 16_450,
+    "pipeline": 33_840,
+    "annotation": 20_260,
     "baselines": 4_670,
     "benchmarks": 3_580,
-    "tools": 920,
+    "tools": 945,
     "tests": 60_200,
 }
 """The lines that a package may have; who raises a budget says in the commit for what."""

@@ -3,9 +3,12 @@
     make release
 
 Refuses if owner.toml lacks anything. Builds a source distribution and, from that, a wheel; checks
-that their page renders as an index shows it, and that its links lead somewhere. Publishes nothing.
+that their page renders as an index shows it, that its links lead somewhere, and that each, where it
+is installed alone, prints the demo to the byte as the checkout does. Publishes nothing.
 """
 
+import argparse
+import contextlib
 import re
 import shutil
 import subprocess
@@ -16,7 +19,9 @@ from email import message_from_bytes
 from email.message import Message
 from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from momentrank.cli import demo
 from momentrank.errors import MomentRankError
 from pipeline.core import cli
 from pipeline.core.git import run
@@ -68,6 +73,23 @@ def _is_url(link: str) -> bool:
     return link.startswith("https://")
 
 
+def run_demo(package: Path) -> bytes:
+    """Install a package into an empty environment, and return what its demo prints.
+
+    Raises:
+        ReleaseError: it can't be installed, or the demo fails; with the output.
+    """
+    command = [sys.executable, "-m", "uv", "run", "--quiet", "--isolated", "--no-project"]
+    command += ["--python", sys.executable, "--with", str(package.resolve()), "momentrank", "demo"]
+    with TemporaryDirectory() as elsewhere:
+        done = subprocess.run(command, cwd=elsewhere, capture_output=True, check=False)  # noqa: S603
+    if done.returncode:
+        raise ReleaseError(
+            f"{package}: does not run where it is installed:\n{done.stderr.decode()}"
+        )
+    return done.stdout
+
+
 def main() -> None:
     """Check the owner, build, check the packages, and say what comes next."""
     owner = read_owner()
@@ -77,9 +99,14 @@ def main() -> None:
     metadata = read_metadata(packages[0])
     if faults := list(find_faults(metadata)):
         raise ReleaseError("\n".join(f"{packages[0]}: {fault}" for fault in faults))
+    with contextlib.redirect_stdout(StringIO()) as printed:
+        demo.run(argparse.Namespace(write=None))
+    for package in packages:
+        if run_demo(package) != printed.getvalue().encode():
+            raise ReleaseError(f"{package}: its demo does not print what the checkout's does")
     sys.stdout.write(
         f"{' and '.join(map(str, packages))}: version {metadata['Version']} of {owner.name};"
-        " the page renders, its links are absolute\n"
+        " the page renders, its links are absolute, and the demo prints what it should\n"
         "nothing is published yet; to publish (UV_PUBLISH_TOKEN is your index's token):\n"
         f"    git tag v{metadata['Version']} && .venv/bin/uv publish {DIST}/*\n"
     )
