@@ -48,7 +48,6 @@ NOT_TYPED = {
     " test_demo.py's; the second is typed in seven steps",
     "make demo\n": "test_demo.py runs it, and interrupts it",
     "make docs": "test_manual.py",
-    "make label-studio DATABASE=postgresql://...": "test_server_postgres.py starts its command",
     "make stop-demo": "test_demo.py",
     "make clean-demo": "test_demo.py",
     "python3 -m venv ../scorer && . ../scorer/bin/activate\n"

@@ -3,7 +3,7 @@
 Each round is a plan and a push; then people answer what is at the front of their queue, some more
 than others. Two people differ as in `support.simulated_group`.
 
-`PYTHONPATH=tests python -m support.pushes` prints the table of docs/quality.md (ten minutes).
+`PYTHONPATH=tests python -m support.pushes` prints the areas of docs/quality.md (ten minutes).
 """
 
 import sys
