@@ -5,6 +5,7 @@ evaluator's.
 """
 
 from contextlib import suppress
+from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -93,6 +94,13 @@ class Explanation(NamedTuple):
     def to_frame(self) -> "pd.DataFrame":
         """Return the results as a frame, a row per rank."""
         return make_frame(self.ranking)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the page in a frame, so that its style stays inside."""
+        from momentrank.board.rankings import page
+
+        shown = escape(page(self, {}))
+        return f'<iframe srcdoc="{shown}" style="width: 100%; height: 36rem; border: 0"></iframe>'
 
     @property
     def summary(self) -> str:
