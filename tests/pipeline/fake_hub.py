@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+from typing import ClassVar
 
 from fake_server import FakeServer, as_json
 from werkzeug import Response
@@ -116,7 +117,9 @@ class FakeHub(FakeServer):
             elif line["key"] == "deletedFile":
                 del files[value["path"]]
         name = self.commit(files)
-        return as_json({"commitUrl": f"{self.url}/commit/{name}", "commitOid": name})
+        return as_json(
+            {"commitUrl": f"{self.url}/datasets/ann/kitchen/commit/{name}", "commitOid": name}
+        )
 
     def tag(self, at, request):
         if request.json["tag"] in self.tags:
@@ -136,7 +139,7 @@ class FakeHub(FakeServer):
         return Response(entry[1], headers={**headers, "ETag": f'"{git_sha(entry[1])}"'})
 
     own = r"/datasets/ann/(?:kitchen|momentrank-trial-\w+)"
-    routes = {
+    routes: ClassVar = {
         r"PUT /lfs/(.*)": store,
         r"(?:GET|HEAD) /cdn/(.*)": fetch,
         r"GET /api/whoami-v2": whoami,

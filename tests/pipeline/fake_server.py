@@ -1,7 +1,9 @@
 """A local HTTP server with faults: what the fake hub and the fake Zenodo stand on."""
 
 import re
+import socket
 import threading
+from typing import ClassVar
 
 from werkzeug import Request, Response
 from werkzeug.serving import WSGIRequestHandler, make_server
@@ -20,7 +22,7 @@ class FakeServer:
     before the request is served, `lost` after it, `wrong` for other bytes in the answer.
     """
 
-    routes = {}
+    routes: ClassVar = {}
 
     def __init__(self) -> None:
         self.faults, self.requests, self.lock = [], [], threading.RLock()
@@ -54,7 +56,8 @@ class FakeServer:
                 return Response("{}", fault)
             answer = None if fault == "cut" else self._answer(line, request)
         if fault in {"cut", "lost"}:
-            raise ConnectionError  # the server closes the connection
+            request.environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
+            raise ConnectionError  # nothing is sent
         if fault == "wrong":
             answer.data = answer.data[:-1] + b"?"
         return answer

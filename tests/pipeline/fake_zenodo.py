@@ -1,6 +1,7 @@
 """A local server that behaves as Zenodo's REST API does."""
 
 import hashlib
+from typing import ClassVar
 
 from fake_server import FakeServer, as_json
 from werkzeug import Response
@@ -102,7 +103,7 @@ class FakeZenodo(FakeServer):
         return as_json({"id": str(self._next_draft(number) or self.make(number))}, 201)
 
     own = "/api/deposit/depositions"
-    routes = {
+    routes: ClassVar = {
         rf"POST {own}": create,
         rf"GET {own}/(\d+)": get,
         rf"PUT {own}/(\d+)": describe,

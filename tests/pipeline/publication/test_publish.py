@@ -437,7 +437,7 @@ def test_somebody_elses_commit_meanwhile_is_not_overwritten_unseen(package, hub)
     assert len(hub.commits) == 3, "theirs is in the history"
 
 
-def test_killed_in_the_middle_the_next_run_uploads_the_rest(checkout, package, hub):
+def test_killed_in_the_middle_the_next_run_uploads_the_rest(checkout, package, hub, repository):
     stopped, end, numbers = threading.Event(), threading.Event(), itertools.count(1)
 
     def pass_three(request):
@@ -448,7 +448,7 @@ def test_killed_in_the_middle_the_next_run_uploads_the_rest(checkout, package, h
             end.wait(120)
 
     hub.gate = pass_three
-    env = {**os.environ, "HF_ENDPOINT": hub.url}
+    env = {**os.environ, "HF_ENDPOINT": hub.url, "PYTHONPATH": str(repository)}
     words = [sys.executable, "-m", "pipeline.publish", "--to", "hf", "ann/kitchen"]
     process = subprocess.Popen(words, env=env, stderr=subprocess.DEVNULL)
     assert stopped.wait(100)
