@@ -97,15 +97,54 @@ def list_paths(folder=tables.RELEASE):
     return {*names, *(path for name in names for path in read_json(folder, name)["files"])}
 
 
+def rewrite_manifest(path, sha256=None, name="manifest.json", **changes):
+    """Let a manifest list a file as it is, as if `release` had written it."""
+    manifest = {**read_json(tables.RELEASE, name), **changes}
+    listed = sha256 or files.file_sha256(tables.RELEASE / path)
+    manifest["files"].setdefault(path, {})["sha256"] = listed
+    files.write_json(tables.RELEASE / name, manifest)
+
+
 def change_release(version):
     """Let a released file be another one, under another version."""
     path = tables.RELEASE / "qrels/val.qrels"
     path.write_text(path.read_text().replace(" 3\n", " 4\n"))
-    manifest = read_json(tables.RELEASE, "manifest.json")
-    manifest["files"]["qrels/val.qrels"]["sha256"] = files.file_sha256(path)
-    manifest["version"] = version
-    files.write_json(tables.RELEASE / "manifest.json", manifest)
+    rewrite_manifest("qrels/val.qrels", version=version)
     return collect_package(tables.RELEASE)
+
+
+def smuggle(path, edit):
+    """Add a text to a file that the manifest lists."""
+    source = tables.RELEASE / path
+    if path.endswith(".parquet"):
+        pd.read_parquet(source).assign(text=edit).to_parquet(source)
+    else:
+        source.write_text(f"{source.read_text()}{edit}\n")
+    rewrite_manifest(path)
+
+
+@pytest.fixture
+def to_folder(checkout, command):
+    """Publish in the folder `public`, as it is typed; return the error, if any."""
+
+    def publish(*words) -> str | None:
+        code, _, message = command("pipeline.publish", "--to", "folder", "public", *words)
+        assert code in {0, 1}, message
+        return message if code else None
+
+    return publish
+
+
+@pytest.fixture
+def refusal(to_folder):
+    """Return the error of publishing in a folder, in which nothing appears."""
+
+    def publish(*words) -> str:
+        message = to_folder(*words)
+        assert not Path("public").exists()
+        return message or ""
+
+    return publish
 
 
 # The whole way, as it is typed
@@ -151,18 +190,13 @@ def test_a_place_that_does_not_fit_is_refused(checkout, command, words, names):
 # What is refused
 
 
-def refusal(command, *words) -> str:
-    code, _, message = command("pipeline.publish", "--to", "folder", "public", *words)
-    assert code == 1
-    assert not Path("public").exists()
-    return message
-
-
-def test_what_is_not_complete_goes_out_only_when_asked_for_and_says_so(checkout, command):
+def test_what_is_not_complete_goes_out_only_when_asked_for_and_says_so(
+    checkout, refusal, to_folder
+):
     checkout.write()  # a pair waits
     checkout.release()
-    assert "Incomplete." in refusal(command)
-    assert command("pipeline.publish", "--to", "folder", "public", "--incomplete")[0] == 0
+    assert "Incomplete." in refusal()
+    assert to_folder("--incomplete") is None
     assert "Incomplete." in Path("public/0.1.0/README.md").read_text()
     assert not versions.read_published()[0].complete
 
@@ -186,46 +220,27 @@ def test_in_public_nothing_goes_out_before_its_owner_can_be_found(
 
 
 @pytest.mark.parametrize("campaign", [OPEN, {**CLOSED, "name": "Another"}])
-def test_a_release_of_another_state_of_the_campaign_is_refused(checkout, command, campaign):
+def test_a_release_of_another_state_of_the_campaign_is_refused(checkout, refusal, campaign):
     checkout.campaign(campaign)
-    assert "run: dvc repro release" in refusal(command)
+    assert "run: dvc repro release" in refusal()
 
 
-def test_a_file_that_was_changed_or_is_missing_is_refused(checkout, command):
+def test_a_file_that_was_changed_or_is_missing_or_a_link_is_refused(refusal, tmp_path):
     path = tables.RELEASE / "pairs.csv"
-    text = path.read_text()
-    path.write_text(text + "1,2\n")
-    assert "pairs.csv: is not the file that the manifest lists" in refusal(command)
+    content = path.read_bytes()
+    path.write_bytes(content + b"1,2\n")
+    assert "pairs.csv: is not the file that the manifest lists" in refusal()
     path.unlink()
-    assert "pairs.csv: no such file" in refusal(command)
+    assert "pairs.csv: no such file" in refusal()
+    (tmp_path / "elsewhere.csv").write_bytes(content)
+    path.symlink_to(tmp_path / "elsewhere.csv")
+    assert "pairs.csv: is a link to outside" in refusal()
 
 
 @pytest.mark.parametrize("path", ["lead/a.csv", "../a.csv", ".env", "/etc/passwd", "campaign/a"])
-def test_a_manifest_can_not_smuggle_a_file_out(checkout, command, path):
-    manifest = read_json(tables.RELEASE, "manifest.json")
-    manifest["files"][path] = {"sha256": "0" * 64}
-    files.write_json(tables.RELEASE / "manifest.json", manifest)
-    assert f"files.{path}: may not be published" in refusal(command)
-
-
-def test_a_link_that_leaves_the_release_is_refused(checkout, command, tmp_path):
-    path = tables.RELEASE / "pairs.csv"
-    (tmp_path / "elsewhere.csv").write_bytes(path.read_bytes())
-    path.unlink()
-    path.symlink_to(tmp_path / "elsewhere.csv")
-    assert "pairs.csv: is a link to outside" in refusal(command)
-
-
-def smuggle(path, edit):
-    """Change a file and what the manifest says of it, as if `release` had written it."""
-    source = tables.RELEASE / path
-    if path.endswith(".parquet"):
-        pd.read_parquet(source).assign(text=edit).to_parquet(source)
-    else:
-        source.write_text(f"{source.read_text()}{edit}\n")
-    manifest = read_json(tables.RELEASE, "manifest.json")
-    manifest["files"][path]["sha256"] = files.file_sha256(source)
-    files.write_json(tables.RELEASE / "manifest.json", manifest)
+def test_a_manifest_can_not_smuggle_a_file_out(refusal, path):
+    rewrite_manifest(path, "0" * 64)
+    assert f"files.{path}: may not be published" in refusal()
 
 
 @pytest.mark.parametrize(
@@ -246,73 +261,71 @@ def smuggle(path, edit):
     ],
 )
 def test_what_identifies_somebody_or_opens_a_door_is_refused_with_its_place(
-    checkout, command, monkeypatch, path, edit, what
+    refusal, monkeypatch, path, edit, what
 ):
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", "the-servers-own-key")
     smuggle(path, edit)
     source = tables.RELEASE / path
     last = "" if path.endswith("parquet") else len(source.read_text().splitlines())
-    message = refusal(command)
+    message = refusal()
     assert f"{source}: {what.format(last=last)}" in message
     assert edit not in message
 
 
-def test_the_corpus_may_speak_of_anna_and_an_address_may_be_allowed(checkout, command):
+def test_a_secret_that_env_holds_is_refused(refusal):
+    Path(".env").write_text("LABEL_STUDIO_API_KEY=the-servers-own-key\n")
+    smuggle("pairs.csv", "the-servers-own-key")
+    assert "contains a token" in refusal()
+
+
+def test_the_corpus_may_speak_of_anna_and_an_address_may_be_allowed(refusal, to_folder):
     smuggle("queries.tsv", "q9\tAnna Berg waves to x@example.com\tval\t1")
-    assert "queries.tsv" in refusal(command)
-    words = ("--to", "folder", "public", "--allow", "x@example.com")
-    assert command("pipeline.publish", *words)[0] == 0
+    assert "queries.tsv" in refusal()
+    assert to_folder("--allow", "x@example.com") is None
 
 
-def test_who_made_it_may_have_judged_too(checkout, command):
+def test_who_made_it_may_have_judged_too(checkout, to_folder):
     checkout.private(PRIVATE.replace("Anna Berg", "Cook, Ada"))
     checkout.release()
     assert NAMED["creators"] == ["Cook, Ada"]
-    assert command("pipeline.publish", "--to", "folder", "public")[0] == 0
+    assert to_folder() is None
 
 
-def test_a_citation_of_several_lines_may_name_who_judged(checkout, command):
+def test_a_citation_of_several_lines_may_name_who_judged(checkout, to_folder):
     cited = '@misc{k,\n  author = {Ada Cook and Anna Berg},\n  title = {"Kitchen | moments"}}'
     checkout.change((json.dumps(NAMED["citation"]), json.dumps(cited)))
     checkout.release()
-    code, _, message = command("pipeline.publish", "--to", "folder", "public")
-    assert code == 0, message
+    assert to_folder() is None
 
 
-def test_a_short_word_of_the_lead_hides_no_name(checkout, command):
+def test_a_short_word_of_the_lead_hides_no_name(checkout, refusal):
     checkout.private(PRIVATE.replace("Anna Berg", "Karen Lenz"))
     checkout.change(("language: null ", "language: en "))
     checkout.release()
     smuggle("README.md", "Ask Karen Lenz.")
-    assert "contains a name" in refusal(command)
+    assert "contains a name" in refusal()
 
 
-def test_a_secret_that_env_holds_is_refused(checkout, command):
-    Path(".env").write_text("LABEL_STUDIO_API_KEY=the-servers-own-key\n")
-    smuggle("pairs.csv", "the-servers-own-key")
-    assert "contains a token" in refusal(command)
-
-
-def test_one_version_is_the_same_everywhere_with_its_training_sets(checkout, command):
+def test_one_version_is_the_same_everywhere_with_its_training_sets(command, to_folder):
     assert command("pipeline.publish", "--to", "folder", "elsewhere")[0] == 0
-    manifest = read_json(tables.RELEASE, "train_manifest.json")
-    path = next(iter(manifest["files"]))
+    path = next(iter(read_json(tables.RELEASE, "train_manifest.json")["files"]))
     (tables.RELEASE / path).write_text("[]\n")
-    manifest["files"][path]["sha256"] = files.file_sha256(tables.RELEASE / path)
-    files.write_json(tables.RELEASE / "train_manifest.json", manifest)
-    assert f"published with another {path}" in refusal(command)
+    rewrite_manifest(path, name="train_manifest.json")
+    assert f"published with another {path}" in to_folder()
 
 
-def test_without_the_list_of_names_nothing_goes_out(checkout, command):
+def test_without_the_list_of_names_nothing_goes_out(refusal):
     (tables.CAMPAIGN / "annotators.private.yaml").unlink()
-    assert "annotators.private.yaml: no such file" in refusal(command)
+    assert "annotators.private.yaml: no such file" in refusal()
 
 
 # The version
 
 
-def test_a_changed_level_must_raise_the_minor_version_and_a_format_the_major_one(checkout, command):
-    assert command("pipeline.publish", "--to", "folder", "public")[0] == 0
+def test_a_changed_level_must_raise_the_minor_version_and_a_format_the_major_one(
+    checkout, to_folder
+):
+    assert to_folder() is None
     checkout.release()  # as it was
     checkout.write(pairs=[(1, "q1", "m2", "c", (4, 4.0, [4, 4], "two")), *COMPLETE[1:]])
     with pytest.raises(MomentRankError, match=r"release.version is 0.1.0, .* 0.2.0 .minor. or"):
@@ -334,9 +347,9 @@ def test_a_changed_level_must_raise_the_minor_version_and_a_format_the_major_one
 
 
 def test_a_changed_description_raises_the_patch_and_an_open_campaign_is_only_warned(
-    checkout, command, capsys
+    checkout, to_folder, capsys
 ):
-    assert command("pipeline.publish", "--to", "folder", "public")[0] == 0
+    assert to_folder() is None
     checkout.change((NAMED["rai.use_cases"], "Something else."))
     with pytest.raises(MomentRankError, match=r"0.1.1 .patch. or higher"):
         checkout.release()
@@ -520,15 +533,6 @@ def test_zenodo_gets_the_files_their_metadata_and_a_doi(package, zenodo):
     assert len(zenodo.records) == 1
 
 
-def test_a_new_version_on_zenodo_is_a_new_record_that_takes_over_what_is_equal(package, zenodo):
-    to_zenodo(package)
-    package, sent = change_release("0.2.0"), zenodo.count("PUT /api/files")
-    address = to_zenodo(package, "100")
-    assert address.revision == "101"
-    assert unpack(zenodo.records[101]) == contents(package)
-    assert zenodo.count("PUT /api/files") - sent == 2, "the folders, with the qrels; the manifest"
-
-
 @pytest.mark.parametrize("how", ["lost", "forgotten"])
 def test_a_new_version_that_was_begun_is_taken_up_and_not_begun_twice(package, zenodo, how):
     """Zenodo keeps one draft of a next version, and refuses to begin another."""
@@ -542,7 +546,9 @@ def test_a_new_version_that_was_begun_is_taken_up_and_not_begun_twice(package, z
             to_zenodo(change_release("0.2.0"), "100")
         zenodo.faults.clear()
         package = change_release("0.3.0")
+    zenodo.requests.clear()
     assert to_zenodo(package, "100").revision == "101"
+    assert zenodo.count("PUT /api/files") == 2, "the folders, with the qrels; the manifest"
     assert list(zenodo.records) == [100, 101]
     assert zenodo.records[101]["submitted"]
     assert zenodo.records[101]["metadata"]["version"] == package.manifest["version"]
@@ -613,9 +619,6 @@ def test_zenodo_without_a_token_or_with_a_license_that_it_does_not_know(
 ):
     package.manifest["params"]["release"]["license"] = "mine"
     with pytest.raises(PublishError, match=r"status 400: .*Validation"):
-        to_zenodo(package)
-    monkeypatch.setenv("ZENODO_TOKEN", "wrong")
-    with pytest.raises(PublishError, match=r"status 401: the token is not valid"):
         to_zenodo(package)
     monkeypatch.delenv("ZENODO_TOKEN")
     with pytest.raises(PublishError, match=r"ZENODO_TOKEN: not set"):
