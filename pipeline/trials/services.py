@@ -1,7 +1,6 @@
 """The hub, Zenodo, S3 and a Label Studio elsewhere: something small is stored and deleted."""
 
 import contextlib
-import hashlib
 import re
 import secrets
 import subprocess
@@ -29,7 +28,7 @@ def _small_package() -> Iterator[Package]:
         sent = []
         for name, content in contents.items():
             (path := Path(folder) / name).write_bytes(content)
-            sent.append(LocalFile(name, path, hashlib.sha256(content).hexdigest()))
+            sent.append(LocalFile(name, path, files.file_sha256(path)))
         yield Package(Path(folder), {"version": VERSION, "name": "A trial"}, sent, {})
 
 
