@@ -14,14 +14,11 @@ missing or changed files. Tokens: HF_TOKEN (or `hf auth login`), ZENODO_TOKEN.
 """
 
 import argparse
-import html
 import json
 import sys
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from momentrank.errors import UsageError
 from pipeline.campaign.campaign import load_campaign
@@ -29,20 +26,17 @@ from pipeline.campaign.phases import PUBLISH, check_state
 from pipeline.core import cli, git, tables
 from pipeline.core.owner import read_owner
 from pipeline.distribution import versions
-from pipeline.distribution.versions import Publication
-from pipeline.publication.folder import Folder
+from pipeline.distribution.versions import Publication, Target
+from pipeline.publication.folder import publish_to_folder
 from pipeline.publication.package import (
     MANIFEST,
     Package,
     PublishError,
     collect_package,
     list_others,
-    pack_folders,
 )
 from pipeline.publication.package_scan import refuse_people
-from pipeline.publication.target import Address, Target
-from pipeline.publication.upload import publish
-from pipeline.publication.zenodo import FOLDERS, Zenodo, choose_server, doi_metadata
+from pipeline.publication.target import Address
 
 
 def refuse_unready(
@@ -77,40 +71,29 @@ def refuse_unready(
         )
 
 
-def choose_target(
-    options: argparse.Namespace, manifest: Mapping[str, Any], published: list[Publication]
-) -> Target:
-    """Return the place that the command names."""
-    version = manifest["version"]
+def publish(package: Package, published: list[Publication], options: argparse.Namespace) -> Address:
+    """Publish the package at the place that the command names."""
     if options.to == "folder":
-        return Folder(Path(options.place), version)
+        return publish_to_folder(package, Path(options.place))
     if options.to == "zenodo":
-        server = choose_server()
-        before = [publication.revision for publication in published if publication.place == server]
-        return Zenodo(describe_for_doi(manifest), before[-1] if before else None)
-    from pipeline.publication.hub import Hub  # noqa: PLC0415  (its library is slow to import)
+        from pipeline.publication import zenodo  # noqa: PLC0415  (its library is slow to import)
 
-    return Hub(options.place, version, private=options.private)
+        server = zenodo.choose_server()
+        records = [entry.revision for entry in published if entry.place == server]
+        metadata = zenodo.describe_for_doi(package.manifest)
+        return zenodo.publish_to_zenodo(package, metadata, records[-1] if records else None)
+    from pipeline.publication.hub import publish_to_hub  # noqa: PLC0415  (as above)
 
-
-def describe_for_doi(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the DOI's metadata: the manifest's facts as HTML, and who made it."""
-    warnings = "".join(f"<p><b>{html.escape(text)}</b></p>" for text in manifest["warnings"])
-    facts = "".join(
-        f"<li><b>{html.escape(topic)}.</b> {html.escape(text)}</li>"
-        for topic, text in manifest["made"].items()
-    )
-    about = "A test collection for ranked video moment retrieval, with graded relevance."
-    return doi_metadata(manifest, f"{warnings}<p>{about}</p><ul>{facts}</ul>")
+    return publish_to_hub(package, options.place, private=options.private)
 
 
-def record(package: Package, target: Target, address: Address) -> Publication:
+def record(package: Package, to: Target, address: Address) -> Publication:
     """Return the entry of a publication in published.yaml."""
     manifest = package.manifest
     return Publication(
         version=manifest["version"],
-        to=target.kind,
-        place=target.place,
+        to=to,
+        place=address.place,
         address=address.url,
         revision=address.revision,
         doi=address.doi,
@@ -141,10 +124,8 @@ def main(options: argparse.Namespace) -> None:
         return
     if options.to != "folder":
         read_owner()  # readers of a public collection must find who stands behind the tool
-    target = choose_target(options, package.manifest, published)
-    sent = pack_folders(package, FOLDERS) if options.to == "zenodo" else package
-    address = publish(sent, target)
-    new = record(package, target, address)
+    address = publish(package, published, options)
+    new = record(package, options.to, address)
     previous = [
         entry
         for entry in published
@@ -162,6 +143,8 @@ def _show(package: Package, options: argparse.Namespace) -> None:
     lines = [f"{file.size:>12,}  {file.sha256[:12]}  {file.path}" for file in package.files]
     sys.stdout.write("\n".join(lines) + "\n")
     if options.to == "zenodo":
+        from pipeline.publication.zenodo import describe_for_doi  # noqa: PLC0415  (as above)
+
         sys.stdout.write(json.dumps(describe_for_doi(manifest), indent=2) + "\n")
     sys.stdout.write(
         f"would publish {manifest['name']} {manifest['version']}: {len(lines)} files,"

@@ -3,7 +3,6 @@
 import hashlib
 import zipfile
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -20,26 +19,23 @@ class PublishError(MomentRankError):
     """Something can't be published, or publishing failed."""
 
 
-class LocalFile:
-    """A file of the release, with its path in the release."""
+class LocalFile(NamedTuple):
+    """A file of the release: its path in the release, where it is, and its SHA-256."""
 
-    def __init__(self, path: str, source: Path, sha256: str) -> None:
-        """Set the file's path, source and SHA-256."""
-        self.path, self.source, self.sha256 = path, source, sha256
-        self.size = source.stat().st_size
+    path: str
+    source: Path
+    sha256: str
 
-    @cached_property
-    def fingerprints(self) -> frozenset[str]:
-        """The hashes by which a server may identify this content: `sha256:`, `md5:`, `git:`."""
-        blob = hashlib.sha1(f"blob {self.size}\0".encode(), usedforsecurity=False)
-        md5 = hashlib.md5(usedforsecurity=False)
+    @property
+    def size(self) -> int:
+        """The size in bytes."""
+        return self.source.stat().st_size
+
+    def hash_md5(self) -> str:
+        """Return the MD5."""
         with self.source.open("rb") as stream:
-            while chunk := stream.read(1 << 20):
-                blob.update(chunk)
-                md5.update(chunk)
-        return frozenset(
-            {f"sha256:{self.sha256}", f"md5:{md5.hexdigest()}", f"git:{blob.hexdigest()}"}
-        )
+            digest = hashlib.file_digest(stream, lambda: hashlib.md5(usedforsecurity=False))
+        return digest.hexdigest()
 
 
 class Package(NamedTuple):
@@ -95,6 +91,11 @@ def pack_folders(package: Package, archive: Path) -> Package:
 def list_others(package: Package) -> list[str]:
     """Return the files in the folder that are not published."""
     return sorted({*_walk(package.folder)} - {file.path for file in package.files})
+
+
+def hash_folder(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of each file in a folder, by path."""
+    return {path: files.file_sha256(folder / path) for path in _walk(folder)}
 
 
 def _walk(folder: Path) -> Iterator[str]:

@@ -1,40 +1,33 @@
-"""A local HTTP server with faults: what fake hubs and archives stand on."""
+"""A local HTTP server with faults: what the fake hub and the fake Zenodo stand on."""
 
-import contextlib
-import json
 import re
 import socket
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import NamedTuple
+from typing import ClassVar
+
+from werkzeug import Request, Response
+from werkzeug.serving import WSGIRequestHandler, make_server
 
 
-class Answer(NamedTuple):
-    """What a server says: status, body, headers."""
-
-    status: int
-    body: bytes = b""
-    headers: dict = {}  # noqa: RUF012  (never changed)
-
-
-def as_json(value, status=200, **headers) -> Answer:
-    return Answer(
-        status, json.dumps(value).encode(), {"Content-Type": "application/json", **headers}
-    )
+def as_json(value, status=200, **headers) -> Response:
+    response = Response(status=status, headers=headers, content_type="application/json")
+    response.data = response.json_module.dumps(value)
+    return response
 
 
 class FakeServer:
-    """Answers requests by `answer(method, path, query, body, headers)` of a subclass.
+    """Answers by the first of `routes`, {pattern of "METHOD path": method}, which fits a request.
 
-    `faults` are `[pattern of "METHOD path", what, how often]`: a status, `cut` before the request
-    is served, `lost` after it, `wrong` for other bytes in the answer.
+    `faults` are `[pattern of "METHOD path", what, how often]`: a response or its status, `cut`
+    before the request is served, `lost` after it, `wrong` for other bytes in the answer.
     """
+
+    routes: ClassVar = {}
 
     def __init__(self) -> None:
         self.faults, self.requests, self.lock = [], [], threading.RLock()
         self.gate = None  # called with "METHOD path" before a request is served
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), type("Own", (Handler,), {"fake": self}))
-        self.server.daemon_threads = True
+        self.server = make_server("127.0.0.1", 0, self.serve, True, request_handler=Quiet)
         threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
         self.url = f"http://127.0.0.1:{self.server.server_port}"
 
@@ -45,74 +38,49 @@ class FakeServer:
     def fail(self, pattern, what, times=1) -> None:
         self.faults.append([pattern, what, times])
 
-    def take_fault(self, request):
-        with self.lock:
-            for fault in self.faults:
-                if fault[2] > 0 and re.search(fault[0], request):
-                    fault[2] -= 1
-                    return fault[1]
-        return None
-
     def count(self, pattern) -> int:
         return sum(bool(re.search(pattern, request)) for request in self.requests)
 
-
-class Handler(BaseHTTPRequestHandler):
-    fake: FakeServer
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm, wbufsize = True, -1  # an answer is one packet
-
-    def serve(self) -> None:
-        body = self._body()
-        path, _, query = self.path.partition("?")
-        request = f"{self.command} {path}"
-        self.fake.requests.append(request)
-        if self.fake.gate:
-            self.fake.gate(request)
-        fault = self.fake.take_fault(request)
-        if fault == "cut":
-            return self._cut()
-        if isinstance(fault, Answer):
-            return self._send(fault)
-        with self.fake.lock:
-            answer = self.fake.answer(self.command, path, query, body, self.headers)
-        if fault == "lost":
-            return self._cut()
+    @Request.application
+    def serve(self, request) -> Response:
+        line = f"{request.method} {request.path}"
+        request.get_data()  # all of it is read, whatever becomes of it
+        self.requests.append(line)
+        if self.gate:
+            self.gate(line)
+        with self.lock:
+            fault = self._take_fault(line)
+            if isinstance(fault, Response):
+                return fault
+            if isinstance(fault, int):
+                return Response("{}", fault)
+            answer = None if fault == "cut" else self._answer(line, request)
+        if fault in {"cut", "lost"}:
+            request.environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
+            raise ConnectionError  # nothing is sent
         if fault == "wrong":
-            answer = answer._replace(body=answer.body[:-1] + b"?")
-        return self._send(answer)
+            answer.data = answer.data[:-1] + b"?"
+        return answer
 
-    def _body(self) -> bytes:
-        if self.headers.get("Transfer-Encoding") == "chunked":
-            parts = []
-            while size := int(self.rfile.readline(), 16):
-                parts.append(self.rfile.read(size))
-                self.rfile.readline()
-            self.rfile.readline()
-            return b"".join(parts)
-        return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+    def refuse(self, line, request) -> Response | None:
+        """Return the answer to a request without a token; None if it has one."""
 
-    def _cut(self) -> None:
-        self.close_connection = True
-        with contextlib.suppress(OSError):
-            self.connection.shutdown(socket.SHUT_RDWR)
+    def _answer(self, line, request) -> Response:
+        if refusal := self.refuse(line, request):
+            return refusal
+        for pattern, act in self.routes.items():
+            if at := re.fullmatch(pattern, line):
+                return act(self, at, request)
+        return as_json({"message": f"there is no {line}"}, 404)
 
-    def _send(self, answer) -> None:
-        self.send_response_only(answer.status)
-        for name, value in answer.headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(answer.body)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(answer.body)
+    def _take_fault(self, line):
+        for fault in self.faults:
+            if fault[2] > 0 and re.search(fault[0], line):
+                fault[2] -= 1
+                return fault[1]
+        return None
 
-    def log_message(self, *args) -> None:
+
+class Quiet(WSGIRequestHandler):
+    def log(self, *args) -> None:
         pass
-
-    def handle(self) -> None:
-        with contextlib.suppress(OSError):
-            super().handle()
-
-
-for _method in ("GET", "HEAD", "POST", "PUT", "DELETE"):
-    setattr(Handler, f"do_{_method}", Handler.serve)

@@ -1,6 +1,5 @@
 """What is published, where and how; what is refused; and servers that fail."""
 
-import contextlib
 import io
 import itertools
 import json
@@ -9,30 +8,30 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import zipfile
 from pathlib import Path
 
+import fake_hub
+import fake_server
 import fake_zenodo
 import huggingface_hub
 import pandas as pd
 import pytest
 from checkouts import CLOSED, OPEN, PAIRS, PRIVATE, Checkout, read_json, write_training
-from fake_server import Answer
 from offline import without_connection
 from project import NAMED, OWNER
+from werkzeug import Response
 
 import momentrank as mr
 from momentrank.errors import MomentRankError
 from pipeline.core import files, owner, tables
 from pipeline.distribution import versions
-from pipeline.publication import zenodo as zenodo_module
-from pipeline.publication.folder import Folder
-from pipeline.publication.hub import Hub
-from pipeline.publication.package import PublishError, collect_package, pack_folders
-from pipeline.publication.target import PassingError
-from pipeline.publication.upload import publish, retry
-from pipeline.publication.zenodo import FOLDERS, Zenodo
-from pipeline.publish import describe_for_doi
+from pipeline.publication import folder as folder_module
+from pipeline.publication.folder import publish_to_folder
+from pipeline.publication.hub import publish_to_hub
+from pipeline.publication.package import PublishError, collect_package
+from pipeline.publication.zenodo import DRAFT, FOLDERS, describe_for_doi, publish_to_zenodo
 
 COMPLETE = [PAIRS[1], PAIRS[2], PAIRS[5]]
 
@@ -65,14 +64,20 @@ def package(checkout):
     return collect_package(tables.RELEASE)
 
 
-def publish_to_hub(package, server):
-    target = Hub("ann/kitchen", package.manifest["version"])
-    return publish(package, target, sleep=lambda _: None)
+@pytest.fixture(autouse=True)
+def waits(monkeypatch):
+    """Don't wait; return how long it would have been, in seconds."""
+    asked = []
+    monkeypatch.setattr(time, "sleep", asked.append)
+    return asked
 
 
-def publish_to_zenodo(package, before=None):
-    target = Zenodo(describe_for_doi(package.manifest), before)
-    return publish(pack_folders(package, FOLDERS), target, sleep=lambda _: None)
+def to_hub(package):
+    return publish_to_hub(package, "ann/kitchen")
+
+
+def to_zenodo(package, before=None):
+    return publish_to_zenodo(package, describe_for_doi(package.manifest), before)
 
 
 def unpack(record):
@@ -92,15 +97,54 @@ def list_paths(folder=tables.RELEASE):
     return {*names, *(path for name in names for path in read_json(folder, name)["files"])}
 
 
+def rewrite_manifest(path, sha256=None, name="manifest.json", **changes):
+    """Let a manifest list a file as it is, as if `release` had written it."""
+    manifest = {**read_json(tables.RELEASE, name), **changes}
+    listed = sha256 or files.file_sha256(tables.RELEASE / path)
+    manifest["files"].setdefault(path, {})["sha256"] = listed
+    files.write_json(tables.RELEASE / name, manifest)
+
+
 def change_release(version):
     """Let a released file be another one, under another version."""
     path = tables.RELEASE / "qrels/val.qrels"
     path.write_text(path.read_text().replace(" 3\n", " 4\n"))
-    manifest = read_json(tables.RELEASE, "manifest.json")
-    manifest["files"]["qrels/val.qrels"]["sha256"] = files.file_sha256(path)
-    manifest["version"] = version
-    files.write_json(tables.RELEASE / "manifest.json", manifest)
+    rewrite_manifest("qrels/val.qrels", version=version)
     return collect_package(tables.RELEASE)
+
+
+def smuggle(path, edit):
+    """Add a text to a file that the manifest lists."""
+    source = tables.RELEASE / path
+    if path.endswith(".parquet"):
+        pd.read_parquet(source).assign(text=edit).to_parquet(source)
+    else:
+        source.write_text(f"{source.read_text()}{edit}\n")
+    rewrite_manifest(path)
+
+
+@pytest.fixture
+def to_folder(checkout, command):
+    """Publish in the folder `public`, as it is typed; return the error, if any."""
+
+    def publish(*words) -> str | None:
+        code, _, message = command("pipeline.publish", "--to", "folder", "public", *words)
+        assert code in {0, 1}, message
+        return message if code else None
+
+    return publish
+
+
+@pytest.fixture
+def refusal(to_folder):
+    """Return the error of publishing in a folder, in which nothing appears."""
+
+    def publish(*words) -> str:
+        message = to_folder(*words)
+        assert not Path("public").exists()
+        return message or ""
+
+    return publish
 
 
 # The whole way, as it is typed
@@ -146,18 +190,13 @@ def test_a_place_that_does_not_fit_is_refused(checkout, command, words, names):
 # What is refused
 
 
-def refusal(command, *words) -> str:
-    code, _, message = command("pipeline.publish", "--to", "folder", "public", *words)
-    assert code == 1
-    assert not Path("public").exists()
-    return message
-
-
-def test_what_is_not_complete_goes_out_only_when_asked_for_and_says_so(checkout, command):
+def test_what_is_not_complete_goes_out_only_when_asked_for_and_says_so(
+    checkout, refusal, to_folder
+):
     checkout.write()  # a pair waits
     checkout.release()
-    assert "Incomplete." in refusal(command)
-    assert command("pipeline.publish", "--to", "folder", "public", "--incomplete")[0] == 0
+    assert "Incomplete." in refusal()
+    assert to_folder("--incomplete") is None
     assert "Incomplete." in Path("public/0.1.0/README.md").read_text()
     assert not versions.read_published()[0].complete
 
@@ -181,46 +220,27 @@ def test_in_public_nothing_goes_out_before_its_owner_can_be_found(
 
 
 @pytest.mark.parametrize("campaign", [OPEN, {**CLOSED, "name": "Another"}])
-def test_a_release_of_another_state_of_the_campaign_is_refused(checkout, command, campaign):
+def test_a_release_of_another_state_of_the_campaign_is_refused(checkout, refusal, campaign):
     checkout.campaign(campaign)
-    assert "run: dvc repro release" in refusal(command)
+    assert "run: dvc repro release" in refusal()
 
 
-def test_a_file_that_was_changed_or_is_missing_is_refused(checkout, command):
+def test_a_file_that_was_changed_or_is_missing_or_a_link_is_refused(refusal, tmp_path):
     path = tables.RELEASE / "pairs.csv"
-    text = path.read_text()
-    path.write_text(text + "1,2\n")
-    assert "pairs.csv: is not the file that the manifest lists" in refusal(command)
+    content = path.read_bytes()
+    path.write_bytes(content + b"1,2\n")
+    assert "pairs.csv: is not the file that the manifest lists" in refusal()
     path.unlink()
-    assert "pairs.csv: no such file" in refusal(command)
+    assert "pairs.csv: no such file" in refusal()
+    (tmp_path / "elsewhere.csv").write_bytes(content)
+    path.symlink_to(tmp_path / "elsewhere.csv")
+    assert "pairs.csv: is a link to outside" in refusal()
 
 
 @pytest.mark.parametrize("path", ["lead/a.csv", "../a.csv", ".env", "/etc/passwd", "campaign/a"])
-def test_a_manifest_can_not_smuggle_a_file_out(checkout, command, path):
-    manifest = read_json(tables.RELEASE, "manifest.json")
-    manifest["files"][path] = {"sha256": "0" * 64}
-    files.write_json(tables.RELEASE / "manifest.json", manifest)
-    assert f"files.{path}: may not be published" in refusal(command)
-
-
-def test_a_link_that_leaves_the_release_is_refused(checkout, command, tmp_path):
-    path = tables.RELEASE / "pairs.csv"
-    (tmp_path / "elsewhere.csv").write_bytes(path.read_bytes())
-    path.unlink()
-    path.symlink_to(tmp_path / "elsewhere.csv")
-    assert "pairs.csv: is a link to outside" in refusal(command)
-
-
-def smuggle(path, edit):
-    """Change a file and what the manifest says of it, as if `release` had written it."""
-    source = tables.RELEASE / path
-    if path.endswith(".parquet"):
-        pd.read_parquet(source).assign(text=edit).to_parquet(source)
-    else:
-        source.write_text(f"{source.read_text()}{edit}\n")
-    manifest = read_json(tables.RELEASE, "manifest.json")
-    manifest["files"][path]["sha256"] = files.file_sha256(source)
-    files.write_json(tables.RELEASE / "manifest.json", manifest)
+def test_a_manifest_can_not_smuggle_a_file_out(refusal, path):
+    rewrite_manifest(path, "0" * 64)
+    assert f"files.{path}: may not be published" in refusal()
 
 
 @pytest.mark.parametrize(
@@ -241,73 +261,71 @@ def smuggle(path, edit):
     ],
 )
 def test_what_identifies_somebody_or_opens_a_door_is_refused_with_its_place(
-    checkout, command, monkeypatch, path, edit, what
+    refusal, monkeypatch, path, edit, what
 ):
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", "the-servers-own-key")
     smuggle(path, edit)
     source = tables.RELEASE / path
     last = "" if path.endswith("parquet") else len(source.read_text().splitlines())
-    message = refusal(command)
+    message = refusal()
     assert f"{source}: {what.format(last=last)}" in message
     assert edit not in message
 
 
-def test_the_corpus_may_speak_of_anna_and_an_address_may_be_allowed(checkout, command):
+def test_a_secret_that_env_holds_is_refused(refusal):
+    Path(".env").write_text("LABEL_STUDIO_API_KEY=the-servers-own-key\n")
+    smuggle("pairs.csv", "the-servers-own-key")
+    assert "contains a token" in refusal()
+
+
+def test_the_corpus_may_speak_of_anna_and_an_address_may_be_allowed(refusal, to_folder):
     smuggle("queries.tsv", "q9\tAnna Berg waves to x@example.com\tval\t1")
-    assert "queries.tsv" in refusal(command)
-    words = ("--to", "folder", "public", "--allow", "x@example.com")
-    assert command("pipeline.publish", *words)[0] == 0
+    assert "queries.tsv" in refusal()
+    assert to_folder("--allow", "x@example.com") is None
 
 
-def test_who_made_it_may_have_judged_too(checkout, command):
+def test_who_made_it_may_have_judged_too(checkout, to_folder):
     checkout.private(PRIVATE.replace("Anna Berg", "Cook, Ada"))
     checkout.release()
     assert NAMED["creators"] == ["Cook, Ada"]
-    assert command("pipeline.publish", "--to", "folder", "public")[0] == 0
+    assert to_folder() is None
 
 
-def test_a_citation_of_several_lines_may_name_who_judged(checkout, command):
+def test_a_citation_of_several_lines_may_name_who_judged(checkout, to_folder):
     cited = '@misc{k,\n  author = {Ada Cook and Anna Berg},\n  title = {"Kitchen | moments"}}'
     checkout.change((json.dumps(NAMED["citation"]), json.dumps(cited)))
     checkout.release()
-    code, _, message = command("pipeline.publish", "--to", "folder", "public")
-    assert code == 0, message
+    assert to_folder() is None
 
 
-def test_a_short_word_of_the_lead_hides_no_name(checkout, command):
+def test_a_short_word_of_the_lead_hides_no_name(checkout, refusal):
     checkout.private(PRIVATE.replace("Anna Berg", "Karen Lenz"))
     checkout.change(("language: null ", "language: en "))
     checkout.release()
     smuggle("README.md", "Ask Karen Lenz.")
-    assert "contains a name" in refusal(command)
+    assert "contains a name" in refusal()
 
 
-def test_a_secret_that_env_holds_is_refused(checkout, command):
-    Path(".env").write_text("LABEL_STUDIO_API_KEY=the-servers-own-key\n")
-    smuggle("pairs.csv", "the-servers-own-key")
-    assert "contains a token" in refusal(command)
-
-
-def test_one_version_is_the_same_everywhere_with_its_training_sets(checkout, command):
+def test_one_version_is_the_same_everywhere_with_its_training_sets(command, to_folder):
     assert command("pipeline.publish", "--to", "folder", "elsewhere")[0] == 0
-    manifest = read_json(tables.RELEASE, "train_manifest.json")
-    path = next(iter(manifest["files"]))
+    path = next(iter(read_json(tables.RELEASE, "train_manifest.json")["files"]))
     (tables.RELEASE / path).write_text("[]\n")
-    manifest["files"][path]["sha256"] = files.file_sha256(tables.RELEASE / path)
-    files.write_json(tables.RELEASE / "train_manifest.json", manifest)
-    assert f"published with another {path}" in refusal(command)
+    rewrite_manifest(path, name="train_manifest.json")
+    assert f"published with another {path}" in to_folder()
 
 
-def test_without_the_list_of_names_nothing_goes_out(checkout, command):
+def test_without_the_list_of_names_nothing_goes_out(refusal):
     (tables.CAMPAIGN / "annotators.private.yaml").unlink()
-    assert "annotators.private.yaml: no such file" in refusal(command)
+    assert "annotators.private.yaml: no such file" in refusal()
 
 
 # The version
 
 
-def test_a_changed_level_must_raise_the_minor_version_and_a_format_the_major_one(checkout, command):
-    assert command("pipeline.publish", "--to", "folder", "public")[0] == 0
+def test_a_changed_level_must_raise_the_minor_version_and_a_format_the_major_one(
+    checkout, to_folder
+):
+    assert to_folder() is None
     checkout.release()  # as it was
     checkout.write(pairs=[(1, "q1", "m2", "c", (4, 4.0, [4, 4], "two")), *COMPLETE[1:]])
     with pytest.raises(MomentRankError, match=r"release.version is 0.1.0, .* 0.2.0 .minor. or"):
@@ -329,9 +347,9 @@ def test_a_changed_level_must_raise_the_minor_version_and_a_format_the_major_one
 
 
 def test_a_changed_description_raises_the_patch_and_an_open_campaign_is_only_warned(
-    checkout, command, capsys
+    checkout, to_folder, capsys
 ):
-    assert command("pipeline.publish", "--to", "folder", "public")[0] == 0
+    assert to_folder() is None
     checkout.change((NAMED["rai.use_cases"], "Something else."))
     with pytest.raises(MomentRankError, match=r"0.1.1 .patch. or higher"):
         checkout.release()
@@ -346,56 +364,41 @@ def test_a_changed_description_raises_the_patch_and_an_open_campaign_is_only_war
 def test_the_hub_gets_the_files_in_one_commit_with_a_tag_and_a_second_run_sends_nothing(
     package, hub
 ):
-    address = publish_to_hub(package, hub)
-    assert {p: data for p, data in hub.files.items() if p != ".gitattributes"} == contents(package)
+    address = to_hub(package)
+    assert hub.files == contents(package)
     assert hub.tags == {"v0.1.0": hub.branch}
     assert len(hub.commits) == 2
     assert address.url == f"{hub.url}/datasets/ann/kitchen/tree/v0.1.0"
     assert address.revision == hub.branch
     sent = hub.count("PUT /lfs/|POST .*/commit/")
-    publish_to_hub(package, hub)
+    assert to_hub(package) == address
     assert hub.count("PUT /lfs/|POST .*/commit/") == sent
 
 
 def test_a_new_version_sends_what_differs_and_removes_what_is_gone(package, hub):
-    publish_to_hub(package, hub)
+    to_hub(package)
     hub.commits[hub.branch]["old.csv"] = ("regular", b"1")
     uploads = hub.count("PUT /lfs/")
-    package = change_release("0.2.0")
-    publish_to_hub(package, hub)
-    assert hub.files.keys() - {".gitattributes"} == list_paths()
+    to_hub(change_release("0.2.0"))
+    assert hub.files.keys() == list_paths()
     assert set(hub.tags) == {"v0.1.0", "v0.2.0"}
     assert hub.count("PUT /lfs/") == uploads, "no Parquet file has changed"
 
 
-def test_a_published_version_never_changes(package, hub):
-    publish_to_hub(package, hub)
-    with pytest.raises(PublishError, match=r"0.1.0 is published there, and .* raise release.ver"):
-        publish_to_hub(change_release("0.1.0"), hub)
-    assert len(hub.commits) == 2
-
-
-FAULTS = [
-    ("POST /api/repos/create", 503),
-    ("GET .*/refs", 429),
-    ("GET .*/tree/", "cut"),
-    ("POST .*/preupload/", 500),
-    ("POST .*/objects/batch", "cut"),
-    ("PUT /lfs/", 500),
-    ("POST .*/commit/", "cut"),
-    ("POST .*/commit/", "lost"),
-    ("GET .*/resolve/", 502),
-    ("GET /cdn/", "cut"),
-    ("POST .*/tag/", "lost"),
-]
-
-
-@pytest.mark.parametrize(("request_", "fault"), FAULTS)
+@pytest.mark.parametrize(
+    ("request_", "fault"),
+    [
+        ("POST /api/repos/create", 503), ("POST .*/preupload/", 500),
+        ("POST .*/objects/batch", "cut"), ("PUT /lfs/", 500), ("POST .*/commit/", 429),
+        ("POST .*/commit/", "lost"), ("GET .*/resolve/", 502), ("GET /cdn/", "cut"),
+        ("POST .*/tag/", "lost"),
+    ],
+)  # fmt: skip
 def test_what_fails_on_the_hub_and_passes_is_tried_again(package, hub, request_, fault):
-    headers = {"Retry-After": "0"}
-    hub.fail(request_, Answer(fault, b"{}", headers) if isinstance(fault, int) else fault)
-    publish_to_hub(package, hub)
-    assert {p: data for p, data in hub.files.items() if p != ".gitattributes"} == contents(package)
+    hub.fail(request_, fault)
+    to_hub(package)
+    assert hub.faults[0][2] == 0, "it did fail"
+    assert hub.files == contents(package)
     assert hub.tags == {"v0.1.0": hub.branch}
     assert len(hub.commits) == 2, "nothing was committed twice"
 
@@ -403,25 +406,37 @@ def test_what_fails_on_the_hub_and_passes_is_tried_again(package, hub, request_,
 def test_what_reads_back_otherwise_is_not_tagged(package, hub):
     hub.fail("GET .*/resolve/.*/pairs.csv", "wrong")
     with pytest.raises(PublishError, match=r"pairs.csv reads back with another SHA-256"):
-        publish_to_hub(package, hub)
+        to_hub(package)
     assert hub.tags == {}
-    publish_to_hub(package, hub)
+    to_hub(package)
     assert hub.tags == {"v0.1.0": hub.branch}
+    assert len(hub.commits) == 2
 
 
 def test_a_file_that_the_hub_ignores_is_found_out(package, hub):
     hub.ignored = {"pairs.csv"}
-    with pytest.raises(PublishError, match=r"reading pairs.csv: status 404"):
-        publish_to_hub(package, hub)
+    with pytest.raises(PublishError, match=r"pairs.csv reads back"):
+        to_hub(package)
+    assert hub.tags == {}
 
 
-def test_a_token_that_is_not_valid_and_a_card_that_the_hub_refuses(package, hub, monkeypatch):
-    hub.card_problem = '"license" must be one of [...]'
-    with pytest.raises(PublishError, match=r"license. must be one of"):
-        publish_to_hub(package, hub)
-    monkeypatch.setenv("HF_TOKEN", "wrong")
-    with pytest.raises(PublishError, match=r"status 401: the token is not valid"):
-        publish_to_hub(package, hub)
+@pytest.mark.parametrize(
+    ("status", "what"),
+    [(401, "token is not valid"), (403, "does not allow it"), (404, "Nope"), (409, "Nope")],
+)
+def test_what_the_hub_refuses_is_told_at_once(package, hub, waits, status, what):
+    hub.fail("POST .*/commit/", fake_server.as_json({"error": "Nope"}, status), times=9)
+    with pytest.raises(PublishError, match=rf"ann/kitchen: status {status}: .*{what}") as caught:
+        to_hub(package)
+    assert (waits, fake_hub.TOKEN in str(caught.value)) == ([], False)
+
+
+def test_a_name_or_a_card_that_the_hub_refuses(package, hub):
+    with pytest.raises(PublishError, match="must be owner/name"):
+        publish_to_hub(package, "a/b/c")
+    hub.card_problem = "license must be one of [...]"
+    with pytest.raises(PublishError, match=r"license must be one of"):
+        to_hub(package)
 
 
 def test_somebody_elses_commit_meanwhile_is_not_overwritten_unseen(package, hub):
@@ -430,7 +445,7 @@ def test_somebody_elses_commit_meanwhile_is_not_overwritten_unseen(package, hub)
             hub.commit({**hub.commits[hub.branch], "theirs.txt": ("regular", b"x")})
 
     hub.gate = commit_first
-    publish_to_hub(package, hub)
+    to_hub(package)
     assert "theirs.txt" not in hub.files, "the version is exactly the manifest's files"
     assert len(hub.commits) == 3, "theirs is in the history"
 
@@ -440,6 +455,8 @@ def test_killed_in_the_middle_the_next_run_uploads_the_rest(checkout, package, h
 
     def pass_three(request):
         if request.startswith("PUT /lfs/") and next(numbers) > 3:
+            while len(hub.stored) < 3:
+                end.wait(0.05)
             stopped.set()
             end.wait(120)
 
@@ -448,13 +465,10 @@ def test_killed_in_the_middle_the_next_run_uploads_the_rest(checkout, package, h
     words = [sys.executable, "-m", "pipeline.publish", "--to", "hf", "ann/kitchen"]
     process = subprocess.Popen(words, env=env, stderr=subprocess.DEVNULL)
     assert stopped.wait(100)
-    while len(hub.stored) < 3:
-        end.wait(0.05)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    hub.gate = None
-    stored = set(hub.stored)
-    assert (len(hub.commits), len(hub.stored)) == (1, 3)
+    hub.gate, stored = None, set(hub.stored)
+    assert (len(hub.commits), len(stored)) == (1, 3)
     done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     large = [file for file in package.files if file.path.endswith(".parquet")]
@@ -468,8 +482,8 @@ def test_what_was_published_is_loaded_at_its_tag_by_what_is_small(
     package, hub, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-    publish_to_hub(package, hub)
-    publish_to_hub(change_release("0.2.0"), hub)
+    to_hub(package)
+    to_hub(change_release("0.2.0"))
     hub.requests.clear()
     first, newest = mr.load("hf:ann/kitchen", revision="v0.1.0"), mr.load("hf:ann/kitchen")
     levels = [
@@ -485,7 +499,7 @@ def test_what_a_cut_download_left_out_is_fetched_or_said_to_be_missing(
     package, hub, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-    publish_to_hub(package, hub)
+    to_hub(package)
     whole = mr.load("hf:ann/kitchen", revision="v0.1.0")
     lost = ("manifest.json", "train_manifest.json", "qrels/val.qrels")
     for name in lost:
@@ -504,7 +518,7 @@ def test_what_a_cut_download_left_out_is_fetched_or_said_to_be_missing(
 
 
 def test_zenodo_gets_the_files_their_metadata_and_a_doi(package, zenodo):
-    address = publish_to_zenodo(package)
+    address = to_zenodo(package)
     [record] = zenodo.records.values()
     assert record["submitted"]
     assert unpack(record) == contents(package)
@@ -515,37 +529,26 @@ def test_zenodo_gets_the_files_their_metadata_and_a_doi(package, zenodo):
     )  # fmt: skip
     assert "<b>Known bias.</b>" in metadata["description"]
     assert address.doi == "10.5072/zenodo.100"
-    assert publish_to_zenodo(package, "100") == address, "again: it is published already"
+    assert to_zenodo(package, "100") == address, "again: it is published already"
     assert len(zenodo.records) == 1
-
-
-def test_a_new_version_on_zenodo_is_a_new_record_that_takes_over_what_is_equal(package, zenodo):
-    publish_to_zenodo(package)
-    package, sent = change_release("0.2.0"), zenodo.count("PUT /api/files")
-    address = publish_to_zenodo(package, "100")
-    assert address.revision == "101"
-    assert unpack(zenodo.records[101]) == contents(package)
-    assert zenodo.count("PUT /api/files") - sent == 2, "the folders, with the qrels; the manifest"
-    smuggle("pairs.csv", "1,2")
-    with pytest.raises(PublishError, match=r"0.2.0 is published there"):
-        publish_to_zenodo(collect_package(tables.RELEASE), "101")
 
 
 @pytest.mark.parametrize("how", ["lost", "forgotten"])
 def test_a_new_version_that_was_begun_is_taken_up_and_not_begun_twice(package, zenodo, how):
     """Zenodo keeps one draft of a next version, and refuses to begin another."""
-    publish_to_zenodo(package)
+    to_zenodo(package)
     if how == "lost":
         zenodo.fail("POST .*/actions/newversion", "lost")
         package = change_release("0.2.0")
     else:
         zenodo.fail("PUT /api/files/", "cut", times=9)
         with pytest.raises(PublishError, match="run the command again"):
-            publish_to_zenodo(change_release("0.2.0"), "100")
+            to_zenodo(change_release("0.2.0"), "100")
         zenodo.faults.clear()
         package = change_release("0.3.0")
-    address = publish_to_zenodo(package, "100")
-    assert address.revision == "101"
+    zenodo.requests.clear()
+    assert to_zenodo(package, "100").revision == "101"
+    assert zenodo.count("PUT /api/files") == 2, "the folders, with the qrels; the manifest"
     assert list(zenodo.records) == [100, 101]
     assert zenodo.records[101]["submitted"]
     assert zenodo.records[101]["metadata"]["version"] == package.manifest["version"]
@@ -556,112 +559,109 @@ def test_a_record_of_another_server_is_not_continued(checkout, command, zenodo, 
     assert command("pipeline.publish", "--to", "zenodo")[0] == 0
     [trial] = versions.read_published()
     assert (trial.place, trial.revision, trial.doi) == (zenodo.url, "100", "10.5072/zenodo.100")
-    files.write_json(zenodo_module.DRAFT, {"place": zenodo.url, "version": "0.1.0", "id": "999"})
+    files.write_json(DRAFT, {"place": zenodo.url, "version": "0.1.0", "id": "999"})
     second = fake_zenodo.FakeZenodo()
     monkeypatch.setenv("ZENODO_URL", f"{second.url}/")
     code, output, message = command("pipeline.publish", "--to", "zenodo")
     second.close()
     assert code == 0, message
     assert f"{second.url}/records/100, DOI 10.5072/zenodo.100" in output
-    assert [publication.place for publication in versions.read_published()] == [
-        zenodo.url,
-        second.url,
-    ]
+    places = [publication.place for publication in versions.read_published()]
+    assert places == [zenodo.url, second.url]
 
 
 @pytest.mark.parametrize(
     ("request_", "fault"),
     [
-        ("POST .*/depositions$", 503),
-        ("PUT .*/depositions/", "cut"),
-        ("GET .*/files$", 429),
-        ("PUT /api/files/.*/pairs.csv", "cut"),
-        ("PUT /api/files/.*/pairs.csv", "lost"),
-        ("PUT /api/files/.*/pairs.csv", "other"),
-        ("GET /api/files/.*/pairs.csv", 500),
+        ("POST .*/depositions$", 503), ("PUT .*/depositions/", "cut"), ("GET .*/files$", 429),
+        ("PUT /api/files/.*/pairs.csv", "lost"), ("GET /api/files/.*/pairs.csv", 500),
         ("POST .*/actions/publish", "lost"),
     ],
-)
+)  # fmt: skip
 def test_what_fails_on_zenodo_and_passes_is_tried_again(package, zenodo, request_, fault):
-    wrong_checksum = Answer(201, json.dumps({"checksum": f"md5:{fake_zenodo.md5(b'?')}"}).encode())
-    answers = {
-        "other": wrong_checksum,
-        **{s: Answer(s, b"{}", {"Retry-After": "0"}) for s in (429, 500, 503)},
-    }
-    zenodo.fail(request_, answers.get(fault, fault))
-    publish_to_zenodo(package)
+    zenodo.fail(request_, fault)
+    to_zenodo(package)
+    assert zenodo.faults[0][2] == 0, "it did fail"
     [record] = zenodo.records.values()
     assert record["submitted"]
     assert unpack(record) == contents(package)
+    assert zenodo.count("PUT .*/pairs.csv") == 1, "what arrived is not sent again"
 
 
-def test_a_draft_that_was_begun_is_continued_and_published_only_when_all_is_right(package, zenodo):
+def test_waiting_grows_and_ends_and_the_draft_is_continued(package, zenodo, waits):
     zenodo.fail("PUT /api/files/.*/test.json", "cut", times=9)
-    with pytest.raises(PublishError, match=r"nothing is lost: run the command again"):
-        publish_to_zenodo(package)
-    there = set(zenodo.records[100]["files"])
-    assert there
+    with pytest.raises(PublishError, match=r"run the command again to continue"):
+        to_zenodo(package)
+    assert waits == [2, 4, 8, 16]
     zenodo.faults.clear()
     zenodo.fail("GET /api/files/.*/README.md", "wrong")
     with pytest.raises(PublishError, match=r"README.md reads back with another SHA-256"):
-        publish_to_zenodo(package)
+        to_zenodo(package)
     assert not zenodo.records[100]["submitted"]
     zenodo.requests.clear()
-    publish_to_zenodo(package)
+    to_zenodo(package)
     assert zenodo.count("PUT /api/files") == 0
     assert list(zenodo.records) == [100]
     assert zenodo.records[100]["submitted"]
 
 
+def test_a_draft_that_was_deleted_is_told(package, zenodo):
+    zenodo.fail("PUT /api/files/", 403)
+    with pytest.raises(PublishError, match="status 403: the token does not allow it"):
+        to_zenodo(package)
+    zenodo.records.clear()
+    with pytest.raises(PublishError, match=rf"deleted the draft, delete {DRAFT} too"):
+        to_zenodo(package)
+
+
 def test_zenodo_without_a_token_or_with_a_license_that_it_does_not_know(
-    checkout, package, zenodo, monkeypatch
+    package, zenodo, monkeypatch
 ):
     package.manifest["params"]["release"]["license"] = "mine"
-    with pytest.raises(PublishError, match=r"describing the draft: status 400: .*Validation"):
-        publish_to_zenodo(package)
+    with pytest.raises(PublishError, match=r"status 400: .*Validation"):
+        to_zenodo(package)
     monkeypatch.delenv("ZENODO_TOKEN")
     with pytest.raises(PublishError, match=r"ZENODO_TOKEN: not set"):
-        publish_to_zenodo(package)
+        to_zenodo(package)
 
 
 def test_an_address_that_is_not_zenodos_is_told(package, zenodo, monkeypatch):
-    zenodo.fail("POST .*/depositions$", Answer(200, b"<html>"))
-    with pytest.raises(PublishError, match=r"making a draft: the answer is not JSON"):
-        publish_to_zenodo(package)
+    zenodo.fail("POST .*/depositions$", Response("<html>"))
+    with pytest.raises(PublishError, match=r"the answer is not JSON"):
+        to_zenodo(package)
     monkeypatch.setenv("ZENODO_URL", "zenodo.org")
-    with pytest.raises(PublishError, match=r"making a draft: .*http") as caught:
-        publish_to_zenodo(package)
-    assert "run the command again" not in str(caught.value), "that would not help"
+    with pytest.raises(PublishError, match=r"ZENODO_URL: zenodo.org: must begin with https"):
+        to_zenodo(package)
 
 
-# The folder, and waiting
+# The folder, and every place
 
 
 def test_a_folder_is_whole_or_not_there(package, tmp_path, monkeypatch):
-    target = Folder(tmp_path / "public", "0.1.0")
+    public = tmp_path / "public"
     with monkeypatch.context() as patch:
-        patch.setattr(Folder, "read", lambda self, path: iter([b"?"]))
+        patch.setattr(folder_module.shutil, "copyfile", lambda _, copy: copy.write_text("?"))
         with pytest.raises(PublishError, match=r"reads back with another SHA-256"):
-            publish(package, target)
-    assert not target.folder.exists()
-    (target.unfinished / "old.csv").write_text("1")
-    publish(package, target)
-    assert {p: (target.folder / p).read_bytes() for p in list_paths()} == contents(package)
-    assert not (target.folder / "old.csv").exists()
-    with pytest.raises(PublishError, match=r"0.1.0 is published there"):
-        publish(change_release("0.1.0"), target)
+            publish_to_folder(package, public)
+    assert not (public / "0.1.0").exists()
+    (public / ".0.1.0.unfinished/old.csv").write_text("1")
+    publish_to_folder(package, public)
+    assert folder_module.hash_folder(public / "0.1.0") == {f.path: f.sha256 for f in package.files}
+    with pytest.raises(PublishError, match="not a directory"):
+        publish_to_folder(package, public / "0.1.0/README.md")
 
 
-def test_waiting_follows_the_server_and_ends(capsys):
-    waits, failures = [], iter([PassingError("a", 7.0), PassingError("b"), PassingError("c")])
-
-    def step():
-        with contextlib.suppress(StopIteration):
-            raise next(failures)
-        return "done"
-
-    assert retry(step, waits.append) == "done"
-    assert waits == [7.0, 4.0, 8.0]
-    failures = iter([PassingError("busy", 9999.0)])
-    with pytest.raises(PublishError, match=r"busy; nothing is lost"):
-        retry(step, waits.append)
+@pytest.mark.parametrize("place", ["hub", "zenodo", "folder"])
+def test_a_published_version_never_changes(package, hub, zenodo, tmp_path, place):
+    publish, records = {
+        "hub": (to_hub, hub.commits),
+        "zenodo": (lambda package: to_zenodo(package, "100" if zenodo.records else None), {}),
+        "folder": (lambda package: publish_to_folder(package, tmp_path / "public"), {}),
+    }[place]
+    publish(package)
+    before = len(records)
+    with pytest.raises(PublishError, match=r"0.1.0 is published there, and .* raise release.ver"):
+        publish(change_release("0.1.0"))
+    assert (len(records), hub.count("/commit/"), zenodo.count("/publish")) == (
+        before, int(place == "hub"), int(place == "zenodo"),
+    )  # fmt: skip
