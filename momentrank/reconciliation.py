@@ -1,0 +1,347 @@
+"""Why a number differs from a published one: what scripts do differently, tried on the same files.
+
+A combination is a measure by a convention (by `paper` also with another gain or comparison of IoU),
+the queries that count, and at most one change of the files: non-maximum suppression (NMS), joined
+moments, or another unit of time.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from momentrank import conventions
+from momentrank.conventions.base import Convention
+from momentrank.conventions.paper import Paper
+from momentrank.conventions.suppression import DROPPED, Suppressed, rank_kept
+from momentrank.errors import UsageError
+from momentrank.formats import Truth, official_convention
+from momentrank.matching.aligned import Results
+from momentrank.matching.timeline import build_timeline
+from momentrank.measures import AP, VR, Measure, R, mIoU
+from momentrank.measures.params import Choice
+from momentrank.mismatches import middle
+from momentrank.scoring import Evaluator
+from momentrank.segments import Numbers, Segments, distinct, find_null
+
+NMS, LIMITS = "NMS", (0.4, 0.45, 0.49, 0.5, 0.7)
+"""The IoUs above which scripts in use drop a result."""
+UNITS = {"clips of 2 s": 2.0, "frames, 25 a second": 1 / 25, "frames, 30 a second": 1 / 30}
+ROUNDED = {"clips of 2 s": 2.0, "whole seconds": 1.0}
+NOT_MISSING = "without the queries that the run lacks"
+COUNTS_NULL = "queries without a relevant moment count as 0"
+WORDS: dict[tuple[str, object], str] = {
+    ("strict", True): "IoU > threshold",
+    ("strict", False): "IoU >= threshold",
+    ("dcg", "log2"): "gain: the level",
+    ("dcg", "exp-log2"): "gain: 2^level - 1",
+}
+STEPS, LIKELY = 10, 0.1
+"""Steps of the last published digit, on either side, in which values are counted to estimate how
+many match by chance; and from how many on a match may be one of them."""
+DECIMALS, CLOSE = 9, 1e-9
+Words = tuple[str, ...]
+Run = Mapping[str, Segments]
+
+
+class Published(NamedTuple):
+    """A published number, and the unit of its last digit."""
+
+    value: float
+    step: float
+
+
+class Combination(NamedTuple):
+    """A value, a share or (`percent`) 100 times that, and its distance from the published number.
+
+    `varied` says in words what differs from the measure by the convention.
+    """
+
+    measure: str
+    convention: str
+    varied: Words
+    percent: bool
+    value: float
+    distance: float
+
+
+class Reconciliation(NamedTuple):
+    """The combinations that give the published number, the simplest first; or all, by distance.
+
+    `tried` counts all, `values` the different values, `matching` those that round to the published
+    number, and `by_chance` how many would if there, values were as dense as close by.
+    """
+
+    combinations: list[Combination]
+    tried: int
+    values: int
+    matching: int
+    by_chance: float
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether a match may be a coincidence: different values match, or many come close."""
+        return self.matching > 1 or (self.matching == 1 and self.by_chance >= LIKELY)
+
+
+class CountingNull(Paper):
+    """`paper`, with the value 0 for queries without a relevant moment."""
+
+    select_counted = Convention.select_counted
+
+
+class Definition(NamedTuple):
+    """A convention, and the measures to compute by it, with what is varied in each."""
+
+    convention: Convention
+    measures: dict[Measure, Words]
+
+
+class Change(NamedTuple):
+    """What is done to the files, in words, and their content after that."""
+
+    words: str
+    qrels: Segments
+    run: Run
+
+
+def reconcile(
+    truth: Truth,
+    run: Run,
+    measures: Sequence[Measure],
+    published: Published,
+    begin: Callable[[str, int], Callable[[int], object]] = lambda *_: int,
+) -> Reconciliation:
+    """Compare all combinations with a published number, in percent and as a fraction.
+
+    Args:
+        truth: the judged segments.
+        run: the whole lists, by task.
+        measures: those that the number may be; none: those that the qrels allow, and the table of
+            the benchmark whose format they have.
+        published: the number.
+        begin: begins a bar with a number of steps.
+    """
+    definitions = define(measures or default_measures(truth.segments, run), truth.segments, run)
+    official = "" if measures else official_convention(truth)
+    changes = list(list_changes(truth.segments, run))
+    done = begin("combinations", len(changes))
+    unchanged: dict[Key, float] = {}
+    found: list[tuple[Key, float]] = []
+    tried = 0
+    for change in changes:
+        values = dict(_score(definitions, official, truth, change))
+        unchanged = unchanged or values
+        tried += len(values)
+        for key, value in values.items():
+            if not change.words:
+                found.append((key, value))
+            elif value != unchanged[key]:
+                found.append(((*key[:2], (*key[2], change.words)), value))
+        done(1)
+    return _compare(found, tried, published)
+
+
+def default_measures(qrels: Segments, run: Run) -> list[Measure]:
+    """Return R, mIoU and, if the files allow them, AP (several moments), nDCG (levels), and VR."""
+    measures: list[Measure] = [R(iou=iou) @ k for k in (1, 5, 10) for iou in (0.3, 0.5, 0.7)]
+    measures.append(mIoU)
+    if (np.diff(qrels.query[qrels.value >= 1]) == 0).any():
+        measures += [AP(iou=iou) for iou in (0.5, 0.75, "0.5:0.95")]
+    if (qrels.value > 1).any():
+        measures += Paper().defaults()
+    [first, *_] = run.values()
+    if len(set(zip(first.query.tolist(), first.video, strict=True))) > len(first.queries):
+        measures += [VR @ k for k in (1, 5, 10, 100)]
+    return measures
+
+
+def define(asked: Sequence[Measure], qrels: Segments, run: Run) -> list[Definition]:
+    """Return each convention with those measures that it defines."""
+    listed = [conventions.get(name) for name in conventions.CONVENTIONS]
+    definitions = []
+    for convention in [*listed, *([CountingNull()] if find_null(qrels) else [])]:
+        measures: dict[Measure, Words] = {}
+        for measure in asked:
+            for variant, words in _vary(measure, convention):
+                if _is_defined(convention, variant, run):
+                    measures.setdefault(convention.resolve(variant), words)
+        if measures:
+            definitions.append(Definition(convention, measures))
+    return definitions
+
+
+def _vary(measure: Measure, convention: Convention) -> Iterator[tuple[Measure, Words]]:
+    """Yield a measure as the convention has it; by `paper`, with each gain and comparison."""
+    varying = {name: param for name, param in measure.PARAMS.items() if param.varies}
+    fixed = {name: value for name, value in measure.params.items() if name not in varying}
+    if not isinstance(convention, Paper) or convention.changes:
+        yield type(measure)(**fixed), ()
+        return
+    null = (COUNTS_NULL,) if isinstance(convention, CountingNull) else ()
+    choices = [param.choices for param in varying.values() if isinstance(param, Choice)]
+    for values in product(*choices):
+        chosen = dict(zip(varying, values, strict=True))
+        words = [WORDS[each] for each in chosen.items() if each not in measure.settings().items()]
+        other = {name: value for name, value in chosen.items() if value != varying[name].default}
+        yield type(measure)(**fixed, **other), (*words, *null)
+
+
+def _is_defined(convention: Convention, measure: Measure, run: Run) -> bool:
+    try:
+        measure.validate_params()
+        convention.check(measure)
+        convention.list_of(measure, run)
+    except UsageError:
+        return False
+    return True
+
+
+def list_changes(qrels: Segments, run: Run) -> Iterator[Change]:
+    """Yield the files as they are, and each change that does change something."""
+    yield Change("", qrels, run)
+    joined = {
+        "overlapping moments merged": _join(qrels, whole=False),
+        "from the first start to the last end of a query's moments": _join(qrels, whole=True),
+        "the first moment of each query only": _take_first(qrels),
+    }
+    changed = [Change(words, other, run) for words, other in joined.items()]
+
+    def alter(words: str, how: Callable[[Segments], Segments]) -> None:
+        changed.append(Change(words, qrels, {task: how(each) for task, each in run.items()}))
+
+    for limit in LIMITS:
+        alter(f"{NMS} at {limit:g}", partial(suppress, limit=limit))
+    for unit, seconds in ROUNDED.items():
+        alter(f"results rounded to {unit}", partial(_round, step=seconds))
+    ratio = _compare_ends(qrels, run)
+    for unit, seconds in UNITS.items():
+        if _is_nearer(ratio * seconds, ratio):
+            alter(f"results in {unit}", partial(_scale, factor=seconds))
+        if _is_nearer(ratio / seconds, ratio):
+            changed.append(Change(f"judged moments in {unit}", _scale(qrels, seconds), run))
+    for change in changed:
+        if _differ(qrels, change.qrels) or any(_differ(run[t], change.run[t]) for t in run):
+            yield change
+
+
+def _differ(one: Segments, other: Segments) -> bool:
+    pairs = ((one.start, other.start), (one.end, other.end))
+    return not all(np.array_equal(*pair) for pair in pairs)
+
+
+def _join(qrels: Segments, *, whole: bool) -> Segments:
+    """Return one relevant moment for those of a query and video that touch; `whole`: for all."""
+    numbers = Numbers().encode(qrels.video)
+    query_video = qrels.query * (1 + numbers.max(initial=0)) + numbers
+    line = build_timeline(query_video, qrels.start, qrels.end, qrels.value >= 1)
+    rows = line.rows
+    if whole:
+        is_first = np.diff(query_video[rows], prepend=-1) > 0
+    else:
+        is_first = np.append(True, line.start[1:] > line.latest[:-1])[: len(rows)]
+    first = np.flatnonzero(is_first)
+    return qrels._replace(
+        query=qrels.query[rows[first]],
+        video=[qrels.video[row] for row in rows[first].tolist()],
+        start=qrels.start[rows[first]],
+        end=np.maximum.reduceat(qrels.end[rows], first),
+        value=np.maximum.reduceat(qrels.value[rows], first),
+    )
+
+
+def _take_first(qrels: Segments) -> Segments:
+    relevant = np.flatnonzero(qrels.value >= 1)
+    _, first = np.unique(qrels.query[relevant], return_index=True)
+    return qrels.select(np.isin(np.arange(len(qrels.query)), relevant[first]))
+
+
+def suppress(run: Segments, limit: float) -> Segments:
+    """Return what NMS keeps of each list, in its order: results with an IoU of at most `limit`."""
+    videos = Numbers().encode(run.video)
+    results = Results(run.query, run.rank, videos, run.start, run.end, run.value)
+    order = np.arange(len(videos))
+    rank = rank_kept(results, order, limit, depth=int(run.rank.max(initial=0)))
+    return run.select(rank < DROPPED)
+
+
+def _round(segments: Segments, step: float) -> Segments:
+    start, end = (np.round(times / step) * step for times in (segments.start, segments.end))
+    return segments._replace(start=start, end=end)
+
+
+def _scale(segments: Segments, factor: float) -> Segments:
+    return segments._replace(start=segments.start * factor, end=segments.end * factor)
+
+
+def _compare_ends(qrels: Segments, run: Run) -> float:
+    """Return how many times later than judged moments the results end; 1 if unknown."""
+    ends = np.concatenate([each.end for each in run.values()])
+    if not len(ends) or not len(qrels.end):
+        return 1.0
+    later, judged = middle(ends), middle(qrels.end)
+    return later / judged if min(later, judged) > 0 else 1.0
+
+
+def _is_nearer(ratio: float, other: float) -> bool:
+    """Tell whether a ratio is nearer to 1 than another is."""
+    return abs(math.log(ratio)) < abs(math.log(other))
+
+
+Key = tuple[str, str, Words]
+"""The name of a measure or a cell of a benchmark's table, a convention, and what is varied."""
+
+
+def _score(
+    definitions: Sequence[Definition], official: str, truth: Truth, change: Change
+) -> Iterator[tuple[Key, float]]:
+    for convention, measures in definitions:
+        if change.words.startswith(NMS) and isinstance(convention, Suppressed):
+            continue
+        run = change.run
+        if convention.distinct:
+            run = {task: distinct(each) for task, each in run.items()}
+        evaluator = Evaluator(measures, replace(truth, segments=change.qrels), convention)
+        in_run = {query for each in run.values() for query in each.queries}
+        for measure, (names, values) in evaluator.per_query(run).items():
+            key = repr(measure), convention.name, measures[measure]
+            yield key, evaluator.aggregate(measure, values)
+            rows = np.array([name in in_run for name in names], dtype=bool)
+            if rows.any() and not rows.all() and not measure.COLLECTIVE:
+                value = evaluator.aggregate(measure, values[rows])
+                yield (*key[:2], (*key[2], NOT_MISSING)), value
+    if official:
+        convention = conventions.get(official)
+        cells = convention.table_of(change.qrels, change.run)
+        yield from (((name, official, ()), cells[name]) for name in convention.brief)
+
+
+def _compare(
+    found: Sequence[tuple[Key, float]], tried: int, published: Published
+) -> Reconciliation:
+    combinations = []
+    for (measure, convention, varied), share in found:
+        if math.isnan(share):
+            continue
+        for percent in (True, False):
+            value = 100 * share if percent else share
+            is_usual = percent == (published.value > 1)
+            unit = () if is_usual else ("in percent",) if percent else ("as a fraction",)
+            distance = abs(value - published.value)
+            what = measure, convention, (*varied, *unit)
+            combinations.append(Combination(*what, percent, value, distance))
+    half, nearby = published.step / 2 + CLOSE, (STEPS + 0.5) * published.step
+    values = np.unique(np.round([each.value for each in combinations], DECIMALS))
+    distances = np.abs(values - published.value)
+    matching = int((distances <= half).sum())
+    near = int((distances <= nearby).sum()) - matching
+    if matching:
+        combinations = [each for each in combinations if each.distance <= half]
+        combinations.sort(key=lambda each: len(each.varied))
+    else:
+        combinations.sort(key=lambda each: (each.distance, len(each.varied)))
+    return Reconciliation(combinations, tried, len(distances), matching, near / (2 * STEPS))
