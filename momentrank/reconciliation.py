@@ -26,7 +26,7 @@ from momentrank.measures import AP, VR, Measure, R, mIoU
 from momentrank.measures.params import Choice
 from momentrank.mismatches import middle
 from momentrank.scoring import Evaluator
-from momentrank.segments import Numbers, Segments, distinct, find_null
+from momentrank.segments import Floats, Numbers, Segments, distinct, find_null
 
 NMS, LIMITS = "NMS", (0.4, 0.45, 0.49, 0.5, 0.7)
 """The IoUs above which scripts in use drop a result."""
@@ -40,7 +40,7 @@ WORDS: dict[tuple[str, object], str] = {
     ("dcg", "log2"): "gain: the level",
     ("dcg", "exp-log2"): "gain: 2^level - 1",
 }
-STEPS, LIKELY = 10, 0.1
+STEPS, LIKELY = 10, 0.5
 """Steps of the last published digit, on either side, in which values are counted to estimate how
 many match by chance; and from how many on a match may be one of them."""
 DECIMALS, CLOSE = 9, 1e-9
@@ -56,7 +56,7 @@ class Published(NamedTuple):
 
 
 class Combination(NamedTuple):
-    """A value, a share or (`percent`) 100 times that, and its distance from the published number.
+    """What gives a value, and its distance from the published number.
 
     `varied` says in words what differs from the measure by the convention.
     """
@@ -64,7 +64,6 @@ class Combination(NamedTuple):
     measure: str
     convention: str
     varied: Words
-    percent: bool
     value: float
     distance: float
 
@@ -104,7 +103,7 @@ class Definition(NamedTuple):
 class Change(NamedTuple):
     """What is done to the files, in words, and their content after that."""
 
-    words: str
+    words: Words
     qrels: Segments
     run: Run
 
@@ -128,20 +127,18 @@ def reconcile(
     """
     definitions = define(measures or default_measures(truth.segments, run), truth.segments, run)
     official = "" if measures else official_convention(truth)
-    changes = list(list_changes(truth.segments, run))
+    changes = list(list_changes(truth, run))
     done = begin("combinations", len(changes))
     unchanged: dict[Key, float] = {}
     found: list[tuple[Key, float]] = []
     tried = 0
     for change in changes:
-        values = dict(_score(definitions, official, truth, change))
-        unchanged = unchanged or values
-        tried += len(values)
-        for key, value in values.items():
+        for key, value in _score(definitions, official, truth, change):
+            tried += 1
+            if not math.isnan(value) and value != unchanged.get(key):  # else, it changes nothing
+                found.append(((*key[:2], (*key[2], *change.words)), value))
             if not change.words:
-                found.append((key, value))
-            elif value != unchanged[key]:
-                found.append(((*key[:2], (*key[2], change.words)), value))
+                unchanged[key] = value
         done(1)
     return _compare(found, tried, published)
 
@@ -201,37 +198,43 @@ def _is_defined(convention: Convention, measure: Measure, run: Run) -> bool:
     return True
 
 
-def list_changes(qrels: Segments, run: Run) -> Iterator[Change]:
-    """Yield the files as they are, and each change that does change something."""
-    yield Change("", qrels, run)
-    joined = {
-        "overlapping moments merged": _join(qrels, whole=False),
-        "from the first start to the last end of a query's moments": _join(qrels, whole=True),
-        "the first moment of each query only": _take_first(qrels),
-    }
-    changed = [Change(words, other, run) for words, other in joined.items()]
+def list_changes(truth: Truth, run: Run) -> Iterator[Change]:
+    """Yield the files as they are, and each change that does change something.
 
-    def alter(words: str, how: Callable[[Segments], Segments]) -> None:
-        changed.append(Change(words, qrels, {task: how(each) for task, each in run.items()}))
+    A unit of time is tried if it brings the ends of results nearer to those of judged moments.
+    """
+    qrels = truth.segments
 
-    for limit in LIMITS:
-        alter(f"{NMS} at {limit:g}", partial(suppress, limit=limit))
-    for unit, seconds in ROUNDED.items():
-        alter(f"results rounded to {unit}", partial(_round, step=seconds))
-    ratio = _compare_ends(qrels, run)
+    def alter(words: str, how: Callable[[Segments], Segments]) -> Change:
+        return Change((words,), qrels, {task: how(each) for task, each in run.items()})
+
+    def stretch(each: Segments) -> Segments:
+        whole = [truth.durations[video] for video in each.video]
+        return _scale(each, np.array(whole, np.float64) / 100)
+
+    units = []
+    if all(set(each.video) <= truth.durations.keys() for each in run.values()):
+        units.append(alter("results in percent of their video", stretch))
     for unit, seconds in UNITS.items():
-        if _is_nearer(ratio * seconds, ratio):
-            alter(f"results in {unit}", partial(_scale, factor=seconds))
-        if _is_nearer(ratio / seconds, ratio):
-            changed.append(Change(f"judged moments in {unit}", _scale(qrels, seconds), run))
-    for change in changed:
+        units.append(alter(f"results in {unit}", partial(_scale, factor=seconds)))
+        units.append(Change((f"judged moments in {unit}",), _scale(qrels, seconds), run))
+    apart = _compare_ends(qrels, run)
+    changes = [
+        Change(("moments that touch merged",), _join(qrels, whole=False), run),
+        Change(("from the first start to the last end",), _join(qrels, whole=True), run),
+        Change(("each query's first moment only",), _take_first(qrels), run),
+        *(alter(f"{NMS} at {limit:g}", partial(suppress, limit=limit)) for limit in LIMITS),
+        *(alter(f"rounded to {unit}", partial(_round, step=s)) for unit, s in ROUNDED.items()),
+        *(each for each in units if _compare_ends(each.qrels, each.run) < apart),
+    ]
+    yield Change((), qrels, run)
+    for change in changes:
         if _differ(qrels, change.qrels) or any(_differ(run[t], change.run[t]) for t in run):
             yield change
 
 
 def _differ(one: Segments, other: Segments) -> bool:
-    pairs = ((one.start, other.start), (one.end, other.end))
-    return not all(np.array_equal(*pair) for pair in pairs)
+    return not all(np.array_equal(*pair) for pair in zip(one[3:5], other[3:5], strict=True))
 
 
 def _join(qrels: Segments, *, whole: bool) -> Segments:
@@ -240,10 +243,9 @@ def _join(qrels: Segments, *, whole: bool) -> Segments:
     query_video = qrels.query * (1 + numbers.max(initial=0)) + numbers
     line = build_timeline(query_video, qrels.start, qrels.end, qrels.value >= 1)
     rows = line.rows
-    if whole:
-        is_first = np.diff(query_video[rows], prepend=-1) > 0
-    else:
-        is_first = np.append(True, line.start[1:] > line.latest[:-1])[: len(rows)]
+    is_first = np.diff(query_video[rows], prepend=-1) > 0
+    if not whole:
+        is_first[1:] = line.start[1:] > line.latest[:-1]
     first = np.flatnonzero(is_first)
     return qrels._replace(
         query=qrels.query[rows[first]],
@@ -264,9 +266,8 @@ def suppress(run: Segments, limit: float) -> Segments:
     """Return what NMS keeps of each list, in its order: results with an IoU of at most `limit`."""
     videos = Numbers().encode(run.video)
     results = Results(run.query, run.rank, videos, run.start, run.end, run.value)
-    order = np.arange(len(videos))
-    rank = rank_kept(results, order, limit, depth=int(run.rank.max(initial=0)))
-    return run.select(rank < DROPPED)
+    depth = int(run.rank.max(initial=0))
+    return run.select(rank_kept(results, np.arange(len(videos)), limit, depth) < DROPPED)
 
 
 def _round(segments: Segments, step: float) -> Segments:
@@ -274,22 +275,16 @@ def _round(segments: Segments, step: float) -> Segments:
     return segments._replace(start=start, end=end)
 
 
-def _scale(segments: Segments, factor: float) -> Segments:
+def _scale(segments: Segments, factor: float | Floats) -> Segments:
     return segments._replace(start=segments.start * factor, end=segments.end * factor)
 
 
 def _compare_ends(qrels: Segments, run: Run) -> float:
-    """Return how many times later than judged moments the results end; 1 if unknown."""
+    """Return how far apart the ends of results and of judged moments are, as the log of a ratio."""
     ends = np.concatenate([each.end for each in run.values()])
-    if not len(ends) or not len(qrels.end):
-        return 1.0
-    later, judged = middle(ends), middle(qrels.end)
-    return later / judged if min(later, judged) > 0 else 1.0
-
-
-def _is_nearer(ratio: float, other: float) -> bool:
-    """Tell whether a ratio is nearer to 1 than another is."""
-    return abs(math.log(ratio)) < abs(math.log(other))
+    if not len(ends) or not len(qrels.end) or min(middle(ends), middle(qrels.end)) <= 0:
+        return math.inf
+    return abs(math.log(middle(ends) / middle(qrels.end)))
 
 
 Key = tuple[str, str, Words]
@@ -300,7 +295,7 @@ def _score(
     definitions: Sequence[Definition], official: str, truth: Truth, change: Change
 ) -> Iterator[tuple[Key, float]]:
     for convention, measures in definitions:
-        if change.words.startswith(NMS) and isinstance(convention, Suppressed):
+        if isinstance(convention, Suppressed) and any(NMS in each for each in change.words):
             continue
         run = change.run
         if convention.distinct:
@@ -325,23 +320,21 @@ def _compare(
 ) -> Reconciliation:
     combinations = []
     for (measure, convention, varied), share in found:
-        if math.isnan(share):
-            continue
-        for percent in (True, False):
-            value = 100 * share if percent else share
-            is_usual = percent == (published.value > 1)
-            unit = () if is_usual else ("in percent",) if percent else ("as a fraction",)
+        for factor, unit in ((100, "in percent"), (1, "as a fraction")):
+            value = share * factor
+            unusual = (unit,) if (factor == 1) == (published.value > 1) else ()
             distance = abs(value - published.value)
-            what = measure, convention, (*varied, *unit)
-            combinations.append(Combination(*what, percent, value, distance))
-    half, nearby = published.step / 2 + CLOSE, (STEPS + 0.5) * published.step
+            combinations.append(
+                Combination(measure, convention, (*varied, *unusual), value, distance)
+            )
     values = np.unique(np.round([each.value for each in combinations], DECIMALS))
     distances = np.abs(values - published.value)
+    half = published.step / 2 + CLOSE
     matching = int((distances <= half).sum())
-    near = int((distances <= nearby).sum()) - matching
+    near = int((distances <= half + STEPS * published.step).sum()) - matching
     if matching:
         combinations = [each for each in combinations if each.distance <= half]
         combinations.sort(key=lambda each: len(each.varied))
     else:
         combinations.sort(key=lambda each: (each.distance, len(each.varied)))
-    return Reconciliation(combinations, tried, len(distances), matching, near / (2 * STEPS))
+    return Reconciliation(combinations, tried, len(values), matching, near / (2 * STEPS))

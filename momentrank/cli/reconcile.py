@@ -15,8 +15,8 @@ and prints what gives the number to its digits, what was varied, or else the nea
 one change of the files is made at a time. Without a measure, it tries those that the qrels allow:
 R@1|5|10 at IoU 0.3|0.5|0.7, mIoU, mAP, nDCG, VR and the benchmark's own table.
 
-Of many numbers, some match by chance: the head says how many were tried, and how many matches to
-expect from the values close by. Name the measure, and give all published digits.
+Of many values, some match by chance: the head says how many were tried, and how many matches the
+values close by let expect; `?` marks what may be chance. Name the measure, and all digits.
 """
 
 import argparse
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
     truth = inputs.load_truth(options, options.qrels)
     lists = inputs.load_for(options, options.file, Evaluator([], truth, WholeRun()), truth)
     found = reconcile(truth, lists, measures, options.published, Progress().begin)
-    source = inputs.provenance(options.qrels, "all", options.negatives)
+    source = inputs.provenance(options.qrels, "each in turn", options.negatives)
     source |= {"tried": describe(found)}
     if options.json:
         rows = [each._asdict() for each in found.combinations]
