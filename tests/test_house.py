@@ -43,7 +43,7 @@ FLOORS = {
         "conventions significance unjudged",
         "mismatches data",
         "query_groups scoring submission",
-        "explanation meta prediction_powered",
+        "explanation meta prediction_powered reconciliation",
         "board functions",
         "cli provider",
     ),
