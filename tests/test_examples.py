@@ -3,6 +3,7 @@
 import doctest
 import inspect
 import json
+import re
 from importlib import import_module
 
 import pytest
@@ -45,3 +46,19 @@ def test_every_public_function_and_measure_has_an_example():
         if inspect.isfunction(value) or isinstance(value, mr.Measure)
     }
     assert {name for name, doc in documented.items() if ">>> " not in doc} == READERS
+
+
+def test_the_page_says_of_each_measure_what_its_class_says(repository):
+    page = (repository / "docs/scoring.md").read_text()
+    _, table = page.split("| measure | value of a query | source |\n|---|---|---|\n")
+    rows = {}
+    for line in table.split("\n\n")[0].splitlines():
+        names, values, source = (cell.strip() for cell in line.strip("|").split(" | "))
+        for name in dict.fromkeys(re.findall(r"`(\w+)", names)):
+            rows[name] = values, source
+    assert rows.keys() == mr.REGISTRY.keys()
+    for name, measure in mr.REGISTRY.items():
+        [summary, *_] = inspect.getdoc(measure).split("\n")
+        assert summary.rstrip(".") in rows[name][0].split("; ")
+        assert rows[name][1] == measure.SOURCE
+        assert f"Source: {measure.SOURCE}" in inspect.getdoc(measure)

@@ -26,7 +26,7 @@ class Count(Measure):
 
 
 class Queries(Count):
-    """1: the number of queries.
+    """Queries.
 
     >>> mr.calc_aggregate(mr.NumQ, "demo.qrels", "demo.run")
     {NumQ: 2.0}
@@ -71,7 +71,7 @@ class RetrievedVideos(SideCount):
     """
 
     NAME = "VideosRet"
-    SOURCE = "MediaEval's sh_eval"
+    SOURCE = "sh_eval"
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         rows = self.select(aligned, params)
@@ -87,7 +87,7 @@ class RelevantVideos(RetrievedVideos):
     """
 
     NAME = "VideosRel"
-    SOURCE = "MediaEval's sh_eval"
+    SOURCE = "sh_eval"
     PARAMS: ClassVar = {"rel": REL}
 
 
@@ -99,7 +99,7 @@ class RetrievedSeconds(SideCount):
     """
 
     NAME = "LengthRet"
-    SOURCE = "MediaEval's sh_eval"
+    SOURCE = "sh_eval"
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         rows = self.select(aligned, params)
@@ -114,7 +114,7 @@ class RelevantSeconds(RetrievedSeconds):
     """
 
     NAME = "LengthRel"
-    SOURCE = "MediaEval's sh_eval"
+    SOURCE = "sh_eval"
     PARAMS: ClassVar = {"rel": REL}
 
 
@@ -174,7 +174,7 @@ CLOSE = 1e-9
 
 
 class InterpolatedPrecision(Measure):
-    """The mean over 101 points of recall of the highest precision from there on; of seconds.
+    """Interpolated precision of seconds: the mean over 101 points of recall.
 
     Precision after k results is the relevant time that they show, each second once, over the sum
     of their lengths; recall is the same time over all relevant time.

@@ -1,6 +1,6 @@
 """Measures of gains: of the levels taken, or of each result's highest IoU.
 
-Liang et al. (2024) is TVR-Ranking, Togashi et al. (CVPR 2022) AxIoU: there, MeanP is AP@K,theta.
+TVR-Ranking is Liang et al. (2024), the AxIoU paper Togashi et al. (CVPR 2022).
 """
 
 from collections.abc import Callable
@@ -76,7 +76,7 @@ class NDCG(Measure):
     """
 
     NAME = "nDCG"
-    SOURCE = "Liang et al. (2024), section 4"
+    SOURCE = "TVR-Ranking, section 4"
     PARAMS: ClassVar = {
         "cutoff": DEPTH,
         "iou": IOU,
@@ -195,14 +195,14 @@ class OfHighestIoU(Measure):
 
 
 class HitRate(OfHighestIoU):
-    """1 if any of the first K results has an IoU above the threshold, else 0.
+    """1 if any of the first K results has an IoU above theta, else 0.
 
     >>> mr.calc_aggregate(mr.R(iou=0.5) @ 1, "demo.qrels", "demo.run")
     {R(iou=0.5,strict=True)@1: 0.5}
     """
 
     NAME = "R"
-    SOURCE = "Togashi et al. (CVPR 2022), equation 1"
+    SOURCE = "AxIoU paper, equation 1"
     SHOWN = ("strict",)
     PARAMS: ClassVar = {"cutoff": CUTOFF, "iou": IOU, "strict": STRICT, **COMMON}
 
@@ -212,14 +212,14 @@ class HitRate(OfHighestIoU):
 
 
 class MeanPrecision(OfHighestIoU):
-    """The mean over k = 1..K of the precision at k; no one-to-one matching.
+    """The mean over k = 1..K of the precision at k, for IoUs above theta (AP@K,theta there).
 
     >>> mr.calc_aggregate(mr.MeanP(iou=0.5) @ 2, "demo.qrels", "demo.run")
     {MeanP(iou=0.5,strict=True)@2: 0.625}
     """
 
     NAME = "MeanP"
-    SOURCE = "Togashi et al. (CVPR 2022), equation 12"
+    SOURCE = "AxIoU paper, equation 12"
     ADDITIVE = True
     SHOWN = HitRate.SHOWN
     PARAMS: ClassVar = HitRate.PARAMS
@@ -234,14 +234,14 @@ class MeanPrecision(OfHighestIoU):
 
 
 class FirstIoU(OfHighestIoU):
-    """The highest IoU of the first result with any relevant segment.
+    """The highest IoU of the first result.
 
     >>> mr.calc_aggregate(mr.mIoU, "demo.qrels", "demo.run")
     {mIoU: 0.4583...}
     """
 
     NAME = "mIoU"
-    SOURCE = "scripts of temporal grounding"
+    SOURCE = "temporal grounding"
     PARAMS: ClassVar = COMMON
 
     def depth(self) -> int | None:
@@ -252,14 +252,14 @@ class FirstIoU(OfHighestIoU):
 
 
 class AverageMaxIoU(OfHighestIoU):
-    """The mean over k = 1..K of the best IoU among the first k results.
+    """The mean over k = 1..K of the best IoU among the first k.
 
     >>> mr.calc_aggregate(mr.AxIoU @ 2, "demo.qrels", "demo.run")
     {AxIoU@2: 0.6726...}
     """
 
     NAME = "AxIoU"
-    SOURCE = "Togashi et al. (CVPR 2022), equation 5"
+    SOURCE = "AxIoU paper, equation 5"
     PARAMS: ClassVar = {"cutoff": CUTOFF, **COMMON}
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
@@ -268,7 +268,7 @@ class AverageMaxIoU(OfHighestIoU):
 
 
 class CumulativeMaxIoU(OfHighestIoU):
-    """The best IoU up to the rank at which a user stops, averaged over stopping ranks.
+    """The best IoU up to the rank where a user stops, averaged over stops.
 
     `stop`: `uniform`, at each of the K ranks with probability 1/K; `rbp`, continues with
     probability p (Moffat and Zobel, 2008); `err`, stops at a result with its IoU as probability
@@ -279,7 +279,7 @@ class CumulativeMaxIoU(OfHighestIoU):
     """
 
     NAME = "NCxIoU"
-    SOURCE = "Togashi et al. (CVPR 2022), equation 4"
+    SOURCE = "AxIoU paper, equation 4"
     PARAMS: ClassVar = {
         "cutoff": CUTOFF,
         "stop": Choice("uniform", "rbp", "err", desc="where users stop"),

@@ -24,7 +24,7 @@ from momentrank.segments import Bools, Floats, Ints
 
 
 class Precision(ByModel):
-    """The share of relevant results among the first K; missing results count as not relevant.
+    """The relevant results among the first K, over K.
 
     >>> mr.calc_aggregate(mr.P(iou=0.5) @ 2, "demo.qrels", "demo.run")
     {P(iou=0.5)@2: 0.5}
@@ -45,14 +45,14 @@ class Precision(ByModel):
 
 
 class JudgedShare(Precision):
-    """The share of the first K results that match a judged segment of any level.
+    """The results among the first K that match a judged segment of any level, over K.
 
     >>> mr.calc_aggregate(mr.Judged(iou=0.5) @ 2, "demo.qrels", "demo.run")
     {Judged(iou=0.5)@2: 0.5}
     """
 
     NAME = "Judged"
-    SOURCE = "MediaEval's sh_eval; ir_measures"
+    SOURCE = "sh_eval"
     BOUNDED = False
     OVER = ANY
     PARAMS: ClassVar = {"cutoff": CUTOFF, **WITH_UNJUDGED}
@@ -62,7 +62,7 @@ class JudgedShare(Precision):
 
 
 class RecallOfAll(ByModel):
-    """The relevant results among the first K over the number of relevant segments, or bins.
+    """The relevant results among the first K, over the number of relevant segments, or bins.
 
     Only for the models that match one to one: with others a segment can be found twice.
 
@@ -98,7 +98,7 @@ class RecallOfAll(ByModel):
 
 
 class AveragePrecision(ByModel):
-    """The sum of the precisions at relevant results over the number of relevant segments.
+    """The precisions at relevant results, summed, over the number of relevant segments.
 
     >>> mr.calc_aggregate(mr.AP(iou=0.5), "demo.qrels", "demo.run")
     {AP(iou=0.5): 0.5}
@@ -166,7 +166,7 @@ def _add_alone(relevance: Relevance, params: Params) -> Floats:
 
 
 class ReciprocalRank(ByModel):
-    """1 over the rank of the first relevant result; 0 if there is none among the first K.
+    """1 over the rank of the first relevant result, 0 without one.
 
     Voorhees, TREC-8, 1999; the mean over queries is MRR.
 

@@ -23,7 +23,7 @@ LARGE = 1e300
 
 
 class NullAccuracy(Measure):
-    """1 if a query without a relevant moment has no result with a score above t, else 0.
+    """1 if a query without a relevant moment has no result above score t, else 0.
 
     >>> qrels, run = [("q1", "v", 0, 10, 1), ("q2", "v", 0, 10, 0)], [("q1", "v", 0, 10, 0.9)]
     >>> mr.calc_aggregate(mr.NullAcc, qrels, run)
@@ -31,7 +31,7 @@ class NullAccuracy(Measure):
     """
 
     NAME = "NullAcc"
-    SOURCE = "Flanagan, Damen and Wray (WACV 2025)"
+    SOURCE = "Flanagan et al. (WACV 2025)"
     MATCH = ""
     BOUNDED = False
     OVER = NULL
@@ -43,7 +43,7 @@ class NullAccuracy(Measure):
 
 
 class ROCArea(Measure):
-    """The probability that a query with a relevant moment has a higher best score than one without.
+    """The share of pairs of a query with a relevant moment and one without that scores order.
 
     Ties count half. A query's value is its placement (DeLong et al., 1988): the share of the
     queries of the other side that it is on the right side of.
@@ -54,7 +54,7 @@ class ROCArea(Measure):
     """
 
     NAME = "AUROC"
-    SOURCE = "generalized moment retrieval (arXiv 2605.02623)"
+    SOURCE = "Soccer-GMR (arXiv 2605.02623)"
     MATCH = ""
     BOUNDED = False
     OVER = EITHER
@@ -93,7 +93,7 @@ class AccuracyRejectionArea(NDCG):
     """
 
     NAME = "AUARC"
-    SOURCE = "Nadeem, Zucker and Hanczar (2009)"
+    SOURCE = "Nadeem et al. (2009)"
     BOUNDED = False
     OVER = EITHER
     COLLECTIVE = True
