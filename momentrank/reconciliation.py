@@ -93,13 +93,6 @@ class CountingNull(Paper):
     select_counted = Convention.select_counted
 
 
-class Definition(NamedTuple):
-    """A convention, and the measures to compute by it, with what is varied in each."""
-
-    convention: Convention
-    measures: dict[Measure, Words]
-
-
 class Change(NamedTuple):
     """What is done to the files, in words, and their content after that."""
 
@@ -125,7 +118,7 @@ def reconcile(
         published: the number.
         begin: begins a bar with a number of steps.
     """
-    definitions = define(measures or default_measures(truth.segments, run), truth.segments, run)
+    defined = define(measures or default_measures(truth.segments, run), truth, run)
     official = "" if measures else official_convention(truth)
     changes = list(list_changes(truth, run))
     done = begin("combinations", len(changes))
@@ -133,7 +126,7 @@ def reconcile(
     found: list[tuple[Key, float]] = []
     tried = 0
     for change in changes:
-        for key, value in _score(definitions, official, truth, change):
+        for key, value in _score(defined, official, truth, change):
             tried += 1
             if not math.isnan(value) and value != unchanged.get(key):  # else, it changes nothing
                 found.append(((*key[:2], (*key[2], *change.words)), value))
@@ -157,19 +150,21 @@ def default_measures(qrels: Segments, run: Run) -> list[Measure]:
     return measures
 
 
-def define(asked: Sequence[Measure], qrels: Segments, run: Run) -> list[Definition]:
-    """Return each convention with those measures that it defines."""
+Defined = dict[Convention, dict[Measure, Words]]
+"""The measures that conventions define, and what is varied in each."""
+
+
+def define(asked: Sequence[Measure], truth: Truth, run: Run) -> Defined:
+    """Return what each convention defines of the measures; one that refuses the qrels, nothing."""
     listed = [conventions.get(name) for name in conventions.CONVENTIONS]
-    definitions = []
-    for convention in [*listed, *([CountingNull()] if find_null(qrels) else [])]:
-        measures: dict[Measure, Words] = {}
+    listed += [CountingNull()] if find_null(truth.segments) else []
+    defined: Defined = {each: {} for each in listed if not (each.distinct and truth.conflict)}
+    for convention, measures in defined.items():
         for measure in asked:
             for variant, words in _vary(measure, convention):
                 if _is_defined(convention, variant, run):
                     measures.setdefault(convention.resolve(variant), words)
-        if measures:
-            definitions.append(Definition(convention, measures))
-    return definitions
+    return defined
 
 
 def _vary(measure: Measure, convention: Convention) -> Iterator[tuple[Measure, Words]]:
@@ -292,10 +287,11 @@ Key = tuple[str, str, Words]
 
 
 def _score(
-    definitions: Sequence[Definition], official: str, truth: Truth, change: Change
+    defined: Defined, official: str, truth: Truth, change: Change
 ) -> Iterator[tuple[Key, float]]:
-    for convention, measures in definitions:
-        if isinstance(convention, Suppressed) and any(NMS in each for each in change.words):
+    for convention, measures in defined.items():
+        twice = isinstance(convention, Suppressed) and any(NMS in each for each in change.words)
+        if twice or not measures:
             continue
         run = change.run
         if convention.distinct:

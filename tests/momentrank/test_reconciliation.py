@@ -2,10 +2,11 @@
 
 import json
 import random
+from dataclasses import replace
 
 import pytest
 
-from momentrank import parse_measure
+from momentrank import FormatError, parse_measure
 from momentrank.cli.main import main
 from momentrank.formats import Truth
 from momentrank.reconciliation import Published, reconcile
@@ -184,6 +185,14 @@ def test_a_gain_is_found_in_percent_and_as_a_fraction():
     for given in (number, 100 * number):
         found = find(graded, run, given, "nDCG(iou=0.5)@10")
         assert ("paper", ("gain: 2^level - 1",)) in [each[1:3] for each in found.combinations]
+
+
+def test_qrels_that_paper_refuses_are_tried_by_scripts():
+    truth, run = read(QRELS | {"q0": [("u", 0, 9, 1), ("u", 0, 9, 2)]}, RUN)
+    conflicting = replace(truth, conflict=FormatError("two levels"))
+    found = reconcile(conflicting, run, [parse_measure("R@1,0.5")], Published(50.0, 0.1))
+    assert {"charades", "tall"} <= {each.convention for each in found.combinations}
+    assert "paper" not in {each.convention for each in found.combinations}
 
 
 def test_nothing_found_lists_the_nearest_values():
