@@ -82,10 +82,10 @@ def run(options: argparse.Namespace) -> int:
 
 def describe(found: Reconciliation) -> str:
     """Return how much was tried, and what chance would give."""
-    doubt = "; these may be chance" if found.is_doubtful else ""
+    doubt = " (?: may be chance)" if found.is_doubtful else ""
     return (
-        f"{count(found.tried, 'combination')}, {count(found.values, 'value')};"
-        f" {found.matching} of them match, {found.by_chance:.2g} to expect by chance{doubt}"
+        f"{count(found.tried, 'combination')}, {count(found.values, 'different value')}; matching:"
+        f" {found.matching}, expected by chance: {found.by_chance:.2g}{doubt}"
     )
 
 
