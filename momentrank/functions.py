@@ -53,6 +53,11 @@ def evaluate(
 ) -> Evaluation:
     """Score a run.
 
+    >>> print(mr.evaluate("demo.qrels", "demo.run", [mr.nDCG(iou=0.5) @ 10, "R@1,0.5"]))
+    # convention: paper
+    nDCG(iou=0.5)@10          0.6681
+    R(iou=0.5,strict=True)@1  0.5000
+
     Args:
         qrels: the judged segments.
         run: the ranked results.
@@ -104,6 +109,12 @@ def evaluate_with_machine(
 ) -> "Estimates":
     """Estimate a run's means over all queries, of which people judged a random sample.
 
+    >>> levels = [(f"q{n}", "v", 0, 9, 1) for n in range(20)]
+    >>> run = [(f"q{n}", "v", 0, n % 9 + 1) for n in range(20)]
+    >>> estimate = mr.evaluate_with_machine(levels[::2], run, levels, "mIoU")["mIoU"]
+    >>> round(estimate.people.value, 4), round(estimate.combined.value, 4)
+    (0.5111, 0.5167)
+
     `qrels` are people's levels, `machine` a machine's for all queries. For the other arguments see
     `evaluate`; for errors, also `momentrank.prediction_powered`.
     """
@@ -138,6 +149,11 @@ def compare(
     bounds of each difference by what unjudged results may be. `by` also compares within groups of
     queries (`momentrank.query_groups.group_queries`). For the other arguments and errors see
     `evaluate` and `momentrank.significance.compare_runs`.
+
+    >>> runs = {"demo": "demo.run", "other": [("q1", "garden", 5, 12), ("q2", "kitchen", 0, 9)]}
+    >>> [pair] = mr.compare("demo.qrels", runs, "AxIoU@10")
+    >>> round(pair.comparison.difference, 4), pair.comparison.losses
+    (-0.344, 1)
     """
     if unjudged is not None and (unjudged != BOUNDS or by):
         reason = "can't be combined with by" if by else f"must be {BOUNDS!r}, not {unjudged!r}"
@@ -167,6 +183,11 @@ def score_runs(
 ) -> "Values":
     """Return the value of each measure, run and query, as `meta`'s experiments take them.
 
+    >>> runs = {"demo": "demo.run", "other": [("q1", "garden", 5, 12), ("q2", "kitchen", 0, 9)]}
+    >>> mr.score_runs("demo.qrels", runs, "R@1,0.5").table
+    array([[[1., 0.],
+            [1., 0.]]])
+
     Raises:
         UsageError: there are fewer than two runs, or they are scored over different queries.
         MomentRankError: as `evaluate` does.
@@ -191,6 +212,10 @@ def explain(
 ) -> "Explanation":
     """Explain a measure's value for one query by its first results.
 
+    >>> explained = mr.explain("demo.qrels", "demo.run", "q2", mr.RR(iou=0.5))
+    >>> [(result.rank, result.relevant, result.value) for result in explained.ranking]
+    [(1, False, 0.0), (2, True, 0.5)]
+
     Raises:
         UsageError: the qrels do not have the query, or the measure can't be explained.
     """
@@ -208,6 +233,8 @@ def explain(
 def convert(source: Path | str, out: Path | str, to: str, *, tag: str = "momentrank") -> None:
     """Convert a file of qrels or a run to another format.
 
+    >>> mr.convert("demo.run", "demo.trec.gz", "segments")
+
     Raises:
         FormatError: the file is malformed, or the format can't express it.
         UsageError: the file is neither, or there is no such format to write.
@@ -220,6 +247,8 @@ def convert(source: Path | str, out: Path | str, to: str, *, tag: str = "momentr
 def write_qrels(path: Path | str, qrels: Data, fmt: str = "segments") -> None:
     """Write judged segments, compressed if the name ends in .gz.
 
+    >>> mr.write_qrels("own.qrels.gz", [("q1", "v1", 0, 20, 4)])
+
     Raises:
         FormatError: the format can't express them.
         SegmentError: a row is malformed.
@@ -229,7 +258,10 @@ def write_qrels(path: Path | str, qrels: Data, fmt: str = "segments") -> None:
 
 
 def write_run(path: Path | str, run: Data, fmt: str = "segments", tag: str = "momentrank") -> None:
-    """Write ranked results, with `tag` if the format has one; see `write_qrels`."""
+    """Write ranked results, with `tag` if the format has one; see `write_qrels`.
+
+    >>> mr.write_run("own.run.gz", {"q1": [("v1", 0, 19), ("v2", 5, 9)]}, tag="ours")
+    """
     [results] = data.as_lists(run, "the run", warn=warn).values()
     write.write_run(path, results, fmt, tag)
 
@@ -243,6 +275,11 @@ def risk_coverage(
     negatives: Negatives = (),
 ) -> "pd.DataFrame":
     """Return a run's risk-coverage curve, whose area is AURC = 1 - AUARC.
+
+    >>> mr.risk_coverage("demo.qrels", "demo.run").round(3)
+      query_id  score  coverage   risk
+    0       q1   0.93       0.5  0.295
+    1       q2   0.90       1.0  0.332
 
     A row per query, the highest best score first (-inf: no result): `query_id, score, coverage,
     risk`. The risk is 1 - the mean of the measure over the queries so far; ties are averaged over
@@ -271,6 +308,11 @@ def evaluator(
 ) -> Evaluator:
     """Return an evaluator that scores runs of any kind against the same qrels.
 
+    >>> scorer = mr.evaluator("AxIoU@2", "demo.qrels")
+    >>> other = [("q1", "garden", 5, 12), ("q2", "kitchen", 0, 9)]
+    >>> [scorer.calc_aggregate(run)["AxIoU@2"] for run in ("demo.run", other)]
+    [0.6726..., 0.5]
+
     For errors, see `evaluate`.
     """
     return _read(measures, qrels, convention, negatives=negatives)
@@ -279,17 +321,32 @@ def evaluator(
 def iter_calc(
     measures: Measures, qrels: Data, run: Data, convention: Chosen = None
 ) -> Iterator[Metric]:
-    """Yield the value of each measure for each scored query; see `evaluate`."""
+    """Yield the value of each measure for each scored query; see `evaluate`.
+
+    >>> for metric in mr.iter_calc("R@1,0.5", "demo.qrels", "demo.run"):
+    ...     print(*metric)
+    q1 R(iou=0.5,strict=True)@1 1.0
+    q2 R(iou=0.5,strict=True)@1 0.0
+    """
     return _read(measures, qrels, convention).iter_calc(run)
 
 
 def calc_aggregate(measures: Measures, qrels: Data, run: Data, convention: Chosen = None) -> Scores:
-    """Return each measure over all scored queries; see `evaluate`."""
+    """Return each measure over all scored queries; see `evaluate`.
+
+    >>> mr.calc_aggregate(["R@1,0.5", "NumQ"], "demo.qrels", "demo.run")
+    {R(iou=0.5,strict=True)@1: 0.5, NumQ: 2.0}
+    """
     return _read(measures, qrels, convention).calc_aggregate(run)
 
 
 def calc(measures: Measures, qrels: Data, run: Data, convention: Chosen = None) -> CalcResults:
-    """Return each measure over all queries, and for each query; see `evaluate`."""
+    """Return each measure over all queries, and for each query; see `evaluate`.
+
+    >>> result = mr.calc("R@1,0.5", "demo.qrels", "demo.run")
+    >>> result.aggregated["R@1,0.5"], [metric.value for metric in result.per_query]
+    (0.5, [1.0, 0.0])
+    """
     return _read(measures, qrels, convention).calc(run)
 
 

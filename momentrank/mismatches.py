@@ -140,13 +140,13 @@ def _first(names: Sequence[str]) -> str:
 
 
 def _of_times(qrels: Segments, run: Segments) -> Iterator[str]:
-    latest = _middle(qrels.end), _middle(run.end)
+    latest = middle(qrels.end), middle(run.end)
     if min(latest) <= 0 or 1 / SCALE < latest[1] / latest[0] < SCALE:
         return
     judged, retrieved = _latest(qrels), _latest(run)
     videos = [video for video in judged if video in retrieved and judged[video] > 0]
     ratios = [retrieved[video] / judged[video] for video in videos]
-    if not ratios or 1 / SCALE < (ratio := _middle(np.array(ratios))) < SCALE:
+    if not ratios or 1 / SCALE < (ratio := middle(np.array(ratios))) < SCALE:
         return
     factor = ratio if ratio > 1 else 1 / max(ratio, 1e-9)
     unit = min(_UNITS, key=lambda each: abs(np.log(each / factor)))
@@ -160,7 +160,7 @@ def _of_times(qrels: Segments, run: Segments) -> Iterator[str]:
     )
 
 
-def _middle(values: Floats) -> float:
+def middle(values: Floats) -> float:
     """Return the upper median; numpy's own loads masked arrays."""
     middle = len(values) // 2
     return float(np.partition(values, middle)[middle])

@@ -170,6 +170,9 @@ def _directive(kind: str, name: str) -> str:
 def _measure(name: str) -> str:
     measure = getattr(momentrank, name)
     says = (inspect.getdoc(measure) or "").partition("Parameters:")[0]
+    says, prompt, example = says.partition(">>> ")
+    code, _, source = example.partition("\n\n")
+    says += f"```\n{prompt}{code}\n```\n{source}"
     params = "".join(
         f"* `{key}`: {param.desc}. {param.allowed}"
         f" ({'required' if param.required else f'default: {param.default!r}'})\n"

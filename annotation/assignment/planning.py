@@ -49,6 +49,11 @@ def plan(campaign: PlanInputs) -> Plan:
     The result does not depend on the order of rows. Planning again once every assignment is open
     returns the same assignments. Where there are too few people, slots stay open.
 
+    >>> plan(campaign).assignments  # a campaign of one pair and two people
+      query_id moment_id  annotator   kind
+    0       q0     m0-01          1  first
+    1       q0     m0-01          2  first
+
     Raises:
         PlanError: a decision to extend names a query that does not exist.
     """

@@ -32,6 +32,10 @@ def alphas(counts: Ints, bootstrap: Bootstrap) -> dict[str, dict[str, float | No
     `counts` is how often each pair has each level, a row of five per pair; pairs with fewer than
     two scores are ignored. Alpha is undefined if all levels are equal. The interval is made of
     percentiles, and assumes that pairs are independent.
+
+    >>> counts = np.array([[0, 0, 2, 0, 0], [1, 1, 0, 0, 0], [0, 0, 0, 0, 2]])
+    >>> alphas(counts, Bootstrap(resamples=200, confidence=0.95, seed=1))["interval"]["alpha"]
+    0.935065
     """
     comparable = counts[counts.sum(axis=1) >= COMPARABLE]
     kinds, times = np.unique(comparable, axis=0, return_counts=True)

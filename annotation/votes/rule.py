@@ -63,6 +63,11 @@ def decide(
 
     A pair with a number of levels other than 2 or 4 waits: nothing is guessed. Once the
     campaign is `closed`, waiting pairs are discarded.
+
+    >>> pair, level = np.array([0, 0, 1, 1, 1, 1, 2, 2]), np.array([2, 3, 4, 1, 3, 2, 0, 2])
+    >>> decided = decide(pair, level, 3)
+    >>> decided.outcome.tolist(), decided.level[:2].tolist()
+    (['two', 'four', 'waiting'], [3, 3])
     """
     judged = level != NO_LEVEL
     scores = np.bincount(pair[judged], minlength=pairs)

@@ -21,7 +21,10 @@ from momentrank import __version__
 from momentrank.errors import MomentRankError
 from momentrank.ids import reveal
 
-VERBS = ("evaluate", "compare", "board", "meta", "explain", "validate", "convert", "diff", "demo")
+VERBS = (
+    *("evaluate", "compare", "board", "meta", "explain", "reconcile"),
+    *("validate", "convert", "diff", "demo"),
+)
 STOPPED = 130
 WIDTH = 100
 """Columns of --help; asking the terminal costs more imports than the rest of the parser."""

@@ -2,15 +2,17 @@
 
 The experiments of Togashi et al. (AxIoU, CVPR 2022) on any qrels and runs:
 
-  agreement    tau-b and tau_ap between the orders of the runs by every two measures
-  stability    tau-b between the orders on two disjoint halves of queries, at several sizes;
-               and the queries needed for a tau-b, or to trust a difference
-  power        the share of pairs of runs with p < .05 in a paired randomisation test
-  ties         the share of queries on which all runs have the same value
-  axioms       INV-k and MON-k on these runs, with an example where a measure breaks them
-  label-noise  how far the means would move had others drawn the boundaries or, with --judgments,
-               given the levels
-  selection    with --val: choose a run by each measure on validation; how good it is here
+  effectiveness  the mean of each run by each measure
+  agreement      tau-b and tau_ap between the orders of the runs by every two measures
+  stability      tau-b between the orders on two disjoint halves of queries, at several sizes;
+                 and the queries needed for a tau-b, or to trust a difference
+  power          the share of pairs of runs with p < .05 in a paired randomisation test
+  ties           the share of queries on which all runs have the same value
+  axioms         INV-k and MON-k on these runs, with an example where a measure breaks them
+  label-noise    how far the means would move had others drawn the boundaries or, with --judgments,
+                 given the levels
+  estimation     theoretical bias, variance and MSE of AxIoU@1 and R@1 if IoUs were noisy
+  selection      with --val: choose a run by each measure on validation; how good it is here
 
     momentrank meta val.jsonl a.run b.run c.run --only stability --tau 0.9 AxIoU@5 'R@1,0.5'
 
@@ -38,7 +40,10 @@ if TYPE_CHECKING:  # imported when needed: other verbs, and --help, do without
     from momentrank.meta.experiments import Settings, Tables
     from momentrank.meta.systems import Systems
 
-NAMES = ("agreement", "stability", "power", "ties", "axioms", "label-noise")
+NAMES = (
+    *("effectiveness", "agreement", "stability", "power", "ties"),
+    *("axioms", "label-noise", "estimation"),
+)
 SELECTION = "selection"
 NOISE = ("ends", "written", "none")
 USAGE = "momentrank meta QRELS RUN RUN [RUN ...] [MEASURE ...]"

@@ -219,6 +219,10 @@ class Collection:
 def load(source: Path | str, revision: str | None = None) -> Collection:
     """Return a released collection, from a folder or the hub (`hf:owner/name`).
 
+    >>> collection = mr.load("release")
+    >>> collection, collection["test"].queries
+    (<Kitchens 1.0.0: test>, {'q1': 'She waves.'})
+
     On the hub, `revision` is a tag (`v1.0.0`), a branch or a commit; the default is the newest.
     Name one to keep results comparable.
 

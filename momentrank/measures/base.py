@@ -42,6 +42,8 @@ class Measure:
     """
 
     NAME: ClassVar[str] = ""
+    SOURCE: ClassVar[str] = ""
+    """The paper and the place in it, or the script, that defines it."""
     ALIASES: ClassVar[tuple[str, ...]] = ()
     """Other accepted names."""
     PARAMS: ClassVar[Mapping[str, Param]] = {}
@@ -62,14 +64,15 @@ class Measure:
     """Whether the value is the sum of what each item adds."""
 
     def __init_subclass__(cls) -> None:
-        """Show the parameters in `help`."""
+        """Show the source and the parameters in `help`."""
         super().__init_subclass__()
         lines = [
             f"    {name}: {param.allowed}; {param.desc}"
             f" ({'required' if param.required else f'default: {param.default!r}'})"
             for name, param in cls.PARAMS.items()
         ]
-        cls.__doc__ = "\n".join([cls.__doc__ or "", "", "    Parameters:", "", *lines])
+        source = f"    Source: {cls.SOURCE}"
+        cls.__doc__ = "\n".join([cls.__doc__ or "", source, "", "    Parameters:", "", *lines])
 
     def __init__(self, **params: object) -> None:
         """Set parameters.

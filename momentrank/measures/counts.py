@@ -26,18 +26,28 @@ class Count(Measure):
 
 
 class Queries(Count):
-    """1: the number of queries."""
+    """Queries.
+
+    >>> mr.calc_aggregate(mr.NumQ, "demo.qrels", "demo.run")
+    {NumQ: 2.0}
+    """
 
     NAME = "NumQ"
+    SOURCE = "trec_eval"
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         return np.ones(aligned.count)
 
 
 class RetrievedCount(Count):
-    """Results."""
+    """Results.
+
+    >>> mr.calc_aggregate(mr.NumRet, "demo.qrels", "demo.run")
+    {NumRet: 6.0}
+    """
 
     NAME = "NumRet"
+    SOURCE = "trec_eval"
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         return np.bincount(aligned.results.query, minlength=aligned.count).astype(np.float64)
@@ -54,9 +64,14 @@ class SideCount(Count):
 
 
 class RetrievedVideos(SideCount):
-    """Distinct videos among the results."""
+    """Distinct videos among the results.
+
+    >>> mr.calc_aggregate(mr.VideosRet, "demo.qrels", "demo.run")
+    {VideosRet: 4.0}
+    """
 
     NAME = "VideosRet"
+    SOURCE = "sh_eval"
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         rows = self.select(aligned, params)
@@ -65,16 +80,26 @@ class RetrievedVideos(SideCount):
 
 
 class RelevantVideos(RetrievedVideos):
-    """Distinct videos with a relevant segment."""
+    """Distinct videos with a relevant segment.
+
+    >>> mr.calc_aggregate(mr.VideosRel, "demo.qrels", "demo.run")
+    {VideosRel: 3.0}
+    """
 
     NAME = "VideosRel"
+    SOURCE = "sh_eval"
     PARAMS: ClassVar = {"rel": REL}
 
 
 class RetrievedSeconds(SideCount):
-    """Total seconds of the results."""
+    """Total seconds of the results.
+
+    >>> mr.calc_aggregate(mr.LengthRet, "demo.qrels", "demo.run")
+    {LengthRet: 41.0}
+    """
 
     NAME = "LengthRet"
+    SOURCE = "sh_eval"
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         rows = self.select(aligned, params)
@@ -82,9 +107,14 @@ class RetrievedSeconds(SideCount):
 
 
 class RelevantSeconds(RetrievedSeconds):
-    """Total seconds of the relevant segments."""
+    """Total seconds of the relevant segments.
+
+    >>> mr.calc_aggregate(mr.LengthRel, "demo.qrels", "demo.run")
+    {LengthRel: 24.5}
+    """
 
     NAME = "LengthRel"
+    SOURCE = "sh_eval"
     PARAMS: ClassVar = {"rel": REL}
 
 
@@ -98,18 +128,28 @@ class CountByModel(ByModel, Count):
 
 
 class RelevantCount(CountByModel):
-    """Relevant segments, or bins."""
+    """Relevant segments, or bins.
+
+    >>> mr.calc_aggregate(mr.NumRel, "demo.qrels", "demo.run")
+    {NumRel: 4.0}
+    """
 
     NAME = "NumRel"
+    SOURCE = "trec_eval"
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         return relevance.total.astype(np.float64)
 
 
 class RelevantRetrieved(CountByModel):
-    """Relevant results."""
+    """Relevant results.
+
+    >>> mr.calc_aggregate(mr.NumRelRet, "demo.qrels", "demo.run")
+    {NumRelRet: 5.0}
+    """
 
     NAME = "NumRelRet"
+    SOURCE = "trec_eval"
     BOUNDED = True
     ADDITIVE = True
 
@@ -134,13 +174,17 @@ CLOSE = 1e-9
 
 
 class InterpolatedPrecision(Measure):
-    """The mean over 101 points of recall of the highest precision from there on; of seconds.
+    """Interpolated precision of seconds: the mean over 101 points of recall.
 
     Precision after k results is the relevant time that they show, each second once, over the sum
     of their lengths; recall is the same time over all relevant time.
+
+    >>> mr.calc_aggregate(mr.MAiSP, "demo.qrels", "demo.run")
+    {MAiSP: 0.5074...}
     """
 
     NAME = "MAiSP"
+    SOURCE = "Eskevich et al. (ECIR 2012)"
     MATCH = ""
     PARAMS: ClassVar = {"rel": REL}
 

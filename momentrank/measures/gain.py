@@ -1,9 +1,6 @@
 """Measures of gains: of the levels taken, or of each result's highest IoU.
 
-DCG (Järvelin and Kekäläinen, 2002), and nDCG at an IoU threshold (TVR-Ranking: Liang et al., 2024,
-section 4). Of the AxIoU paper (Togashi et al., CVPR 2022): DCG of IoUs; R, video moment retrieval's
-R@K,theta; MeanP, there AP@K,theta (appendix, equation 12); NCxIoU, its equation 4, and AxIoU, its
-equation 5. mIoU is temporal grounding's.
+TVR-Ranking is Liang et al. (2024), the AxIoU paper Togashi et al. (CVPR 2022).
 """
 
 from collections.abc import Callable
@@ -47,9 +44,14 @@ GAINS: dict[str, Callable[[Floats], Floats]] = {
 
 
 class DiscountedGain(ByModel):
-    """The sum of gains, each divided by log2(rank + 1)."""
+    """The sum of gains, each divided by log2(rank + 1).
+
+    >>> mr.calc_aggregate(mr.DCG(iou=0.5) @ 10, "demo.qrels", "demo.run")
+    {DCG(iou=0.5)@10: 3.3770...}
+    """
 
     NAME = "DCG"
+    SOURCE = "Järvelin and Kekäläinen (2002)"
     ADDITIVE = True
     PARAMS: ClassVar = {
         "cutoff": DEPTH,
@@ -68,9 +70,13 @@ class NDCG(Measure):
     """DCG of the levels taken over DCG of the query's highest levels.
 
     With `silence`, queries without a relevant moment count: 1 if the list is empty, else 0.
+
+    >>> mr.calc_aggregate(mr.nDCG(iou=0.5) @ 10, "demo.qrels", "demo.run")
+    {nDCG(iou=0.5)@10: 0.6681...}
     """
 
     NAME = "nDCG"
+    SOURCE = "TVR-Ranking, section 4"
     PARAMS: ClassVar = {
         "cutoff": DEPTH,
         "iou": IOU,
@@ -189,9 +195,14 @@ class OfHighestIoU(Measure):
 
 
 class HitRate(OfHighestIoU):
-    """1 if any of the first K results has an IoU above the threshold, else 0."""
+    """1 if any of the first K results has an IoU above theta, else 0.
+
+    >>> mr.calc_aggregate(mr.R(iou=0.5) @ 1, "demo.qrels", "demo.run")
+    {R(iou=0.5,strict=True)@1: 0.5}
+    """
 
     NAME = "R"
+    SOURCE = "AxIoU paper, equation 1"
     SHOWN = ("strict",)
     PARAMS: ClassVar = {"cutoff": CUTOFF, "iou": IOU, "strict": STRICT, **COMMON}
 
@@ -201,9 +212,14 @@ class HitRate(OfHighestIoU):
 
 
 class MeanPrecision(OfHighestIoU):
-    """The mean over k = 1..K of the precision at k; no one-to-one matching."""
+    """The mean over k = 1..K of the precision at k, for IoUs above theta (AP@K,theta there).
+
+    >>> mr.calc_aggregate(mr.MeanP(iou=0.5) @ 2, "demo.qrels", "demo.run")
+    {MeanP(iou=0.5,strict=True)@2: 0.625}
+    """
 
     NAME = "MeanP"
+    SOURCE = "AxIoU paper, equation 12"
     ADDITIVE = True
     SHOWN = HitRate.SHOWN
     PARAMS: ClassVar = HitRate.PARAMS
@@ -218,9 +234,14 @@ class MeanPrecision(OfHighestIoU):
 
 
 class FirstIoU(OfHighestIoU):
-    """The highest IoU of the first result with any relevant segment."""
+    """The highest IoU of the first result.
+
+    >>> mr.calc_aggregate(mr.mIoU, "demo.qrels", "demo.run")
+    {mIoU: 0.4583...}
+    """
 
     NAME = "mIoU"
+    SOURCE = "temporal grounding"
     PARAMS: ClassVar = COMMON
 
     def depth(self) -> int | None:
@@ -231,9 +252,14 @@ class FirstIoU(OfHighestIoU):
 
 
 class AverageMaxIoU(OfHighestIoU):
-    """The mean over k = 1..K of the best IoU among the first k results."""
+    """The mean over k = 1..K of the best IoU among the first k.
+
+    >>> mr.calc_aggregate(mr.AxIoU @ 2, "demo.qrels", "demo.run")
+    {AxIoU@2: 0.6726...}
+    """
 
     NAME = "AxIoU"
+    SOURCE = "AxIoU paper, equation 5"
     PARAMS: ClassVar = {"cutoff": CUTOFF, **COMMON}
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
@@ -242,14 +268,18 @@ class AverageMaxIoU(OfHighestIoU):
 
 
 class CumulativeMaxIoU(OfHighestIoU):
-    """The best IoU up to the rank at which a user stops, averaged over stopping ranks.
+    """The best IoU up to the rank where a user stops, averaged over stops.
 
     `stop`: `uniform`, at each of the K ranks with probability 1/K; `rbp`, continues with
     probability p (Moffat and Zobel, 2008); `err`, stops at a result with its IoU as probability
     (Chapelle et al., 2009). A user who has not stopped before K stops there.
+
+    >>> mr.calc_aggregate(mr.NCxIoU(stop="rbp") @ 2, "demo.qrels", "demo.run")
+    {NCxIoU(stop='rbp')@2: 0.8011...}
     """
 
     NAME = "NCxIoU"
+    SOURCE = "AxIoU paper, equation 4"
     PARAMS: ClassVar = {
         "cutoff": CUTOFF,
         "stop": Choice("uniform", "rbp", "err", desc="where users stop"),

@@ -93,12 +93,12 @@ class Choice(Param):
 
     def __init__(self, *choices: str | bool, desc: str = "", varies: bool = False) -> None:
         super().__init__(choices[0], desc, varies=varies)
-        self._choices = choices
+        self.choices = choices
         self.allowed = " or ".join(map(repr, choices))
 
     def accepts(self, value: object) -> bool:
         """Tell whether a value is valid; 1 is not True."""
-        return any(type(value) is type(choice) and value == choice for choice in self._choices)
+        return any(type(value) is type(choice) and value == choice for choice in self.choices)
 
 
 def plain(value: object) -> object:

@@ -36,6 +36,9 @@ EXAMPLE = "write it like nDCG(iou=0.5)@10"
 def parse_measure(text: str) -> Measure:
     """Return the measure of a name; `parse_measure(repr(measure)) == measure`.
 
+    >>> mr.parse_measure("R@1,IoU>=0.5")
+    R(iou=0.5,strict=False)@1
+
     Raises:
         MeasureError: the measure is unknown, or a parameter is wrong or missing.
     """

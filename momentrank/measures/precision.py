@@ -24,9 +24,14 @@ from momentrank.segments import Bools, Floats, Ints
 
 
 class Precision(ByModel):
-    """The share of relevant results among the first K; missing results count as not relevant."""
+    """The relevant results among the first K, over K.
+
+    >>> mr.calc_aggregate(mr.P(iou=0.5) @ 2, "demo.qrels", "demo.run")
+    {P(iou=0.5)@2: 0.5}
+    """
 
     NAME = "P"
+    SOURCE = "Aly et al. (2013), section 2"
     ADDITIVE = True
     PARAMS: ClassVar = {"cutoff": CUTOFF, **MODEL_PARAMS}
 
@@ -40,9 +45,14 @@ class Precision(ByModel):
 
 
 class JudgedShare(Precision):
-    """The share of the first K results that match a judged segment of any level."""
+    """The results among the first K that match a judged segment of any level, over K.
+
+    >>> mr.calc_aggregate(mr.Judged(iou=0.5) @ 2, "demo.qrels", "demo.run")
+    {Judged(iou=0.5)@2: 0.5}
+    """
 
     NAME = "Judged"
+    SOURCE = "sh_eval"
     BOUNDED = False
     OVER = ANY
     PARAMS: ClassVar = {"cutoff": CUTOFF, **WITH_UNJUDGED}
@@ -52,12 +62,16 @@ class JudgedShare(Precision):
 
 
 class RecallOfAll(ByModel):
-    """The relevant results among the first K over the number of relevant segments, or bins.
+    """The relevant results among the first K, over the number of relevant segments, or bins.
 
     Only for the models that match one to one: with others a segment can be found twice.
+
+    >>> mr.calc_aggregate(mr.Recall(iou=0.5) @ 4, "demo.qrels", "demo.run")
+    {Recall(iou=0.5)@4: 0.8333...}
     """
 
     NAME = "Recall"
+    SOURCE = "trec_eval"
     PARAMS: ClassVar = {
         "cutoff": CUTOFF,
         **{
@@ -84,9 +98,14 @@ class RecallOfAll(ByModel):
 
 
 class AveragePrecision(ByModel):
-    """The sum of the precisions at relevant results over the number of relevant segments."""
+    """The precisions at relevant results, summed, over the number of relevant segments.
+
+    >>> mr.calc_aggregate(mr.AP(iou=0.5), "demo.qrels", "demo.run")
+    {AP(iou=0.5): 0.5}
+    """
 
     NAME = "AP"
+    SOURCE = "Aly et al. (2013), section 2"
     ALIASES = ("MAP", "mAP")
     PARAMS: ClassVar = {"cutoff": DEPTH, **MODEL_PARAMS}
 
@@ -147,12 +166,16 @@ def _add_alone(relevance: Relevance, params: Params) -> Floats:
 
 
 class ReciprocalRank(ByModel):
-    """1 over the rank of the first relevant result; 0 if there is none among the first K.
+    """1 over the rank of the first relevant result, 0 without one.
 
     Voorhees, TREC-8, 1999; the mean over queries is MRR.
+
+    >>> mr.calc_aggregate(mr.RR(iou=0.5), "demo.qrels", "demo.run")
+    {RR(iou=0.5): 0.75}
     """
 
     NAME = "RR"
+    SOURCE = "Voorhees (TREC-8, 1999)"
     ALIASES = ("MRR",)
     PARAMS: ClassVar = AveragePrecision.PARAMS
 
@@ -176,9 +199,13 @@ class VideoHitRate(Measure):
     """1 if any of the first K videos has a relevant segment, else 0.
 
     A video's place in the list is that of its first result; its other results don't count.
+
+    >>> mr.calc_aggregate(mr.VR @ 1, "demo.qrels", "demo.run")
+    {VR@1: 0.5}
     """
 
     NAME = "VR"
+    SOURCE = "Lei et al. (ECCV 2020)"
     MATCH = "video"
     PARAMS: ClassVar = {"cutoff": CUTOFF, "rel": REL}
 

@@ -23,9 +23,15 @@ LARGE = 1e300
 
 
 class NullAccuracy(Measure):
-    """1 if a query without a relevant moment has no result with a score above t, else 0."""
+    """1 if a query without a relevant moment has no result above score t, else 0.
+
+    >>> qrels, run = [("q1", "v", 0, 10, 1), ("q2", "v", 0, 10, 0)], [("q1", "v", 0, 10, 0.9)]
+    >>> mr.calc_aggregate(mr.NullAcc, qrels, run)
+    {NullAcc: 1.0}
+    """
 
     NAME = "NullAcc"
+    SOURCE = "Flanagan et al. (WACV 2025)"
     MATCH = ""
     BOUNDED = False
     OVER = NULL
@@ -37,13 +43,18 @@ class NullAccuracy(Measure):
 
 
 class ROCArea(Measure):
-    """The probability that a query with a relevant moment has a higher best score than one without.
+    """The share of pairs of a query with a relevant moment and one without that scores order.
 
     Ties count half. A query's value is its placement (DeLong et al., 1988): the share of the
     queries of the other side that it is on the right side of.
+
+    >>> qrels, run = [("q1", "v", 0, 10, 1), ("q2", "v", 0, 10, 0)], [("q1", "v", 0, 10, 0.9)]
+    >>> mr.calc_aggregate(mr.AUROC, qrels, run)
+    {AUROC: 1.0}
     """
 
     NAME = "AUROC"
+    SOURCE = "Soccer-GMR (arXiv 2605.02623)"
     MATCH = ""
     BOUNDED = False
     OVER = EITHER
@@ -75,9 +86,14 @@ class AccuracyRejectionArea(NDCG):
 
     The accuracy is `nDCG(silence=True)`. A query's value is its accuracy * the sum of 1/k from its
     place on, so that their mean is the area; it may be above 1. Ties: the mean over their orders.
+
+    >>> qrels, run = [("q1", "v", 0, 10, 1), ("q2", "v", 0, 10, 0)], [("q1", "v", 0, 10, 0.9)]
+    >>> mr.calc_aggregate(mr.AUARC(iou=0.5) @ 10, qrels, run)
+    {AUARC(iou=0.5)@10: 1.0}
     """
 
     NAME = "AUARC"
+    SOURCE = "Nadeem et al. (2009)"
     BOUNDED = False
     OVER = EITHER
     COLLECTIVE = True

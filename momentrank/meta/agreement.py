@@ -1,4 +1,4 @@
-"""Agreement of measures: how alike any two of them order runs (AxIoU, Figure 4)."""
+"""The means of runs, and how alike any two measures order runs (AxIoU, Figures 5 and 4)."""
 
 import math
 from collections.abc import Iterator
@@ -7,6 +7,22 @@ from typing import NamedTuple
 
 from momentrank.meta.correlation import tau_ap, tau_b
 from momentrank.meta.values import Values
+
+
+class Effectiveness(NamedTuple):
+    """A run's mean by a measure; `number` is the run's place, from 1."""
+
+    measure: str
+    number: int
+    run: str
+    mean: float
+
+
+def measure_effectiveness(values: Values) -> Iterator[Effectiveness]:
+    """Yield the mean of every run by every measure."""
+    for measure, means in zip(values.measures, values.means().tolist(), strict=True):
+        for number, (run, mean) in enumerate(zip(values.runs, means, strict=True), start=1):
+            yield Effectiveness(measure, number, run, mean)
 
 
 class Agreement(NamedTuple):

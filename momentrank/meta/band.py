@@ -60,9 +60,5 @@ def measure_gaps(
     systems: Systems, noise: Noise, confidence: float, baseline: str
 ) -> dict[str, Band]:
     """Return the band of every other run minus a baseline, by the first measure; see above."""
-    qrels = systems.evaluator.qrels
-    means = systems.score_copies(lambda copy: noise.change(qrels, copy), noise.copies)[0]
-    names, tail = list(systems.runs), (1 - confidence) / 2
-    gaps = means - means[names.index(baseline)]
-    bands = np.quantile(gaps, [tail, 1 - tail], axis=1).T.tolist()
-    return {name: Band(*band) for name, band in zip(names, bands, strict=True) if name != baseline}
+    bands, measure = measure_bands(systems, noise, confidence), systems.measures[0]
+    return {run: bands[measure, baseline, run] for run in systems.runs if run != baseline}

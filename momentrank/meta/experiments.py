@@ -1,11 +1,20 @@
 """The experiments by name: what each takes, and the table that it returns."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from momentrank.errors import UsageError
 from momentrank.measures import AxIoU, Measure, R, nDCG
-from momentrank.meta import agreement, axioms, noise, selection, separation, stability, votes
+from momentrank.meta import (
+    agreement,
+    axioms,
+    estimation,
+    noise,
+    selection,
+    separation,
+    stability,
+    votes,
+)
 from momentrank.meta.systems import Systems
 from momentrank.significance import ROUNDS, SEED
 
@@ -53,15 +62,20 @@ class Experiment(NamedTuple):
     tables: Callable[[Systems, Settings, Done], Tables]
 
 
+def _at_once(name: str, rows: Callable[[Systems], Iterable[Any]]) -> "Experiment":
+    """Return an experiment of one table, without settings, in one step."""
+
+    def tables(systems: Systems, _: Settings, done: Done) -> Tables:
+        listed = list(rows(systems))
+        done(1)
+        return {name: listed}
+
+    return Experiment(lambda *_: 1, tables)
+
+
 def _sizes(systems: Systems, how: Settings) -> list[int]:
     count = len(systems.values.queries)
     return sorted(set(how.sizes)) or stability.default_sizes(count, overlap=how.overlap)
-
-
-def _agreement(systems: Systems, _: Settings, done: Done) -> Tables:
-    rows = list(agreement.measure_agreement(systems.values))
-    done(1)
-    return {"agreement": rows}
 
 
 def _stability(systems: Systems, how: Settings, done: Done) -> Tables:
@@ -80,12 +94,6 @@ def _stability(systems: Systems, how: Settings, done: Done) -> Tables:
 def _power(systems: Systems, how: Settings, done: Done) -> Tables:
     rows = separation.measure_power(systems.values, rounds=how.rounds, seed=how.seed, done=done)
     return {"power": list(rows)}
-
-
-def _ties(systems: Systems, _: Settings, done: Done) -> Tables:
-    rows = list(separation.measure_ties(systems.values))
-    done(1)
-    return {"ties": rows}
 
 
 def _axioms(systems: Systems, _: Settings, done: Done) -> Tables:
@@ -115,15 +123,19 @@ def _noisy_truths(_: Systems, how: Settings) -> int:
 
 
 EXPERIMENTS: dict[str, Experiment] = {
-    "agreement": Experiment(lambda *_: 1, _agreement),
+    "effectiveness": _at_once(
+        "effectiveness", lambda systems: agreement.measure_effectiveness(systems.values)
+    ),
+    "agreement": _at_once("agreement", lambda systems: agreement.measure_agreement(systems.values)),
     "stability": Experiment(
         lambda systems, how: how.trials * len(_sizes(systems, how)), _stability
     ),
     "power": Experiment(lambda systems, _: len(systems.evaluator.measures), _power),
-    "ties": Experiment(lambda *_: 1, _ties),
+    "ties": _at_once("ties", lambda systems: separation.measure_ties(systems.values)),
     "axioms": Experiment(lambda systems, _: len(systems.runs), _axioms),
     "selection": Experiment(lambda *_: 1, _selection),
     "label-noise": Experiment(_noisy_truths, _label_noise),
+    "estimation": _at_once("estimation", estimation.measure_estimation),
 }
 
 

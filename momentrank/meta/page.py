@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from momentrank.meta import svg
+from momentrank.meta.estimation import THETAS
 from momentrank.meta.experiments import Tables, cell_text
 
 DIGITS = 4
@@ -34,6 +35,7 @@ th, td { padding: 0.15rem 0.7rem 0.15rem 0; text-align: left;
   border-bottom: 1px solid var(--line); white-space: nowrap; }
 """
 ASKED = {
+    "effectiveness": "The mean of each run by each measure.",
     "agreement": "Kendall's tau-b between the orders of the runs by any two measures. 1: both"
     " agree; the lower, the more the choice of measure decides who wins.",
     "stability": "Mean tau-b between the orders on two sets of that many queries. The higher, the"
@@ -51,6 +53,9 @@ ASKED = {
     "label-noise": "How far the mean of a run would move (root mean square) had others"
     " drawn the boundaries, or given the levels. kept: the mean IoU with the noisy moments, or the"
     " share of levels kept.",
+    "estimation": "The squared bias, the variance and their sum (MSE) of measures of the first"
+    " result, if the observed IoU were normal around the true one with the standard deviation"
+    " gamma: means over the queries of all runs, by the threshold theta of R@1.",
 }
 
 
@@ -79,6 +84,24 @@ def _page(tables: Tables, source: Mapping[str, str]) -> Iterator[str]:
 
 def _names(names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(names))
+
+
+def _effectiveness(rows: Sequence[Any]) -> Iterator[str]:
+    numbers = dict.fromkeys(f"{row.number}: {row.run}" for row in rows)
+    yield f"<figcaption>{escape(', '.join(numbers))}</figcaption>"
+    for family, series in _families(rows, "number", "mean"):
+        yield svg.lines(f"means of the runs: {family}", series, "run", "mean")
+
+
+def _estimation(rows: Sequence[Any]) -> Iterator[str]:
+    for field in ("squared_bias", "variance", "mse"):
+        series: dict[str, list[tuple[float, float]]] = {}
+        for row in rows:
+            name = "R@1" if row.theta else row.measure
+            at = [row.theta] if row.theta else [min(THETAS), max(THETAS)]
+            points = series.setdefault(f"{name}, gamma {row.gamma:g}", [])
+            points += [(theta, getattr(row, field)) for theta in at]
+        yield svg.lines(f"{field} by theta", series, "theta", field.replace("_", " "))
 
 
 def _agreement(rows: Sequence[Any]) -> Iterator[str]:
@@ -152,6 +175,7 @@ def _axioms(rows: Sequence[Any]) -> Iterator[str]:
 
 
 FIGURES: dict[str, Callable[[Sequence[Any]], Iterator[str]]] = {
+    "effectiveness": _effectiveness,
     "agreement": _agreement,
     "stability": _stability,
     "power": _shares("power", "pairs of runs told apart"),
@@ -159,4 +183,5 @@ FIGURES: dict[str, Callable[[Sequence[Any]], Iterator[str]]] = {
     "axioms": _axioms,
     "selection": _selection,
     "label-noise": _noise,
+    "estimation": _estimation,
 }

@@ -111,7 +111,7 @@ def test_what_is_wrong_is_told_in_one_line(files, capsys, arguments, message):
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("--only", "ties,noise", "'noise' is not one of agreement"),
+        ("--only", "ties,noise", "'noise' is not one of effectiveness"),
         ("--sizes", "2,x", "must be a whole number above 0, not 'x'"),
         ("--seed", "-1", "must be a whole number of 0 or more, not '-1'"),
         ("--variances", "1,-1", "must be a variance in square seconds, not '-1'"),
@@ -128,9 +128,9 @@ def test_a_page_has_a_figure_for_each_experiment_and_no_other_file(files, capsys
     arguments = ["AxIoU@1", "nDCG(iou=0.5)@1", "--trials", "20", "--copies", "2"]
     out(capsys, *RUNS, *arguments, "--val", "test.qrels", "--html", str(page))
     text = page.read_text()
-    names = ["Agreement", "Stability", "Needed", "Power", "Ties", "Axioms"]
+    names = ["Effectiveness", "Agreement", "Stability", "Needed", "Power", "Ties", "Axioms"]
     parts = dict(zip(re.findall("<h2>(.*?)</h2>", text), text.split("<h2>")[1:], strict=True))
-    assert list(parts) == [*names, "Label-noise", "Selection"]
+    assert list(parts) == [*names, "Label-noise", "Estimation", "Selection"]
     assert [name for name, part in parts.items() if "<svg" not in part] == ["Needed"]
     assert [name for name, part in parts.items() if "<details open>" in part] == ["Needed"]
     assert not re.search("(src|href)=", text)

@@ -40,7 +40,7 @@ def measures(draw):
         if isinstance(param, Whole):
             value = draw(st.integers(1, 50))
         elif isinstance(param, Choice):
-            value = match if name == "match" else draw(st.sampled_from(param._choices))
+            value = match if name == "match" else draw(st.sampled_from(param.choices))
         else:
             assert isinstance(param, Number)
             ranges = ["0.5:0.95", "0.1:0.3:0.1"] if isinstance(param, Threshold) else []

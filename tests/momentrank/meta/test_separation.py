@@ -5,10 +5,12 @@ import pytest
 from scipy import stats
 
 from momentrank.errors import UsageError
-from momentrank.functions import score_runs
-from momentrank.meta.agreement import measure_agreement
+from momentrank.functions import evaluator, score_runs
+from momentrank.meta.agreement import measure_agreement, measure_effectiveness
 from momentrank.meta.correlation import tau_ap
+from momentrank.meta.estimation import measure_estimation
 from momentrank.meta.separation import measure_power, measure_ties
+from momentrank.meta.systems import Systems
 from momentrank.meta.values import Values
 
 
@@ -49,6 +51,46 @@ def test_power_is_the_share_of_pairs_whose_exact_p_is_below_alpha():
         assert min(abs(p - 0.05) for p in exact) > 0.01, "no p is too close to call"
         assert (row.pairs, row.significant) == (3, sum(p < 0.05 for p in exact))
         assert row.power == row.significant / 3
+
+
+def test_effectiveness_is_the_mean_of_each_run_by_each_measure():
+    rows = list(measure_effectiveness(values(np.array([[[0, 1], [1, 1]], [[0.5, 0], [0, 0]]]))))
+    assert [tuple(row) for row in rows] == [
+        *[("m0", 1, "r0", 0.5), ("m0", 2, "r1", 1.0)],
+        *[("m1", 1, "r0", 0.25), ("m1", 2, "r1", 0.0)],
+    ]
+
+
+@pytest.mark.filterwarnings("ignore:[ab]:")
+def test_estimation_errors_are_those_of_drawn_noise():
+    ends = [5, 2, 9, 1]  # IoUs .5, .2, .9 and 0 with a moment of 10 s; one query has no result
+    qrels = [(f"q{n}", "v", 0, 10, 1) for n in range(4)]
+    runs = {"a": [(f"q{n}", "v", 0, end) for n, end in enumerate(ends[:3])],
+            "b": [("q0", "v", 0, 5), ("q3", "w", 0, 1)]}  # fmt: skip
+    scorer = evaluator("AxIoU@1", qrels)
+    rows = list(
+        measure_estimation(Systems(scorer, {n: scorer.read(r, n) for n, r in runs.items()}))
+    )
+    true = np.array([0.5, 0.2, 0.9, 0, 0.5, 0, 0, 0])
+    noise = np.random.default_rng(5).standard_normal((200_000, 1))
+    for row in rows:
+        if row.gamma not in {0.1, 0.3} or (row.theta or 0.5) not in {0.2, 0.4, 0.5, 0.9}:
+            continue
+        drawn = true + row.gamma * noise
+        moved = (
+            drawn - true if row.theta is None else (drawn > row.theta) - 1.0 * (true > row.theta)
+        )
+        figures = (moved.mean(axis=0) ** 2).mean(), moved.var(axis=0).mean(), (moved**2).mean()
+        assert tuple(row[3:]) == pytest.approx(figures, abs=3e-3)
+
+
+def test_at_the_threshold_half_of_the_noisy_hits_are_wrong():
+    qrels, run = [("q", "v", 0, 10, 1)], [("q", "v", 0, 5)]
+    scorer = evaluator("AxIoU@1", qrels)
+    rows = measure_estimation(Systems(scorer, {"a": scorer.read(run, "a")}))
+    errors = {(row.theta, row.gamma): row[3:] for row in rows}
+    assert errors[0.5, 0.05] == pytest.approx((0.25, 0.25, 0.5))  # the peak of Figure 10
+    assert errors[0.1, 0.05] == pytest.approx((0, 0, 0), abs=1e-9)
 
 
 def test_ties_are_queries_with_one_value_for_all_runs():
