@@ -3,8 +3,8 @@
     python -m benchmarks.hidden_board [--queries 1000] [--repeats 40] [--seed 1]
 
 The collection is simulated: 40 judged moments a query, levels 0 to 4, some 20 % relevant. The team
-knows queries, pool and policy, and sees nDCG@10 or P@1 of each of k runs, exactly, rounded, or as
-`momentrank board --hidden` shows it. A query has two lists; each attack claims which one is better,
+knows queries, pool and policy, and sees one measure of each of k runs, exactly, rounded, or as
+`momentrank board --hidden` shows it (AxIoU@10 of lists of one result is P@1). A query has two lists; each attack claims which one is better,
 so half of its claims are right by chance:
 
 walk        searches for two runs that differ in one query on both sides of a rounding boundary, and
@@ -56,11 +56,16 @@ def draw(rng: np.random.Generator, queries: int) -> tuple[dict[str, Lists], floa
     order = rng.permuted(np.tile(np.arange(POOL), (queries, 1)), axis=1)[:, : 2 * DEPTH]
     gains = np.take_along_axis(levels, order, axis=1)
     ideal = -np.sort(-levels, axis=1)[:, :DEPTH] @ DISCOUNTS
+    number = (levels >= RELEVANT).sum(axis=1)
     halves = gains[:, :DEPTH], gains[:, DEPTH:]
+    hits = [half >= RELEVANT for half in halves]
+    ranks = np.arange(1, DEPTH + 1)
     shares = np.unique(levels, return_counts=True)[1] / levels.size
     return {
         "nDCG@10": Lists(*(half @ DISCOUNTS / ideal for half in halves)),
-        "P@1": Lists(*((half[:, 0] >= RELEVANT).astype(float) for half in halves)),
+        "AP@10": Lists(*((np.cumsum(hit, 1) / ranks * hit).sum(1) / number for hit in hits)),
+        "AxIoU@10": Lists(*(np.maximum.accumulate(hit, 1).mean(1) for hit in hits)),
+        "P@1": Lists(*(hit[:, 0].astype(float) for hit in hits)),
     }, float(-(shares * np.log2(shares)).sum() * levels.size)
 
 
@@ -136,7 +141,7 @@ def main() -> None:
     }
     print(f"{number:,} queries, step {step:g}, {options.repeats} repeats")
     print("measure  shown    runs  bits    walk claims right  average right  boost right  gain")
-    for measure in ("nDCG@10", "P@1"):
+    for measure in ("nDCG@10", "AP@10", "AxIoU@10", "P@1"):
         for way, show in ways.items():
             for runs in RUNS:
                 rng = np.random.default_rng(options.seed)

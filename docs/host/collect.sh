@@ -11,7 +11,7 @@ trial=$(mktemp -d)
 trap 'rm -rf "$trial"' EXIT
 
 build() { # build RUNS SITE; what it says may tell of the levels: it is for the host alone
-  momentrank board "$1" 'nDCG(iou=0.5)@10' AxIoU@10 --qrels "$qrels" --hidden --out "$2" >&3 2>&3
+  momentrank board "$1" 'nDCG(iou=0.5)@10' 'AP(iou=0.5)@10' --qrels "$qrels" --hidden --out "$2" >&3 2>&3
 }
 exec 3>&2
 
