@@ -29,7 +29,7 @@ import pandas as pd
 
 from annotation.answers.adjudications import FetchedDecisions, fetch_decisions
 from annotation.answers.pulling import pull
-from annotation.assignment.planning import plan, read_answers, read_inputs
+from annotation.assignment.planning import lacks_corpus, plan, read_answers, read_inputs
 from annotation.label_studio import guideline
 from annotation.label_studio.connection import Connection, hold_lock, require_connection
 from annotation.machine import second_looks
@@ -75,8 +75,11 @@ def main(options: argparse.Namespace) -> None:
         disputed = find_disputed(connection, params)
         people = adjudication_tasks.find_deciders(connection.roster) if len(disputed.pairs) else []
         wanted = adjudication_tasks.give_to(disputed.left, people, connection.campaign.id)
-        shown = describe_pairs(wanted, params)
-        adjudication_tasks.push(connection, params, shown, disputed.votes)
+        if lacks_corpus(connection.campaign):
+            shown = wanted[:0]  # what another checkout has handed out stays open
+        else:
+            shown = describe_pairs(wanted, params)
+            adjudication_tasks.push(connection, params, shown, disputed.votes)
         decided = fetch_decisions(connection, tables.DEPARTURES.read())
         cli.log(summarize(connection, disputed, shown, decided))
 
@@ -206,7 +209,7 @@ def summarize(
             url = connection.studio.task_url(fetched.pages[annotator], task)
             lines.append(f"  {query} {moment}, annotator {annotator}: {url}")
     if len(shown) < left:
-        lines.append(f"  {left - len(shown)} have no clip, so nobody can decide them")
+        lines.append(f"  {left - len(shown)} have no clip here, so nobody is asked")
     if fetched.refused:
         refused = ", ".join(f"{number} {name}" for name, number in sorted(fetched.refused.items()))
         lines.append(f"  refused: {refused}")

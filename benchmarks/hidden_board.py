@@ -4,8 +4,8 @@
 
 The collection is simulated: 40 judged moments a query, levels 0 to 4, some 20 % relevant. The team
 knows queries, pool and policy, and sees one measure of each of k runs, exactly, rounded, or as
-`momentrank board --hidden` shows it (AxIoU@10 of lists of one result is P@1). A query has two lists; each attack claims which one is better,
-so half of its claims are right by chance:
+`momentrank board --hidden` shows it; AxIoU@10 of lists of one result is P@1. A query has two lists;
+each attack claims which one is better, so half of its claims are right by chance:
 
 walk        searches for two runs that differ in one query on both sides of a rounding boundary, and
             then changes one query a run (what the shift is against)
