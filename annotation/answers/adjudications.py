@@ -108,10 +108,9 @@ def merge_decisions(
     For an answer that was changed, the version in `now` counts; one that was given before
     `released` stays.
     """
-    final = before.loc[before["submitted_at"] < released, "origin"] if released else []
+    final = set(before.loc[before["submitted_at"] < released, "origin"]) if released else set()
     now = now[~now["origin"].isin(final)]
-    gone = set(now["origin"]).union(taken_back).difference(final)
-    older = before[~before["origin"].isin(gone)]
+    older = before[~before["origin"].isin({*now["origin"], *taken_back} - final)]
     both = pd.concat([older, now]).sort_values(["submitted_at", "origin"])
     newest = both.drop_duplicates(SHOWN_KEY, keep="last").sort_values(SHOWN_KEY, ignore_index=True)
     return tables.ADJUDICATIONS.check(newest)
