@@ -171,6 +171,10 @@ def _yield(status: Status) -> Iterator[str]:
             f"  audit of {audit['queries']:,} queries: {audit['drawn']:,} drawn,"
             f" {audit['judged']:,} judged{later}"
         )
+    for late in status.get("late", []):
+        now = "-" if late["now"] is None else f"{late['now']:.0%}"
+        what = f"late run {late['run']}: Judged@{late['depth']}"
+        yield f"  {what} {late['before']:.0%} before its top-up, {now} now"
 
 
 def _queries(status: Status) -> Iterator[str]:
