@@ -115,14 +115,13 @@ def list_reported(path: Path, campaign: Campaign, params: Params) -> None:
     """Add the pairs that a file of readers' reports names to those that get a second look.
 
     Raises:
-        CampaignError: a row does not name exactly one pair with a level by votes.
+        CampaignError: a row does not name exactly one pair with a level by votes, or reports one
+            anew that an expert has decided.
     """
     ledger, listed = campaign.select_kept(tables.PAIRS.read()), SECOND_LOOK.read()
     reports = reported.read_reports(path, ledger)
-    voted, decided = read_votes(ledger, params), read_decided(ledger)
-    known = listed[listed["origin"] == tables.REPORTED]
-    others = decided[~is_in(decided, known, PAIR_KEY)]
-    reported.refuse_unsettled(path, reports, voted, others)
+    new = reports[~is_in(reports, reported.list_remarks(listed), [*PAIR_KEY, "note"])]
+    reported.refuse_unsettled(path, new, read_votes(ledger, params), read_decided(ledger))
     SECOND_LOOK.write(reported.merge_reports(listed, reports))
 
 
