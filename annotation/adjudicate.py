@@ -219,15 +219,11 @@ def summarize(
 
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Works in the current folder, with the campaign that is open there.")
-    pair = ("QUERY", "MOMENT")
-    parser.add_argument("--pair", nargs=2, metavar=pair, help="list a pair for a second look")
-    parser.add_argument("--note", help="with --pair: why")
-    parser.add_argument(
-        "--second-looks", action="store_true", help="list the pairs of the lead's page"
-    )
-    parser.add_argument(
-        "--pairs", type=Path, metavar="FILE", help="list the pairs that readers report"
-    )
+    add, pair = parser.add_argument, ("QUERY", "MOMENT")
+    add("--pair", nargs=2, metavar=pair, help="list a pair for a second look")
+    add("--note", help="with --pair: why")
+    add("--second-looks", action="store_true", help="list the pairs of the lead's page")
+    add("--pairs", type=Path, metavar="FILE", help="list the pairs that readers report")
     return parser.parse_args()
 
 

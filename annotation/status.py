@@ -149,7 +149,8 @@ def _open_status(opened: Campaign) -> dict[str, Any]:
     if connection is not None:
         with hold_lock("status"):
             fetched = pulling.fetch(connection, pulling.record_departures(connection))
-        merged = pulling.merge_history(tables.JUDGMENT_HISTORY.read(), fetched, opened.released)
+        before = tables.JUDGMENT_HISTORY.read()
+        merged = pulling.merge_history(before, fetched, opened.released)
         answers = Answers(merged.judgments, *pulling.other_tables(fetched))
     people = roster.read_roster()
     campaign = read_inputs(people.annotators, params, answers)

@@ -4,8 +4,8 @@
 
 The collection is simulated: 40 judged moments a query, levels 0 to 4, some 20 % relevant. The team
 knows queries, pool and policy, and sees one measure of each of k runs, exactly, rounded, or as
-`momentrank board --hidden` shows it; AxIoU@10 of lists of one result is P@1. A query has two lists;
-each attack claims which one is better, so half of its claims are right by chance:
+`momentrank board --hidden` shows it (with one result, AxIoU is P@1). A query has two lists; each
+attack claims which one is better, so half of its claims are right by chance:
 
 walk        searches for two runs that differ in one query on both sides of a rounding boundary, and
             then changes one query a run (what the shift is against)
@@ -56,10 +56,9 @@ def draw(rng: np.random.Generator, queries: int) -> tuple[dict[str, Lists], floa
     order = rng.permuted(np.tile(np.arange(POOL), (queries, 1)), axis=1)[:, : 2 * DEPTH]
     gains = np.take_along_axis(levels, order, axis=1)
     ideal = -np.sort(-levels, axis=1)[:, :DEPTH] @ DISCOUNTS
-    number = (levels >= RELEVANT).sum(axis=1)
+    number, ranks = (levels >= RELEVANT).sum(axis=1), np.arange(1, DEPTH + 1)
     halves = gains[:, :DEPTH], gains[:, DEPTH:]
     hits = [half >= RELEVANT for half in halves]
-    ranks = np.arange(1, DEPTH + 1)
     shares = np.unique(levels, return_counts=True)[1] / levels.size
     return {
         "nDCG@10": Lists(*(half @ DISCOUNTS / ideal for half in halves)),

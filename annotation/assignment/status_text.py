@@ -172,9 +172,8 @@ def _yield(status: Status) -> Iterator[str]:
             f" {audit['judged']:,} judged{later}"
         )
     for late in status.get("late", []):
-        now = "-" if late["now"] is None else f"{late['now']:.0%}"
-        what = f"late run {late['run']}: Judged@{late['depth']}"
-        yield f"  {what} {late['before']:.0%} before its top-up, {now} now"
+        shares = f"{late['before']:.0%} before its top-up, {late['now']:.0%} now"
+        yield f"  late run {late['run']}: Judged@{late['depth']} {shares}"
 
 
 def _queries(status: Status) -> Iterator[str]:

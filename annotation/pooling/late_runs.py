@@ -164,16 +164,10 @@ def list_judged(queries: pd.DataFrame) -> list[dict[str, Any]]:
     if kept.empty or not tables.CONSENSUS.path.is_file():
         return []
     levels, split = read_levels(queries)
-    known, rows = read_known(split, {}), []
+    known = read_known(split, {})
     kept = kept[kept["run"].isin(known)]
-    for run, depth, before in kept[["run", "depth", "judged"]].itertuples(index=False):
-        now = measure(levels, levels[:0], {run: known[run]}, depth)
-        rows.append(
-            {
-                "run": run,
-                "depth": depth,
-                "before": before,
-                "now": None if now is None else float(now.runs["judged"].iloc[0]),
-            }
-        )
-    return rows
+    return [
+        {"run": run, "depth": depth, "before": before, "now": float(now.runs["judged"].iloc[0])}
+        for run, depth, before in kept[["run", "depth", "judged"]].itertuples(index=False)
+        if (now := measure(levels, levels[:0], {run: known[run]}, depth))
+    ]

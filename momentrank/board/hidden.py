@@ -86,46 +86,41 @@ def conceal(board: Board, key: str) -> Board:
     Raises:
         UsageError: a measure, a run or a team is not allowed, or there are too few queries.
     """
-    names = map(repr, _choose_measures(board))
-    board = replace(board, measures=tuple(names))
-    if problems := list(_find_problems(board)):
+    asked = [each for each in parse_measures(board.measures) if each.NAME != Judged.NAME]
+    measures = tuple(map(repr, asked))  # Judged tells which pairs were judged
+    if problems := list(_find_problems(board, asked)):
         raise UsageError("--hidden: " + "; ".join(problems))
     strata = {
         name: queries
         for name, queries in board.strata.items()
         if min(queries, board.queries - queries) >= FEW
     }
-    first, step = board.measures[0], find_step(board.queries)
+    step = find_step(board.queries)
     gap = APART * step
-    hashes = [sha256_of(row.entry.run) for row in board.rows]
-    values = [
-        _blur(row.values, board, board.queries, key, sha256)
-        for row, sha256 in zip(board.rows, hashes, strict=True)
-    ]
-    order = sorted(range(len(values)), key=lambda n: (-values[n][first], board.rows[n].entry.name))
-    letters = _group([(board.rows[n], values[n][first]) for n in order], gap)
-    rows = [
-        Row(
-            board.rows[n].entry,
-            values[n],
-            board.rows[n].answered,
-            board.rows[n].shortest,
-            strata={
-                name: _blur(board.rows[n].strata[name], board, strata[name], key, hashes[n], name)
-                for name in strata
-                if name in board.rows[n].strata
-            },
-            letters=text,
-        )
-        for n, text in zip(order, letters, strict=True)
-    ]
+
+    def show(values: Values, queries: int, run: str, stratum: str = "") -> dict[str, float]:
+        """Return the values of a run, by its hash, as they are shown."""
+        name = f"{run} {{}} {stratum}"
+        return {each: blur(values[each], queries, key, name.format(each)) for each in measures}
+
+    rows = []
+    for row in board.rows:
+        run = sha256_of(row.entry.run)
+        own = {
+            name: show(row.strata[name], strata[name], run, name)
+            for name in strata
+            if name in row.strata
+        }
+        values = show(row.values, board.queries, run)
+        rows.append(Row(row.entry, values, row.answered, row.shortest, strata=own))
+    rows.sort(key=lambda row: (-row.values[measures[0]], row.entry.name))
     note = (
         f"The levels are secret. Values are rounded to {step:g}, strata to coarser steps, after a"
         " shift of up to half a step that depends on run and levels."
     )
     return Board(
-        rows=tuple(rows),
-        measures=board.measures,
+        rows=tuple(_group(rows, measures[0], gap)),
+        measures=measures,
         queries=board.queries,
         test=f"their values are less than {gap:g} apart",
         source={name: board.source[name] for name in PUBLIC if name in board.source},
@@ -137,15 +132,10 @@ def conceal(board: Board, key: str) -> Board:
     )
 
 
-def _choose_measures(board: Board) -> list[Measure]:
-    """Return the measures but Judged, which tells which pairs were judged."""
-    return [each for each in parse_measures(board.measures) if each.NAME != Judged.NAME]
-
-
-def _find_problems(board: Board) -> Iterator[str]:
-    if len(board.measures) > MOST:
-        yield f"at most {MOST} measures, not {len(board.measures)}"
-    for measure in _choose_measures(board):
+def _find_problems(board: Board, measures: Sequence[Measure]) -> Iterator[str]:
+    if len(measures) > MOST:
+        yield f"at most {MOST} measures, not {len(measures)}"
+    for measure in measures:
         has_few = measure.params.get("cutoff", DEEP) < DEEP
         if measure.NAME not in MEANS or has_few or measure.params.get("silence"):
             allowed = f"{', '.join(MEANS)} at {DEEP} or more"
@@ -160,20 +150,11 @@ def _find_problems(board: Board) -> Iterator[str]:
             yield f"{authors}: {runs} runs, but a team may have {LIMIT}"
 
 
-def _blur(
-    values: Values, board: Board, queries: int, key: str, run: str, stratum: str = ""
-) -> dict[str, float]:
-    return {
-        measure: blur(values[measure], queries, key, f"{run} {measure} {stratum}")
-        for measure in board.measures
-    }
-
-
-def _group(rows: Sequence[tuple[Row, float]], gap: float) -> list[str]:
-    """Return each row's letters, from the best value down: rows nearer than `gap` share one."""
-    values = np.array([value for _, value in rows])
-    reads = np.array([CAPTIONS in row.entry.reads for row, _ in rows])
+def _group(rows: Sequence[Row], measure: str, gap: float) -> Iterator[Row]:
+    """Yield the rows with their letters: those nearer than `gap` share one."""
+    values = np.array([row.values[measure] for row in rows])
+    reads = np.array([CAPTIONS in row.entry.reads for row in rows])
     near = np.abs(values[:, None] - values) < gap - 1e-9
-    alike = near & (reads[:, None] == reads)
-    groups = list(zip(iterate_letters(), cover(alike), strict=False))
-    return [",".join(name for name, group in groups if group[n]) for n in range(len(rows))]
+    groups = list(zip(iterate_letters(), cover(near & (reads[:, None] == reads)), strict=False))
+    for n, row in enumerate(rows):
+        yield replace(row, letters=",".join(name for name, group in groups if group[n]))
