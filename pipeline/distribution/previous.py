@@ -135,7 +135,8 @@ def list_moves(base: Collection, now: ReleaseFiles, since: Since) -> Iterator[st
             continue
         had, has = voted.get(number, set()), votes.get(number, set())
         lost, added = had - has, has - had
-        if any((int(number), int(vote.worker)) in since.voided for vote in lost):
+        void = {vote for vote in lost if (int(number), int(vote.worker)) in since.voided}
+        if void and not {vote.worker for vote in lost - void} & {vote.worker for vote in added}:
             continue
         if lost or (added and before["level"]):
             file, worker, value = min(lost or added)

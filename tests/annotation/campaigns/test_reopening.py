@@ -241,6 +241,21 @@ def void_somebody():
     tables.VOIDED.write(voided.assign(until=pd.to_datetime(voided["until"], utc=True)))
 
 
+def test_a_voided_vote_explains_no_other_persons_change(reopened):
+    consensus.main()
+    close_again()
+    raise_version()
+    void_somebody()
+    judgments = tables.JUDGMENTS.read()
+    pairs = judgments.set_index(SHOWN_KEY)
+    of_voided = pairs.index.isin(pairs.index[pairs["annotator"] == 3])
+    first = judgments[of_voided & (judgments["annotator"] != 3) & (judgments["kind"] == "first")]
+    judgments.loc[first.index[0], "level"] = (first["level"].iloc[0] + 2) % 5
+    tables.JUDGMENTS.write(judgments)
+    with pytest.raises(ReleaseError, match=r"raw_annotation.csv: pair \d+ of q.* lacks the vote"):
+        release_now()
+
+
 @pytest.mark.parametrize("explain", [void_somebody, decide])
 def test_voided_people_and_an_experts_decisions_may_move_levels(reopened, explain):
     consensus.main()
