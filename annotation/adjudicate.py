@@ -29,7 +29,7 @@ import pandas as pd
 
 from annotation.answers.adjudications import FetchedDecisions, fetch_decisions
 from annotation.answers.pulling import pull
-from annotation.assignment.planning import plan, read_answers, read_inputs
+from annotation.assignment.planning import lacks_corpus, plan, read_answers, read_inputs
 from annotation.label_studio import guideline
 from annotation.label_studio.connection import Connection, hold_lock, require_connection
 from annotation.machine import second_looks
@@ -75,8 +75,11 @@ def main(options: argparse.Namespace) -> None:
         disputed = find_disputed(connection, params)
         people = adjudication_tasks.find_deciders(connection.roster) if len(disputed.pairs) else []
         wanted = adjudication_tasks.give_to(disputed.left, people, connection.campaign.id)
-        shown = describe_pairs(wanted, params)
-        adjudication_tasks.push(connection, params, shown, disputed.votes)
+        if lacks_corpus(connection.campaign):
+            shown = wanted[:0]  # what another checkout has handed out stays open
+        else:
+            shown = describe_pairs(wanted, params)
+            adjudication_tasks.push(connection, params, shown, disputed.votes)
         decided = fetch_decisions(connection, tables.DEPARTURES.read())
         cli.log(summarize(connection, disputed, shown, decided))
 
@@ -112,14 +115,13 @@ def list_reported(path: Path, campaign: Campaign, params: Params) -> None:
     """Add the pairs that a file of readers' reports names to those that get a second look.
 
     Raises:
-        CampaignError: a row does not name exactly one pair with a level by votes.
+        CampaignError: a row does not name exactly one pair with a level by votes, or reports one
+            anew that an expert has decided.
     """
     ledger, listed = campaign.select_kept(tables.PAIRS.read()), SECOND_LOOK.read()
     reports = reported.read_reports(path, ledger)
-    voted, decided = read_votes(ledger, params), read_decided(ledger)
-    known = listed[listed["origin"] == tables.REPORTED]
-    others = decided[~is_in(decided, known, PAIR_KEY)]
-    reported.refuse_unsettled(path, reports, voted, others)
+    new = reports[~is_in(reports, reported.list_remarks(listed), [*PAIR_KEY, "note"])]
+    reported.refuse_unsettled(path, new, read_votes(ledger, params), read_decided(ledger))
     SECOND_LOOK.write(reported.merge_reports(listed, reports))
 
 
@@ -206,7 +208,7 @@ def summarize(
             url = connection.studio.task_url(fetched.pages[annotator], task)
             lines.append(f"  {query} {moment}, annotator {annotator}: {url}")
     if len(shown) < left:
-        lines.append(f"  {left - len(shown)} have no clip, so nobody can decide them")
+        lines.append(f"  {left - len(shown)} have no clip here, so nobody is asked")
     if fetched.refused:
         refused = ", ".join(f"{number} {name}" for name, number in sorted(fetched.refused.items()))
         lines.append(f"  refused: {refused}")
@@ -217,15 +219,11 @@ def summarize(
 
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Works in the current folder, with the campaign that is open there.")
-    pair = ("QUERY", "MOMENT")
-    parser.add_argument("--pair", nargs=2, metavar=pair, help="list a pair for a second look")
-    parser.add_argument("--note", help="with --pair: why")
-    parser.add_argument(
-        "--second-looks", action="store_true", help="list the pairs of the lead's page"
-    )
-    parser.add_argument(
-        "--pairs", type=Path, metavar="FILE", help="list the pairs that readers report"
-    )
+    add, pair = parser.add_argument, ("QUERY", "MOMENT")
+    add("--pair", nargs=2, metavar=pair, help="list a pair for a second look")
+    add("--note", help="with --pair: why")
+    add("--second-looks", action="store_true", help="list the pairs of the lead's page")
+    add("--pairs", type=Path, metavar="FILE", help="list the pairs that readers report")
     return parser.parse_args()
 
 

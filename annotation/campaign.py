@@ -21,9 +21,9 @@ them. It also refuses without a whole audit, after it has said what one takes an
 `--unaudited` does without.
 
 `reopen` begins the next version of a released collection, here or in a clone without its corpus. It
-keeps the small files of the release in datasets/campaign/released/, and lets the stages run again.
-What was judged stays as it is; new pairs and queries, an expert's decisions and voided judgments
-make the next version.
+keeps the small files of the release in datasets/campaign/released/, and lets pull, pool and push
+run again. What was judged stays as it is; new pairs and queries, an expert's decisions and voided
+judgments make the next version.
 
 `migrate` makes a campaign that older code opened one of this code: merge the new code, add the keys
 that errors name to params.yaml, then migrate. Nothing that was judged changes.

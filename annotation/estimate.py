@@ -88,34 +88,14 @@ def main(options: argparse.Namespace) -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Reads the settings and, if there are any, the judgments so far.")
-    positive, share = cli.parse_positive_float, cli.parse_share
-    parser.add_argument("--params", type=Path, default=PARAMS, help="the settings (params.yaml)")
-    parser.add_argument(
-        "--seconds", type=positive, help="per judgment (default: the median so far, else 19)"
-    )
-    parser.add_argument(
-        "--extended",
-        type=share,
-        default=EXTENDED,
-        help="usual share of further batches judged (0.47)",
-    )
-    parser.add_argument(
-        "--escalated",
-        type=share,
-        default=ESCALATED,
-        help="usual share of pairs judged by four (0.18)",
-    )
-    parser.add_argument(
-        "--moments", type=cli.parse_positive, help="size of the corpus, before it is read"
-    )
-    parser.add_argument("--hourly", type=positive, help="hourly pay, in your currency")
-    parser.add_argument(
-        "--pilot",
-        type=Path,
-        nargs="+",
-        metavar="FILE",
-        help="qrels and two or more runs of a pilot",
-    )
+    add, positive, share = parser.add_argument, cli.parse_positive_float, cli.parse_share
+    add("--params", type=Path, default=PARAMS, help="the settings (params.yaml)")
+    add("--seconds", type=positive, help="per judgment (default: the median so far, else 19)")
+    add("--extended", type=share, default=EXTENDED, help="usual share of further batches (0.47)")
+    add("--escalated", type=share, default=ESCALATED, help="usual share of pairs for four (0.18)")
+    add("--moments", type=cli.parse_positive, help="size of the corpus, before it is read")
+    add("--hourly", type=positive, help="hourly pay, in your currency")
+    add("--pilot", type=Path, nargs="+", metavar="FILE", help="qrels and runs of a pilot")
     return parser.parse_args()
 
 

@@ -121,16 +121,9 @@ def run_check() -> None:
 
 def main(options: argparse.Namespace) -> None:
     """Run the stage, or the chosen command."""
-    if options.do == "admit":
-        admit(options)
-    elif options.do == "top-up":
-        top_up(options)
-    elif options.do == "late":
-        tell_late()
-    elif options.do == "check":
-        run_check()
-    else:
-        run()
+    commands = {"check": run_check, "late": tell_late}
+    commands |= {"admit": partial(admit, options), "top-up": partial(top_up, options)}
+    commands.get(options.do, run)()
 
 
 def run() -> None:

@@ -6,8 +6,8 @@ It queries the server, and changes nothing. It prints the next step with its com
 annotator, tasks done and open, pace, hours to pay and hours left; who has not begun, and who has
 not judged for a week; the pace of the last seven days, and the forecast end; refused answers;
 agreement so far; pairs that were escalated, discarded or can't be judged; the yield of judging, and
-what the next batch of the open queries would bring; how far an audit is; and the queries whose
-second batch is judged, with the levels of their first batch in a row.
+what the next batch of the open queries would bring; how far an audit is, and the judging of late
+runs; and the queries whose second batch is judged, with the levels of their first batch in a row.
 
 It exits with 0 when every pair is decided or the campaign is closed, and with 75 while it waits:
 for people, for a clip, or for your decision.
@@ -43,6 +43,7 @@ from annotation.assignment.yield_pairs import decided_pairs
 from annotation.label_studio import settings
 from annotation.label_studio.connection import connect, hold_lock
 from annotation.pooling.judged_audit import count_judged
+from annotation.pooling.late_runs import list_judged
 from annotation.roster import roster
 from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, NO_LEVEL, is_in
 from pipeline.campaign import design
@@ -75,6 +76,7 @@ def status(
         "agreement": agreement(states),
         **measure_yield(decided_pairs(states, campaign, *extra)),
         "audit": count_judged(states.pairs.loc[states.outcome == "waiting", PAIR_KEY]),
+        "late": list_judged(tables.FROZEN_QUERIES.read()),
         "extended": {query: levels(states, query) for query in queries["extended"]},
         "for_the_lead": queries["for_the_lead"],
     }
@@ -147,7 +149,8 @@ def _open_status(opened: Campaign) -> dict[str, Any]:
     if connection is not None:
         with hold_lock("status"):
             fetched = pulling.fetch(connection, pulling.record_departures(connection))
-        merged = pulling.merge_history(tables.JUDGMENT_HISTORY.read(), fetched)
+        before = tables.JUDGMENT_HISTORY.read()
+        merged = pulling.merge_history(before, fetched, opened.released)
         answers = Answers(merged.judgments, *pulling.other_tables(fetched))
     people = roster.read_roster()
     campaign = read_inputs(people.annotators, params, answers)

@@ -3,9 +3,9 @@
     python -m benchmarks.hidden_board [--queries 1000] [--repeats 40] [--seed 1]
 
 The collection is simulated: 40 judged moments a query, levels 0 to 4, some 20 % relevant. The team
-knows queries, pool and policy, and sees nDCG@10 or P@1 of each of k runs, exactly, rounded, or as
-`momentrank board --hidden` shows it. A query has two lists; each attack claims which one is better,
-so half of its claims are right by chance:
+knows queries, pool and policy, and sees one measure of each of k runs, exactly, rounded, or as
+`momentrank board --hidden` shows it (with one result, AxIoU is P@1). A query has two lists; each
+attack claims which one is better, so half of its claims are right by chance:
 
 walk        searches for two runs that differ in one query on both sides of a rounding boundary, and
             then changes one query a run (what the shift is against)
@@ -56,11 +56,15 @@ def draw(rng: np.random.Generator, queries: int) -> tuple[dict[str, Lists], floa
     order = rng.permuted(np.tile(np.arange(POOL), (queries, 1)), axis=1)[:, : 2 * DEPTH]
     gains = np.take_along_axis(levels, order, axis=1)
     ideal = -np.sort(-levels, axis=1)[:, :DEPTH] @ DISCOUNTS
+    number, ranks = (levels >= RELEVANT).sum(axis=1), np.arange(1, DEPTH + 1)
     halves = gains[:, :DEPTH], gains[:, DEPTH:]
+    hits = [half >= RELEVANT for half in halves]
     shares = np.unique(levels, return_counts=True)[1] / levels.size
     return {
         "nDCG@10": Lists(*(half @ DISCOUNTS / ideal for half in halves)),
-        "P@1": Lists(*((half[:, 0] >= RELEVANT).astype(float) for half in halves)),
+        "AP@10": Lists(*((np.cumsum(hit, 1) / ranks * hit).sum(1) / number for hit in hits)),
+        "AxIoU@10": Lists(*(np.maximum.accumulate(hit, 1).mean(1) for hit in hits)),
+        "P@1": Lists(*(hit[:, 0].astype(float) for hit in hits)),
     }, float(-(shares * np.log2(shares)).sum() * levels.size)
 
 
@@ -136,7 +140,7 @@ def main() -> None:
     }
     print(f"{number:,} queries, step {step:g}, {options.repeats} repeats")
     print("measure  shown    runs  bits    walk claims right  average right  boost right  gain")
-    for measure in ("nDCG@10", "P@1"):
+    for measure in ("nDCG@10", "AP@10", "AxIoU@10", "P@1"):
         for way, show in ways.items():
             for runs in RUNS:
                 rng = np.random.default_rng(options.seed)

@@ -1,11 +1,12 @@
 """Fetch the decisions of the lead or an expert on pairs that votes could not settle.
 
 Their answers pass the same checks as judgments. A decision that was fetched once is kept, unless
-its author withdrew or changed it.
+its author withdrew or changed it before it was released.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -81,7 +82,9 @@ def fetch_decisions(
             set_aside=set_aside(owner.annotator),
         )
         shown, pairs = connection.campaign.guidelines_shown, _first_pairs(before)
-        rules = Rules(connection.signer, shown, first_pairs=pairs)
+        rules = Rules(
+            connection.signer, shown, first_pairs=pairs, released=connection.campaign.released
+        )
         rows = sort_answers(tasks.values(), deciding, rules)
         open_tasks += [
             OpenTask(*(row[name] for name in OpenTask._fields)) for row in rows.open_tasks
@@ -89,17 +92,25 @@ def fetch_decisions(
         judgments += rows.judgments
         refused.update(row["reason"] for row in rows.rejected if row["reason"] != "draft")
         taken_back |= {row["origin"] for row in rows.rejected if row["takes_back"] in TAKEN_BACK}
-    remaining = before[~before["origin"].isin(taken_back)]
-    decisions = merge_decisions(remaining, _as_table(judgments))
+    now, released = _as_table(judgments), connection.campaign.released
+    decisions = merge_decisions(before, now, taken_back, released)
     return FetchedDecisions(decisions, open_tasks, found_projects, refused)
 
 
-def merge_decisions(before: pd.DataFrame, now: pd.DataFrame) -> pd.DataFrame:
+def merge_decisions(
+    before: pd.DataFrame,
+    now: pd.DataFrame,
+    taken_back: Collection[str] = (),
+    released: datetime | None = None,
+) -> pd.DataFrame:
     """Return one decision for each pair as it was shown: the one submitted last.
 
-    For an answer that was changed, the version in `now` counts.
+    For an answer that was changed, the version in `now` counts; one that was given before
+    `released` stays.
     """
-    older = before[~before["origin"].isin(now["origin"])]
+    final = set(before.loc[before["submitted_at"] < released, "origin"]) if released else set()
+    now = now[~now["origin"].isin(final)]
+    older = before[~before["origin"].isin({*now["origin"], *taken_back} - final)]
     both = pd.concat([older, now]).sort_values(["submitted_at", "origin"])
     newest = both.drop_duplicates(SHOWN_KEY, keep="last").sort_values(SHOWN_KEY, ignore_index=True)
     return tables.ADJUDICATIONS.check(newest)

@@ -98,7 +98,8 @@ class Rules(NamedTuple):
 
     `trust` says which imported answers count. An answer that `first_pairs` lists for another pair
     was given to what its task showed then. `prefilled` are origins that were refused as such: their
-    prediction may have been deleted since.
+    prediction may have been deleted since. What was given before `released`, and pulled by nobody
+    then, is too late: its pair may have a level that is final.
     """
 
     signer: Signer
@@ -106,11 +107,12 @@ class Rules(NamedTuple):
     trust: Trust = trust_none
     first_pairs: FirstPairs = MappingProxyType({})
     prefilled: Collection[str] = ()
+    released: datetime | None = None
 
 
 def sort_answers(tasks: Iterable[AnsweredTask], owner: Owner, rules: Rules) -> SortedAnswers:
     """Sort the answers in one project's tasks."""
-    signer, guidelines_shown, _, first_pairs, _ = rules
+    signer, guidelines_shown, first_pairs = rules.signer, rules.guidelines_shown, rules.first_pairs
     rows = SortedAnswers([], [], [], [])
     twins_of: dict[object, list[AnsweredTask]] = defaultdict(list)
     for task in tasks:
@@ -223,7 +225,9 @@ def _fault(answer: Mapping[str, Any], owner: Owner, origin: Origin, rules: Rules
     if not origin.shown:
         return "not-what-was-shown"
     version = _origin(answer), answer["updated_at"]
+    given, released = datetime.fromisoformat(answer["created_at"]), rules.released
     faults = {
+        "unreleased": released and given < released and version[0] not in rules.first_pairs,
         "left": owner.left(*version),
         "prefilled": _origin(answer) in rules.prefilled or _is_prefilled(answer),
         "not-as-configured": owner.set_aside(*version),

@@ -60,6 +60,7 @@ def fetch(
         trusted,
         first_pairs(before),
         _read_prefilled(),
+        connection.campaign.released,
     )
     until = {person.number: person.until for person in connection.roster.annotators}
     left = find_left(departed, until, before)
@@ -91,21 +92,21 @@ def record_departures(connection: Connection) -> pd.DataFrame:
 
 
 def merge_history(
-    before: pd.DataFrame, rows: SortedAnswers, closed: datetime | None = None
+    before: pd.DataFrame, rows: SortedAnswers, released: datetime | None = None
 ) -> History:
     """Merge rows with the versions pulled earlier; nothing is written.
 
-    What was pulled of answers given before a campaign was `closed` is final: whatever has become of
-    them on the server since, they stay as they were released.
+    What was pulled of answers given before `released` is final: whatever has become of them on the
+    server since, they stay as they were.
     """
     now = pd.DataFrame(rows.judgments, columns=tables.JUDGMENT_HISTORY.columns)
     answers = [row for row in rows.rejected if row["reason"] != "draft"]
     refused = pd.DataFrame(answers, columns=REFUSED)
     times = pd.to_datetime(refused["updated_at"], format="ISO8601", utc=True)
     current, refused = tables.JUDGMENT_HISTORY.check(now), refused.assign(updated_at=times)
-    if closed is None:
+    if released is None:
         return history(before, current, refused)
-    final = before["submitted_at"] < closed
+    final = before["submitted_at"] < released
     new = [~frame["origin"].isin(before.loc[final, "origin"]) for frame in (current, refused)]
     merged = history(before[~final], current[new[0]], refused[new[1]])
     return merged.keep(before[final])
@@ -224,9 +225,8 @@ def pull(
     deviated = deviations.update_deviations(deviations.read(), found, connection, now)
     tables.DEVIATIONS.write(deviations.take(deviated, now) if take_set_aside else deviated)
     rows = fetch(connection, departed, full=full, trust=trust)
-    reopenings = connection.campaign.reopenings
-    closed = parse_instant(reopenings[-1].closed_at) if reopenings else None
-    merged = merge_history(tables.JUDGMENT_HISTORY.read(), rows, closed)
+    released = connection.campaign.released
+    merged = merge_history(tables.JUDGMENT_HISTORY.read(), rows, released)
     if not accept_loss:
         refuse_loss(merged)
     examined = None

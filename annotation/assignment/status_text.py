@@ -171,6 +171,9 @@ def _yield(status: Status) -> Iterator[str]:
             f"  audit of {audit['queries']:,} queries: {audit['drawn']:,} drawn,"
             f" {audit['judged']:,} judged{later}"
         )
+    for late in status.get("late", []):
+        shares = f"{late['before']:.0%} before its top-up, {late['now']:.0%} now"
+        yield f"  late run {late['run']}: Judged@{late['depth']} {shares}"
 
 
 def _queries(status: Status) -> Iterator[str]:

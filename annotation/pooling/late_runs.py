@@ -5,7 +5,7 @@ levels: what was known then, so that it can be compared.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -53,11 +53,10 @@ def read_known(split: str, late: Runs) -> dict[str, pd.DataFrame]:
 def read_levels(queries: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """Return `PLACE, level` as a release has them, of the test queries or else of val; the split.
 
-    `queries` (`query_id`) are those that are judged. The frame is empty if none has a level.
+    `queries` (`query_id, split`) are those that are judged. The frame is empty if none has a level.
     """
     levels = tables.CONSENSUS.read()[[*PAIR_KEY, "level"]].dropna()
-    splits = tables.QUERIES.read()[["query_id", "split"]]
-    levels = levels.merge(queries[["query_id"]].merge(splits), on="query_id")
+    levels = levels.merge(queries[["query_id", "split"]], on="query_id")
     split = next((name for name in reversed(JUDGED_SPLITS) if (levels["split"] == name).any()), "")
     ledger = select_newest(tables.PAIRS.read())[[*PAIR_KEY, *SEGMENT]]
     rows = levels[levels["split"] == split].merge(ledger, on=PAIR_KEY)
@@ -126,11 +125,13 @@ def read_kept() -> pd.DataFrame:
 def describe_outcomes(pool: Pool) -> Iterator[str]:
     """Yield for each top-up what became of the values and of the order of the runs."""
     (levels, split), asked = read_levels(pool.queries), find_asked(pool.moments)
-    runs = read_known(split, {})
-    for known, before in read_kept().groupby("levels"):
+    kept, runs = read_kept(), read_known(split, {})
+    newest = kept.dropna(subset="depth").groupby("run")["levels"].max()
+    for known, before in kept.groupby("levels"):
         title = f"top-up of {before['at'].max():%Y-%m-%d}, {known:,} levels then"
         depth = int(before["depth"].max())
-        now = measure(levels, asked, runs, depth)
+        same = {name: run for name, run in runs.items() if newest.get(name, known) <= known}
+        now = measure(levels, asked, same, depth)
         if now is None or set(before["split"]) != {split}:
             yield f"{title}: scored on {before['split'].iloc[0]}, not on {split or 'anything'}"
             continue
@@ -150,3 +151,23 @@ def describe_outcomes(pool: Pool) -> Iterator[str]:
             yield f"at least {others:,} other pairs were judged since: no bounds are for these"
         if len(asked):
             yield f"{len(asked):,} pairs wait for people"
+
+
+def list_judged(queries: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return Judged@depth of each run of a top-up, before and now, for JSON.
+
+    `queries` (`query_id, split`) are those that are judged.
+    """
+    kept = (
+        read_kept().dropna(subset="depth").sort_values("levels").drop_duplicates("run", keep="last")
+    )
+    if kept.empty or not tables.CONSENSUS.path.is_file():
+        return []
+    levels, split = read_levels(queries)
+    known = read_known(split, {})
+    kept = kept[kept["run"].isin(known)]
+    return [
+        {"run": run, "depth": depth, "before": before, "now": float(now.runs["judged"].iloc[0])}
+        for run, depth, before in kept[["run", "depth", "judged"]].itertuples(index=False)
+        if (now := measure(levels, levels[:0], {run: known[run]}, depth))
+    ]

@@ -50,8 +50,8 @@ def read_pool(params: Params) -> Pool:
     queries = queries if campaign is None else campaign.select_kept(queries)
     modalities = params.ingest.pool_modalities
     moments = captions.join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
-    judged = select_distinct_texts(queries[queries["split"] != "train"])[["query_id", "query"]]
-    return Pool(judged, moments, Embeddings.open())
+    judged = select_distinct_texts(queries[queries["split"] != "train"])
+    return Pool(judged[["query_id", "query", "split"]], moments, Embeddings.open())
 
 
 class TopUp(NamedTuple):

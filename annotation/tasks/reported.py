@@ -82,8 +82,7 @@ def refuse_unsettled(
 ) -> None:
     """Stop at a pair without a level by votes, or that is decided already.
 
-    `voted` is the consensus of the votes alone; `decided` are the pairs with a decision that no
-    report asked for.
+    `voted` is the consensus of the votes alone; `decided` are the pairs with a decision.
 
     Raises:
         CampaignError: there is one, with its line.
@@ -104,10 +103,16 @@ def refuse_unsettled(
             )
 
 
+def list_remarks(listed: pd.DataFrame) -> pd.DataFrame:
+    """Return `PAIR_KEY, note` for each remark in `tables.SECOND_LOOK` that a reader made."""
+    reports = listed[listed["origin"] == REPORTED]
+    remarks = reports.assign(note=reports["note"].str.split("\n")).explode("note")
+    return remarks[[*PAIR_KEY, "note"]]
+
+
 def merge_reports(listed: pd.DataFrame, reports: pd.DataFrame) -> pd.DataFrame:
     """Return `tables.SECOND_LOOK` with these reports; a pair keeps each remark, once, in lines."""
-    is_report = listed["origin"] == REPORTED
-    earlier = listed[is_report].assign(note=listed["note"].str.split("\n")).explode("note")
-    remarks = pd.concat([earlier[[*PAIR_KEY, "note"]], reports]).drop_duplicates()
+    remarks = pd.concat([list_remarks(listed), reports]).drop_duplicates()
     notes = remarks.groupby(PAIR_KEY, sort=False)["note"].agg("\n".join).reset_index()
-    return pd.concat([listed[~is_report], notes.assign(origin=REPORTED)], ignore_index=True)
+    others = listed[listed["origin"] != REPORTED]
+    return pd.concat([others, notes.assign(origin=REPORTED)], ignore_index=True)

@@ -54,5 +54,7 @@ def _describe_extra(params: Params) -> Iterator[str]:
     checks = plan.gold + plan.repeats
     parts = [f"{100 * checks / (1 - checks):.1f} % more for hidden checks"] if checks else []
     parts += [f"{exam.queries * exam.top} for each person's exam"] if exam.required else []
+    links = 100 * FIRST_VOTES * plan.link
+    parts += [f"{links:g} for 100 pairs as links once it is reopened"] if links else []
     if parts:
         yield f"in addition, judgments that are not votes: {', '.join(parts)}"

@@ -3,16 +3,18 @@
 A mean over n queries changes by at most 1/n with one query. Each value is shifted by up to half a
 step and then rounded to the step. Without the shift, a team whose value is at a rounding boundary
 reads one pair's level from each run (Blum and Hardt, The Ladder, ICML 2015). The shift is drawn by
-the hashes of run and qrels: the same run always has the same value, and only who has the levels can
-compute the shift.
+a hash of run and qrels: the same run always has the same value, and only who has the levels can
+compute the shift. Order and letters follow from the values shown alone: a test's p, which is exact,
+has a boundary too.
 """
 
+import hashlib
 import hmac
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 
@@ -29,18 +31,18 @@ SHARE = 10
 """A step is at least what so many queries can change a mean by."""
 FEW = 50
 """A stratum is shown if so many queries are in it, and as many are not."""
-APART = 2
-"""Runs are told apart if so many steps are between them, besides the test."""
+APART = 3
+"""Runs are told apart if so many steps are between them: rounding makes up to two."""
 LIMIT = 20
 """The runs of a team; benchmarks/hidden_board.py measures what they tell."""
 MOST = 2
 """Measures: each is another equation in the same levels."""
-MEANS, DEEP = ("nDCG", "AxIoU", "AP"), 10
+MEANS, DEEP = ("nDCG", "AP"), 10
 """Means between 0 and 1 over the queries with a relevant moment, and the least cutoff: one result
-must not decide a query's value."""
+must not decide a query's value, as it does that of P@1, of AxIoU, and of silence."""
 ANSWERED = 0.9
 """The share of the queries that a run must answer."""
-PUBLIC = ("momentrank", "convention", "release", "tests")
+PUBLIC = ("momentrank", "convention", "release")
 """What may be said of the source: the hash of the qrels would verify a guess of them."""
 
 
@@ -71,74 +73,71 @@ def blur(value: float, queries: int, key: str, name: str) -> float:
     return round(min(max(shown, 0.0), 1.0), 2)
 
 
-def conceal(board: Board) -> Board:
+def make_key(qrels: Path) -> str:
+    """Return the key of shifts: no SHA-256 of the file itself, which a release's manifest has."""
+    return hashlib.sha256(b"shift\0" + qrels.read_bytes()).hexdigest()
+
+
+def conceal(board: Board, key: str) -> Board:
     """Return what may be shown of a board: it has nothing that isn't listed here.
 
-    The files of its runs are read again, for their hashes.
+    The files of its runs are read again, for their hashes; `key` is that of the shifts.
 
     Raises:
         UsageError: a measure, a run or a team is not allowed, or there are too few queries.
     """
-    names = map(repr, _choose_measures(board))
-    board = replace(board, measures=tuple(names))
-    if problems := list(_find_problems(board)):
+    asked = [each for each in parse_measures(board.measures) if each.NAME != Judged.NAME]
+    measures = tuple(map(repr, asked))  # Judged tells which pairs were judged
+    if problems := list(_find_problems(board, asked)):
         raise UsageError("--hidden: " + "; ".join(problems))
     strata = {
         name: queries
         for name, queries in board.strata.items()
         if min(queries, board.queries - queries) >= FEW
     }
-    first, step = board.measures[0], find_step(board.queries)
-    hashes = [sha256_of(row.entry.run) for row in board.rows]
-    values = [
-        _blur(row.values, board, board.queries, sha256)
-        for row, sha256 in zip(board.rows, hashes, strict=True)
-    ]
-    order = sorted(range(len(values)), key=lambda n: (-values[n][first], board.rows[n].entry.name))
-    letters = _group([(board.rows[n], values[n][first]) for n in order], APART * step)
-    rows = [
-        Row(
-            board.rows[n].entry,
-            values[n],
-            board.rows[n].answered,
-            board.rows[n].shortest,
-            strata={
-                name: _blur(board.rows[n].strata[name], board, strata[name], hashes[n], name)
-                for name in strata
-                if name in board.rows[n].strata
-            },
-            letters=text,
-        )
-        for n, text in zip(order, letters, strict=True)
-    ]
+    step = find_step(board.queries)
+    gap = APART * step
+
+    def show(values: Values, queries: int, run: str, stratum: str = "") -> dict[str, float]:
+        """Return the values of a run, by its hash, as they are shown."""
+        name = f"{run} {{}} {stratum}"
+        return {each: blur(values[each], queries, key, name.format(each)) for each in measures}
+
+    rows = []
+    for row in board.rows:
+        run = sha256_of(row.entry.run)
+        own = {
+            name: show(row.strata[name], strata[name], run, name)
+            for name in strata
+            if name in row.strata
+        }
+        values = show(row.values, board.queries, run)
+        rows.append(Row(row.entry, values, row.answered, row.shortest, strata=own))
+    rows.sort(key=lambda row: (-row.values[measures[0]], row.entry.name))
     note = (
         f"The levels are secret. Values are rounded to {step:g}, strata to coarser steps, after a"
-        " shift of up to half a step that depends on run and levels. Runs less than"
-        f" {APART * step:g} apart share a letter."
+        " shift of up to half a step that depends on run and levels."
     )
     return Board(
-        rows=tuple(rows),
-        measures=board.measures,
+        rows=tuple(_group(rows, measures[0], gap)),
+        measures=measures,
         queries=board.queries,
-        test=board.test,
+        test=f"their values are less than {gap:g} apart",
         source={name: board.source[name] for name in PUBLIC if name in board.source},
         strata=strata,
+        by=board.by,
         notes=(note,),
         digits=2,
         hidden=True,
     )
 
 
-def _choose_measures(board: Board) -> list[Measure]:
-    """Return the measures but Judged, which tells which pairs were judged."""
-    return [each for each in parse_measures(board.measures) if each.NAME != Judged.NAME]
-
-
-def _find_problems(board: Board) -> Iterator[str]:
-    if len(board.measures) > MOST:
-        yield f"at most {MOST} measures, not {len(board.measures)}"
-    for measure in _choose_measures(board):
-        if measure.NAME not in MEANS or measure.params.get("cutoff", DEEP) < DEEP:
+def _find_problems(board: Board, measures: Sequence[Measure]) -> Iterator[str]:
+    if len(measures) > MOST:
+        yield f"at most {MOST} measures, not {len(measures)}"
+    for measure in measures:
+        has_few = measure.params.get("cutoff", DEEP) < DEEP
+        if measure.NAME not in MEANS or has_few or measure.params.get("silence"):
             allowed = f"{', '.join(MEANS)} at {DEEP} or more"
             yield f"{measure!r} tells too much of single results; choose from {allowed}"
     if board.queries < FEW:
@@ -151,23 +150,11 @@ def _find_problems(board: Board) -> Iterator[str]:
             yield f"{authors}: {runs} runs, but a team may have {LIMIT}"
 
 
-def _blur(
-    values: Values, board: Board, queries: int, run: str, stratum: str = ""
-) -> dict[str, float]:
-    key = board.source["qrels_sha256"]
-    return {
-        measure: blur(values[measure], queries, key, f"{run} {measure} {stratum}")
-        for measure in board.measures
-    }
-
-
-def _group(rows: Sequence[tuple[Row, float]], gap: float) -> list[str]:
-    """Return each row's letters: rows with one in common are as near as `gap`, or the test's."""
-    alike = np.eye(len(rows), dtype=bool)
-    for (first, (better, best)), (second, (row, value)) in combinations(enumerate(rows), 2):
-        shares = set(row.letters.split(",")) & set(better.letters.split(","))
-        same_table = (CAPTIONS in row.entry.reads) == (CAPTIONS in better.entry.reads)
-        is_alike = same_table and (bool(shares) or best - value < gap - 1e-9)
-        alike[first, second] = alike[second, first] = is_alike
-    groups = list(zip(iterate_letters(), cover(alike), strict=False))
-    return [",".join(name for name, group in groups if group[n]) for n in range(len(rows))]
+def _group(rows: Sequence[Row], measure: str, gap: float) -> Iterator[Row]:
+    """Yield the rows with their letters: those nearer than `gap` share one."""
+    values = np.array([row.values[measure] for row in rows])
+    reads = np.array([CAPTIONS in row.entry.reads for row in rows])
+    near = np.abs(values[:, None] - values) < gap - 1e-9
+    groups = list(zip(iterate_letters(), cover(near & (reads[:, None] == reads)), strict=False))
+    for n, row in enumerate(rows):
+        yield replace(row, letters=",".join(name for name, group in groups if group[n]))

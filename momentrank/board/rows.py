@@ -97,3 +97,5 @@ class Board:
     """Decimals of the page."""
     hidden: bool = False
     """Whether values are rounded, and what tells of single queries is left out."""
+    by: str = "stratum"
+    """What the strata are: strata, groups, or relevant moments' length."""

@@ -1,5 +1,6 @@
 """A board as a static site: index.html, a page for each run's telling queries, and board.json."""
 
+import glob
 import json
 import math
 import shutil
@@ -41,7 +42,10 @@ def write_site(out: Path, files: Mapping[str, str]) -> None:
     """
     check_place(out)
     out.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
+    prefix = f".{out.name}.board-"
+    for left in out.parent.glob(f"{glob.escape(prefix)}*"):  # by a run that was killed
+        shutil.rmtree(left)
+    work = Path(tempfile.mkdtemp(prefix=prefix, dir=out.parent))
     try:
         new = work / "new"
         for name, text in files.items():
@@ -81,6 +85,7 @@ def as_json(board: Board) -> dict[str, Any]:
         "measures": list(board.measures),
         "queries": board.queries,
         "test": board.test,
+        "by": board.by,
         "strata": dict(board.strata),
         "notes": list(board.notes),
         "runs": [_row_as_json(row) for row in board.rows],
@@ -127,7 +132,7 @@ def _render_index(board: Board, title: str) -> str:
         parts.append(f"<h2>Runs that read captions</h2>\n<p>{WHY_APART}\n")
         parts.append(_render_table(board, apart))
     if board.strata:
-        parts.append(f"<h2>By stratum</h2>\n<p>{show(main)} over the queries of each.\n")
+        parts.append(f"<h2>By {show(board.by)}</h2>\n<p>{show(main)} over the queries of each.\n")
         parts.append(_render_strata(board, main))
     parts.append(f'<h2>How to read it</h2>\n<div class="notes">{_explain(board)}</div>\n')
     return document(title, "".join([*parts, show_source(board.source)]))

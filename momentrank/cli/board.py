@@ -10,6 +10,7 @@ With --hidden, the page has only what keeps the levels secret.
 
 import argparse
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from momentrank.board.entries import read_entries
@@ -23,7 +24,7 @@ from momentrank.collection.declarations import STRATA
 from momentrank.errors import UsageError
 from momentrank.formats import Lists
 from momentrank.measures.parse import parse_measures
-from momentrank.query_groups import Groups, group_queries
+from momentrank.query_groups import LENGTH, Groups, group_queries
 from momentrank.scoring import Evaluator
 
 
@@ -74,10 +75,12 @@ def run(options: argparse.Namespace) -> int:
     board = build_board(
         entries, read, evaluator, tested, settings, _group(options, evaluator), source
     )
+    by = (options.by or STRATA[0]).partition(":")[0]
+    board = replace(board, by=by if by in {*STRATA, LENGTH} else "group")
     if options.hidden:
-        from momentrank.board.hidden import conceal
+        from momentrank.board.hidden import conceal, make_key
 
-        board = conceal(board)
+        board = conceal(board, make_key(options.qrels))
     write_site(options.out, render(board, options.title))
     return 0
 

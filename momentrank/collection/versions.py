@@ -50,8 +50,9 @@ def list_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]
     """Return what differs between two manifests, the most severe first."""
     before, after = old["files"], new["files"]
     changes = []
-    if _differ(old.get("format"), new.get("format")):
-        what = f"has format {new['format']}, not {old['format']}"
+    was, now = (manifest.get("format") or "no number" for manifest in (old, new))
+    if was != now:
+        what = f"has format {now}, not {was}"
         changes.append(Change("major", "manifest.json", what))
     for path in sorted(before.keys() | after.keys()):
         if path not in after:

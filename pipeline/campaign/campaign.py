@@ -132,6 +132,11 @@ class Campaign(Section):
         return rows[~rows["query_id"].isin(self.pilot.queries)]
 
     @property
+    def released(self) -> datetime | None:
+        """When it was closed before its newest reopening: what was given until then is final."""
+        return parse_instant(self.reopenings[-1].closed_at) if self.reopenings else None
+
+    @property
     def closed(self) -> bool:
         """Whether judging is over."""
         return self.closed_at is not None

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from pipeline.core import cli, files, tables
 
-FROZEN = ("rewrite", "vary", "pull", "pool", "push")
+ASKING = ("pull", "pool", "push")
+FROZEN = ("rewrite", "vary", *ASKING)
 DECIDED = (
     tables.PAIRS,
     tables.JUDGMENTS,
@@ -50,9 +51,9 @@ def freeze(dag: Path = cli.DAG) -> None:
 
 
 def unfreeze(dag: Path = cli.DAG) -> None:
-    """Let the stages of a reopened campaign run again: the opposite of `freeze`."""
+    """Let people be asked again in a reopened campaign; its queries' words stay frozen."""
     text = dag.read_text(encoding="utf-8")
-    for name in FROZEN:
+    for name in ASKING:
         text = re.sub(rf"(^  {name}:\n)    frozen: true\n", r"\1", text, flags=re.MULTILINE)
     with files.unfinished(dag) as stream:
         stream.write(text)

@@ -13,7 +13,7 @@ from momentrank.errors import UsageError
 from pipeline.core import files, people_sections, sections
 from pipeline.core.validation import Model, Section, validate
 
-PARAMS = Path("params.yaml")
+PARAMS, PAPER = Path("params.yaml"), Path("params.paper.yaml")
 _ONLINE = "remove it: requests are always sent online"
 _SERVER = "remove it: people judge on a Label Studio server"
 REMOVED: Mapping[str, str] = {
@@ -80,7 +80,8 @@ def load(path: Path = PARAMS) -> Params:
     removed = [f"{path}: {key}: {REMOVED[key]}" for key in keys if key in REMOVED]
     if removed:
         raise ParamsError("\n".join(removed))
-    return read_model(Params, path)
+    hint = f"; {PAPER} has a line for it to copy"
+    return validate(Params, files.read_yaml(path), path, ParamsError, hint)
 
 
 def _list_keys(content: Any, above: str = "") -> Iterator[str]:  # noqa: ANN401  (parsed YAML)

@@ -31,7 +31,7 @@ TASK_KINDS = (*VOTING, "gold", "repeat", "exam", "feedback", "adjudication", LIN
 REJECTIONS = (
     "bad-key not-the-annotator imported changed-by-another not-what-was-shown skipped draft"
     " empty malformed foreign twice bad-level bad-reason no-reason reason-alone both left"
-    " prefilled not-as-configured"
+    " prefilled not-as-configured unreleased"
 )
 """Why an answer is not a judgment, separated by spaces."""
 MACHINE_REASONS = (

@@ -39,9 +39,15 @@ class RowRule(NamedTuple):
 
 
 def validate(
-    model: type[Model], value: object, where: object, refusal: type[MomentRankError]
+    model: type[Model],
+    value: object,
+    where: object,
+    refusal: type[MomentRankError],
+    hint: str = "",
 ) -> Model:
     """Parse a value into `model`; each line of an error begins with `where`, its source.
+
+    A `hint` follows where a key is missing.
 
     Raises:
         refusal: a key is unknown, missing or impossible; one line each, with its path.
@@ -54,7 +60,7 @@ def validate(
             _suggest_key(model, error) for error in errors if error["type"] == "extra_forbidden"
         }
         shown = [e for e in errors if e["type"] != "missing" or e["loc"] not in misspelt]
-        lines = (f"{where}: {_locate(error)}{_complaint(model, error)}" for error in shown)
+        lines = (f"{where}: {_locate(error)}{_complaint(model, error, hint)}" for error in shown)
         raise refusal("\n".join(lines)) from exc
 
 
@@ -65,7 +71,7 @@ def _locate(error: Error) -> str:
     return f"{path or 'the file'}: "
 
 
-def _complaint(model: type[BaseModel], error: Error) -> str:
+def _complaint(model: type[BaseModel], error: Error, hint: str) -> str:
     message = error["msg"].removeprefix("Value error, ")
     message = f"{message[0].lower()}{message[1:]}"
     match error["type"]:
@@ -73,7 +79,7 @@ def _complaint(model: type[BaseModel], error: Error) -> str:
             intended = _suggest_key(model, error)
             return f"unknown key; did you mean {intended[-1]!r}?" if intended else "unknown key"
         case "missing":
-            return "this key is missing"
+            return f"this key is missing{hint}"
         case "model_type" | "dict_type":
             return f"must contain keys with values (it is {_SHORT.repr(error['input'])})"
         case "literal_error" if error["loc"][-1:] == ("[key]",):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from momentrank.collection.changes import describe_changes
 from momentrank.collection.release import Collection, load
 from momentrank.collection.versions import FORMAT
-from pipeline.campaign.campaign import Campaign, parse_instant
+from pipeline.campaign.campaign import Campaign
 from pipeline.campaign.collection import ReleaseError
 from pipeline.campaign.pairs import SHOWN_KEY
 from pipeline.campaign.reopening import BASES, find_base
@@ -96,7 +96,7 @@ def read_since(campaign: Campaign) -> Since:
     judgments, decisions = tables.JUDGMENTS.read(), tables.ADJUDICATIONS.read()
     voided = judgments[mark_voided(judgments, tables.VOIDED.read())]
     votes = voided.merge(ledger, on=SHOWN_KEY)[["pair_id", "annotator"]]
-    later = decisions["submitted_at"] >= parse_instant(campaign.reopenings[-1].closed_at)
+    later = decisions["submitted_at"] >= campaign.released
     decided = decisions[later].merge(ledger, on=SHOWN_KEY)["pair_id"]
     return Since({*votes.itertuples(index=False, name=None)}, {*decided})
 
@@ -135,7 +135,8 @@ def list_moves(base: Collection, now: ReleaseFiles, since: Since) -> Iterator[st
             continue
         had, has = voted.get(number, set()), votes.get(number, set())
         lost, added = had - has, has - had
-        if any((int(number), int(vote.worker)) in since.voided for vote in lost):
+        void = {vote for vote in lost if (int(number), int(vote.worker)) in since.voided}
+        if void and not {vote.worker for vote in lost - void} & {vote.worker for vote in added}:
             continue
         if lost or (added and before["level"]):
             file, worker, value = min(lost or added)

@@ -32,8 +32,9 @@ def test_checks_and_exam_come_on_top_where_there_are_any(paper):
     last = text(paper, SECONDS, (EXTENDED, ESCALATED), None).splitlines()[-1]
     assert "5.3 % more" in last
     assert "100 for each person's exam" in last
+    assert "4 for 100 pairs as links" in last
     none = {
-        "plan": paper.plan.model_copy(update={"gold": 0.0, "repeats": 0.0}),
+        "plan": paper.plan.model_copy(update={"gold": 0.0, "repeats": 0.0, "link": 0.0}),
         "exam": paper.exam.model_copy(update={"required": False}),
     }
     rows = text(paper.model_copy(update=none), SECONDS, (EXTENDED, ESCALATED), None).splitlines()

@@ -1,6 +1,7 @@
 """Which pairs an expert decides on, what is shown of the votes, and which decision counts."""
 
 import contextlib
+from argparse import Namespace
 from pathlib import Path
 
 import pandas as pd
@@ -32,6 +33,7 @@ from annotation.tasks.adjudication_tasks import (
 from momentrank.errors import MomentRankError
 from pipeline.campaign.campaign import CampaignError, load_campaign
 from pipeline.campaign.pairs import PAIR_KEY
+from pipeline.campaign.reopening import BASES
 from pipeline.core import csv_files, tables
 from pipeline.core.params import load
 
@@ -120,6 +122,18 @@ def test_of_several_decisions_on_a_pair_the_last_counts_and_a_changed_answer_as_
     assert merge_decisions(now, before)["level"].tolist() == [4, 2]
     merged = merge_decisions(before, make_decisions())
     pd.testing.assert_frame_equal(merged, before)
+
+
+def test_a_released_decision_stays_whatever_has_become_of_it():
+    """Changed or withdrawn since; a further decision on the pair counts as ever."""
+    before = make_decisions(("a", 1, 0, "x"), ("b", 2, 1, "y"), ("c", 3, 9, "z"))
+    now = make_decisions(("a", 4, 0, "x"), ("c", 0, 9, "z"))
+    released = START + pd.Timedelta(seconds=5)
+    merged = merge_decisions(before, now, {"y"}, released)
+    assert merged["level"].tolist() == [1, 2, 0]
+    again = merge_decisions(merged, make_decisions(("b", 0, 10, "w")), {"z"}, released)
+    assert again["level"].tolist() == [1, 0]
+    assert merge_decisions(before, now, {"y"})["level"].tolist() == [4, 0]
 
 
 class Server:
@@ -297,6 +311,36 @@ def test_a_second_look_is_withdrawn_once_its_machine_may_choose_none(campaign):
     assert own in left(), "who lists a pair by hand needs no machine"
 
 
+def test_a_clone_without_the_corpus_takes_in_decisions_and_asks_and_withdraws_nothing(
+    campaign, monkeypatch, capsys
+):
+    ledger, levels = campaign.get(tables.PAIRS), [None] * 9 + [3]
+    closed = {"at": "2026-02-03T00:00:00Z", "closed_at": "2026-02-01T00:00:00Z"}
+    campaign.open(reopenings=[{**closed, "reason": "doubts", "version": "0.1.0"}])
+    csv_files.write_csv(BASES / "0.1.0/consensus.csv", ledger[["pair_id"]].assign(level=levels))
+    tables.FROZEN_QUERIES.write(tables.FROZEN_QUERIES.check(tables.QUERIES.read()))
+    for table in (tables.QUERIES, tables.CANDIDATES, tables.MOMENTS, tables.CAPTIONS, tables.CLIPS):
+        table.path.unlink()
+    expert = Roster([Annotator(EXPERT, "expert", active=True)], {EXPERT: Account(email="e@a.org")})
+    connection = Connection(load_campaign(), Server(), SIGNER, expert)
+    monkeypatch.setattr(adjudicate, "require_connection", lambda _: connection)
+    monkeypatch.setattr(adjudicate, "hold_lock", lambda _: contextlib.nullcontext())
+    monkeypatch.setattr(adjudicate, "pull", lambda _: None)
+    monkeypatch.setattr(Server, "projects", lambda _: [])
+    reports = write_reports("pair_id,remark", "9,no")
+    options = Namespace(pair=None, note=None, pairs=reports, second_looks=False)
+    adjudicate.main(options)
+    told = capsys.readouterr()
+    assert "10 left" in told.out + told.err
+    assert "10 have no clip here, so nobody is asked" in told.out + told.err
+    rows = ledger.assign(annotator=EXPERT, reason=None, level=0, seconds=3.0, origin="a")
+    rows = rows.assign(submitted_at=START, guideline="1")
+    tables.ADJUDICATIONS.write(tables.ADJUDICATIONS.check(rows[tables.ADJUDICATIONS.columns]))
+    adjudicate.main(options)
+    told = capsys.readouterr()
+    assert "10 decided, 0 left" in told.out + told.err
+
+
 def write_reports(*lines):
     """Write a file of readers' reports, with its header."""
     Path("readers.csv").write_text("\n".join(lines) + "\n")
@@ -355,6 +399,9 @@ def test_what_an_expert_has_decided_is_not_asked_again_but_a_file_may_be_read_ag
     report("pair_id,remark", "9,no")
     campaign.put(tables.ADJUDICATIONS, rows[tables.ADJUDICATIONS.columns])
     report("pair_id,remark", "9,no")
+    again = r"line 3: .*an expert has decided this pair"
+    with pytest.raises(CampaignError, match=again):
+        report("pair_id,remark", "9,no", "9,still no")
     campaign.put(tables.SECOND_LOOK, tables.SECOND_LOOK.empty())
-    with pytest.raises(CampaignError, match=r"line 2: .*an expert has decided this pair"):
+    with pytest.raises(CampaignError, match=again.replace("3", "2")):
         report("pair_id,remark", "9,no")

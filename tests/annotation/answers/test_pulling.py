@@ -81,6 +81,16 @@ SHOWN = ledger_of([("q", "m")], sha="ab12").assign(query_sha=SHA)
 # What is a judgment
 
 
+def test_what_was_given_before_a_release_and_pulled_after_it_is_too_late():
+    """Such as a vote that nobody pulled before `close --offline`; what was pulled stays."""
+    tasks = [task(answer(n, made=made), number=n) for n, made in ((1, 5), (2, 9), (3, 10), (4, 11))]
+    rules = Rules(SIGNER, OPEN.guidelines_shown, first_pairs={f"2@{at(9)}": KEY.pair})
+    rows = sort_answers(tasks, OWNER, rules._replace(released=START + timedelta(seconds=10)))
+    assert {row["origin"]: row["reason"] for row in rows.rejected} == {f"1@{at(5)}": "unreleased"}
+    assert len(rows.judgments) == 3
+    assert len(sort_answers(tasks, OWNER, rules).judgments) == 4
+
+
 def test_a_task_of_the_exam_that_was_carried_into_the_campaigns_project_is_none_of_its_own():
     exam = KEY._replace(kind="exam")
     assert [row["reason"] for row in sort_tasks(task(answer(), key=exam)).rejected] == ["bad-key"]
@@ -193,7 +203,7 @@ REFUSED = {
 
 
 def test_no_reason_to_refuse_is_left_out_here():
-    assert set(REFUSED) == set(tables.REJECTIONS.split())
+    assert {*REFUSED, "unreleased"} == set(tables.REJECTIONS.split())
 
 
 @pytest.mark.parametrize("why", REFUSED)

@@ -22,7 +22,7 @@ from momentrank.cli import main as cli_of_scorer
 from pipeline import release
 from pipeline.campaign.campaign import CampaignError, load_campaign, write_campaign
 from pipeline.campaign.collection import ReleaseError
-from pipeline.campaign.freezing import freeze, is_frozen
+from pipeline.campaign.freezing import freeze, is_frozen, unfreeze
 from pipeline.campaign.pairs import SHOWN_KEY
 from pipeline.campaign.phases import find_state
 from pipeline.campaign.reopening import BASES, keep_shown
@@ -241,6 +241,21 @@ def void_somebody():
     tables.VOIDED.write(voided.assign(until=pd.to_datetime(voided["until"], utc=True)))
 
 
+def test_a_voided_vote_explains_no_other_persons_change(reopened):
+    consensus.main()
+    close_again()
+    raise_version()
+    void_somebody()
+    judgments = tables.JUDGMENTS.read()
+    pairs = judgments.set_index(SHOWN_KEY)
+    of_voided = pairs.index.isin(pairs.index[pairs["annotator"] == 3])
+    first = judgments[of_voided & (judgments["annotator"] != 3) & (judgments["kind"] == "first")]
+    judgments.loc[first.index[0], "level"] = (first["level"].iloc[0] + 2) % 5
+    tables.JUDGMENTS.write(judgments)
+    with pytest.raises(ReleaseError, match=r"raw_annotation.csv: pair \d+ of q.* lacks the vote"):
+        release_now()
+
+
 @pytest.mark.parametrize("explain", [void_somebody, decide])
 def test_voided_people_and_an_experts_decisions_may_move_levels(reopened, explain):
     consensus.main()
@@ -295,11 +310,18 @@ def test_an_interrupted_reopening_is_finished(released, tmp_path, monkeypatch, f
         campaign.main(Namespace(do="reopen", reason="late"))
 
 
-def test_freezing_is_undone_exactly(released, tmp_path, monkeypatch, repository):
-    shutil.copytree(released, tmp_path / "c")
-    monkeypatch.chdir(tmp_path / "c")
-    campaign.main(Namespace(do="reopen", reason="late"))
-    assert cli.DAG.read_text() == (repository / "dvc.yaml").read_text()
+def test_only_the_stages_that_ask_people_are_freed_again(reopened, repository):
+    text = (repository / "dvc.yaml").read_text()
+    for stage in ("rewrite", "vary"):
+        text = text.replace(f"\n  {stage}:\n", f"\n  {stage}:\n    frozen: true\n")
+    assert cli.DAG.read_text() == text
+    freeze()
+    whole = cli.DAG.read_text()
+    assert is_frozen()
+    unfreeze()
+    assert cli.DAG.read_text() == text
+    freeze()
+    assert cli.DAG.read_text() == whole
 
 
 def test_an_answer_that_was_released_stays_whatever_the_server_has_now():

@@ -1,6 +1,7 @@
 """`pool top-up` says what could change, asks, and `pool late` says what did."""
 
 import io
+import re
 import sys
 
 import pandas as pd
@@ -86,8 +87,12 @@ def test_what_became_of_a_run_is_told_and_is_within_its_bounds(shown, capsys):
     new = tables.TOPUP.read()
     assert kept.loc["clip", "asked"] == len(new)
     assert f"{len(new):,} pairs wait" in tell(capsys)
+    [judged] = late_runs.list_judged(tables.QUERIES.read())
+    assert judged["before"] == judged["now"] == kept.loc["clip", "judged"]
     decide(shown, new)
     show(new)
+    [judged] = late_runs.list_judged(tables.QUERIES.read())
+    assert judged == {"run": "clip", "depth": 5, "before": kept.loc["clip", "judged"], "now": 1}
     said = tell(capsys)
     assert "wait" not in said
     assert "NO" not in said
@@ -111,6 +116,20 @@ def test_a_second_top_up_before_any_judgment_takes_the_place_of_the_first(shown,
     said = tell(capsys)
     assert "NO" not in said
     assert "other pairs" not in said
+
+
+def test_a_run_that_comes_again_by_its_name_is_not_taken_for_the_first(shown, capsys):
+    run = write_run(looking(shown))
+    top_up(run, "--yes")
+    decide(shown, tables.TOPUP.read())
+    show(tables.TOPUP.read())
+    value = evaluate(late_runs.read_levels(tables.QUERIES.read())[0], run, MEASURE)[MEASURE]
+    assert f"{value:.3f}" in tell(capsys).split("top-up of")[1]
+    top_up(write_run(lambda query, n: n % 7 + n / MOMENTS), "--yes")
+    _, first, second = tell(capsys).split("top-up of")
+    first, second = (re.search(r"^ *clip .*$", text, re.MULTILINE)[0] for text in (first, second))
+    assert first.split().count("-") == 3, "what became of the first is unknown"
+    assert "-" not in second.split()
 
 
 def test_before_any_level_only_the_cost_is_told(shown, capsys):

@@ -177,6 +177,29 @@ def test_a_rerun_gives_the_same_bytes_and_removes_what_is_gone(folder):
     assert [path.name for path in folder.iterdir() if path.name.startswith(".")] == []
 
 
+def test_what_a_killed_run_has_left_is_removed_and_nothing_else(folder):
+    board()
+    left = folder / ".site.board-abcd1234"
+    left.mkdir()
+    (folder / "site").rename(left / "old")
+    others = [".site-original", ".sites.board-abcd1234"]
+    for name in others:
+        (folder / name).mkdir()
+    board()
+    assert (folder / "site/index.html").is_file()
+    assert sorted(path.name for path in folder.glob(".*")) == others
+
+
+@pytest.mark.parametrize(
+    ("by", "heading"), [("groups.txt", "group"), ("length", "length"), ("length:10", "length")]
+)
+def test_the_heading_says_what_values_are_by(folder, by, heading):
+    lines = [f"q{n} Q0 v 0 {5 + 9 * (n % 2)} 1\n" for n in range(QUERIES)]
+    (folder / "test.qrels").write_text("".join(lines))
+    board("--by", by)
+    assert f"<h2>By {heading}</h2>" in (folder / "site/index.html").read_text()
+
+
 def test_label_noise_is_of_differences_to_the_best_run(folder):
     board("--label-noise", "4")
     best, *others = read_board()["runs"]

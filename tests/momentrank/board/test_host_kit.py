@@ -212,20 +212,33 @@ def test_uploads_are_taken_or_get_a_log(host):
     uploads, accepted = host.temp / "uploads", host.temp / "accepted"
     uploads.mkdir()
     accepted.mkdir()
-    for name, rank in (("good", 0), ("worse", 1), ("bad", 0), ("link", 0), ("half", 0)):
+    for name, rank in (
+        ("good", 0),
+        ("worse", 1),
+        ("bad", 0),
+        ("link", 0),
+        ("half", 0),
+        ("pipe", 0),
+    ):
         write_run(uploads / f"{name}.run", rank)
     _append(uploads / "bad.run", "q99 Q0 v1 1 2 1 1 x\n")
     (uploads / "link.run").unlink()
     (uploads / "link.run").symlink_to(host.secret)
     (uploads / "half.run").unlink()
+    (uploads / "pipe.run").unlink()
+    os.mkfifo(uploads / "pipe.run")
+    (uploads / "bad.log").symlink_to(host.secret)
+    (uploads / "half.log").mkdir()
+    secret = host.secret.read_bytes()
     paths = [uploads, accepted, host.folder / "public.qrels", host.secret, host.temp / "site"]
     done = host.shell(["bash", str(KIT / "collect.sh"), *map(str, paths)])
     assert done.returncode == 0, done.stderr
     assert sorted(path.name for path in accepted.glob("*.run")) == ["good.run", "worse.run"]
-    logs = {path.stem: path.read_text() for path in uploads.glob("*.log")}
+    logs = {path.stem: path.read_text() for path in uploads.glob("*.log") if path.is_file()}
+    assert host.secret.read_bytes() == secret
     assert "not in the qrels" in logs["bad"]
-    assert "is a link" in logs["link"]
-    assert logs.keys() == {"bad", "link", "half"}
+    assert "not a regular file" in logs["link"]
+    assert logs.keys() == {"bad", "link", "pipe"}
     page = (host.temp / "site/index.html").read_text()
     assert "Team good" in page
     assert "Team bad" not in page

@@ -87,7 +87,8 @@ def test_every_file_of_a_release_is_valid(name, capsys):
 @pytest.mark.parametrize(
     ("old", "new", "kept", "removed", "part"),
     [
-        ("unnumbered", "1", 5, 0, "minor"),
+        ("unnumbered", "1", 5, 0, "major"),
+        ("unnumbered", "2", 0, 5, "major"),
         ("1", "2", 0, 5, "major"),
         ("2", "2-strata", 5, 0, "minor"),
         ("2", "2", 5, 0, None),

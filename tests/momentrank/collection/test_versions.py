@@ -39,7 +39,9 @@ OLD = manifest()
         (OLD, without(PAIRS), "2.0.0", PAIRS),
         (without(PAIRS), OLD, "1.3.0", PAIRS),
         (OLD, manifest(form=2), "2.0.0", "manifest.json"),
-        ({"files": OLD["files"]}, manifest(v="new"), "1.3.0", PAIRS),
+        ({**OLD, "columns": {}}, manifest(v="new"), "1.3.0", PAIRS),
+        ({**OLD, "format": None}, OLD, "2.0.0", "manifest.json"),
+        ({"files": OLD["files"]}, manifest(v="new"), "2.0.0", "manifest.json"),
     ],
 )
 def test_the_gravest_change_says_which_number_is_raised(old, new, expected, gravest):

@@ -84,6 +84,7 @@ def test_values_at_the_edge_are_possible(load_errors, key, value):
 LOW = "input should be greater than or equal to"
 NO_ITEM = "list should have at least 1 item after validation, not 0 (it is [])"
 NO_TEXT = "string should have at least 1 character (it is '')"
+MISSING = "this key is missing; params.paper.yaml has a line for it to copy"
 NAN, INF = float("nan"), float("inf")
 
 
@@ -93,7 +94,7 @@ NAN, INF = float("nan"), float("inf")
         # a key that is none, or is missing
         ("spilt", {"seed": 1}, "unknown key; did you mean 'split'?"),
         ("ingest.end_slak", 1.0, "unknown key; did you mean 'end_slack'?"),
-        ("ingest.end_slack", ABSENT, "this key is missing"),
+        *((key, ABSENT, MISSING) for key in ("ingest.end_slack", "plan.link", "report.max_drift")),
         # the wrong type
         ("split", None, "must contain keys with values (it is None)"),
         ("split.val", "10", "input should be a valid integer (it is '10')"),
