@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pipeline.llm.retry import retry_after
+from pipeline.llm.outcomes import retry_after
 from pipeline.publication.package import PublishError
 from pipeline.publication.target import PassingError
 

@@ -16,10 +16,10 @@ from pipeline.captions.caption_requests import read_captions as read
 from pipeline.llm import answers, outcomes
 from pipeline.llm.answer_cache import Cache, Entry
 from pipeline.llm.answers import Answer
-from pipeline.llm.attempt import ASKS, Chunk, cut, next_chunks
+from pipeline.llm.asker import ASKS, Chunk, cut, next_chunks
 from pipeline.llm.client import DEFAULT_URL, Client, Endpoint
-from pipeline.llm.outcomes import CallFailed, LLMError, Next, Outcome
-from pipeline.llm.retry import Policy, retry_after
+from pipeline.llm.dispatcher import Policy
+from pipeline.llm.outcomes import CallFailed, LLMError, Next, Outcome, retry_after
 from pipeline.llm.spending import FEWEST_BYTES, Prices, Spending, count_tokens
 
 ASKED = {"a": "Omar sits.", "b": "Tessa sings."}
@@ -384,11 +384,11 @@ QUICK = Policy(tries=4, first=0.01, longest=0.02)
 @pytest.mark.parametrize("outcome", [outcome for outcome in EVERY if outcome.next is Next.WAIT])
 def test_what_waiting_helps_is_called_again_up_to_so_often(outcome):
     call, times = make_failing_call(*[CallFailed(outcome, "")] * 3)
-    assert asyncio.run(QUICK.call(call)) == "done"
+    assert asyncio.run(QUICK.retrying(call)) == "done"
     assert len(times) == 4
     call, times = make_failing_call(*[CallFailed(outcome, "")] * 9)
     with pytest.raises(CallFailed):
-        asyncio.run(QUICK.call(call))
+        asyncio.run(QUICK.retrying(call))
     assert len(times) == 4
 
 
@@ -404,13 +404,13 @@ def test_what_waiting_helps_is_called_again_up_to_so_often(outcome):
 def test_what_waiting_does_not_help_is_not_called_again(failure):
     call, times = make_failing_call(failure)
     with pytest.raises(type(failure)):
-        asyncio.run(QUICK.call(call))
+        asyncio.run(QUICK.retrying(call))
     assert len(times) == 1
 
 
 def test_the_server_is_given_the_time_it_asks_for():
     call, times = make_failing_call(CallFailed(outcomes.RATE_LIMITED, "", wait=0.15))
-    asyncio.run(QUICK.call(call))
+    asyncio.run(QUICK.retrying(call))
     assert 0.15 <= times[1] - times[0] < 1
 
 
@@ -422,7 +422,7 @@ def test_waits_double_up_to_the_longest_and_outlast_a_minute(monkeypatch):
 
     monkeypatch.setattr(asyncio, "sleep", sleep)
     call, _ = make_failing_call(*[CallFailed(outcomes.SERVER_ERROR, "")] * 7)
-    asyncio.run(Policy().call(call))
+    asyncio.run(Policy().retrying(call))
     assert len(waits) == 7
     for wait, most in zip(waits, [1, 2, 4, 8, 16, 30, 30], strict=True):
         assert most / 2 <= wait <= most
