@@ -1,0 +1,35 @@
+"""SVG elements, of which charts are made: no script, no other file, colours from the page."""
+
+from collections.abc import Iterable
+from html import escape
+
+
+def element(tag: str, *content: str, **attributes: str | float) -> str:
+    """Return an element around `content`, which is SVG; attributes are escaped.
+
+    `kind` is the class, and `_` in a name stands for `-`. Numbers are in pixels, to the hundredth.
+    """
+    pairs = {"class" if name == "kind" else name: value for name, value in attributes.items()}
+    head = "".join(f' {name.replace("_", "-")}="{_write(pairs[name])}"' for name in pairs)
+    return f"<{tag}{head}>{''.join(content)}</{tag}>" if content else f"<{tag}{head}/>"
+
+
+def _write(value: str | float) -> str:
+    return escape(value) if isinstance(value, str) else f"{round(value, 2):.10g}"
+
+
+def text(words: str, kind: str, x: float, y: float) -> str:
+    """Return a text at a place; it is escaped."""
+    return element("text", escape(words), kind=kind, x=x, y=y)
+
+
+def turned_text(words: str, kind: str, x: float, y: float, degrees: int = -90) -> str:
+    """Return a text that runs upwards, or downwards with 90 degrees."""
+    transform = f"translate({_write(x)} {_write(y)}) rotate({degrees})"
+    return element("text", escape(words), kind=kind, transform=transform)
+
+
+def polyline(points: Iterable[tuple[float, float]], kind: str, *content: str) -> str:
+    """Return a line through points."""
+    path = " ".join(f"{_write(x)},{_write(y)}" for x, y in points)
+    return element("polyline", *content, kind=kind, points=path)
