@@ -82,8 +82,7 @@ def main(options: argparse.Namespace) -> None:
             cli.log(message)
         sys.stdout.write(f"\n{pilot}\n")
     if moments := options.moments or tables.MOMENTS.count_rows():
-        wanted = demand.calc_demands(moments, params)
-        sys.stdout.write(f"\n{demand.describe(wanted, moments, params.engine)}\n")
+        sys.stdout.write(f"\n{demand.describe(moments, params)}\n")
 
 
 def _arguments() -> argparse.Namespace:
