@@ -83,6 +83,11 @@ def load(path: Path = PARAMS) -> Params:
     return read_model(Params, path)
 
 
+def load_defaults() -> Params:
+    """Read the checkout's own parameters, for files that are read outside of any project."""
+    return load(Path(__file__).parents[2] / PARAMS)
+
+
 def _list_keys(content: Any, above: str = "") -> Iterator[str]:  # noqa: ANN401  (parsed YAML)
     """Yield the path of each key, as in `section.key`."""
     for name, value in content.items() if isinstance(content, dict) else ():
