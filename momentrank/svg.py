@@ -18,15 +18,11 @@ def _write(value: str | float) -> str:
     return escape(value) if isinstance(value, str) else f"{round(value, 2):.10g}"
 
 
-def text(words: str, kind: str, x: float, y: float) -> str:
-    """Return a text at a place; it is escaped."""
-    return element("text", escape(words), kind=kind, x=x, y=y)
-
-
-def turned_text(words: str, kind: str, x: float, y: float, degrees: int = -90) -> str:
-    """Return a text that runs upwards, or downwards with 90 degrees."""
-    transform = f"translate({_write(x)} {_write(y)}) rotate({degrees})"
-    return element("text", escape(words), kind=kind, transform=transform)
+def text(words: str, kind: str, x: float, y: float, turn: int = 0) -> str:
+    """Return a text at a place, turned by some degrees: with -90 it runs upwards."""
+    transform = f"translate({_write(x)} {_write(y)}) rotate({turn})"
+    place = {"transform": transform} if turn else {"x": x, "y": y}
+    return element("text", escape(words), kind=kind, **place)
 
 
 def polyline(points: Iterable[tuple[float, float]], kind: str, *content: str) -> str:

@@ -10,7 +10,7 @@ from html import escape
 import numpy as np
 
 from momentrank.segments import Floats
-from momentrank.svg import element, polyline, text, turned_text
+from momentrank.svg import element, polyline, text
 
 WIDTH, HEIGHT = 600, 300
 LEFT, RIGHT, TOP, BOTTOM = 64, 190, 14, 40
@@ -59,7 +59,7 @@ def lines(title: str, series: Mapping[str, Points], x_title: str, y_title: str) 
 
     elements = [
         text(x_title, "mid axis", LEFT + inner / 2, HEIGHT - 4),
-        turned_text(y_title, "mid axis", 11, TOP + depth / 2),
+        text(y_title, "mid axis", 11, TOP + depth / 2, -90),
     ]
     for value in ticks:
         y = to_pixels(x_low, value)[1]

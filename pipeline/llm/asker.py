@@ -264,7 +264,7 @@ class Asker:
                 raise self._failures.error()
             for key, entry in attempt.used_entries():
                 likely_in = partial(attempt.likely_in, entry)
-                self.spent.count_towards_result(key, entry.answer, likely_in, entry.share)
+                self.spent.count_towards_result(key, entry.answer, likely_in)
         return attempt
 
     async def _ask(self, attempt: Attempt[Found], unit: str) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pandas as pd
 from markupsafe import Markup
 
-from momentrank.svg import element, polyline, text, turned_text
+from momentrank.svg import element, polyline, text
 
 WIDTH, HEIGHT = 640, 260
 LEFT, RIGHT, TOP, BOTTOM = 52, 46, 20, 44
@@ -144,7 +144,7 @@ def matrix(words: Words, cells: Sequence[tuple[int, int, int]], size: int) -> Ma
         elements.append(text(str(each), "tick mid", EDGE + middle, end + 12))
         elements.append(text(str(each), "tick end", EDGE - 10, end - middle))
     elements.append(text("Lowest level", "axis mid", EDGE + size * STEP / 2, end + 32))
-    elements.append(turned_text("Highest level", "axis mid", 18, 8 + size * STEP / 2))
+    elements.append(text("Highest level", "axis mid", 18, 8 + size * STEP / 2, -90))
     return _svg(words, elements, EDGE + size * STEP + 8, end + 42)
 
 
@@ -188,7 +188,7 @@ def _y(share: float) -> float:
 
 def _axis(title: str, top: float, form: str, steps: int = 4) -> list[str]:
     """Draw a scale on the left, with lines across; `form` is the format of its values."""
-    elements = [turned_text(title, "axis mid", 13, TOP + DEPTH / 2)]
+    elements = [text(title, "axis mid", 13, TOP + DEPTH / 2, -90)]
     for step in range(steps + 1):
         y = _y(step / steps)
         elements.append(element("line", kind="grid", x1=LEFT, x2=WIDTH - RIGHT, y1=y, y2=y))
@@ -201,7 +201,7 @@ def _right_axis(title: str, top: float, form: str) -> list[str]:
         text(form.format(top * quarter / 4), "tick", WIDTH - RIGHT + 6, _y(quarter / 4) + 4)
         for quarter in range(5)
     ]
-    return [*ticks, turned_text(title, "axis mid", WIDTH - 9, TOP + DEPTH / 2, 90)]
+    return [*ticks, text(title, "axis mid", WIDTH - 9, TOP + DEPTH / 2, 90)]
 
 
 def _tick(x: float, label: str) -> str:

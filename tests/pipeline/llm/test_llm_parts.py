@@ -1,7 +1,6 @@
 """The parts of asking, each alone: outcomes, answers, cache, retries, what follows on what."""
 
 import asyncio
-import hashlib
 import json
 import re
 
@@ -319,21 +318,6 @@ def test_the_cache_gives_back_what_it_got(tmp_path, recipe):
     assert again.list_results(recipe) == cache.list_results(recipe)
 
 
-def test_an_entry_knows_its_share_of_the_price_and_an_older_one_is_taken_for_whole(
-    tmp_path, recipe
-):
-    cache, halved, older = Cache(tmp_path, REWRITING), recipe.request(["b"]), recipe.request(["c"])
-    cache.put_new(recipe.name, halved.key, Entry(halved.asked, make_answer(), 0.5))
-    record = {"key": older.key, "asked": older.asked, "answer": make_answer()._asdict()}
-    text = json.dumps(record, sort_keys=True)
-    check = hashlib.sha256(text.encode()).hexdigest()
-    with (tmp_path / f"{recipe.name}.jsonl").open("a") as stream:
-        stream.write(f'\n{text[:-1]}, "check": "{check}"}}')
-    entries = dict(Cache(tmp_path, REWRITING).entries(recipe.name, [halved.key, older.key]))
-    assert entries[halved.key] == Entry(halved.asked, make_answer(), 0.5)
-    assert entries[older.key] == Entry(older.asked, make_answer(), 1.0)
-
-
 @given(data=st.data())
 def test_a_spoilt_entry_counts_as_absent_and_spoils_no_other(tmp_path, recipe, data):
     path = tmp_path / f"{recipe.name}.jsonl"
@@ -519,10 +503,9 @@ def test_what_the_server_does_not_count_is_estimated():
     assert (spent.tokens_in, spent.tokens_out, spent.cost) == (100, 10, 200 / 1e6)
 
 
-@pytest.mark.parametrize("share", [1.0, 0.5])
-def test_a_result_counts_each_answer_once_at_the_share_that_was_paid_for_it(share):
+def test_a_result_counts_each_answer_once():
     spent, answer = Spending(Prices(1e6, 0)), Answer("x", None, "stop", 3, 4)
     for _ in range(2):
-        spent.count_towards_result("key", answer, lambda: 0, share)
-    assert spent.metrics()["result_cost_usd"] == 3 * share
+        spent.count_towards_result("key", answer, lambda: 0)
+    assert spent.metrics()["result_cost_usd"] == 3
     assert spent.cost == 0
