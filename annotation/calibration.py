@@ -204,10 +204,7 @@ def main() -> None:
 def calibrate_files(options: argparse.Namespace) -> None:
     """Print what files show about a machine's levels."""
     compared = compare_files(options.people, options.machine, options.pairs, options.judged)
-    params = load_defaults().calibration
-    if options.epsilon is not None:
-        params = params.model_copy(update={"epsilon": options.epsilon})
-    result = calibrate(compared.panel, compared.answers, params)
+    result = calibrate(compared.panel, compared.answers, load_defaults().calibration)
     if options.lead:
         csv_files.write_csv(options.lead / "calibration.csv", result.annotators)
     as_json = json.dumps(result.metrics, indent=2, allow_nan=False) + "\n"
@@ -223,7 +220,7 @@ def command(options: argparse.Namespace) -> None:
     """
     if options.people and options.machine:
         return calibrate_files(options)
-    if any(vars(options).values()) or options.epsilon is not None:
+    if any(vars(options).values()):
         raise UsageError(
             "add --people FILE and --machine FILE; without options, this runs the stage"
         )
@@ -242,9 +239,6 @@ def parser() -> argparse.ArgumentParser:
         help="pair_id,query_id (default: pairs.csv next to the votes, if it exists)")  # fmt: skip
     add("--judged", type=Path, nargs="+", default=[], metavar="FILE",
         help="judged moments with similarities, for the control: val.json, test.json")  # fmt: skip
-    add("--epsilon", type=cli.parse_share, metavar="E",
-        help="extra cost of a person over the machine (that of params.yaml): .2 for experts, .15"
-             " for trained people, .1 for crowds")  # fmt: skip
     add("--json", action="store_true", help="print JSON; undefined values are null")
     add("--lead", type=Path, metavar="FOLDER", help="write each person's figures there")
     return calibration_parser

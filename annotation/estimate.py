@@ -69,7 +69,7 @@ def pilot_text(params: Params, qrels: Path, runs: Sequence[Path]) -> str:
 
 def main(options: argparse.Namespace) -> None:
     """Print what the campaign described by a params.yaml takes."""
-    params, usual = load(options.params), (options.extended, options.escalated)
+    params, usual = load(options.params), (options.extended, ESCALATED)
     seconds = options.seconds or measure_seconds(params) or SECONDS
     sys.stdout.write(f"{text(params, seconds, usual, options.hourly)}\n")
     if params.candidates.further == "learned" and options.extended == EXTENDED:
@@ -87,22 +87,16 @@ def main(options: argparse.Namespace) -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Reads the settings and, if there are any, the judgments so far.")
-    positive, share = cli.parse_positive_float, cli.parse_share
+    positive = cli.parse_positive_float
     parser.add_argument("--params", type=Path, default=PARAMS, help="the settings (params.yaml)")
     parser.add_argument(
         "--seconds", type=positive, help="per judgment (default: the median so far, else 19)"
     )
     parser.add_argument(
         "--extended",
-        type=share,
+        type=cli.parse_share,
         default=EXTENDED,
         help="usual share of further batches judged (0.47)",
-    )
-    parser.add_argument(
-        "--escalated",
-        type=share,
-        default=ESCALATED,
-        help="usual share of pairs judged by four (0.18)",
     )
     parser.add_argument(
         "--moments", type=cli.parse_positive, help="size of the corpus, before it is read"

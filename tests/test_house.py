@@ -80,12 +80,12 @@ A folder may import those of its own floor and of lower ones.
 """
 BUDGET = {
     "momentrank": 16_400,
-    "pipeline": 33_830,
-    "annotation": 20_250,
+    "pipeline": 33_630,
+    "annotation": 20_120,
     "baselines": 4_670,
     "benchmarks": 3_580,
     "tools": 920,
-    "tests": 60_200,
+    "tests": 59_700,
 }
 """The lines that a package may have; who raises a budget says in the commit for what."""
 MAX_WORDS, MAX_LINES, MAX_CODE_DEPS = 43_500, 500, 150
