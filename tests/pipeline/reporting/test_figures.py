@@ -456,7 +456,7 @@ def test_relevant_is_level_1_or_higher_of_the_candidates():
 def audit_folder(copied):
     """Return the folder of the collection where an audit and a run brought two of the pairs."""
     with contextlib.chdir(copied):
-        for table, moment, origin in ((tables.AUDIT, "m1", "random"), (tables.TOPUP, "m2", "run")):
+        for table, moment, origin in ((tables.AUDIT, "m1", "deep"), (tables.TOPUP, "m2", "run")):
             row = ("m1", moment, 41, 0.5, origin)
             table.write(pd.DataFrame([row], columns=table.columns))
     return copied
