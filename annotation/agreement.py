@@ -44,24 +44,11 @@ from pipeline.campaign.effort import active_seconds
 from pipeline.campaign.pairs import PAIR_KEY, select_newest
 from pipeline.campaign.voided import drop_voided
 from pipeline.core import cli, csv_files, tables
-from pipeline.core.params import load
+from pipeline.core.params import Params, load, load_defaults
 from pipeline.core.people_sections import Agreement, Plan
 from pipeline.core.strata import mark_strata
 
 PLOTS, LEAD = tables.WORK / "plots", tables.WORK / "lead"
-DEFAULTS = Agreement(
-    seed=2024,
-    resamples=1000,
-    confidence=0.95,
-    min_judgments=50,
-    min_seconds=2.0,
-    burst=10,
-    max_same=0.9,
-    min_correlation=0.2,
-)
-"""Same as params.yaml: a raw file is read outside of any project."""
-PAUSE = 5.0
-"""Minutes that a judgment counts for at most, as in `plan.pause`."""
 
 
 class AgreementTables(NamedTuple):
@@ -150,7 +137,7 @@ def _measure_checks(judgments: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     return measure_checks(judgments, read_gold(), plan.min_gold, plan.gold_window)
 
 
-def measure_raw(judgments: raw.Raw, params: Agreement = DEFAULTS) -> AgreementTables:
+def measure_raw(judgments: raw.Raw, params: Params) -> AgreementTables:
     """Return the agreement of raw judgments; final levels follow the paper's rule."""
     consensus = decide(judgments.pair, judgments.level, len(judgments.pairs), closed=True)
     level = pd.Series(consensus.level, dtype="Int64").mask(consensus.level == NO_LEVEL)
@@ -164,9 +151,9 @@ def measure_raw(judgments: raw.Raw, params: Agreement = DEFAULTS) -> AgreementTa
         judgments.time,
         None
         if judgments.seconds is None
-        else active_seconds(pd.Series(judgments.seconds), PAUSE).to_numpy(),
+        else active_seconds(pd.Series(judgments.seconds), params.plan.pause).to_numpy(),
     )
-    return measure(sort_scores(select_rows(scores, judged)), level, None, params)
+    return measure(sort_scores(select_rows(scores, judged)), level, None, params.agreement)
 
 
 def main() -> None:
@@ -212,7 +199,7 @@ def command(options: argparse.Namespace) -> None:
         if options.json or options.repeated or options.lead:
             raise UsageError("these options need --raw FILE; without --raw this runs the stage")
         return main()
-    result = measure_raw(raw.read(options.raw, options.repeated or "both"))
+    result = measure_raw(raw.read(options.raw, options.repeated or "both"), load_defaults())
     if options.lead:
         _write(options.lead, result.lead)
     shown = json.dumps(result.metrics, indent=2, allow_nan=False) + "\n"

@@ -47,28 +47,13 @@ from pipeline.campaign.campaign import load_campaign
 from pipeline.campaign.collection import is_decided_again
 from pipeline.campaign.pairs import PAIR_KEY, select_newest
 from pipeline.core import cli, csv_files, tables
-from pipeline.core.params import Params, load
-from pipeline.core.people_sections import Calibration
+from pipeline.core.params import Params, load, load_defaults
 from pipeline.judges.repeats import settle_machine
 from pipeline.judges.similarity_judge import SimilarityJudge
 
 LEAD, RUNS = tables.WORK / "lead", tables.WORK / "runs"
 TEST = ".test.run"
 VOTED = [*PAIR_KEY, "voted_level"]
-DEFAULTS = Calibration(
-    seed=2024,
-    resamples=1000,
-    confidence=0.95,
-    epsilon=0.15,
-    min_pairs=100,
-    max_failed=0.05,
-    max_same=0.9,
-    min_beyond=0.05,
-    max_bias=0.3,
-    min_difference=2,
-    runs=[],
-)
-"""Same as params.yaml: a collection's files are read outside of any project."""
 
 
 class Result(NamedTuple):
@@ -219,9 +204,7 @@ def main() -> None:
 def calibrate_files(options: argparse.Namespace) -> None:
     """Print what files show about a machine's levels."""
     compared = compare_files(options.people, options.machine, options.pairs, options.judged)
-    epsilon = DEFAULTS.epsilon if options.epsilon is None else options.epsilon
-    params = DEFAULTS.model_copy(update={"epsilon": epsilon})
-    result = calibrate(compared.panel, compared.answers, params)
+    result = calibrate(compared.panel, compared.answers, load_defaults().calibration)
     if options.lead:
         csv_files.write_csv(options.lead / "calibration.csv", result.annotators)
     as_json = json.dumps(result.metrics, indent=2, allow_nan=False) + "\n"
@@ -237,7 +220,7 @@ def command(options: argparse.Namespace) -> None:
     """
     if options.people and options.machine:
         return calibrate_files(options)
-    if any(vars(options).values()) or options.epsilon is not None:
+    if any(vars(options).values()):
         raise UsageError(
             "add --people FILE and --machine FILE; without options, this runs the stage"
         )
@@ -256,9 +239,6 @@ def parser() -> argparse.ArgumentParser:
         help="pair_id,query_id (default: pairs.csv next to the votes, if it exists)")  # fmt: skip
     add("--judged", type=Path, nargs="+", default=[], metavar="FILE",
         help="judged moments with similarities, for the control: val.json, test.json")  # fmt: skip
-    add("--epsilon", type=cli.parse_share, metavar="E",
-        help=f"extra cost of a person over the machine ({DEFAULTS.epsilon:g}): .2 for experts, .15"
-             " for trained people, .1 for crowds")  # fmt: skip
     add("--json", action="store_true", help="print JSON; undefined values are null")
     add("--lead", type=Path, metavar="FOLDER", help="write each person's figures there")
     return calibration_parser

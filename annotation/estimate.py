@@ -69,7 +69,7 @@ def pilot_text(params: Params, qrels: Path, runs: Sequence[Path]) -> str:
 
 def main(options: argparse.Namespace) -> None:
     """Print what the campaign described by a params.yaml takes."""
-    params, usual = load(options.params), (options.extended, options.escalated)
+    params, usual = load(options.params), (options.extended, ESCALATED)
     seconds = options.seconds or measure_seconds(params) or SECONDS
     sys.stdout.write(f"{text(params, seconds, usual, options.hourly)}\n")
     if params.candidates.further == "learned" and options.extended == EXTENDED:
@@ -82,8 +82,7 @@ def main(options: argparse.Namespace) -> None:
             cli.log(message)
         sys.stdout.write(f"\n{pilot}\n")
     if moments := options.moments or tables.MOMENTS.count_rows():
-        wanted = demand.calc_demands(moments, params)
-        sys.stdout.write(f"\n{demand.describe(wanted, moments, params.engine)}\n")
+        sys.stdout.write(f"\n{demand.describe(moments, params)}\n")
 
 
 def _arguments() -> argparse.Namespace:
@@ -92,7 +91,6 @@ def _arguments() -> argparse.Namespace:
     add("--params", type=Path, default=PARAMS, help="the settings (params.yaml)")
     add("--seconds", type=positive, help="per judgment (default: the median so far, else 19)")
     add("--extended", type=share, default=EXTENDED, help="usual share of further batches (0.47)")
-    add("--escalated", type=share, default=ESCALATED, help="usual share of pairs for four (0.18)")
     add("--moments", type=cli.parse_positive, help="size of the corpus, before it is read")
     add("--hourly", type=positive, help="hourly pay, in your currency")
     add("--pilot", type=Path, nargs="+", metavar="FILE", help="qrels and runs of a pilot")

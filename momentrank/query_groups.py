@@ -47,7 +47,7 @@ def group_queries(
     kind, _, bounds = text.partition(":")
     if kind == LENGTH:
         return by_length(qrels, _bounds(text, bounds) if bounds else BOUNDS)
-    return _from_file(Path(text), qrels, warn)
+    return _arrange(Path(text), _read_members(Path(text)), qrels, warn)
 
 
 def _bounds(text: str, bounds: str) -> list[float]:
@@ -94,10 +94,6 @@ def _from_release(
         for group in sorted(members)
     }
     return _arrange(release.folder / QUERIES, of_split, qrels, warn)
-
-
-def _from_file(path: Path, qrels: Segments, warn: Callable[[str], None]) -> Groups:
-    return _arrange(path, _read_members(path), qrels, warn)
 
 
 def _arrange(

@@ -33,13 +33,12 @@ def main(options: argparse.Namespace) -> None:
     """Print all findings, then what the stages need."""
     params = load(options.params)
     moments = options.moments or count_moments(params.ingest)
-    wanted = demand.calc_demands(moments, params)
     findings = []
     for finding in find_all(params, moments):
         findings.append(finding)
         sys.stdout.write(f"{describe(finding)}\n")
         sys.stdout.flush()
-    sys.stdout.write(f"\n{demand.describe(wanted, moments, params.engine)}\n")
+    sys.stdout.write(f"\n{demand.describe(moments, params)}\n")
     if any(finding.state == "missing" for finding in findings):
         sys.exit(1)
 

@@ -47,7 +47,6 @@ from pipeline.core.engine.shards import clear_parts
 from pipeline.core.engine.text_rows import IN_PROCESS, RowMap
 from pipeline.core.params import Params, load
 from pipeline.language import detection, support
-from pipeline.llm.breaker import FIRST_ANSWERS
 from pipeline.names.evidence.cast import Cast
 from pipeline.names.finder import Doubt
 
@@ -212,6 +211,8 @@ def main() -> None:
 
 def estimate() -> None:
     """Print what the first round would need and cost; send nothing."""
+    from pipeline.llm.dispatcher import FIRST_ANSWERS  # noqa: PLC0415  (its SDK takes a second)
+
     params, moments = load(), tables.MOMENTS.read()
     spoken = detection.determine_language(moments["description"], params.ingest.language)
     llm = make_llm(params, spoken.name_for_prompt)

@@ -2,10 +2,10 @@
 
 from annotation.label_studio import guideline
 from pipeline.campaign.campaign import FORMAT, Campaign, GuidelineVersion
-from pipeline.core.people_sections import Annotation
+from pipeline.core.params import load_defaults
 
-STANDARD = Annotation(language="en", guideline="standard")
-"""The guideline that params.yaml chooses as it comes."""
+STANDARD = load_defaults().annotation
+"""The guideline that params.yaml chooses."""
 LABELS = dict(guideline.current(STANDARD).labels)
 """The texts of its page's choices."""
 OPEN = Campaign(

@@ -35,7 +35,7 @@ COMMANDS = {
 }
 FLOORS = {
     "momentrank": (
-        "errors",
+        "errors svg",
         "ids",
         "segments",
         "formats matching paired_tests",

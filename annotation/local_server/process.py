@@ -41,11 +41,6 @@ class Running(NamedTuple):
             return int(line[line.index(WORKERS) + 1]) if WORKERS in line else None
         return None
 
-    @property
-    def is_alive(self) -> bool:
-        """Whether the process still runs."""
-        return is_alive(self.process)
-
 
 def is_alive(process: psutil.Process) -> bool:
     """Return whether a process still runs: process numbers are reused, and zombies don't run."""

@@ -7,7 +7,7 @@ lenient machine moves both ends. The favour for runs by captions is how much hig
 under the machine's qrels, minus how much higher other runs are.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -15,14 +15,53 @@ import numpy as np
 import pandas as pd
 
 from annotation.machine.confusion import Draws, describe_estimate, draw_queries
-from annotation.machine.worth import measure_worth
 from annotation.reliability.alpha import Bootstrap
 from annotation.reliability.scores import number
 from momentrank.functions import evaluator
 from momentrank.meta.correlation import tau_b
+from momentrank.prediction_powered import MIN_JUDGED, estimate_mean
 from momentrank.segments import Floats, Segments, build_qrels, build_run
 from pipeline.campaign.collection import RELEVANT
 from pipeline.core import rng
+
+HALVES = 100
+
+
+def measure_worth(
+    people: Floats, machine: Floats, runs: Iterable[int], seed: int
+) -> dict[str, Any] | None:
+    """Return what queries judged by people and a machine are worth, for JSON.
+
+    People judge a random half, the machine all: prediction-powered inference combines both into a
+    mean. They are worth as many queries as people alone would have to judge for an equally narrow
+    interval. Halves are drawn many times, from queries that people have in fact all judged.
+
+    `people` and `machine` are the values of runs, shape (runs, queries), under either's qrels. None
+    if there are too few queries, or no runs. `inside` is how often people's mean over all queries
+    is in the interval.
+    """
+    queries = people.shape[1]
+    judged, chosen = queries // 2, [*runs]
+    if judged < MIN_JUDGED or not chosen:
+        return None
+    random = np.random.default_rng(seed)
+    effective, inside = [], []
+    for _ in range(HALVES):
+        order = random.permutation(queries)
+        judged_rows, rest = order[:judged], order[judged:]
+        for run in chosen:
+            estimate = estimate_mean(
+                people[run, judged_rows], machine[run, judged_rows], machine[run, rest]
+            )
+            effective.append(estimate.effective)
+            inside.append(estimate.combined.low <= people[run].mean() <= estimate.combined.high)
+    return {
+        "judged": judged,
+        "population": queries,
+        "effective": number(float(np.mean(effective))),
+        "inside": number(float(np.mean(inside))),
+    }
+
 
 MEASURES = ("nDCG(iou=0.5)@10", "nDCG(iou=0.5)@20", "R(iou=0.5,strict=True)@10", "AxIoU@10")
 OF_PEOPLE = ("ideal", "jittered")

@@ -20,7 +20,7 @@ def read_report() -> tuple[Report, Design]:
 
     Raises:
         FileError: there is no audit, or no consensus yet.
-        AuditError: its files don't belong together, or an earlier version drew it.
+        AuditError: its files don't belong together.
     """
     judged, drawn = read_judged()
     return report(judged, drawn), drawn
@@ -63,18 +63,14 @@ def measure_audit(queries: pd.DataFrame) -> tuple[dict[str, Any] | None, dict[st
     """Return what the pool missed, and the gain from a machine's levels, for JSON.
 
     `queries` are the judged ones, whose strata are told apart. Both are None without an audit, the
-    gain also if no machine was used. An audit of an earlier version tells neither.
+    gain also if no machine was used.
 
     Raises:
         AuditError: its files don't belong together.
     """
     if design.read_drawn().empty and not design.PATH.is_file():
         return None, None
-    try:
-        result, drawn = read_report()
-    except design.EarlierAuditError:
-        left = "an earlier version drew the audit: draw another"
-        return {"share": None, "left": left, "plan": ""}, None
+    result, drawn = read_report()
     missed = measure_missed(result, drawn)
     return missed | measure_strata(queries), measure_gain(result, drawn)
 

@@ -63,13 +63,6 @@ class Visitor:
                 )
             time.sleep(wait)
 
-    def next_task(self, project: int) -> int:
-        """Return the task that a project's stream shows next."""
-        response = self._ask("GET", f"/api/projects/{project}/next/")
-        if not response.is_success:
-            raise StudioError(f"{self._name}: no next task ({response.status_code})")
-        return int(response.json()["id"])
-
     def _has_answered(self, path: str) -> bool:
         """Return whether a task has an answer; in a person's own project it is theirs."""
         response = self._ask("GET", path)

@@ -75,7 +75,7 @@ def list_faults(query: str, max_characters: int, private: Private) -> Iterator[s
         yield "has no word"
     if len(query) > max_characters:
         yield f"has {len(query):,} characters, over ingest.max_characters ({max_characters:,})"
-    if found := describe_private(query, private):
+    if found := describe_private(query, private.secrets, private.whole):
         yield f"contains {found}"
 
 

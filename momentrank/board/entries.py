@@ -162,12 +162,8 @@ def _parse_value(text: str, location: Location) -> str | list[str]:
     match = re.fullmatch(r"\[([^\[\]]*)\]\s*(?:#.*)?", text)
     if not match:
         raise location.error("must be [one, another] in one line")
-    return list(_parse_items(match[1], location))
-
-
-def _parse_items(text: str, location: Location) -> Iterator[str]:
-    for item in text.split(",") if text.strip() else ():
-        yield _parse(item.strip(), location, _PLAIN_ITEM)
+    items = match[1].split(",") if match[1].strip() else ()
+    return [_parse(item.strip(), location, _PLAIN_ITEM) for item in items]
 
 
 def _parse(text: str, location: Location, form: re.Pattern[str] = _PLAIN) -> str:

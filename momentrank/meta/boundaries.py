@@ -73,18 +73,13 @@ def find_variance(qrels: Segments, agreement: float = AGREEMENT, seed: int = SEE
     return (low + high) / 2
 
 
-def measure_boundary_noise(
-    evaluator: Evaluator,
-    runs: Mapping[str, Lists],
-    agreement: float = AGREEMENT,
-    seed: int = SEED,
-) -> list[BoundaryNoise]:
+def measure_boundary_noise(evaluator: Evaluator, runs: Mapping[str, Lists]) -> list[BoundaryNoise]:
     """Return what boundary noise does to nDCG(iou=0.7)@10 of each run; none without relevance.
 
     `runs` are read as the evaluator requires; with fewer than 10 results, the cutoff is lower.
     """
     qrels = evaluator.qrels
-    variance = find_variance(qrels, agreement, seed)
+    variance = find_variance(qrels)
     if variance is None or not runs:
         return []
     cutoff = min(CUTOFF, evaluator.depth or CUTOFF)
@@ -97,12 +92,12 @@ def measure_boundary_noise(
     copies = max(1, min(COPIES, MOMENTS // len(qrels.query)))
 
     def change(copy: int) -> Segments:
-        return draw_moments(qrels, "ends", variance, np.random.default_rng([seed, copy]))
+        return draw_moments(qrels, "ends", variance, np.random.default_rng([SEED, copy]))
 
     [noisy] = Systems(scorer, first).score_copies(change, copies).mean(axis=2).tolist()
     values = [scorer.calc_aggregate(lists)[measure] for lists in first.values()]
     return [
-        BoundaryNoise(name, repr(measure), agreement, variance, value, mean)
+        BoundaryNoise(name, repr(measure), AGREEMENT, variance, value, mean)
         for name, value, mean in zip(runs, values, noisy, strict=True)
         if not math.isnan(value) and not math.isnan(mean)
     ]

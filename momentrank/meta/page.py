@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from momentrank.meta import svg
+from momentrank.meta import charts
 from momentrank.meta.estimation import THETAS
 from momentrank.meta.experiments import Tables, cell_text
 
@@ -90,7 +90,7 @@ def _effectiveness(rows: Sequence[Any]) -> Iterator[str]:
     numbers = dict.fromkeys(f"{row.number}: {row.run}" for row in rows)
     yield f"<figcaption>{escape(', '.join(numbers))}</figcaption>"
     for family, series in _families(rows, "number", "mean"):
-        yield svg.lines(f"means of the runs: {family}", series, "run", "mean")
+        yield charts.lines(f"means of the runs: {family}", series, "run", "mean")
 
 
 def _estimation(rows: Sequence[Any]) -> Iterator[str]:
@@ -101,7 +101,7 @@ def _estimation(rows: Sequence[Any]) -> Iterator[str]:
             at = [row.theta] if row.theta else [min(THETAS), max(THETAS)]
             points = series.setdefault(f"{name}, gamma {row.gamma:g}", [])
             points += [(theta, getattr(row, field)) for theta in at]
-        yield svg.lines(f"{field} by theta", series, "theta", field.replace("_", " "))
+        yield charts.lines(f"{field} by theta", series, "theta", field.replace("_", " "))
 
 
 def _agreement(rows: Sequence[Any]) -> Iterator[str]:
@@ -113,7 +113,7 @@ def _agreement(rows: Sequence[Any]) -> Iterator[str]:
 
 def _families(
     rows: Sequence[Any], x: str, y: str
-) -> Iterable[tuple[str, Mapping[str, svg.Points]]]:
+) -> Iterable[tuple[str, Mapping[str, charts.Points]]]:
     """Return the series of measures by their name, for one figure each."""
     families: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for row in rows:
@@ -125,7 +125,7 @@ def _families(
 
 def _stability(rows: Sequence[Any]) -> Iterator[str]:
     for family, series in _families(rows, "queries", "tau"):
-        yield svg.lines(f"tau-b by the number of queries: {family}", series, "queries", "tau-b")
+        yield charts.lines(f"tau-b by the number of queries: {family}", series, "queries", "tau-b")
 
 
 def _noise(rows: Sequence[Any]) -> Iterator[str]:
@@ -134,11 +134,11 @@ def _noise(rows: Sequence[Any]) -> Iterator[str]:
         if of_kind[0].variance is None:
             most = max(row.rmse for row in of_kind) or 1.0
             shares = {f"{row.measure}  {row.rmse:.4f}": row.rmse / most for row in of_kind}
-            yield svg.bars("RMSE under noise of levels", shares, form="")
+            yield charts.bars("RMSE under noise of levels", shares, form="")
             continue
         for family, series in _families(of_kind, "variance", "rmse"):
             title = f"RMSE under noise of boundaries ({kind}): {family}"
-            yield svg.lines(title, series, f"variance ({kind}), square seconds", "RMSE")
+            yield charts.lines(title, series, f"variance ({kind}), square seconds", "RMSE")
 
 
 def _selection(rows: Sequence[Any]) -> Iterator[str]:
@@ -154,12 +154,12 @@ def _matrix(
     title: str, names: Sequence[str], values: Mapping[tuple[str, str], float | None]
 ) -> str:
     table = [[values[row, column] for column in names] for row in names]
-    return svg.matrix(title, names, np.array(table, dtype=np.float64))
+    return charts.matrix(title, names, np.array(table, dtype=np.float64))
 
 
 def _shares(field: str, title: str) -> Callable[[Sequence[Any]], Iterator[str]]:
     def draw(rows: Sequence[Any]) -> Iterator[str]:
-        yield svg.bars(title, {row.measure: getattr(row, field) for row in rows})
+        yield charts.bars(title, {row.measure: getattr(row, field) for row in rows})
 
     return draw
 
@@ -171,7 +171,8 @@ def _axioms(rows: Sequence[Any]) -> Iterator[str]:
         }
         if shares:
             heading = f"<figcaption>{axiom}-k: the share of cases that break it</figcaption>"
-            yield f"<figure>{heading}{svg.bars(f'{axiom}-k: breaches', shares, '{:.1%}')}</figure>"
+            chart = charts.bars(f"{axiom}-k: breaches", shares, "{:.1%}")
+            yield f"<figure>{heading}{chart}</figure>"
 
 
 FIGURES: dict[str, Callable[[Sequence[Any]], Iterator[str]]] = {

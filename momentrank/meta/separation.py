@@ -31,23 +31,18 @@ class Ties(NamedTuple):
 
 
 def measure_power(
-    values: Values,
-    *,
-    alpha: float = ALPHA,
-    rounds: int = ROUNDS,
-    seed: int = SEED,
-    done: Callable[[int], object] = int,
+    values: Values, *, rounds: int = ROUNDS, seed: int = SEED, done: Callable[[int], object] = int
 ) -> Iterator[Power]:
     """Yield each measure's power; `done` counts measures.
 
-    It is the share of pairs of runs with p below `alpha` by the paired randomisation test (Sakai,
+    It is the share of pairs of runs with p below `ALPHA` by the paired randomisation test (Sakai,
     SIGIR 2006), uncorrected, at equal cost: on the same queries and lists for every measure.
     """
     first, second = np.triu_indices(len(values.runs), 1)
     for name, table in zip(values.measures, values.table, strict=True):
         differences = np.round(table[second] - table[first], DECIMALS)
         p_values = np.array(randomisation(differences, rounds, seed))
-        significant = int((p_values < alpha).sum())
+        significant = int((p_values < ALPHA).sum())
         yield Power(name, len(first), significant, significant / len(first))
         done(1)
 

@@ -21,10 +21,6 @@ class AuditError(MomentRankError):
     """An audit that can't be drawn or read."""
 
 
-class EarlierAuditError(AuditError):
-    """An audit of an earlier version, whose pairs may be inside the pool."""
-
-
 class Design(Section):
     """`drawn` of `queries` queries; for each, `near` of the `depth` best moments and `deep` others.
 
@@ -59,19 +55,11 @@ def read(path: Path = PATH) -> Design:
 
     Raises:
         FileError: the file is missing or not JSON.
-        EarlierAuditError: an earlier version drew the audit.
         AuditError: a field is missing, unknown or not valid.
     """
     if not path.is_file():
         raise files.FileError(f"{path}: no such file; `python -m annotation.audit plan` draws one")
-    content = files.read_json(path)
-    if isinstance(content, dict) and "top" in content:
-        raise EarlierAuditError(
-            f"{path}: drawn by an earlier version, also from inside the pool: it can't tell what"
-            " the pool missed. Draw another with `python -m annotation.audit plan --replace` (its"
-            " judgments are kept), or read it with the version that drew it"
-        )
-    return validate(Design, content, path, AuditError)
+    return validate(Design, files.read_json(path), path, AuditError)
 
 
 def write(design: Design, path: Path = PATH) -> None:
@@ -91,11 +79,8 @@ def list_drawn(design: Design) -> set[str]:
 
 
 def find() -> Design | None:
-    """Return the design; None without an audit of this version."""
-    try:
-        return read() if PATH.is_file() else None
-    except EarlierAuditError:
-        return None
+    """Return the design; None without an audit."""
+    return read() if PATH.is_file() else None
 
 
 def find_left() -> str | None:

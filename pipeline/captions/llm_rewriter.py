@@ -12,8 +12,7 @@ from pipeline.captions.caption_requests import REWRITING, CaptionRecipe, likely_
 from pipeline.captions.rewrite_prompt import RewritePrompt
 from pipeline.captions.rewriter import Moment, Rewrite
 from pipeline.core.sections import OpenAI
-from pipeline.llm.asker import Access, Asker
-from pipeline.llm.attempt import Attempt, Bound, cut, upper_bound
+from pipeline.llm.asker import ASKS, Access, Asker, Attempt, cut
 from pipeline.llm.request import Request
 
 
@@ -103,14 +102,21 @@ class LlmRewriter:
             tokens_in=tokens_in,
             tokens_out=tokens_out,
             cost=self.spent.prices.cost(tokens_in, tokens_out),
-            most_requests=sum(bound.requests for bound in bounds),
-            most_cost=sum(self.spent.prices.cost(*bound[1:]) for bound in bounds),
+            most_requests=sum(requests for requests, _ in bounds),
+            most_cost=sum(cost for _, cost in bounds),
         )
 
-    def _bound(self, request: Request, fixed_in: int) -> Bound:
-        text_in = max(0, request.likely_in - fixed_in)
-        most_out = self._settings.max_output_tokens
-        return upper_bound(len(request.asked), fixed_in, text_in, most_out)
+    def _bound(self, request: Request, fixed_in: int) -> tuple[int, float]:
+        """Return the most requests and USD: every answer is unusable and as long as possible.
+
+        The request is halved down to single texts, and every half is asked `ASKS` times, so every
+        level of halves sends all texts; `fixed_in` are the tokens of a request without texts.
+        """
+        size, text_in = len(request.asked), max(0, request.likely_in - fixed_in)
+        requests, levels = ASKS * (2 * size - 1), (size - 1).bit_length() + 1
+        tokens_in = requests * fixed_in + ASKS * levels * text_in
+        tokens_out = requests * self._settings.max_output_tokens
+        return requests, self.spent.prices.cost(tokens_in, tokens_out)
 
     def _attempt(self, moments: Sequence[Moment], attempt: int) -> Attempt[str]:
         per_request = self._settings.per_request

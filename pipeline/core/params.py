@@ -3,9 +3,8 @@
 An unknown key, a wrong type or an impossible value is one line with the key's path.
 """
 
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from pydantic import model_validator
 
@@ -14,17 +13,6 @@ from pipeline.core import files, people_sections, sections
 from pipeline.core.validation import Model, Section, validate
 
 PARAMS, PAPER = Path("params.yaml"), Path("params.paper.yaml")
-_ONLINE = "remove it: requests are always sent online"
-_SERVER = "remove it: people judge on a Label Studio server"
-REMOVED: Mapping[str, str] = {
-    "rewrite.openai.mode": _ONLINE,
-    "rewrite.openai.batch_tokens": _ONLINE,
-    "judge.openai.mode": _ONLINE,
-    "judge.openai.batch_tokens": _ONLINE,
-    "annotation.backend": _SERVER,
-    "annotation.folder": _SERVER,
-}
-"""Keys of earlier versions, by path, and what to do instead."""
 
 
 class ParamsError(UsageError):
@@ -72,23 +60,14 @@ class Params(Section):
 
 
 def load(path: Path = PARAMS) -> Params:
-    """Read and check the parameters; errors as in `read_model`.
-
-    A key that was removed is an error that names what replaces it.
-    """
-    keys = _list_keys(files.read_yaml(path))
-    removed = [f"{path}: {key}: {REMOVED[key]}" for key in keys if key in REMOVED]
-    if removed:
-        raise ParamsError("\n".join(removed))
+    """Read and check the parameters; errors as in `read_model`."""
     hint = f"; {PAPER} has a line for it to copy"
     return validate(Params, files.read_yaml(path), path, ParamsError, hint)
 
 
-def _list_keys(content: Any, above: str = "") -> Iterator[str]:  # noqa: ANN401  (parsed YAML)
-    """Yield the path of each key, as in `section.key`."""
-    for name, value in content.items() if isinstance(content, dict) else ():
-        yield f"{above}{name}"
-        yield from _list_keys(value, f"{above}{name}.")
+def load_defaults() -> Params:
+    """Read the checkout's own parameters, for files that are read outside of any project."""
+    return load(Path(__file__).parents[2] / PARAMS)
 
 
 def read_model(model: type[Model], path: Path) -> Model:

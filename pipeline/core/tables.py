@@ -228,10 +228,10 @@ AUDIT = _table(
     CAMPAIGN / "audit.csv",
     _PAIR,
     f"{_RANKED} origin",
-    origin=_choice("near", "deep", "replaced", "top", "random"),
+    origin=_choice("near", "deep", "replaced"),
 )
-"""The pairs of an audit, from outside the pool: among a query's neighbours, or deeper; those of an
-audit that was replaced; and an earlier version's, `top` and `random`."""
+"""The pairs of an audit, from outside the pool: among a query's neighbours, or deeper; and
+those of an audit that was replaced."""
 AUDIT_STRATA = _table(
     CAMPAIGN / "audit_strata.csv",
     _PAIR,

@@ -26,6 +26,7 @@ OF_THE_CORPUS = {
     tables.PAIRS.path: tuple(tables.PAIRS.columns),
 }
 AS_WORDS = r"(?<![^\W\d_])(?:{})(?![^\W\d_])"
+NEVER = re.compile("(?!)")
 ONE_OF_A_FEW = ("kind", "reason")
 SHORTEST_WORD, SHORTEST_SECRET = 3, 6
 
@@ -70,21 +71,22 @@ def refuse_people(campaign: Campaign | None, private: Path = PRIVATE) -> None:
         raise ReleaseError(problem)
 
 
-def describe_private(query: str, patterns: Private) -> str | None:
-    """Return what of a person is in a query that is no caption, if anything."""
-    text = plain(query)
-    if patterns.secrets.search(text):
+def describe_private(
+    text: str, secrets: re.Pattern[str], names: re.Pattern[str], *, typed: bool = True
+) -> str | None:
+    """Return what of a person is in a text, if anything; `typed`: a person may have typed it."""
+    seen = plain(text)
+    if secrets.search(seen):
         return f"an address or a password from {PRIVATE.name}"
-    if ADDRESS.search(text):
+    if typed and ADDRESS.search(seen):
         return "an e-mail address"
-    return f"a name from {PRIVATE.name}" if patterns.whole.search(text) else None
+    return f"a name from {PRIVATE.name}" if typed and names.search(seen) else None
 
 
 def _list_query_problems(patterns: Private) -> Iterator[str]:
     queries = csv_files.read_csv(tables.FROZEN_QUERIES.path)
-    written = queries[queries["origin"] != "corpus"] if "origin" in queries else queries[:0]
-    for line, query in written["query"].items():
-        if what := describe_private(query, patterns):
+    for line, query in queries.loc[queries["origin"] != "corpus", "query"].items():
+        if what := describe_private(query, patterns.secrets, patterns.whole):
             yield (
                 f"{tables.FROZEN_QUERIES.path}: line {line}, query: contains {what}; reword it: a"
                 " release must not identify anyone"
@@ -124,7 +126,7 @@ def plain(text: str) -> str:
 def _compile_any(texts: set[str], pattern: str) -> re.Pattern[str]:
     """Compile a pattern for any of the texts; it never matches if there are none."""
     ordered = sorted(map(re.escape, texts), key=lambda text: (-len(text), text))
-    return re.compile(pattern.format("|".join(ordered)) if ordered else "(?!)")
+    return re.compile(pattern.format("|".join(ordered))) if ordered else NEVER
 
 
 def _cells() -> Iterator[Cell]:
@@ -143,16 +145,8 @@ def _cells() -> Iterator[Cell]:
 
 def _describe_problem(cell: Cell, patterns: Private) -> str | None:
     """Return what is wrong with a cell, if anything."""
-    text = plain(cell.text)
-    if patterns.secrets.search(text):
-        what = f"an address or a password from {PRIVATE.name}"
-    elif cell.typed and ADDRESS.search(text):
-        what = "an e-mail address"
-    elif cell.typed and cell.field not in ONE_OF_A_FEW and patterns.names.search(text):
-        what = f"a name from {PRIVATE.name}"
-    else:
-        return None
-    return (
-        f"{cell.path}: line {cell.line}, {cell.field}: contains {what}; remove it: a release must"
-        " not identify anyone"
-    )
+    names = NEVER if cell.field in ONE_OF_A_FEW else patterns.names
+    what = describe_private(cell.text, patterns.secrets, names, typed=cell.typed)
+    where = f"{cell.path}: line {cell.line}, {cell.field}"
+    wish = "remove it: a release must not identify anyone"
+    return f"{where}: contains {what}; {wish}" if what else None

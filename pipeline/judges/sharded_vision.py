@@ -28,8 +28,7 @@ from pipeline.judges.judge_prompt import JudgePrompt
 from pipeline.judges.level_requests import Judged
 from pipeline.judges.vision import Options, Setup, Turn, VisionJudge
 from pipeline.llm.answer_cache import SHARDS
-from pipeline.llm.asker import Unanswered
-from pipeline.llm.attempt import Attempt
+from pipeline.llm.asker import Attempt, Unanswered
 from pipeline.llm.prompt import load_prompt
 from pipeline.llm.request import Request
 

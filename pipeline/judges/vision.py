@@ -22,8 +22,7 @@ from pipeline.judges.judge_prompt import JudgePrompt
 from pipeline.judges.level_requests import JUDGING, Judged, LevelRecipe, Question
 from pipeline.llm import outcomes
 from pipeline.llm.answer_cache import PATIENCE
-from pipeline.llm.asker import Access, Asker, Unanswered
-from pipeline.llm.attempt import Result
+from pipeline.llm.asker import Access, Asker, Result, Unanswered
 from pipeline.llm.outcomes import LLMError
 from pipeline.llm.spending import OK
 

@@ -33,14 +33,10 @@ PATIENCE = 120.0
 
 
 class Entry(NamedTuple):
-    """An answer, its texts by id, and the share of the full price that was paid for it.
-
-    The share is 1, except for answers that earlier versions bought in batches.
-    """
+    """An answer, and its texts by id."""
 
     asked: dict[str, str]
     answer: Answer
-    share: float = 1.0
 
 
 class CacheError(MomentRankError):
@@ -182,13 +178,12 @@ class Cache:
 
 
 def _read(line: bytes) -> Iterator[tuple[str, Entry]]:
-    """Yield a line's entry, if its checksum matches; older lines have no share."""
+    """Yield a line's entry, if its checksum matches."""
     try:
         entry: dict[str, Any] = json.loads(line)
         check = entry.pop("check")
         if check == _check(_canonical(entry)):
-            answer, share = Answer(**entry["answer"]), entry.get("share", 1.0)
-            yield entry["key"], Entry(entry["asked"], answer, share)
+            yield entry["key"], Entry(entry["asked"], Answer(**entry["answer"]))
     except (ValueError, LookupError, AttributeError, TypeError, RecursionError):
         return
 

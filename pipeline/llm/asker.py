@@ -1,31 +1,184 @@
-"""The asker: all that one run asks one model for one purpose.
+"""The asker: all that one run asks one model for one purpose, one attempt after the other.
 
 It asks through the cache, within the limits; `spent` is what it has cost. Several processes may ask
 together, each as a worker (`as_worker`) with a share of the limits and its own cache inside the
 lead's. The lead then takes over what they bought (`merge_worker_results`) and counts it as its own.
+
+A text is what a model is asked about; its result is a caption or a level. Which texts are asked
+together, and what follows an unusable answer, is the same whether answers come from the server or
+from the cache. So a run that was killed, or that is repeated, makes the same requests and finds
+what is stored.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Generic, NamedTuple
 
 from pipeline.core.progress import progress
 from pipeline.core.sections import LanguageModel
-from pipeline.llm.answer_cache import Cache
+from pipeline.llm.answer_cache import Cache, Entry
 from pipeline.llm.answers import Found, Reading
-from pipeline.llm.attempt import Attempt, Chunk
-from pipeline.llm.breaker import Breaker
 from pipeline.llm.client import Client, Endpoint
-from pipeline.llm.dispatcher import Dispatcher
+from pipeline.llm.dispatcher import Breaker, Dispatcher, Policy
 from pipeline.llm.limiter import WINDOW, Limiter, RateBudget
 from pipeline.llm.outcomes import CallFailed, LLMError, Next, Outcome, Purpose
 from pipeline.llm.request import Recipe, Request
-from pipeline.llm.retry import Policy
-from pipeline.llm.spending import FailureLog, Prices, Spending
+from pipeline.llm.spending import OK, FailureLog, Prices, Spending
+
+Ask = Callable[[Request], Awaitable[Reading[Found]]]
+Result = tuple[Found | None, str]
+"""What was found, or None and the outcome's name."""
 
 _OPEN = 4  # chunks open per request in flight: those that wait for a retry use none
+
+ASKS = 3
+"""How often the same texts are asked together before they are split."""
+
+
+class Chunk(NamedTuple):
+    """Texts that are asked together, for the `ask`-th time."""
+
+    texts: tuple[str, ...]
+    ask: int = 0
+
+
+def cut(texts: Sequence[str], size: int) -> list[Chunk]:
+    """Cut texts into chunks of at most `size`."""
+    starts = range(0, len(texts), size)
+    return [Chunk(tuple(texts[start : start + size])) for start in starts]
+
+
+def next_chunks(chunk: Chunk, outcome: Outcome) -> list[Chunk]:
+    """Return what to ask next after `chunk` ended so; nothing if it has failed.
+
+    Chunks are halved down to single texts, so that a text that no model answers, or that a server
+    always fails on, does not make its neighbours fail.
+    """
+    if outcome.next is Next.ASK_AGAIN and chunk.ask + 1 < ASKS:
+        return [chunk._replace(ask=chunk.ask + 1)]
+    if outcome.next is not Next.STOP and len(chunk.texts) > 1:
+        middle = len(chunk.texts) // 2
+        return [Chunk(chunk.texts[:middle]), Chunk(chunk.texts[middle:])]
+    return []
+
+
+class Attempt(Generic[Found]):
+    """The texts of one attempt; `results` has what is resolved, by text.
+
+    `chunks` are left to resolve; the first answer to those in `stored` is in the cache. `used` are
+    the keys of the answers that were read.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe[Found],
+        cache: Cache,
+        per_request: int,
+        texts: Sequence[str],
+        failures: FailureLog,
+    ) -> None:
+        """Look up what is stored.
+
+        A chunk whose first answer is stored replays the stored answers, step by step. In the other
+        chunks, a text with a result from another chunk takes that one, and a text that was asked
+        alone, without a result, is not asked alone again.
+        """
+        self.recipe, self._cache, self._per_request = recipe, cache, per_request
+        self._failures = failures
+        self.results: dict[str, Result[Found]] = {}
+        self.size = len(texts)
+        self.chunks = cut(texts, per_request)
+        self.stored: set[Chunk] = set()
+        self.used: set[str] = set()
+        self._look_up()
+        self.reused = len(self.results)
+
+    def _look_up(self) -> None:
+        self.stored = {chunk for chunk in self.chunks if self._is_stored(chunk)}
+        new = [chunk for chunk in self.chunks if chunk not in self.stored]
+        results = self._cache.list_results(self.recipe) if new else {}
+        alone = self._find_asked_alone(results) if new else {}
+        stored = results.keys() | alone.keys()
+        split = {chunk for chunk in new if stored & set(chunk.texts)}
+        texts = [text for chunk in new if chunk in split for text in chunk.texts]
+        self.results |= {text: (results[text][0], OK) for text in texts if text in results}
+        self.used |= {results[text][1] for text in self.results}
+        left = [alone[text] for text in texts if text in alone]
+        left += cut([text for text in texts if text not in stored], self._per_request)
+        self.stored |= {chunk for chunk in left if self._is_stored(chunk)}
+        self.chunks = [*(chunk for chunk in self.chunks if chunk not in split), *left]
+
+    def _find_asked_alone(self, results: Container[str]) -> dict[str, Chunk]:
+        """Return the first stored ask of each text that was asked alone, without a result."""
+        texts = self._cache.single_texts(self.recipe.name)
+        asks = (Chunk((text,), ask) for ask in reversed(range(ASKS)) for text in texts)
+        failed = (chunk for chunk in asks if chunk.texts[0] not in results)
+        return {chunk.texts[0]: chunk for chunk in failed if self._is_stored(chunk)}
+
+    def _is_stored(self, chunk: Chunk) -> bool:
+        return self._cache.get(self.recipe.request(*chunk)) is not None
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether nothing needs to be sent, unless a stored answer is bad."""
+        return len(self.stored) == len(self.chunks)
+
+    @property
+    def was_useful(self) -> bool:
+        """Whether the model has ever given this recipe a usable answer."""
+        return bool(self._cache.list_results(self.recipe))
+
+    def missing(self) -> list[Request]:
+        """Return the requests that will be sent first."""
+        return [self.recipe.request(*chunk) for chunk in self.chunks if chunk not in self.stored]
+
+    def used_entries(self) -> Iterator[tuple[str, Entry]]:
+        """Yield every answer that the results are based on, with its key."""
+        return self._cache.entries(self.recipe.name, self.used)
+
+    def likely_in(self, entry: Entry) -> int:
+        """Return about how many input tokens were paid for an answer."""
+        return self.recipe.request(list(entry.asked.values())).likely_in
+
+    async def resolve(self, chunk: Chunk, ask: Ask[Found]) -> None:
+        """Ask until every text of a chunk has a result or a reason.
+
+        Both halves come before any quarter: so a failing text is asked between answered ones, and
+        does not look like an unreachable server.
+        """
+        left = deque([chunk])
+        while left:
+            left.extend(await self._step(left.popleft(), ask))
+
+    async def _step(self, chunk: Chunk, ask: Ask[Found]) -> list[Chunk]:
+        """Ask for a chunk once; return what to ask next."""
+        reading = await self._read(self.recipe.request(*chunk), ask)
+        self.results |= {text: (result, OK) for text, result in reading.found.items()}
+        if reading.outcome is None:
+            return []
+        rest = tuple(text for text in chunk.texts if text not in reading.found)
+        following = next_chunks(chunk._replace(texts=rest), reading.outcome)
+        if not following:
+            self.results |= dict.fromkeys(rest, (None, reading.outcome.name))
+            self._failures.count(reading.outcome, len(rest))
+        return following
+
+    async def _read(self, request: Request, ask: Ask[Found]) -> Reading[Found]:
+        if answer := self._cache.get(request):
+            reading = self.recipe.read(answer, request.asked)
+        elif failure := self._failures.given_up.get(request.key):
+            return Reading({}, failure.outcome)
+        else:
+            try:
+                reading = await ask(request)
+            except CallFailed as failure:
+                self._failures.give_up(request.key, failure)
+                return Reading({}, failure.outcome)
+        self.used.add(request.key)
+        return reading
 
 
 class Access(NamedTuple):
@@ -35,7 +188,7 @@ class Access(NamedTuple):
     """
 
     endpoint: Endpoint | None = None
-    policy: Policy | None = None
+    policy: Policy = Policy()
     window: float = WINDOW
 
 
@@ -67,7 +220,7 @@ class Asker:
         self.endpoint = access.endpoint or Endpoint.from_environment()
         self._failures, self._breaker = FailureLog(purpose), Breaker(purpose)
         self._settings, self._purpose = settings, purpose
-        self._policy = access.policy or Policy()
+        self._policy = access.policy
         self.cache = Cache(Path(settings.cache), purpose)
         self._is_worker = False
         self._budget = RateBudget(
@@ -111,13 +264,12 @@ class Asker:
                 raise self._failures.error()
             for key, entry in attempt.used_entries():
                 likely_in = partial(attempt.likely_in, entry)
-                self.spent.count_towards_result(key, entry.answer, likely_in, entry.share)
+                self.spent.count_towards_result(key, entry.answer, likely_in)
         return attempt
 
     async def _ask(self, attempt: Attempt[Found], unit: str) -> None:
         """Ask for all chunks of an attempt; what is stored is read on the way."""
-        if attempt.was_useful:
-            self._breaker.mark_usable()
+        self._breaker.is_usable |= attempt.was_useful
         in_flight, client = self._settings.in_flight, Client(self.endpoint, self._settings.timeout)
         dispatcher = Dispatcher(
             attempt.recipe,
@@ -131,16 +283,11 @@ class Asker:
             loaded=2 * in_flight,
         )
 
-        async def ask(request: Request) -> Reading[Found]:
-            if failure := self._failures.given_up.get(request.key):
-                raise failure
-            return await dispatcher.ask(request)
-
         with progress(self._purpose.section, total=attempt.size, unit=unit) as bar:
             bar.update(len(attempt.results))
 
             async def resolve(chunk: Chunk) -> None:
-                await attempt.resolve(chunk, ask)
+                await attempt.resolve(chunk, dispatcher.ask)
                 bar.set_postfix_str(f"{self.spent.cost:.4f} USD", refresh=False)
                 bar.update(len(chunk.texts))
 
@@ -154,8 +301,7 @@ class Asker:
         `is_useful`: the model has given usable answers before.
         """
         self._is_worker = True
-        if is_useful:
-            self._breaker.mark_usable()
+        self._breaker.is_usable |= is_useful
 
     def list_unanswered(self, error: LLMError | None) -> Unanswered:
         """Return what this worker got no answer to."""

@@ -18,7 +18,6 @@ from pipeline.llm import answers, outcomes
 from pipeline.llm.answers import Answer
 from pipeline.llm.outcomes import CallFailed
 from pipeline.llm.request import Body
-from pipeline.llm.retry import retry_after
 
 DEFAULT_URL = "https://api.openai.com/v1"
 _ADDRESS = re.compile(
@@ -102,7 +101,7 @@ class Client:
             failure = CallFailed(outcomes.TIMEOUT, f"no answer in {self._timeout:g} s")
         except openai.APIStatusError as exc:
             outcome = outcomes.from_status(exc.status_code, exc.code, exc.type)
-            wait = retry_after(exc.response.headers, time.time())
+            wait = outcomes.retry_after(exc.response.headers, time.time())
             failure = CallFailed(outcome, _message(exc, key), wait)
         except openai.APITimeoutError as exc:
             failure = CallFailed(outcomes.TIMEOUT, _message(exc, key))

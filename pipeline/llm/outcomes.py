@@ -4,6 +4,8 @@ An outcome other than `ok` is never a caption or a level: the request is repeate
 name becomes the reason in its own row. Outcomes are counted in the metrics.
 """
 
+import email.utils
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -158,6 +160,22 @@ def from_error(error: object) -> CallFailed:
         return CallFailed(from_status(status, *codes), message)
     named = from_status(_FIRST_ERROR, *codes)
     return CallFailed(BROKEN_RESPONSE if named is REJECTED else named, message)
+
+
+def retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """Return the seconds that a response asks to wait, if any; `now` is Unix time."""
+    for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
+        try:
+            seconds = float(headers.get(name, "")) / unit
+        except ValueError:
+            continue
+        if not math.isnan(seconds):
+            return max(0.0, seconds)
+    try:
+        date = email.utils.parsedate_to_datetime(headers.get("retry-after", ""))
+    except (ValueError, OverflowError):
+        return None
+    return max(0.0, date.timestamp() - now)
 
 
 class LLMError(MomentRankError):

@@ -78,7 +78,7 @@ class Spending:
     reused: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
     failures: Counter[str] = field(default_factory=Counter)
-    _result: dict[str, tuple[int, int, float]] = field(default_factory=dict)
+    _result: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def was_answered(self) -> bool:
@@ -97,13 +97,9 @@ class Spending:
         self.cost += self.prices.cost(tokens_in, tokens_out)
         return tokens_in + tokens_out
 
-    def count_towards_result(
-        self, key: str, answer: Answer, likely_in: Callable[[], int], share: float
-    ) -> None:
-        """Count an answer once, at its share of the price, whichever run bought it."""
-        tokens_in, tokens_out = _count_answer(answer, likely_in)
-        cost = share * self.prices.cost(tokens_in, tokens_out)
-        self._result[key] = tokens_in, tokens_out, cost
+    def count_towards_result(self, key: str, answer: Answer, likely_in: Callable[[], int]) -> None:
+        """Count an answer once, whichever run bought it."""
+        self._result[key] = _count_answer(answer, likely_in)
 
     def count(self, outcome: Outcome | None) -> None:
         """Count how a request ended."""
@@ -120,7 +116,8 @@ class Spending:
         They are those of this run, and, as `result_...`, those of the whole result: what its
         answers cost in all the runs that bought them, at today's prices.
         """
-        used = self._result.values()
+        result_in = sum(tokens_in for tokens_in, _ in self._result.values())
+        result_out = sum(tokens_out for _, tokens_out in self._result.values())
         return {
             "requests": self.requests,
             "tokens_in": self.tokens_in,
@@ -129,9 +126,9 @@ class Spending:
             "cache_hits": self.cache_hits,
             "reused_captions": self.reused,
             "outcomes": dict(sorted(self.outcomes.items())),
-            "result_tokens_in": sum(tokens_in for tokens_in, _, _ in used),
-            "result_tokens_out": sum(tokens_out for _, tokens_out, _ in used),
-            "result_cost_usd": round(math.fsum(cost for _, _, cost in used), 6),
+            "result_tokens_in": result_in,
+            "result_tokens_out": result_out,
+            "result_cost_usd": round(self.prices.cost(result_in, result_out), 6),
         }
 
 

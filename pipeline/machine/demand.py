@@ -4,7 +4,6 @@ The rates are those of docs/scaling.md: 2 cores, no GPU, beside other work, wher
 count for half of those of a free core. Other machines differ, most of all if a GPU encodes.
 """
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from pipeline.core.parallel import cores
@@ -129,12 +128,13 @@ def count_workers(engine: Engine) -> int:
     return engine.workers or cores()
 
 
-def describe(demands: Sequence[Demand], moments: int, engine: Engine) -> str:
+def describe(moments: int, params: Params) -> str:
     """Return hours, memory and disk of the stages as a page of text."""
+    engine = params.engine
     lines = [
         f"{moments:,} moments on {count_workers(engine)} cores ({engine.kind}), computed:",
         f"{'stage':12}{'hours':>9}{'memory, GB':>13}{'disk, GB':>11}",
     ]
-    for stage, hours, memory, disk, _ in demands:
+    for stage, hours, memory, disk, _ in calc_demands(moments, params):
         lines.append(f"{stage:12}{hours:>9,.2f}{memory:>13,.1f}{disk:>11,.1f}")
     return "\n".join(lines)

@@ -2,8 +2,7 @@
 
 import re
 
-from markupsafe import Markup
-
+from momentrank.svg import element, text
 from pipeline.core.tables import LEVELS
 from pipeline.pages import charts
 from pipeline.pages.figures import Figure
@@ -45,9 +44,9 @@ def standalone(figure: Figure, *, opaque: bool = False) -> str:
 
 def style() -> str:
     """Return the page's style rules for charts, with the values of its light scheme."""
-    text = (TEMPLATES / "style.css").read_text(encoding="utf-8").partition("@media print")[0]
-    values = dict(_VARIABLE.findall(text.partition("}")[0]))
-    lines = text.partition("@media")[2].partition("\n}\n")[2]
+    sheet = (TEMPLATES / "style.css").read_text(encoding="utf-8").partition("@media print")[0]
+    values = dict(_VARIABLE.findall(sheet.partition("}")[0]))
+    lines = sheet.partition("@media")[2].partition("\n}\n")[2]
     rules = [
         (selector.strip(), body.strip())
         for line in lines.splitlines()
@@ -58,18 +57,12 @@ def style() -> str:
     return _USED.sub(lambda match: values[match[1]], "\n".join(filled))
 
 
-def _legend(top: float, name: str) -> Markup:
-    box = Markup('<rect class="l{}" x="{}" y="{}" width="{}" height="{}"/>')
-    word = Markup('<text class="tick" x="{}" y="{}">level {}</text>')
+def _legend(top: float, name: str) -> str:
     elements = []
     for level in LEVELS:
         x = charts.LEFT + level * ITEM
-        elements += [
-            box.format(level, x, top + 6, BOX, BOX),
-            word.format(x + BOX + 6, top + 15, level),
-        ]
-    x = charts.LEFT + len(LEVELS) * ITEM
-    line = Markup('<line class="mean" x1="{}" x2="{}" y1="{}" y2="{}"/>')
-    label = Markup('<text class="tick" x="{}" y="{}">{}</text>')
-    elements += [line.format(x, x + 20, top + 11, top + 11), label.format(x + 26, top + 15, name)]
-    return Markup("").join(elements)
+        elements.append(element("rect", kind=f"l{level}", x=x, y=top + 6, width=BOX, height=BOX))
+        elements.append(text(f"level {level}", "tick", x + BOX + 6, top + 15))
+    x, y = charts.LEFT + len(LEVELS) * ITEM, top + 11
+    line = element("line", kind="mean", x1=x, x2=x + 20, y1=y, y2=y)
+    return "".join([*elements, line, text(name, "tick", x + 26, top + 15)])

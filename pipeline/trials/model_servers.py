@@ -82,7 +82,7 @@ def rewrite(inputs: Inputs, model: str, version: str, where: str) -> Met:
     from pipeline.captions.llm_rewriter import LlmRewriter  # noqa: PLC0415
     from pipeline.captions.rewriter import OK, Moment, Rewrite  # noqa: PLC0415
     from pipeline.llm.asker import Access  # noqa: PLC0415
-    from pipeline.llm.retry import Policy  # noqa: PLC0415
+    from pipeline.llm.dispatcher import Policy  # noqa: PLC0415
 
     prompt = rewrite_prompt.load(Path(inputs.paper.rewrite.prompt))
     moments = [Moment(str(number), text) for number, text in enumerate(DESCRIPTIONS)]

@@ -18,7 +18,8 @@ from support.campaign_cases import (
 from annotation import agreement, consensus
 from annotation.votes import campaign_votes, raw
 from pipeline.campaign.campaign import FILE, Pilot, write_campaign
-from pipeline.core import files, params, tables
+from pipeline.core import files, tables
+from pipeline.core.params import load_defaults
 
 
 def full_ledger(pairs, similarity=0.5):
@@ -149,12 +150,6 @@ def test_flagged_annotators_are_counted_and_the_lead_is_told_where(project, caps
     assert "1 annotators flagged: datasets/work/lead/annotators.csv" in capsys.readouterr().err
 
 
-def test_a_raw_file_is_read_with_the_thresholds_of_params_yaml(repository):
-    for name in ("params.yaml", "params.paper.yaml"):
-        assert params.load(repository / name).agreement == agreement.DEFAULTS
-    assert params.load(repository / "params.yaml").consensus.rounding == "up"
-
-
 def test_the_campaign_and_its_raw_file_agree(tmp_path):
     judgments, ledger = some_campaign()
     table = campaign_votes.consensus(judgments, ledger, NONE_VOIDED, closed=True)
@@ -162,8 +157,10 @@ def test_the_campaign_and_its_raw_file_agree(tmp_path):
     votes = judgments[judgments["annotator"] < 7].rename(columns=names)
     path = tmp_path / "raw.csv"
     votes[[*raw.REQUIRED, "submitted_at", "seconds"]].to_csv(path, index=False)
-    ours = agreement.measure_campaign(judgments, ledger, NONE_VOIDED, table, agreement.DEFAULTS)
-    theirs = agreement.measure_raw(raw.read(path))
+    ours = agreement.measure_campaign(
+        judgments, ledger, NONE_VOIDED, table, load_defaults().agreement
+    )
+    theirs = agreement.measure_raw(raw.read(path), load_defaults())
     same = ours.metrics.keys() - {"similarity_1", "by_guideline"}
     assert ours.metrics["first_two_limits"] is None  # times are known
     assert all(ours.metrics[name] == theirs.metrics[name] for name in same)
@@ -189,7 +186,9 @@ def test_agreement_is_told_by_the_version_of_the_guideline():
     second = judgments["moment_id"].isin(["m2", "m3"])
     judgments = judgments.assign(guideline=second.map({True: "2", False: "1"}))
     table = campaign_votes.consensus(judgments, ledger, NONE_VOIDED)
-    measured = agreement.measure_campaign(judgments, ledger, NONE_VOIDED, table, agreement.DEFAULTS)
+    measured = agreement.measure_campaign(
+        judgments, ledger, NONE_VOIDED, table, load_defaults().agreement
+    )
     by_version = measured.metrics["by_guideline"]
     assert {
         name: (figures["pairs"], figures["within_1"]) for name, figures in by_version.items()

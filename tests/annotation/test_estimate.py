@@ -108,7 +108,7 @@ def test_a_pilot_tells_how_many_queries_are_enough(paper, tmp_path, ends, needed
     ("options", "message"),
     [
         ("--hourly 10", "usual"),
-        ("--escalated 1.5", "must be between 0 and 1"),
+        ("--extended 1.5", "must be between 0 and 1"),
         ("--seconds 0", "must be above 0"),
         ("--params nowhere.yaml", "nowhere.yaml"),
     ],

@@ -100,7 +100,7 @@ def test_the_yield_of_a_run_and_an_audit_stands_apart():
     rows = [answer("q0", rank, who, 4) for rank in (1, 8, 9) for who in (1, 2)]
     campaign = campaign_of(candidates_of(1, 12), people(4), judgments=make_judgments(spread(rows)))
     found = pd.DataFrame({"query_id": "q0", "moment_id": ["m0-08"], "rank": 8, "similarity": 0.5})
-    audit, topup = found.assign(origin="random"), found.assign(rank=9, moment_id="m0-09")
+    audit, topup = found.assign(origin="deep"), found.assign(rank=9, moment_id="m0-09")
     asked = tables.AUDIT.check(audit), tables.TOPUP.check(topup.assign(origin="clip"))
     nothing = tables.REJECTED_JUDGMENTS.empty()
     progress = measure_progress(campaign, plan(campaign).state, nothing, 5.0, NOW)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from support.fake_openai.script import Script
 from support.fake_openai.server import Server
 
-from pipeline.llm.retry import Policy
+from pipeline.llm.dispatcher import Policy
 
 KEY = "sk-secret-0123456789"
 QUICK = Policy(tries=8, first=0.02, longest=0.2)

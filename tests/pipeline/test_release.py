@@ -184,7 +184,7 @@ def test_the_card_counts_the_candidates_of_a_query_and_not_what_was_judged_besid
 
     assert row("judged candidates")[1:] == ["2.00", "1.00", "1.50 |"]
     with contextlib.chdir(checkout.folder):
-        write(tables.AUDIT, [("q1", "m2", 41, 0.5, "random")])
+        write(tables.AUDIT, [("q1", "m2", 41, 0.5, "deep")])
     assert row("judged candidates")[1:] == ["1.00", "1.00", "1.00 |"]
     assert row("candidates of level 1")[1:] == ["1.00", "0.00", "0.50 |"]
     assert row("judged pairs")[1:] == ["2", "1", "3 |"]

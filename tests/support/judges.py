@@ -4,15 +4,15 @@ import numpy as np
 import pandas as pd
 from support.rehearsed import rehearsed
 
-from annotation.calibration import DEFAULTS
 from annotation.machine.leave_one_out import Panel
 from annotation.reliability.scores import campaign_scores
 from annotation.votes.campaign_votes import consensus
 from annotation.votes.votes import NO_LEVEL
 from pipeline.campaign.pairs import PAIR_KEY, select_newest
 from pipeline.core import tables
+from pipeline.core.params import load_defaults
 
-PARAMS = DEFAULTS.model_copy(update={"resamples": 500})
+PARAMS = load_defaults().calibration.model_copy(update={"resamples": 500})
 NOISE, TOO_HIGH, REFUSED = 0.5, 0.8, 0.1
 
 

@@ -26,8 +26,8 @@ from pipeline.judges.sharded_vision import ShardedVisionJudge
 from pipeline.judges.vision import Options, Setup, VisionJudge
 from pipeline.llm.asker import Access
 from pipeline.llm.client import Endpoint
+from pipeline.llm.dispatcher import Policy
 from pipeline.llm.prompt import load_prompt
-from pipeline.llm.retry import Policy
 
 GUIDELINE = Path("annotation/guideline/en.md")
 

@@ -26,8 +26,8 @@ DOCS, DEMO = REPOSITORY / "docs", REPOSITORY / ".demo"
 MADE_WITH = DOCS / "pictures.json"
 SOURCES = {
     "annotation.png": ("annotation/label_studio/page.py", "annotation/guideline/en.md"),
-    "report.png": ("pipeline/report.py", "pipeline/pages"),
-    "measures.png": ("momentrank/meta/page.py", "momentrank/meta/svg.py"),
+    "report.png": ("pipeline/report.py", "pipeline/pages", "momentrank/svg.py"),
+    "measures.png": ("momentrank/meta/page.py", "momentrank/meta/charts.py", "momentrank/svg.py"),
 }
 """The code that draws what a picture shows: modules, templates, folders of them."""
 UNSEEN = ("lead.py", "lead.html.j2", "second_looks.py")

@@ -26,13 +26,14 @@ from annotation.tasks.tasks import shuffle
 from annotation.votes.rule import LEVELS
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import rng, tables
+from pipeline.core.params import load_defaults
 
 ensemble, linear_model = Lazy("sklearn.ensemble"), Lazy("sklearn.linear_model")
 metrics, model_selection = Lazy("sklearn.metrics"), Lazy("sklearn.model_selection")
 pipeline, preprocessing = Lazy("sklearn.pipeline"), Lazy("sklearn.preprocessing")
 
 QUERIES, BATCH = 60, 20
-DEFAULTS = {"gold": 0.03, "repeats": 0.02}
+DEFAULTS = load_defaults().plan.model_dump(include={"gold", "repeats"})
 SHARES_DONE = (0.3, 0.6, 1.0)
 """Of their open tasks, what people do between two pushes."""
 MOST_ROUNDS = 60

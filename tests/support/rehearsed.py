@@ -15,7 +15,7 @@ from annotation.assignment.inputs import PlanInputs, Rule
 from annotation.assignment.planning import plan
 from annotation.roster.annotator import Annotator
 from annotation.simulation.answers import answer_pair
-from annotation.tasks.ledger import append_pairs
+from annotation.tasks.pushing import append_pairs
 from pipeline import sample
 from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY, query_sha
 from pipeline.core import captions, tables

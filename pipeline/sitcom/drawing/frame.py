@@ -1,5 +1,6 @@
 """A frame: the tableau of a time, painted from back to front, and the strip below it."""
 
+import math
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -9,17 +10,51 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from pipeline.sitcom.drawing import acts_alone, acts_moving, acts_together
-from pipeline.sitcom.drawing.brush import OVERSAMPLE, STAGE_HEIGHT, Brush, rgb
-from pipeline.sitcom.drawing.effects import EFFECTS
+from pipeline.sitcom.drawing.brush import OVERSAMPLE, STAGE_HEIGHT, Brush, Rgb, rgb
 from pipeline.sitcom.drawing.furniture import DOOR_FOOT, DOOR_HALF, DOOR_TOP, FIXTURES
 from pipeline.sitcom.drawing.people import paint_body, paint_near_arm, paint_shadow
 from pipeline.sitcom.drawing.places import paint_place
 from pipeline.sitcom.drawing.pose import Pose
 from pipeline.sitcom.drawing.strip import paint_strip
-from pipeline.sitcom.drawing.tableau import Now, Tableau, find_places, still
-from pipeline.sitcom.drawing.things import paint_cup, paint_on_table, paint_pot
+from pipeline.sitcom.drawing.tableau import Effect, Now, Tableau, find_places, still
+from pipeline.sitcom.drawing.things import DRINKS, paint_cup, paint_on_table, paint_pot
 from pipeline.sitcom.screenplay import Screenplay
 from pipeline.sitcom.staging.world import WIDTH, Take
+
+SOUND: Rgb = (38, 92, 160)
+MUSIC: Rgb = (92, 52, 140)
+ANGER: Rgb = (206, 40, 40)
+
+
+def _sound(brush: Brush, effect: Effect) -> None:
+    middle = 0 if effect.facing > 0 else 180
+    for ring in range(3):
+        radius = 9 + 4 * (ring + effect.phase)
+        brush.arc(effect.at, radius, (middle - 38, middle + 38), 1.5, SOUND)
+
+
+def _music(brush: Brush, effect: Effect) -> None:
+    x = effect.at[0] + 4 * math.sin(effect.phase * 7)
+    y = effect.at[1] - 16 * effect.phase
+    brush.disc((x, y), 2.8, MUSIC, 2.2)
+    brush.line([(x + 2.3, y), (x + 2.3, y - 10)], 1.3, MUSIC)
+    brush.line([(x + 2.3, y - 10), (x + 6, y - 7)], 1.8, MUSIC)
+
+
+def _anger(brush: Brush, effect: Effect) -> None:
+    x, y = effect.at
+    size = 1 + 0.25 * math.sin(effect.phase * 2 * math.pi)
+    zigzag = ((-9, 0), (-5, -7 * size), (-1, -1), (4, -8 * size), (8, -1))
+    brush.line([(x + dx, y + dy) for dx, dy in zigzag], 1.9, ANGER)
+
+
+def _stream(brush: Brush, effect: Effect) -> None:
+    x, y = effect.at
+    brush.line([(x, y), (x + 0.8, effect.phase + 3)], 1.9, DRINKS[effect.drink])
+
+
+EFFECTS = {"sound": _sound, "music": _music, "anger": _anger, "stream": _stream}
+
 
 BEHIND = 0.75
 """A body deeper than this is behind the wall, and seen through the doorway only."""

@@ -11,10 +11,9 @@ from support.campaign_cases import START, make_judgments
 
 from annotation.assignment import check_inputs
 from annotation.assignment.inputs import CheckInputs
-from annotation.quality.checks import measure_checks
+from annotation.quality.checks import Hits, difference, measure_checks
 from annotation.quality.decision import Limits
 from annotation.quality.gold import collect_gold, join_gold
-from annotation.quality.hits import Hits, difference
 from annotation.quality.stopping import Stop, find_stopped
 from annotation.roster import roster
 from annotation.roster.annotator import Annotator

@@ -16,8 +16,7 @@ from annotation.assignment.inputs import PlanError
 from annotation.assignment.shown import read_pairs_to_judge
 from annotation.label_studio import guideline, keys, settings
 from annotation.roster import roster
-from annotation.tasks.ledger import append_pairs
-from annotation.tasks.pushing import describe_pairs
+from annotation.tasks.pushing import append_pairs, describe_pairs
 from pipeline.campaign import next_step
 from pipeline.campaign.campaign import FILE, CampaignError, load_campaign, write_campaign
 from pipeline.campaign.freezing import freeze, is_frozen

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from annotation.label_studio import keys, page, settings
 from annotation.label_studio.keys import Key, Signer
 from annotation.label_studio.records import Task
-from annotation.tasks.changes import compare_tasks
+from annotation.tasks.annotator_project import compare_tasks
 from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.pairs import query_sha
 from pipeline.core import tables

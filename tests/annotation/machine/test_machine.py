@@ -14,12 +14,11 @@ from support.score_rows import scores_of
 
 from annotation.machine import conclusions, second_looks
 from annotation.machine.alternative_test import LEAST_PAIRS, run_both, run_test
-from annotation.machine.calibrate import calibrate
+from annotation.machine.calibrate import calibrate, slice_pairs
 from annotation.machine.confusion import describe, draw_queries, measure, measure_draws, tabulate
 from annotation.machine.leave_one_out import Panel, compare_people
 from annotation.machine.others import draw_first, find_others, find_references
 from annotation.machine.similarity_control import compare_control
-from annotation.machine.slices import slice_pairs
 from annotation.reliability.alpha import Bootstrap, alphas
 from annotation.votes.ordered import level_chances
 from annotation.votes.rule import decide

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from lazy import Lazy
 from support.score_rows import START, scores_of
 
-from annotation.agreement import DEFAULTS
 from annotation.reliability import kappa, statistics, voting
 from annotation.reliability.alpha import Bootstrap, alphas
 from annotation.reliability.annotators import bursts, measure_annotators
@@ -23,6 +22,9 @@ from annotation.reliability.scores import (
     within_person,
 )
 from annotation.votes.votes import select_rows
+from pipeline.core.params import load_defaults
+
+DEFAULTS = load_defaults().agreement
 
 metrics = Lazy("sklearn.metrics")
 

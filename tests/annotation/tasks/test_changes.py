@@ -13,8 +13,8 @@ from support.campaign_cases import shown_of
 from annotation.label_studio.keys import Key
 from annotation.label_studio.records import Task
 from annotation.tasks import unfinished
-from annotation.tasks.changes import compare_tasks
-from annotation.tasks.ledger import append_pairs, find_restored, find_unrecorded
+from annotation.tasks.annotator_project import compare_tasks
+from annotation.tasks.pushing import append_pairs, find_restored, find_unrecorded
 from annotation.tasks.tasks import shuffle
 from annotation.votes.votes import last_shown
 from pipeline.campaign.pairs import SHOWN_KEY

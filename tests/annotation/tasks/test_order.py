@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.label_studio.keys import Key
-from annotation.tasks.order import mix_checks
-from annotation.tasks.tasks import shuffle
+from annotation.tasks.tasks import mix_checks, shuffle
 
 CAMPAIGN = "6f1c2a34"
 

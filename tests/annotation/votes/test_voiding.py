@@ -14,7 +14,7 @@ from support.campaign_cases import NONE_VOIDED, START, ledger_of, make_judgments
 from support.rehearsed import rehearsed
 from support.simulated import BATCH, answers, campaign_of, candidates_of, people
 
-from annotation.agreement import DEFAULTS, measure_campaign
+from annotation.agreement import measure_campaign
 from annotation.assignment.inputs import Rule
 from annotation.assignment.pace import measure_progress
 from annotation.assignment.pair_states import find_pair_states
@@ -25,6 +25,7 @@ from annotation.votes.rule import decide
 from annotation.votes.votes import NO_LEVEL, classify, last_shown
 from pipeline.campaign.voided import count_withdrawn, drop_voided, mark_voided, voided_for_good
 from pipeline.core import tables
+from pipeline.core.params import load_defaults
 
 PAIR = ("q", "m")
 
@@ -178,8 +179,8 @@ def test_a_voided_vote_vanishes_from_consensus_votes_and_agreement(voided_campai
     pd.testing.assert_frame_equal(
         counted_votes(whole, ledger, voided), counted_votes(rest, ledger, NONE_VOIDED)
     )
-    ours = measure_campaign(whole, ledger, voided, table, DEFAULTS)
-    theirs = measure_campaign(rest, ledger, NONE_VOIDED, table, DEFAULTS)
+    ours = measure_campaign(whole, ledger, voided, table, load_defaults().agreement)
+    theirs = measure_campaign(rest, ledger, NONE_VOIDED, table, load_defaults().agreement)
     assert ours.metrics == theirs.metrics
     for name, frame in ours.lead.items():
         pd.testing.assert_frame_equal(frame, theirs.lead[name])

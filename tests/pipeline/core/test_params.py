@@ -176,11 +176,3 @@ def test_a_file_without_sections_says_so(tmp_path, content, value):
     with pytest.raises(ParamsError) as caught:
         params.load(path)
     assert str(caught.value) == f"{path}: the file: must contain keys with values (it is {value})"
-
-
-def test_a_removed_key_is_an_error_that_names_what_replaces_it(folder, monkeypatch):
-    monkeypatch.setattr(params, "REMOVED", {"push.crowd": "remove it: each person has a queue"})
-    (folder / "params.yaml").write_text("push: {batch: 1, crowd: true}\n")
-    with pytest.raises(params.ParamsError) as info:
-        params.load()
-    assert str(info.value) == "params.yaml: push.crowd: remove it: each person has a queue"

@@ -52,7 +52,7 @@ ROWS = {
     ],
     "CLIPS": [("m1", "ab.mp4", "ab", 2.5), ("m2", "cd.gif", "cd", 0.0)],
     "FAILED_CLIPS": [("m1", "v 1", "missing"), ("m2", "../v2", "no-frame")],
-    "AUDIT": [("q1", "m1", 1, 1.0, "top"), ("q1", "m2", 321, -0.123456, "random")],
+    "AUDIT": [("q1", "m1", 1, 1.0, "near"), ("q1", "m2", 321, -0.123456, "deep")],
     "AUDIT_STRATA": [("q1", "m1", "unjudged", 340), ("q1", "m2", "high", 1)],
     "NEIGHBOURS": [("q1", "m1", 41, 0.5), ("q1", "m2", 42, -0.1)],
     "MACHINE_JUDGMENTS": [

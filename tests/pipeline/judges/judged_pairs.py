@@ -71,7 +71,7 @@ def write_checkout(folder):
     rest = (1, "similarity", None, None)
     write(tables.POOL, [row for q in QUERIES for row in rank_moments(q, range(8), *rest)])
     write(tables.NEIGHBOURS, [row for q in QUERIES for row in rank_moments(q, range(12))])
-    write(tables.AUDIT, rank_moments("v1", (0, 8), "top"))
+    write(tables.AUDIT, rank_moments("v1", (0, 8), "near"))
     write(tables.TOPUP, rank_moments("t1", (9,), "run"))
     write(tables.POOLED_RUNS, [])
     write(tables.SECOND_LOOK, [])

@@ -3,7 +3,7 @@
 from support.fake_openai.answers import caption_of
 
 from pipeline.captions.rewriter import Rewrite
-from pipeline.llm.retry import Policy
+from pipeline.llm.dispatcher import Policy
 
 IMPATIENT = Policy(tries=2, first=0.01, longest=0.01)
 

@@ -97,7 +97,7 @@ from pathlib import Path
 from pipeline.captions import rewrite_prompt as prompts
 from pipeline.llm.asker import Access
 from pipeline.llm.client import Endpoint
-from pipeline.llm.retry import Policy
+from pipeline.llm.dispatcher import Policy
 from pipeline.core.sections import OpenAI
 from pipeline.captions.llm_rewriter import LlmRewriter
 from pipeline.captions.rewriter import Moment

@@ -1,7 +1,6 @@
 """The parts of asking, each alone: outcomes, answers, cache, retries, what follows on what."""
 
 import asyncio
-import hashlib
 import json
 import re
 
@@ -16,10 +15,10 @@ from pipeline.captions.caption_requests import read_captions as read
 from pipeline.llm import answers, outcomes
 from pipeline.llm.answer_cache import Cache, Entry
 from pipeline.llm.answers import Answer
-from pipeline.llm.attempt import ASKS, Chunk, cut, next_chunks
+from pipeline.llm.asker import ASKS, Chunk, cut, next_chunks
 from pipeline.llm.client import DEFAULT_URL, Client, Endpoint
-from pipeline.llm.outcomes import CallFailed, LLMError, Next, Outcome
-from pipeline.llm.retry import Policy, retry_after
+from pipeline.llm.dispatcher import Policy
+from pipeline.llm.outcomes import CallFailed, LLMError, Next, Outcome, retry_after
 from pipeline.llm.spending import FEWEST_BYTES, Prices, Spending, count_tokens
 
 ASKED = {"a": "Omar sits.", "b": "Tessa sings."}
@@ -319,21 +318,6 @@ def test_the_cache_gives_back_what_it_got(tmp_path, recipe):
     assert again.list_results(recipe) == cache.list_results(recipe)
 
 
-def test_an_entry_knows_its_share_of_the_price_and_an_older_one_is_taken_for_whole(
-    tmp_path, recipe
-):
-    cache, halved, older = Cache(tmp_path, REWRITING), recipe.request(["b"]), recipe.request(["c"])
-    cache.put_new(recipe.name, halved.key, Entry(halved.asked, make_answer(), 0.5))
-    record = {"key": older.key, "asked": older.asked, "answer": make_answer()._asdict()}
-    text = json.dumps(record, sort_keys=True)
-    check = hashlib.sha256(text.encode()).hexdigest()
-    with (tmp_path / f"{recipe.name}.jsonl").open("a") as stream:
-        stream.write(f'\n{text[:-1]}, "check": "{check}"}}')
-    entries = dict(Cache(tmp_path, REWRITING).entries(recipe.name, [halved.key, older.key]))
-    assert entries[halved.key] == Entry(halved.asked, make_answer(), 0.5)
-    assert entries[older.key] == Entry(older.asked, make_answer(), 1.0)
-
-
 @given(data=st.data())
 def test_a_spoilt_entry_counts_as_absent_and_spoils_no_other(tmp_path, recipe, data):
     path = tmp_path / f"{recipe.name}.jsonl"
@@ -384,11 +368,11 @@ QUICK = Policy(tries=4, first=0.01, longest=0.02)
 @pytest.mark.parametrize("outcome", [outcome for outcome in EVERY if outcome.next is Next.WAIT])
 def test_what_waiting_helps_is_called_again_up_to_so_often(outcome):
     call, times = make_failing_call(*[CallFailed(outcome, "")] * 3)
-    assert asyncio.run(QUICK.call(call)) == "done"
+    assert asyncio.run(QUICK.retrying(call)) == "done"
     assert len(times) == 4
     call, times = make_failing_call(*[CallFailed(outcome, "")] * 9)
     with pytest.raises(CallFailed):
-        asyncio.run(QUICK.call(call))
+        asyncio.run(QUICK.retrying(call))
     assert len(times) == 4
 
 
@@ -404,13 +388,13 @@ def test_what_waiting_helps_is_called_again_up_to_so_often(outcome):
 def test_what_waiting_does_not_help_is_not_called_again(failure):
     call, times = make_failing_call(failure)
     with pytest.raises(type(failure)):
-        asyncio.run(QUICK.call(call))
+        asyncio.run(QUICK.retrying(call))
     assert len(times) == 1
 
 
 def test_the_server_is_given_the_time_it_asks_for():
     call, times = make_failing_call(CallFailed(outcomes.RATE_LIMITED, "", wait=0.15))
-    asyncio.run(QUICK.call(call))
+    asyncio.run(QUICK.retrying(call))
     assert 0.15 <= times[1] - times[0] < 1
 
 
@@ -422,7 +406,7 @@ def test_waits_double_up_to_the_longest_and_outlast_a_minute(monkeypatch):
 
     monkeypatch.setattr(asyncio, "sleep", sleep)
     call, _ = make_failing_call(*[CallFailed(outcomes.SERVER_ERROR, "")] * 7)
-    asyncio.run(Policy().call(call))
+    asyncio.run(Policy().retrying(call))
     assert len(waits) == 7
     for wait, most in zip(waits, [1, 2, 4, 8, 16, 30, 30], strict=True):
         assert most / 2 <= wait <= most
@@ -519,10 +503,9 @@ def test_what_the_server_does_not_count_is_estimated():
     assert (spent.tokens_in, spent.tokens_out, spent.cost) == (100, 10, 200 / 1e6)
 
 
-@pytest.mark.parametrize("share", [1.0, 0.5])
-def test_a_result_counts_each_answer_once_at_the_share_that_was_paid_for_it(share):
+def test_a_result_counts_each_answer_once():
     spent, answer = Spending(Prices(1e6, 0)), Answer("x", None, "stop", 3, 4)
     for _ in range(2):
-        spent.count_towards_result("key", answer, lambda: 0, share)
-    assert spent.metrics()["result_cost_usd"] == 3 * share
+        spent.count_towards_result("key", answer, lambda: 0)
+    assert spent.metrics()["result_cost_usd"] == 3
     assert spent.cost == 0

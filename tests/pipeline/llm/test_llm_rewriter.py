@@ -13,10 +13,10 @@ from support.fake_openai.script import FAULTS, error
 from werkzeug import Response
 
 from pipeline.captions.rewriter import OK, Moment, Rewrite
-from pipeline.llm import breaker
+from pipeline.llm import dispatcher
 from pipeline.llm.answer_cache import CacheError
+from pipeline.llm.dispatcher import Policy
 from pipeline.llm.outcomes import LLMError
-from pipeline.llm.retry import Policy
 
 
 def test_every_item_gets_the_caption_of_its_own_description(serve, rewriter, items):
@@ -382,7 +382,7 @@ def test_an_estimate_costs_nothing_and_is_near_the_truth(serve, rewriter, items)
 def test_the_worst_case_of_an_estimate_is_reached_and_never_passed(
     serve, rewriter, items, monkeypatch, number, per_request, repairs
 ):
-    monkeypatch.setattr(breaker, "FIRST_ANSWERS", 10**9)
+    monkeypatch.setattr(dispatcher, "FIRST_ANSWERS", 10**9)
     server = serve(wrapping="prose")
     estimate = rewriter(server, per_request=per_request).estimate(items(number), repairs)
     llm = rewriter(server, per_request=per_request)

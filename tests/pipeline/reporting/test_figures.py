@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pipeline import release
 from pipeline.campaign.collection import per_query
 from pipeline.core import tables
-from pipeline.core.sections import Candidates, Report
+from pipeline.core.params import load_defaults
 from pipeline.core.text import count_words, vocabulary, words
 from pipeline.distribution.card_tables import query_table
 from pipeline.pages import (
@@ -37,11 +37,6 @@ from pipeline.pages.charts import Words, bars
 from pipeline.pages.figures import draw_figures
 from pipeline.pages.html_tables import count, decimal, percent
 
-ASKED = Report(
-    min_alpha=0.667, max_discarded=0.05, max_alike_below_top=0.2, max_lost=0.05, max_missed=0.25,
-    max_drift=0.25,
-)  # fmt: skip
-DEPTHS = Candidates(top=40, batch=20, depth=100, further="similarity", min_yield=0.5)
 ENDED = "2026-11-23T08:53:12Z"
 
 
@@ -179,7 +174,9 @@ def test_judgments_without_a_complete_pair_are_no_nothing(inputs):
 
 
 def test_seven_checks_with_value_threshold_and_verdict(inputs):
-    results = soundness.check_collection(inputs, soundness.measure_progress(inputs), ASKED)
+    results = soundness.check_collection(
+        inputs, soundness.measure_progress(inputs), load_defaults().report
+    )
     assert len(results) == 7
     assert {check.name: (check.value, check.verdict) for check in results} == {
         "judged": ("4 / 5", "look"),
@@ -459,7 +456,7 @@ def test_relevant_is_level_1_or_higher_of_the_candidates():
 def audit_folder(copied):
     """Return the folder of the collection where an audit and a run brought two of the pairs."""
     with contextlib.chdir(copied):
-        for table, moment, origin in ((tables.AUDIT, "m1", "random"), (tables.TOPUP, "m2", "run")):
+        for table, moment, origin in ((tables.AUDIT, "m1", "deep"), (tables.TOPUP, "m2", "run")):
             row = ("m1", moment, 41, 0.5, origin)
             table.write(pd.DataFrame([row], columns=table.columns))
     return copied
@@ -468,7 +465,10 @@ def audit_folder(copied):
 def test_the_report_knows_what_brought_a_pair_as_the_release_does(audit_folder):
     with contextlib.chdir(audit_folder):
         tables.PRIVATE.write_text("accounts: {}\n")
-        read, released = small_collection.read(), release.read_collection(DEPTHS)
+        read, released = (
+            small_collection.read(),
+            release.read_collection(load_defaults().candidates),
+        )
     assert read.collection.pairs["origin"].tolist() == ["audit", "run", *["candidates"] * 3]
     assert read.collection.pairs.equals(released.pairs)
 

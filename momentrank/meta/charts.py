@@ -1,6 +1,6 @@
-"""Small charts as inline SVG: a matrix, lines, bars. No script; colours come from the page.
+"""Small charts as inline SVG: a matrix, lines, bars.
 
-Each has a title for readers who can't see it, and every mark one with its value. Text is escaped.
+Each has a title for readers who can't see it, and every mark one with its value.
 """
 
 import math
@@ -10,6 +10,7 @@ from html import escape
 import numpy as np
 
 from momentrank.segments import Floats
+from momentrank.svg import element, polyline, text
 
 WIDTH, HEIGHT = 600, 300
 LEFT, RIGHT, TOP, BOTTOM = 64, 190, 14, 40
@@ -31,27 +32,25 @@ def matrix(title: str, names: Sequence[str], values: Floats) -> str:
     elements = []
     for row, name in enumerate(names):
         y = 22 + row * 24
-        elements.append(_text(left + (row + 0.5) * CELL, LINE, str(row + 1), "mid"))
-        elements.append(_text(left - 8, y + 16, f"{name}  {row + 1}", "end"))
+        elements.append(text(str(row + 1), "mid", left + (row + 0.5) * CELL, LINE))
+        elements.append(text(f"{name}  {row + 1}", "end", left - 8, y + 16))
         for column, value in enumerate(values[row].tolist()):
             if not math.isnan(value):
                 share = (value - low) / (high - low) if high > low else 0.0
                 strength = LOW + (HIGH - LOW) * share
-                label = f"{name}, {names[column]}: {value:.4g}"
-                x = left + column * CELL
-                elements.append(
-                    f'<rect class="heat" x="{x:.0f}" y="{y}" width="{CELL - 2}" height="22"'
-                    f' fill-opacity="{strength:.0f}%"><title>{escape(label)}</title></rect>'
-                )
-                elements.append(_text(x + CELL / 2 - 1, y + 15, f"{value:.2f}", "mid"))
+                label = element("title", escape(f"{name}, {names[column]}: {value:.4g}"))
+                look = {"kind": "heat", "fill_opacity": f"{strength:.0f}%"}
+                place = {"x": left + column * CELL, "y": y, "width": CELL - 2, "height": 22}
+                elements.append(element("rect", label, **look, **place))
+                elements.append(text(f"{value:.2f}", "mid", place["x"] + CELL / 2 - 1, y + 15))
     return _svg(title, elements, left + len(names) * CELL + 4, 26 + len(names) * 24)
 
 
 def lines(title: str, series: Mapping[str, Points], x_title: str, y_title: str) -> str:
     """Draw a line for each series, with its name at its end."""
-    points = [point for curve in series.values() for point in curve]
-    x_low, x_high = min(x for x, _ in points), max(x for x, _ in points)
-    ticks = _ticks(min(0.0, *(y for _, y in points)), max(y for _, y in points))
+    places = [point for curve in series.values() for point in curve]
+    x_low, x_high = min(x for x, _ in places), max(x for x, _ in places)
+    ticks = _ticks(min(0.0, *(y for _, y in places)), max(y for _, y in places))
     inner, depth = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
 
     def to_pixels(x: float, y: float) -> tuple[float, float]:
@@ -59,27 +58,24 @@ def lines(title: str, series: Mapping[str, Points], x_title: str, y_title: str) 
         return LEFT + across * inner, TOP + (ticks[-1] - y) / (ticks[-1] - ticks[0]) * depth
 
     elements = [
-        _text(LEFT + inner / 2, HEIGHT - 4, x_title, "mid axis"),
-        f'<g transform="translate(11 {TOP + depth / 2}) rotate(-90)">',
-        _text(0, 0, y_title, "mid axis") + "</g>",
+        text(x_title, "mid axis", LEFT + inner / 2, HEIGHT - 4),
+        text(y_title, "mid axis", 11, TOP + depth / 2, -90),
     ]
     for value in ticks:
         y = to_pixels(x_low, value)[1]
-        elements += [
-            f'<line class="grid" x1="{LEFT}" x2="{LEFT + inner}" y1="{y:.1f}" y2="{y:.1f}"/>',
-            _text(LEFT - 6, y + 4, f"{value:g}", "end"),
-        ]
-    for x in sorted({x for x, _ in points}):
-        elements.append(_text(to_pixels(x, 0)[0], TOP + depth + 16, f"{x:g}", "mid"))
+        elements.append(element("line", kind="grid", x1=LEFT, x2=LEFT + inner, y1=y, y2=y))
+        elements.append(text(f"{value:g}", "end", LEFT - 6, y + 4))
+    elements += [
+        text(f"{x:g}", "mid", to_pixels(x, 0)[0], TOP + depth + 16)
+        for x in sorted({x for x, _ in places})
+    ]
     ends = sorted((to_pixels(*curve[-1])[1], name) for name, curve in series.items())
     labels = dict(zip((name for _, name in ends), _spread([y for y, _ in ends]), strict=True))
     for number, (name, curve) in enumerate(series.items()):
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (to_pixels(*point) for point in curve))
-        kind = f"s{number % COLOURS}"
-        label = f"<title>{escape(name)}</title>"
+        kind, points = f"s{number % COLOURS}", [to_pixels(*point) for point in curve]
         elements += [
-            f'<polyline class="line {kind}" points="{path}">{label}</polyline>',
-            _text(LEFT + inner + 8, labels[name] + 4, name, f"name {kind}"),
+            polyline(points, f"line {kind}", element("title", escape(name))),
+            text(name, f"name {kind}", LEFT + inner + 8, labels[name] + 4),
         ]
     return _svg(title, elements, WIDTH, max(HEIGHT, max(labels.values()) + LINE))
 
@@ -113,19 +109,13 @@ def bars(title: str, values: Mapping[str, float], form: str = "{:.0%}") -> str:
     for row, (name, value) in enumerate(values.items()):
         y, width = 4 + row * 22, value * (WIDTH - left - 60)
         elements += [
-            _text(left - 8, y + 13, name, "end"),
-            f'<rect class="bar" x="{left:.0f}" y="{y}" width="{width:.1f}" height="17"/>',
-            _text(left + width + 6, y + 13, form.format(value), ""),
+            text(name, "end", left - 8, y + 13),
+            element("rect", kind="bar", x=left, y=y, width=width, height=17),
+            text(form.format(value), "", left + width + 6, y + 13),
         ]
     return _svg(title, elements, WIDTH, 8 + len(values) * 22)
 
 
-def _text(x: float, y: float, text: str, kind: str) -> str:
-    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{escape(text)}</text>'
-
-
 def _svg(title: str, elements: Sequence[str], width: float, height: float) -> str:
-    return (
-        f'<svg role="img" width="{width:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
-        f' aria-label="{escape(title)}">{"".join(elements)}</svg>'
-    )
+    view = f"0 0 {width:.0f} {height:.0f}"
+    return element("svg", *elements, role="img", width=width, viewBox=view, aria_label=title)
