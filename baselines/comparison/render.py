@@ -10,7 +10,7 @@ TITLES = {
     "reloclnet": "ReLoCLNet",
     "xml": "XML",
     "spr": "SPR, simplified",
-    "conquer": "CONQUER, simplified",
+    "conquer": "CONQUER",
 }
 NOTE = "A simplified model is not its authors': docs/baselines.md lists the differences."
 Splits = Mapping[str, Table]

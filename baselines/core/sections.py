@@ -130,25 +130,12 @@ class SPR(ReLoCLNet):
     moments: Positive
 
 
-class CONQUER(Attentive):
-    """CONQUER, simplified (Hou et al., ACM MM 2021)."""
-
-    first_stage: Literal["reloclnet", "xml", "spr"]
-    negatives: Positive
-    negative_pool: Positive
-    alpha: Weight
-
-
-class Predict(Section):
-    """How lists are made."""
+class Spans(Section):
+    """In how many videos moments are sought, and how long they may be."""
 
     videos: Positive
-    moments: Positive
-    min_rows: Positive
+    min_rows: Natural
     max_rows: Positive
-    nms: Annotated[float, Field(gt=0, le=1)] | None
-    query_block: Positive
-    row_block: Positive
 
     @model_validator(mode="after")
     def _some_length_is_possible(self) -> Self:
@@ -157,6 +144,28 @@ class Predict(Section):
                 f"min_rows must be below max_rows ({self.max_rows}), the first that is too long"
             )
         return self
+
+
+class CONQUER(Attentive, Spans):
+    """CONQUER (Hou et al., ACM MM 2021)."""
+
+    first_stage: Literal["reloclnet", "xml", "spr"]
+    clusters: Positive
+    kernel: Odd
+    channels: Positive
+    span_weight: Weight
+    negatives: Positive
+    negative_pool: Positive
+
+
+class Predict(Spans):
+    """How lists are made."""
+
+    min_rows: Positive
+    moments: Positive
+    nms: Annotated[float, Field(gt=0, le=1)] | None
+    query_block: Positive
+    row_block: Positive
 
 
 class Score(Section):

@@ -23,8 +23,8 @@ from baselines.training.batches import pad_videos
 class VideoLists(NamedTuple):
     """The best videos of each query, best first."""
 
-    scores: Tensor
-    """(Q, K)."""
+    weights: Tensor
+    """(Q, K): `exp(alpha * score)`, with the `alpha` by which the model weighs its own moments."""
     videos: Tensor
     """(Q, K): their numbers in the corpus."""
 
@@ -56,7 +56,8 @@ class FirstStage:
                 block = queries[first : first + self._size]
                 encoded = encode_queries(self._model, self._inputs, block, self._device)
                 vectors = tuple(stream.cpu() for stream in encoded)
-                blocks.append(best_videos(self._corpus, vectors, count))
+                scores, videos = best_videos(self._corpus, vectors, count)
+                blocks.append(((self._model.settings.alpha * scores).exp(), videos))
                 bar.update(len(block))
         return VideoLists(*(torch.cat(columns) for columns in zip(*blocks, strict=True)))
 

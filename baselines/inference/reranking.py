@@ -21,7 +21,7 @@ from baselines.inference.search import CHUNK, SPARE, order_spans
 from baselines.inference.spans import Spans, best_spans
 from baselines.inference.suppression import suppress
 from baselines.models.blocks import MASKED, Logits
-from baselines.models.conquer import CONQUER, Asked, share
+from baselines.models.conquer import CONQUER, Asked
 from baselines.training.batches import pad_queries
 
 READ = 64
@@ -49,20 +49,19 @@ class Reranker:
         return suppress(ranked, self._settings.nms, self._settings.moments)
 
     def _search(self, queries: Sequence[Query], first: int) -> Ranked:
-        settings = self._settings
-        lists = self._first_stage.rank(queries, settings.videos)
+        settings, own = self._settings, self._model.settings
+        lists = self._first_stage.rank(queries, own.videos)
         logits = self._read(self._encode(queries), lists)
         count = settings.moments * SPARE if settings.nms else settings.moments
         blocks = []
         for first_query in range(0, len(queries), CHUNK):
             chunk = slice(first_query, first_query + CHUNK)
-            start, end = share(Logits(*(values[chunk] for values in logits)))
-            weight = (self._model.settings.alpha * lists.scores[chunk]).exp()
-            band = (settings.min_rows, settings.max_rows)
-            blocks.append(best_spans(start, end, weight, band, count))
+            start, end = (values[chunk].softmax(dim=-1) for values in logits)
+            band = (own.min_rows, own.max_rows)
+            blocks.append(best_spans(start, end, lists.weights[chunk], band, count))
         spans = Spans(*(torch.cat(columns) for columns in zip(*blocks, strict=True)))
-        spans = spans._replace(video=lists.videos.gather(1, spans.video))
-        return order_spans(spans, self._inputs.row_seconds(), first)
+        video, end = lists.videos.gather(1, spans.video), spans.end + 1  # the last row is inside
+        return order_spans(spans._replace(video=video, end=end), self._inputs.row_seconds(), first)
 
     def _encode(self, queries: Sequence[Query]) -> Asked:
         blocks = []

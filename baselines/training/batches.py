@@ -42,7 +42,7 @@ class BatchMaker:
 
     def __init__(self, inputs: Inputs, pairs: Pairs, negatives: Negatives | None = None) -> None:
         self._inputs, self._pairs, self._negatives = inputs, pairs, negatives
-        self._spans = span_rows(pairs, inputs)
+        self._spans = span_rows(pairs, inputs, inclusive=negatives is not None)
         self._known = np.unique(self._key(pairs.query, pairs.video))
         order = np.argsort(pairs.query, kind="stable")
         self._of_query = np.split(order, np.cumsum(np.bincount(pairs.query))[:-1])
@@ -106,13 +106,13 @@ class BatchMaker:
         return math.ceil(len(self) / size)
 
 
-def span_rows(pairs: Pairs, inputs: Inputs) -> Ints:
+def span_rows(pairs: Pairs, inputs: Inputs, *, inclusive: bool = False) -> Ints:
     """Return the rows in which moments start and end, (P, 2).
 
     As in TVR: from the row in which the moment starts to the one after its last, or the
-    video's last row.
+    video's last row. As in CONQUER, `inclusive`: to the moment's last row.
     """
     seconds, last = inputs.row_seconds()[pairs.video], inputs.row_counts()[pairs.video] - 1
     start = np.minimum(np.floor(pairs.start / seconds), last)
-    end = np.minimum(np.ceil(pairs.end / seconds), last)
+    end = np.minimum(np.ceil(pairs.end / seconds) - inclusive, last)
     return np.stack([start, np.maximum(end, start)], axis=1).astype(np.int64)

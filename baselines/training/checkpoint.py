@@ -121,8 +121,8 @@ def load_best(path: Path, model: nn.Module) -> None:
     shapes = {name: tensor.shape for name, tensor in model.state_dict().items()}
     if {name: tensor.shape for name, tensor in weights.items()} != shapes:
         raise files.FileError(
-            f"{path}: trained with other sizes or other features; type: dvc repro"
-            " baselines/dvc.yaml"
+            f"{path}: trained with other sizes, other features or an older version of the model;"
+            " type: dvc repro baselines/dvc.yaml"
         )
     model.load_state_dict(weights)
 

@@ -112,8 +112,8 @@ def test_a_simplified_model_is_called_so():
     table = {System(name, 20): cells for name in ("xml", "spr", "conquer")}
     for write in (render.markdown, render.latex, render.html):
         text = write({"test": table})
-        assert text.count("CONQUER, simplified") == text.count("SPR, simplified") == 3
-        assert "XML, simplified" not in text
+        assert text.count("SPR, simplified") == text.count("simplified") - 1 == 3
+        assert text.count("CONQUER") == 3
         assert "docs/baselines.md lists the differences" in text
 
 
