@@ -11,6 +11,7 @@ TITLES = {
     "xml": "XML",
     "spr": "SPR, simplified",
     "conquer": "CONQUER",
+    "zero_shot": "Training-free",
 }
 NOTE = "A simplified model is not its authors': docs/baselines.md lists the differences."
 Splits = Mapping[str, Table]

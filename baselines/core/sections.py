@@ -9,10 +9,13 @@ Natural = Annotated[int, Field(ge=0)]
 Weight = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, lt=1)]
 Seconds = Annotated[float, Field(gt=0)]
+Threshold = Annotated[float, Field(gt=0, le=1)]
 TopName = Annotated[str, Field(pattern=r"^top\d\d+$")]
 """A training set, as its file has it: top01, top20. (DVC can't show numbers as keys.)"""
 MODELS = ("reloclnet", "xml", "spr", "conquer")
-"""The models, as stages and sections name them."""
+"""The trained models, as stages and sections name them."""
+ZERO_SHOT = "zero_shot"
+"""The stage and section of what is not trained."""
 Mode = Literal["as_paper", "as_published"]
 
 
@@ -163,9 +166,17 @@ class Predict(Spans):
 
     min_rows: Positive
     moments: Positive
-    nms: Annotated[float, Field(gt=0, le=1)] | None
+    nms: Threshold | None
     query_block: Positive
     row_block: Positive
+
+
+class ZeroShot(Section):
+    """How moments are found without training."""
+
+    model: Annotated[str, Field(pattern="^(builtin|open_clip:.+)$")] | None
+    seconds: list[Seconds] = Field(min_length=1)
+    nms: Threshold | None
 
 
 class Score(Section):
@@ -186,6 +197,7 @@ class Params(Section):
     spr: SPR
     conquer: CONQUER
     predict: Predict
+    zero_shot: ZeroShot
     score: Score
 
     @model_validator(mode="after")

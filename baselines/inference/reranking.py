@@ -17,9 +17,9 @@ from baselines.features.inputs import Inputs
 from baselines.inference.corpus import EncodedCorpus, encode_corpus
 from baselines.inference.first_stage import FirstStage, VideoLists
 from baselines.inference.ranked import Ranked, join
-from baselines.inference.search import CHUNK, SPARE, order_spans
+from baselines.inference.search import CHUNK, order_spans
 from baselines.inference.spans import Spans, best_spans
-from baselines.inference.suppression import suppress
+from baselines.inference.suppression import SPARE, suppress
 from baselines.models.blocks import MASKED, Logits
 from baselines.models.conquer import CONQUER, Asked
 from baselines.training.batches import pad_queries

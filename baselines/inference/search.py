@@ -16,7 +16,7 @@ from baselines.features.inputs import Inputs
 from baselines.inference.corpus import EncodedCorpus, encode_corpus
 from baselines.inference.ranked import Ranked, join
 from baselines.inference.spans import Spans, best_spans
-from baselines.inference.suppression import suppress
+from baselines.inference.suppression import SPARE, suppress
 from baselines.inference.videos import best_videos
 from baselines.models.blocks import mean
 from baselines.models.spr import SPR
@@ -25,8 +25,6 @@ from baselines.training.batches import pad_queries
 
 CHUNK = 32
 """Queries whose spans are chosen together."""
-SPARE = 10
-"""How many times the moments are chosen if suppression will drop some."""
 
 
 class Searcher:

@@ -15,9 +15,9 @@ from baselines.core.sections import Predict
 from baselines.features.inputs import Inputs
 from baselines.inference.proposals import Proposals, merge, number_segments
 from baselines.inference.ranked import Ranked, join
-from baselines.inference.search import CHUNK, SPARE
+from baselines.inference.search import CHUNK
 from baselines.inference.spans import best_spans
-from baselines.inference.suppression import suppress
+from baselines.inference.suppression import SPARE, suppress
 from baselines.models.blocks import pair_similarity
 from baselines.models.spr import SPR, cut
 from baselines.training.batches import pad_queries, pad_videos

@@ -7,6 +7,9 @@ import numpy as np
 from baselines.collection.release import Floats, Ints
 from baselines.inference.ranked import Ranked
 
+SPARE = 10
+"""How many times the moments are chosen if suppression will drop some."""
+
 
 def suppress(ranked: Ranked, threshold: float | None, count: int) -> Ranked:
     """Drop each moment whose IoU with a better one of its query and video is over `threshold`.
