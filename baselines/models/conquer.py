@@ -27,8 +27,7 @@ rows, T tokens, D hidden units, C clusters.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -49,8 +48,7 @@ from baselines.models.blocks import (
 )
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(NamedTuple):
     """Encoded queries."""
 
     states: Tensor
@@ -62,7 +60,7 @@ class Asked:
 
     def select(self, indices: Tensor) -> "Asked":
         """Return the queries at `indices`, (P,)."""
-        return Asked(self.states[indices], self.mask[indices], self.shares[indices])
+        return Asked(*(tensor[indices] for tensor in self))
 
 
 class Transformer(nn.Module):
