@@ -133,7 +133,7 @@ class SPR(ReLoCLNet):
     moments: Positive
 
 
-class Spans(Section):
+class SpanBounds(Section):
     """In how many videos moments are sought, and how long they may be."""
 
     videos: Positive
@@ -149,7 +149,7 @@ class Spans(Section):
         return self
 
 
-class CONQUER(Attentive, Spans):
+class CONQUER(Attentive, SpanBounds):
     """CONQUER (Hou et al., ACM MM 2021)."""
 
     first_stage: Literal["reloclnet", "xml", "spr"]
@@ -161,7 +161,7 @@ class CONQUER(Attentive, Spans):
     negative_pool: Positive
 
 
-class Predict(Spans):
+class Predict(SpanBounds):
     """How lists are made."""
 
     min_rows: Positive

@@ -7,17 +7,17 @@ from typing import NamedTuple, cast
 import torch
 from torch import Tensor
 
-from baselines.collection.release import Ints, Query
+from baselines.collection.release import Query
 from baselines.core.cli import progress
 from baselines.core.sections import Params, Predict
 from baselines.features.inputs import Inputs
-from baselines.inference.corpus import ENCODED, EncodedCorpus, encode_corpus
+from baselines.inference.corpus import EncodedCorpus, encode_corpus
 from baselines.inference.search import encode_queries
-from baselines.inference.trained import load_model
+from baselines.inference.segments import embed_segments
 from baselines.inference.videos import best_videos
 from baselines.models.spr import SPR
 from baselines.models.two_stream import TwoStream
-from baselines.training.batches import pad_videos
+from baselines.training.checkpoint import load_model
 
 
 class VideoLists(NamedTuple):
@@ -42,8 +42,8 @@ class FirstStage:
 
     @property
     def identity(self) -> str:
-        """Return what determines the lists: a digest of the model's weights."""
-        digest = hashlib.sha256()
+        """Return what determines the lists: a digest of the model's weights and its alpha."""
+        digest = hashlib.sha256(f"{self._model.settings.alpha}".encode())
         for name, tensor in sorted(self._model.state_dict().items()):
             digest.update(name.encode() + tensor.cpu().contiguous().numpy().tobytes())
         return digest.hexdigest()
@@ -64,13 +64,10 @@ class FirstStage:
 
 def encode_segments(model: SPR, inputs: Inputs, device: torch.device) -> EncodedCorpus:
     """Encode the segments of all videos: SPR's score of a video is its best segment's."""
-    corpus, counts = EncodedCorpus(), inputs.row_counts()
-    videos: Ints = counts.argsort(kind="stable")
+    corpus = EncodedCorpus()
     with torch.inference_mode():
-        for begin in range(0, len(videos), ENCODED):
-            chunk = videos[begin : begin + ENCODED]
-            streams, mask = pad_videos(inputs, chunk.tolist())
-            units, inside = model.embed_segments(streams[0].to(device), mask.to(device))
+        order = inputs.row_counts().argsort(kind="stable")
+        for chunk, units, inside in embed_segments(model, inputs, order, device):
             lengths = inside.sum(dim=1).cpu()
             segments = (units[:, : int(lengths.max())],)
             corpus.append(chunk, lengths, segments, segments)

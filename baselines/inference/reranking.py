@@ -17,9 +17,7 @@ from baselines.features.inputs import Inputs
 from baselines.inference.corpus import EncodedCorpus, encode_corpus
 from baselines.inference.first_stage import FirstStage, VideoLists
 from baselines.inference.ranked import Ranked, join
-from baselines.inference.search import CHUNK, order_spans
-from baselines.inference.spans import Spans, best_spans
-from baselines.inference.suppression import SPARE, suppress
+from baselines.inference.search import CHUNK, choose_spans, rank_spans
 from baselines.models.blocks import MASKED, Logits
 from baselines.models.conquer import CONQUER, Asked
 from baselines.training.batches import pad_queries
@@ -44,32 +42,26 @@ class Reranker:
         size = self._settings.query_block
         starts = range(0, len(queries), size)
         with torch.inference_mode():
-            blocks = [self._search(queries[first : first + size], first) for first in starts]
-        ranked = join(blocks)
-        return suppress(ranked, self._settings.nms, self._settings.moments)
+            return join([self._search(queries[first : first + size], first) for first in starts])
 
     def _search(self, queries: Sequence[Query], first: int) -> Ranked:
-        settings, own = self._settings, self._model.settings
-        lists = self._first_stage.rank(queries, own.videos)
+        settings, bounds = self._settings, self._model.settings
+        lists = self._first_stage.rank(queries, bounds.videos)
         logits = self._read(self._encode(queries), lists)
-        count = settings.moments * SPARE if settings.nms else settings.moments
-        blocks = []
-        for first_query in range(0, len(queries), CHUNK):
-            chunk = slice(first_query, first_query + CHUNK)
-            start, end = (values[chunk].softmax(dim=-1) for values in logits)
-            band = (own.min_rows, own.max_rows)
-            blocks.append(best_spans(start, end, lists.weights[chunk], band, count))
-        spans = Spans(*(torch.cat(columns) for columns in zip(*blocks, strict=True)))
-        video, end = lists.videos.gather(1, spans.video), spans.end + 1  # the last row is inside
-        return order_spans(spans._replace(video=video, end=end), self._inputs.row_seconds(), first)
+
+        def select(chunk: slice) -> Logits:
+            return Logits(logits.start[chunk], logits.end[chunk])
+
+        spans = choose_spans(select, lists.weights, bounds, settings)
+        spans = spans._replace(end=spans.end + 1)  # the last row is inside
+        return rank_spans(spans, lists.videos, self._inputs, settings, first)
 
     def _encode(self, queries: Sequence[Query]) -> Asked:
         blocks = []
         for begin in range(0, len(queries), CHUNK):
             tokens, mask = pad_queries(self._inputs, queries[begin : begin + CHUNK])
             blocks.append(self._model.encode_query(tokens.to(self._device), mask.to(self._device)))
-        fields = ((block.states, block.mask, block.shares) for block in blocks)
-        return Asked(*(torch.cat(columns) for columns in zip(*fields, strict=True)))
+        return Asked(*(torch.cat(columns) for columns in zip(*blocks, strict=True)))
 
     def _read(self, asked: Asked, lists: VideoLists) -> Logits:
         """Return the logits of all rows of each query's videos, (Q, K, L)."""

@@ -13,8 +13,7 @@ import numpy as np
 from baselines.collection.release import Floats, Ints
 from baselines.core.sections import Params
 from baselines.features.store import Rows
-from baselines.inference.ranked import Ranked, join
-from baselines.inference.suppression import SPARE, suppress
+from baselines.inference.ranked import SPARE, Ranked, join, suppress
 
 UNIT = 1_000_000
 CHUNK = 16

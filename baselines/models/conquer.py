@@ -34,7 +34,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from baselines.core import sections
-from baselines.core.widths import Widths
+from baselines.features.inputs import Widths
 from baselines.models import losses
 from baselines.models.batch import Batch, Context
 from baselines.models.blocks import (

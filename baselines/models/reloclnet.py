@@ -14,7 +14,7 @@ from torch import Tensor
 
 from baselines.core import sections
 from baselines.core.sections import Mode
-from baselines.core.widths import Widths
+from baselines.features.inputs import Widths
 from baselines.models import losses
 from baselines.models.batch import Batch, Context
 from baselines.models.blocks import mean, select_pairs

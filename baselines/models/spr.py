@@ -28,7 +28,7 @@ from torch.nn import functional
 
 from baselines.core import sections
 from baselines.core.sections import Mode
-from baselines.core.widths import Widths
+from baselines.features.inputs import Widths
 from baselines.models.batch import Batch
 from baselines.models.blocks import MASKED, initialize, select_pairs
 from baselines.models.reloclnet import ReLoCLNet

@@ -13,8 +13,7 @@ from baselines.collection.release import Pairs, read_release
 from baselines.core import sections
 from baselines.core.files import FileError
 from baselines.core.params import load
-from baselines.core.widths import Widths
-from baselines.features.inputs import open_inputs
+from baselines.features.inputs import Widths, open_inputs
 
 torch = Lazy("torch")
 batches, conquer = Lazy("baselines.models.batch"), Lazy("baselines.models.conquer")

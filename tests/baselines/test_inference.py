@@ -17,7 +17,7 @@ from momentrank.formats import read_run
 torch, blocks = Lazy("torch"), Lazy("baselines.models.blocks")
 registry, batches = Lazy("baselines.models.registry"), Lazy("baselines.training.batches")
 corpora, search = Lazy("baselines.inference.corpus"), Lazy("baselines.inference.search")
-output, suppression = Lazy("baselines.inference.output"), Lazy("baselines.inference.suppression")
+output = Lazy("baselines.inference.output")
 ranked_lists = Lazy("baselines.inference.ranked")
 found_spans = Lazy("baselines.inference.spans")
 
@@ -149,9 +149,9 @@ def test_suppression_keeps_the_best_of_overlapping_moments_of_a_video():
         end=start + 5,
         score=np.array([5.0, 4, 3, 2, 1]),
     )
-    assert suppression.suppress(ranked, 0.5, 9).score.tolist() == [5, 3, 2, 1]
-    assert suppression.suppress(ranked, 0.9, 9).score.tolist() == [5, 4, 3, 2, 1]
-    assert suppression.suppress(ranked, 0.5, 2).score.tolist() == [5, 3, 1]
+    assert ranked_lists.suppress(ranked, 0.5, 9).score.tolist() == [5, 3, 2, 1]
+    assert ranked_lists.suppress(ranked, 0.9, 9).score.tolist() == [5, 4, 3, 2, 1]
+    assert ranked_lists.suppress(ranked, 0.5, 2).score.tolist() == [5, 3, 1]
 
 
 @given(
@@ -169,7 +169,7 @@ def test_suppression_is_that_of_the_definition(moments, threshold, count):
     video, start, length = (np.array(column) for column in zip(*moments, strict=True))
     query, score = np.zeros(len(video), dtype=int), np.arange(len(video), 0, -1.0)
     ranked = ranked_lists.Ranked(query, video, start * 1.0, start + length * 1.0, score)
-    result = suppression.suppress(ranked, threshold, count)
+    result = ranked_lists.suppress(ranked, threshold, count)
     ours = zip(result.video, result.start, result.end - result.start, strict=True)
     assert list(ours) == survivors[:count]
 
