@@ -145,10 +145,7 @@ def shorten(rows: Rows, limit: int) -> Rows:
 
 
 def write_features(
-    path: Path,
-    sequences: Iterable[tuple[str, Rows]],
-    described: Mapping[str, str],
-    model: str,
+    path: Path, sequences: Iterable[tuple[str, Rows]], described: Mapping[str, str], model: str
 ) -> None:
     """Write a feature file, whole or not at all.
 

@@ -56,10 +56,6 @@ class EncodedCorpus:
         for tensor in stored:
             np.save(self._file, tensor.detach().float().cpu().numpy())
 
-    def __len__(self) -> int:
-        """Return the number of blocks."""
-        return len(self._entries)
-
     def __iter__(self) -> Iterator[Block]:
         """Read the blocks one after another."""
         for videos, lengths, offset in self._entries:
@@ -94,6 +90,15 @@ def encode_corpus(
             spans = retrieval if same else _join([context.spans for context in contexts], rows)
             corpus.append(group, torch.from_numpy(counts[group]), retrieval, spans)
     return corpus
+
+
+def find_cells(corpus: EncodedCorpus, videos: Tensor) -> Iterator[tuple[Block, list[Tensor]]]:
+    """Yield each block, and where each of its videos is in the flattened lists, (Q, K)."""
+    ordered, order = videos.flatten().sort(stable=True)
+    for block in corpus:
+        numbers = torch.from_numpy(block.videos)
+        sides = (torch.searchsorted(ordered, numbers, side=s).tolist() for s in ("left", "right"))
+        yield block, [order[begin:finish] for begin, finish in zip(*sides, strict=True)]
 
 
 def _join(chunks: Sequence[tuple[Tensor, ...]], rows: int) -> tuple[Tensor, ...]:

@@ -6,7 +6,6 @@ Each video is fetched once, however many queries it is read for.
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -14,7 +13,7 @@ from baselines.collection.release import Query
 from baselines.core.cli import progress
 from baselines.core.sections import Predict
 from baselines.features.inputs import Inputs
-from baselines.inference.corpus import EncodedCorpus, encode_corpus
+from baselines.inference.corpus import EncodedCorpus, encode_corpus, find_cells
 from baselines.inference.first_stage import FirstStage, VideoLists
 from baselines.inference.ranked import Ranked, join
 from baselines.inference.search import CHUNK, choose_spans, rank_spans
@@ -87,15 +86,9 @@ def find_rows(
     Each part is the cells' indices in the flattened lists (P,), the rows (P, L, D) of each stream,
     and their mask (P, L).
     """
-    ordered, order = videos.flatten().sort(stable=True)
-    for block in corpus:
-        numbers = torch.from_numpy(block.videos)
-        begin, finish = (
-            torch.searchsorted(ordered, numbers, right=right) for right in (False, True)
-        )
-        in_block = torch.arange(len(numbers)).repeat_interleave(finish - begin)
-        bounds = np.stack([begin.numpy(), finish.numpy()], axis=1)
-        cells = torch.cat([order[low:high] for low, high in bounds])
+    for block, listed in find_cells(corpus, videos):
+        cells, times = torch.cat(listed), torch.tensor([*map(len, listed)])
+        in_block = torch.arange(len(listed)).repeat_interleave(times)
         for first in range(0, len(cells), READ):
             chunk = in_block[first : first + READ]
             rows = tuple(stream[chunk] for stream in block.spans)

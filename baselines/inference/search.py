@@ -13,7 +13,7 @@ from torch import Tensor
 from baselines.collection.release import Query
 from baselines.core.sections import Predict, SpanBounds
 from baselines.features.inputs import Inputs
-from baselines.inference.corpus import EncodedCorpus, encode_corpus
+from baselines.inference.corpus import EncodedCorpus, encode_corpus, find_cells
 from baselines.inference.ranked import SPARE, Ranked, join, suppress
 from baselines.inference.spans import Spans, best_spans
 from baselines.inference.videos import best_videos
@@ -80,26 +80,14 @@ def span_similarity(
 
     Each video is read once, however many queries it is a candidate for.
     """
-    flat = videos.flatten()
-    order = flat.argsort(stable=True)
-    ordered = flat[order]
-    similarity = torch.zeros(len(flat), limit)
-    list_length = videos.shape[1]
-    for block in corpus:
-        numbers = torch.from_numpy(block.videos)
-        bounds = torch.stack(
-            [torch.searchsorted(ordered, numbers, right=right) for right in (False, True)]
-        )
-        for number, (begin, finish) in enumerate(bounds.T.tolist()):
-            if begin == finish:
-                continue
-            cells = order[begin:finish]
-            owners = torch.div(cells, list_length, rounding_mode="floor")
-            products = [
-                vectors[owners] @ rows[number].T
-                for vectors, rows in zip(asked, block.spans, strict=True)
-            ]
-            similarity[cells, : block.mask.shape[1]] = mean(products)
+    similarity = torch.zeros(videos.numel(), limit)
+    for block, listed in find_cells(corpus, videos):
+        for number, cells in enumerate(listed):
+            if len(cells):
+                owners = torch.div(cells, videos.shape[1], rounding_mode="floor")
+                pairs = zip(asked, block.spans, strict=True)
+                products = [vectors[owners] @ rows[number].T for vectors, rows in pairs]
+                similarity[cells, : block.mask.shape[1]] = mean(products)
     return similarity.view(*videos.shape, limit)
 
 

@@ -10,11 +10,9 @@ become one representation, in which a moment is then sought.
    transformer over the rows, which makes them contextual.
 4. Moment localization head: a transformer over attention and context is read for starts, another
    over context and starts for ends.
-5. Shared normalization, in training: the softmax of starts, like that of ends, is over the rows of
-   the pair's video and of sampled negative videos together, so scores of different videos are
-   comparable. Negatives are of the first stage's best videos (`baselines.training.negatives`).
-6. Ranking: a moment's score is the product of both probabilities, by a softmax over its video, and
-   of the first stage's score of the video.
+5. Training: the softmax of starts, like that of ends, is over the rows of the pair's video and of
+   negatives, sampled from the first stage's best videos, together (shared normalization).
+6. Ranking: the first stage's score of a video, times the probabilities of start and end in it.
 
 As adapted by TVR-Ranking (Liang et al., 2024): a query is trained with each of its most similar
 moments, and the loss is weighted by their similarity; none of the query's videos is a negative.

@@ -117,12 +117,10 @@ class TwoStream(nn.Module, ABC):
         """Return what inference keeps of videos, from their encoders' states."""
 
     def contrast(
-        self,
-        batch: Batch,  # noqa: ARG002  (a subclass uses them)
-        vectors: tuple[Tensor, ...],  # noqa: ARG002
-        layers: Sequence[Layer],  # noqa: ARG002
+        self, batch: Batch, vectors: tuple[Tensor, ...], layers: Sequence[Layer]
     ) -> dict[str, Tensor]:
         """Return further losses, (N,) each; none by default."""
+        del batch, vectors, layers  # a subclass uses them
         return {}
 
     @property
