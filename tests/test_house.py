@@ -82,7 +82,7 @@ BUDGET = {
     "momentrank": 16_400,
     "pipeline": 33_830,
     "annotation": 20_250,
-    "baselines": 4_810,
+    "baselines": 4_795,
     "benchmarks": 3_580,
     "tools": 920,
     "tests": 60_200,

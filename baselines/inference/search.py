@@ -5,17 +5,18 @@ video's `exp(alpha * score)` times the probabilities of start and end; the best 
 """
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from baselines.collection.release import Query
 from baselines.core.sections import Predict, SpanBounds
 from baselines.features.inputs import Inputs
 from baselines.inference.corpus import EncodedCorpus, encode_corpus, find_cells
 from baselines.inference.ranked import SPARE, Ranked, join, suppress
-from baselines.inference.spans import Spans, best_spans
 from baselines.inference.videos import best_videos
 from baselines.models.blocks import Logits, mean
 from baselines.models.spr import SPR
@@ -89,6 +90,46 @@ def span_similarity(
                 products = [vectors[owners] @ rows[number].T for vectors, rows in pairs]
                 similarity[cells, : block.mask.shape[1]] = mean(products)
     return similarity.view(*videos.shape, limit)
+
+
+class Spans(NamedTuple):
+    """The best spans of each query, (Q, n) each, best first; a score of 0 is not a span."""
+
+    score: Tensor
+    video: Tensor
+    """The video's index in the query's list."""
+    start: Tensor
+    end: Tensor
+
+
+def best_spans(
+    start: Tensor, end: Tensor, weight: Tensor, band: tuple[int, int], count: int
+) -> Spans:
+    """Return the `count` best spans of each query over its videos.
+
+    The published code computes all pairs of rows and masks most of them; this only the band.
+
+    Args:
+        start: probability of each row as a start, (Q, K, L).
+        end: probability as an end, (Q, K, L).
+        weight: the factor of a video's spans, (Q, K).
+        band: the shortest length in rows, and the first that is too long.
+        count: how many spans.
+    """
+    least, most = band
+    width = most - least
+    later = functional.pad(end[..., least:], (0, most - 1))  # row i is the end of length `least`
+    windows = later.unfold(-1, width, 1)[..., : start.shape[-1], :]  # (Q, K, L, width)
+    scores = (start * weight[..., None])[..., None] * windows
+    best = scores.flatten(1).topk(min(count, scores[0].numel()), dim=1)
+    rows = torch.div(best.indices, width, rounding_mode="floor")
+    first = rows % start.shape[-1]
+    return Spans(
+        score=best.values,
+        video=torch.div(rows, start.shape[-1], rounding_mode="floor"),
+        start=first,
+        end=first + least + best.indices % width,
+    )
 
 
 def choose_spans(

@@ -15,8 +15,7 @@ from baselines.core.sections import Predict
 from baselines.features.inputs import Inputs
 from baselines.inference.proposals import Proposals, merge, number_segments
 from baselines.inference.ranked import SPARE, Ranked, join, suppress
-from baselines.inference.search import CHUNK
-from baselines.inference.spans import best_spans
+from baselines.inference.search import CHUNK, best_spans
 from baselines.models.blocks import pair_similarity
 from baselines.models.spr import SPR, cut
 from baselines.training.batches import pad_queries, pad_videos

@@ -57,15 +57,6 @@ class SPR(nn.Module):
         self.scale = nn.Parameter(torch.tensor(-math.log(TEMPERATURE)))
         self.refiner = ReLoCLNet(replace(widths, max_rows=self.window_rows), settings, mode)
 
-    @property
-    def hard_pool(self) -> int | None:
-        """How many of the hardest the refiner's negatives are drawn from."""
-        return self.refiner.hard_pool
-
-    @hard_pool.setter
-    def hard_pool(self, pool: int | None) -> None:
-        self.refiner.hard_pool = pool
-
     def embed_query(self, tokens: Tensor, mask: Tensor) -> Tensor:
         """Map token features (N, T, width) to unit vectors (N, D)."""
         return functional.normalize(self.query_projector(mean_rows(tokens, mask)), dim=-1)

@@ -59,7 +59,9 @@ class BatchMaker:
         pairs = self._pairs
         query, video = pairs.query[numbers], pairs.video[numbers]
         tokens, token_mask = pad_queries(self._inputs, [pairs.queries[number] for number in query])
-        negative = self._draw(query)
+        negative: Ints = np.empty((len(query), 0), dtype=np.int64)
+        if self._negatives is not None:
+            negative = self._negatives.draw(query)
         wanted, position = np.unique([*video, *negative[negative >= 0]], return_inverse=True)
         of_negative = np.full_like(negative, -1)
         of_negative[negative >= 0] = position[len(video) :]
@@ -89,11 +91,6 @@ class BatchMaker:
             row = self._spans[pair[here], side] + side
             np.add.at(changes, (owner[here], position[here], row), change)
         return torch.from_numpy(changes.cumsum(axis=2)[..., :-1] > 0)
-
-    def _draw(self, query: Ints) -> Ints:
-        if self._negatives is None:
-            return np.empty((len(query), 0), dtype=np.int64)
-        return self._negatives.draw(query)
 
     def epoch(self, seed: int, epoch: int, size: int, done: int = 0) -> Iterator[Batch]:
         """Yield the batches of an epoch in its own order, without the first `done` of them."""

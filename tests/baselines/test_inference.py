@@ -19,7 +19,6 @@ registry, batches = Lazy("baselines.models.registry"), Lazy("baselines.training.
 corpora, search = Lazy("baselines.inference.corpus"), Lazy("baselines.inference.search")
 output = Lazy("baselines.inference.output")
 ranked_lists = Lazy("baselines.inference.ranked")
-found_spans = Lazy("baselines.inference.spans")
 
 NAMES = ["reloclnet", "xml"]
 
@@ -37,7 +36,7 @@ def test_the_band_has_the_best_of_all_pairs(rows, videos, least, width, count, s
     start, end = rng.random((2, 2, videos, rows)).astype(np.float32)
     weight = rng.random((2, videos)).astype(np.float32)
     band = (least, least + width)
-    columns = found_spans.best_spans(*map(torch.from_numpy, (start, end, weight)), band, count)
+    columns = search.best_spans(*map(torch.from_numpy, (start, end, weight)), band, count)
     for query in range(2):
         every = {
             (v, i, j): start[query, v, i] * weight[query, v] * end[query, v, j]
