@@ -23,7 +23,7 @@ def main(name: str) -> None:
 
     from baselines.inference.first_stage import open_first_stage  # noqa: PLC0415  (--help needs none)
     from baselines.inference.searchers import open_searcher  # noqa: PLC0415  (--help needs none)
-    from baselines.inference.trained import load_model  # noqa: PLC0415  (--help needs none)
+    from baselines.training.checkpoint import load_model  # noqa: PLC0415  (--help needs none)
 
     params = load()
     release = read_release(Path(params.train.release))

@@ -15,7 +15,7 @@ from baselines.comparison import render
 from baselines.comparison.scores import System, score
 from baselines.core import cli, files, paths
 from baselines.core.params import load
-from baselines.core.sections import MODELS, Params
+from baselines.core.sections import MODELS, ZERO_SHOT, Params
 
 REFERENCES = ("captions", "ideal", "random", "jittered")
 
@@ -29,6 +29,8 @@ def find_runs(params: Params, split: str) -> dict[System, list[Path]]:
         FileError: no model has runs, or one lacks a seed's run.
     """
     runs_of: dict[System, list[Path]] = {}
+    if (zero_shot := paths.RUNS / ZERO_SHOT / f"{split}.run").is_file():
+        runs_of[System(ZERO_SHOT, 0)] = [zero_shot]
     for name, top in product(MODELS, params.train.top):
         names = [f"{paths.run_name(top, seed)}.{split}.run" for seed in params.train.seeds]
         runs = [paths.RUNS / name / file_name for file_name in names]

@@ -50,17 +50,6 @@ def validator(
     return validate
 
 
-def start(params: Params, name: str, inputs: Inputs, seed: int) -> "Model":
-    """Return a model with the seed's initial weights."""
-    import torch  # noqa: PLC0415  (--help needs none)
-
-    from baselines.models.registry import build  # noqa: PLC0415  (--help needs none)
-
-    torch.manual_seed(seed)
-    model = build(name, inputs.widths, params, params.train.mode)
-    return model.to(choose_device(params.train.device)).eval()
-
-
 def identity(params: Params, name: str, inputs: Inputs, top: int, seed: int) -> str:
     """Return what determines a run's weights; paths, the device and pauses do not."""
     sections = {
@@ -81,14 +70,19 @@ def identity(params: Params, name: str, inputs: Inputs, top: int, seed: int) -> 
 
 def train(params: Params, name: str, inputs: Inputs, top: int, seed: int) -> list[dict[str, float]]:
     """Train one model; return an entry for each validation. N = 0 is the model before training."""
+    import torch  # noqa: PLC0415  (--help needs none)
+
     from baselines.inference.first_stage import open_first_stage  # noqa: PLC0415  (--help needs none)
+    from baselines.models.registry import build  # noqa: PLC0415  (--help needs none)
     from baselines.training.batches import BatchMaker  # noqa: PLC0415  (--help needs none)
     from baselines.training.checkpoint import save_finished  # noqa: PLC0415  (--help needs none)
     from baselines.training.loop import Setting, Trainer  # noqa: PLC0415  (--help needs none)
     from baselines.training.negatives import Negatives  # noqa: PLC0415  (--help needs none)
 
     first_stage = open_first_stage(params, name, inputs, top, seed)
-    model = start(params, name, inputs, seed)
+    torch.manual_seed(seed)
+    model = build(name, inputs.widths, params, params.train.mode)
+    model = model.to(choose_device(params.train.device)).eval()
     validate = validator(model, inputs, params, first_stage)
     path = paths.checkpoint(name, top, seed)
     if not top:

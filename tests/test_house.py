@@ -82,7 +82,7 @@ BUDGET = {
     "momentrank": 17_130,
     "pipeline": 33_830,
     "annotation": 20_250,
-    "baselines": 4_670,
+    "baselines": 4_795,
     "benchmarks": 3_580,
     "tools": 945,
     "tests": 60_200,

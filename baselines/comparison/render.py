@@ -10,7 +10,8 @@ TITLES = {
     "reloclnet": "ReLoCLNet",
     "xml": "XML",
     "spr": "SPR, simplified",
-    "conquer": "CONQUER, simplified",
+    "conquer": "CONQUER",
+    "zero_shot": "Training-free",
 }
 NOTE = "A simplified model is not its authors': docs/baselines.md lists the differences."
 Splits = Mapping[str, Table]

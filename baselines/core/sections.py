@@ -9,10 +9,13 @@ Natural = Annotated[int, Field(ge=0)]
 Weight = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, lt=1)]
 Seconds = Annotated[float, Field(gt=0)]
+Threshold = Annotated[float, Field(gt=0, le=1)]
 TopName = Annotated[str, Field(pattern=r"^top\d\d+$")]
 """A training set, as its file has it: top01, top20. (DVC can't show numbers as keys.)"""
 MODELS = ("reloclnet", "xml", "spr", "conquer")
-"""The models, as stages and sections name them."""
+"""The trained models, as stages and sections name them."""
+ZERO_SHOT = "zero_shot"
+"""The stage and section of what is not trained."""
 Mode = Literal["as_paper", "as_published"]
 
 
@@ -130,25 +133,12 @@ class SPR(ReLoCLNet):
     moments: Positive
 
 
-class CONQUER(Attentive):
-    """CONQUER, simplified (Hou et al., ACM MM 2021)."""
-
-    first_stage: Literal["reloclnet", "xml", "spr"]
-    negatives: Positive
-    negative_pool: Positive
-    alpha: Weight
-
-
-class Predict(Section):
-    """How lists are made."""
+class SpanBounds(Section):
+    """In how many videos moments are sought, and how long they may be."""
 
     videos: Positive
-    moments: Positive
-    min_rows: Positive
+    min_rows: Natural
     max_rows: Positive
-    nms: Annotated[float, Field(gt=0, le=1)] | None
-    query_block: Positive
-    row_block: Positive
 
     @model_validator(mode="after")
     def _some_length_is_possible(self) -> Self:
@@ -157,6 +147,36 @@ class Predict(Section):
                 f"min_rows must be below max_rows ({self.max_rows}), the first that is too long"
             )
         return self
+
+
+class CONQUER(Attentive, SpanBounds):
+    """CONQUER (Hou et al., ACM MM 2021)."""
+
+    first_stage: Literal["reloclnet", "xml", "spr"]
+    clusters: Positive
+    kernel: Odd
+    channels: Positive
+    span_weight: Weight
+    negatives: Positive
+    negative_pool: Positive
+
+
+class Predict(SpanBounds):
+    """How lists are made."""
+
+    min_rows: Positive
+    moments: Positive
+    nms: Threshold | None
+    query_block: Positive
+    row_block: Positive
+
+
+class ZeroShot(Section):
+    """How moments are found without training."""
+
+    model: Annotated[str, Field(pattern="^(builtin|open_clip:.+)$")] | None
+    seconds: list[Seconds] = Field(min_length=1)
+    nms: Threshold | None
 
 
 class Score(Section):
@@ -177,6 +197,7 @@ class Params(Section):
     spr: SPR
     conquer: CONQUER
     predict: Predict
+    zero_shot: ZeroShot
     score: Score
 
     @model_validator(mode="after")

@@ -9,13 +9,14 @@ otherwise.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from baselines.features.store import FeatureError, Rows
-from baselines.features.video import FRAMES, Pictures, read_videos
+from baselines.features.video import FRAMES, Pictures, mean_clips, read_videos
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 """ImageNet's: for torchvision's models, and timm's that do not specify their own."""
@@ -23,7 +24,7 @@ PACKAGES = {"torchvision": "torchvision", "timm": "timm", "open_clip": "open-cli
 SIDE = 224
 Encode = Callable[[Tensor], Tensor]
 """Maps pictures (N, 3, side, side) to features (N, width)."""
-Loaded = tuple[nn.Module, Encode, int, Sequence[float], Sequence[float]]
+Loaded = tuple[Any, Encode, int, Sequence[float], Sequence[float]]
 """The model, its encoding function, its pictures' side, and their mean and deviation."""
 
 
@@ -71,26 +72,28 @@ class FrameExtractor:
         FeatureError: the library is not installed, or lacks the model.
     """
 
+    key = "features.video"
+    """That names the model."""
+
     def __init__(self, pattern: str, clip_seconds: float, model: str, device: torch.device) -> None:
-        library, _, name = model.partition(":")
-        if library not in LOADERS or not name:
+        library, _, self.name = model.partition(":")
+        if library not in LOADERS or not self.name:
             raise FeatureError(
-                f"features.video: {model!r} must be builtin, a file of features (.h5), or"
+                f"{self.key}: {model!r} must be builtin, a file of features (.h5), or"
                 f" {', '.join(f'{one}:NAME' for one in LOADERS)}"
             )
         try:
             module = import_module(library)
         except ImportError as exc:
             command = f"pip install {PACKAGES[library]}"
-            raise FeatureError(f"features.video: {model} needs {library}; type: {command}") from exc
+            raise FeatureError(f"{self.key}: {model} needs {library}; type: {command}") from exc
         try:
-            loaded, self._encode, self._side, mean, deviation = LOADERS[library](module, name)
+            self.model, self._encode, self._side, *colours = LOADERS[library](module, self.name)
         except (ValueError, RuntimeError, KeyError, OSError) as exc:
-            raise FeatureError(f"features.video: {model}: {str(exc).splitlines()[0]}") from exc
-        loaded.to(device).eval()
+            raise FeatureError(f"{self.key}: {model}: {str(exc).splitlines()[0]}") from exc
+        self.model.to(device).eval()
         self._device = device
-        self._mean = torch.tensor(mean, device=device)[:, None, None]
-        self._deviation = torch.tensor(deviation, device=device)[:, None, None]
+        self._mean, self._deviation = torch.tensor(colours, device=device)[..., None, None]
         self._pattern, self._rate = pattern, FRAMES / clip_seconds
 
     def __call__(self, names: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Rows]]]:
@@ -108,5 +111,4 @@ class FrameExtractor:
         pictures = torch.from_numpy(frames.copy()).to(self._device).permute(0, 3, 1, 2) / 255
         with torch.inference_mode():
             encoded = self._encode((pictures - self._mean) / self._deviation).float().flatten(1)
-        clips = torch.split(encoded, FRAMES)
-        return torch.stack([clip.mean(dim=0) for clip in clips]).cpu().numpy()
+        return mean_clips(encoded.cpu().numpy())

@@ -9,7 +9,6 @@ import numpy as np
 
 from baselines.collection.release import Floats, Ints, Query, Release, read_release
 from baselines.core.sections import Mode, Params
-from baselines.core.widths import Widths
 from baselines.features.lengths import check_clips, check_streams
 from baselines.features.store import FeatureFile, Rows
 
@@ -30,6 +29,16 @@ def path_of(params: Params, kind: str) -> Path:
     if is_file(name):
         return Path(name)
     return Path(params.features.folder) / f"{kind}.h5"
+
+
+@dataclass(frozen=True)
+class Widths:
+    """Widths of features, and the longest sequences."""
+
+    tokens: int
+    streams: tuple[int, ...]
+    max_tokens: int
+    max_rows: int
 
 
 @dataclass

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from baselines.features.store import Rows
-from baselines.features.video import FRAMES, Pictures, read_videos
+from baselines.features.video import FRAMES, Pictures, mean_clips, read_videos
 
 SIZE = (24, 16)
 
@@ -18,8 +18,7 @@ def describe(frames: Pictures) -> dict[str, Rows]:
     """Return both streams of frames read at `FRAMES` per clip, (clips, 1152) each."""
     values = frames.reshape(len(frames), -1).astype(np.float32) / 255
     clips = [values[first : first + FRAMES] for first in range(0, len(values), FRAMES)]
-    mean = np.stack([clip.mean(axis=0) for clip in clips])
-    return {"video": mean, "sub": np.stack([clip[-1] - clip[0] for clip in clips])}
+    return {"video": mean_clips(values), "sub": np.stack([clip[-1] - clip[0] for clip in clips])}
 
 
 class PictureExtractor:

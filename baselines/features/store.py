@@ -9,8 +9,6 @@ import hashlib
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import h5py
 import numpy as np
@@ -60,17 +58,6 @@ class FeatureFile:
         if first is None:
             raise FeatureError(f"{path}: contains no features")
         self.width = int(self._shape(first)[1])
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        exc: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._file.close()
 
     def length(self, name: str) -> int:
         """Return the number of rows in the file."""
@@ -158,10 +145,7 @@ def shorten(rows: Rows, limit: int) -> Rows:
 
 
 def write_features(
-    path: Path,
-    sequences: Iterable[tuple[str, Rows]],
-    described: Mapping[str, str],
-    model: str,
+    path: Path, sequences: Iterable[tuple[str, Rows]], described: Mapping[str, str], model: str
 ) -> None:
     """Write a feature file, whole or not at all.
 

@@ -43,6 +43,12 @@ def read_videos(
         yield name, read_frames(locate(pattern, name), rate, *size)
 
 
+def mean_clips(values: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
+    """Return the mean over each clip's frames: (frames, width) to (clips, width)."""
+    clips = [values[first : first + FRAMES] for first in range(0, len(values), FRAMES)]
+    return np.stack([clip.mean(axis=0) for clip in clips])
+
+
 def read_frames(path: Path, rate: float, width: int, height: int) -> Iterator[Pictures]:
     """Yield a video's frames, `rate` per second, scaled, in parts of whole clips.
 

@@ -3,7 +3,6 @@
 import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -34,23 +33,14 @@ class Block(NamedTuple):
     """(B, L, D) for each stream; the same tensors if a model has only one kind."""
 
 
-@dataclass(frozen=True)
-class _Entry:
-    videos: Ints
-    lengths: Tensor
-    streams: int
-    shapes: list[tuple[int, ...]]
-    """Of the rows for retrieval, then of those for spans, if different."""
-    offset: int
-
-
 class EncodedCorpus:
     """Blocks of encoded videos, written once and read in turn."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115  (it lives as long as the corpus)
         weakref.finalize(self, self._file.close)
-        self._entries: list[_Entry] = []
+        self._entries: list[tuple[Ints, Tensor, int]] = []
+        """Videos, their lengths, and where the block begins in the file."""
 
     def append(
         self,
@@ -61,28 +51,18 @@ class EncodedCorpus:
     ) -> None:
         """Add a block; `retrieval` and `spans` may be the same tensors."""
         stored = retrieval if spans is retrieval else (*retrieval, *spans)
-        shapes = [tuple(tensor.shape) for tensor in stored]
-        self._entries.append(_Entry(videos, lengths, len(spans), shapes, self._file.seek(0, 2)))
+        self._entries.append((videos, lengths, self._file.seek(0, 2)))
+        self._streams, self._stored = len(spans), len(stored)
         for tensor in stored:
-            tensor.detach().float().cpu().contiguous().numpy().tofile(self._file)
-
-    def __len__(self) -> int:
-        """Return the number of blocks."""
-        return len(self._entries)
+            np.save(self._file, tensor.detach().float().cpu().numpy())
 
     def __iter__(self) -> Iterator[Block]:
         """Read the blocks one after another."""
-        for entry in self._entries:
-            self._file.seek(entry.offset)
-            tensors = tuple(
-                torch.from_numpy(
-                    np.fromfile(self._file, np.float32, int(np.prod(shape))).reshape(shape)
-                )
-                for shape in entry.shapes
-            )
-            mask = torch.arange(entry.shapes[0][1]) < entry.lengths[:, None]
-            count = entry.streams
-            yield Block(entry.videos, mask, tensors[:count], tensors[-count:])
+        for videos, lengths, offset in self._entries:
+            self._file.seek(offset)
+            rows = tuple(torch.from_numpy(np.load(self._file)) for _ in range(self._stored))
+            mask = torch.arange(rows[0].shape[1]) < lengths[:, None]
+            yield Block(videos, mask, rows[: self._streams], rows[-self._streams :])
 
 
 def encode_corpus(
@@ -110,6 +90,15 @@ def encode_corpus(
             spans = retrieval if same else _join([context.spans for context in contexts], rows)
             corpus.append(group, torch.from_numpy(counts[group]), retrieval, spans)
     return corpus
+
+
+def find_cells(corpus: EncodedCorpus, videos: Tensor) -> Iterator[tuple[Block, list[Tensor]]]:
+    """Yield each block, and where each of its videos is in the flattened lists, (Q, K)."""
+    ordered, order = videos.flatten().sort(stable=True)
+    for block in corpus:
+        numbers = torch.from_numpy(block.videos)
+        sides = (torch.searchsorted(ordered, numbers, side=s).tolist() for s in ("left", "right"))
+        yield block, [order[begin:finish] for begin, finish in zip(*sides, strict=True)]
 
 
 def _join(chunks: Sequence[tuple[Tensor, ...]], rows: int) -> tuple[Tensor, ...]:

@@ -7,24 +7,24 @@ from typing import NamedTuple, cast
 import torch
 from torch import Tensor
 
-from baselines.collection.release import Ints, Query
+from baselines.collection.release import Query
 from baselines.core.cli import progress
 from baselines.core.sections import Params, Predict
 from baselines.features.inputs import Inputs
-from baselines.inference.corpus import ENCODED, EncodedCorpus, encode_corpus
+from baselines.inference.corpus import EncodedCorpus, encode_corpus
 from baselines.inference.search import encode_queries
-from baselines.inference.trained import load_model
+from baselines.inference.segments import embed_segments
 from baselines.inference.videos import best_videos
 from baselines.models.spr import SPR
 from baselines.models.two_stream import TwoStream
-from baselines.training.batches import pad_videos
+from baselines.training.checkpoint import load_model
 
 
 class VideoLists(NamedTuple):
     """The best videos of each query, best first."""
 
-    scores: Tensor
-    """(Q, K)."""
+    weights: Tensor
+    """(Q, K): `exp(alpha * score)`, with the `alpha` by which the model weighs its own moments."""
     videos: Tensor
     """(Q, K): their numbers in the corpus."""
 
@@ -42,8 +42,8 @@ class FirstStage:
 
     @property
     def identity(self) -> str:
-        """Return what determines the lists: a digest of the model's weights."""
-        digest = hashlib.sha256()
+        """Return what determines the lists: a digest of the model's weights and its alpha."""
+        digest = hashlib.sha256(f"{self._model.settings.alpha}".encode())
         for name, tensor in sorted(self._model.state_dict().items()):
             digest.update(name.encode() + tensor.cpu().contiguous().numpy().tobytes())
         return digest.hexdigest()
@@ -56,20 +56,18 @@ class FirstStage:
                 block = queries[first : first + self._size]
                 encoded = encode_queries(self._model, self._inputs, block, self._device)
                 vectors = tuple(stream.cpu() for stream in encoded)
-                blocks.append(best_videos(self._corpus, vectors, count))
+                scores, videos = best_videos(self._corpus, vectors, count)
+                blocks.append(((self._model.settings.alpha * scores).exp(), videos))
                 bar.update(len(block))
         return VideoLists(*(torch.cat(columns) for columns in zip(*blocks, strict=True)))
 
 
 def encode_segments(model: SPR, inputs: Inputs, device: torch.device) -> EncodedCorpus:
     """Encode the segments of all videos: SPR's score of a video is its best segment's."""
-    corpus, counts = EncodedCorpus(), inputs.row_counts()
-    videos: Ints = counts.argsort(kind="stable")
+    corpus = EncodedCorpus()
     with torch.inference_mode():
-        for begin in range(0, len(videos), ENCODED):
-            chunk = videos[begin : begin + ENCODED]
-            streams, mask = pad_videos(inputs, chunk.tolist())
-            units, inside = model.embed_segments(streams[0].to(device), mask.to(device))
+        order = inputs.row_counts().argsort(kind="stable")
+        for chunk, units, inside in embed_segments(model, inputs, order, device):
             lengths = inside.sum(dim=1).cpu()
             segments = (units[:, : int(lengths.max())],)
             corpus.append(chunk, lengths, segments, segments)

@@ -6,7 +6,6 @@ Each video is fetched once, however many queries it is read for.
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -14,14 +13,12 @@ from baselines.collection.release import Query
 from baselines.core.cli import progress
 from baselines.core.sections import Predict
 from baselines.features.inputs import Inputs
-from baselines.inference.corpus import EncodedCorpus, encode_corpus
+from baselines.inference.corpus import EncodedCorpus, encode_corpus, find_cells
 from baselines.inference.first_stage import FirstStage, VideoLists
 from baselines.inference.ranked import Ranked, join
-from baselines.inference.search import CHUNK, SPARE, order_spans
-from baselines.inference.spans import Spans, best_spans
-from baselines.inference.suppression import suppress
+from baselines.inference.search import CHUNK, choose_spans, rank_spans
 from baselines.models.blocks import MASKED, Logits
-from baselines.models.conquer import CONQUER, Asked, share
+from baselines.models.conquer import CONQUER, Asked
 from baselines.training.batches import pad_queries
 
 READ = 64
@@ -44,33 +41,26 @@ class Reranker:
         size = self._settings.query_block
         starts = range(0, len(queries), size)
         with torch.inference_mode():
-            blocks = [self._search(queries[first : first + size], first) for first in starts]
-        ranked = join(blocks)
-        return suppress(ranked, self._settings.nms, self._settings.moments)
+            return join([self._search(queries[first : first + size], first) for first in starts])
 
     def _search(self, queries: Sequence[Query], first: int) -> Ranked:
-        settings = self._settings
-        lists = self._first_stage.rank(queries, settings.videos)
+        settings, bounds = self._settings, self._model.settings
+        lists = self._first_stage.rank(queries, bounds.videos)
         logits = self._read(self._encode(queries), lists)
-        count = settings.moments * SPARE if settings.nms else settings.moments
-        blocks = []
-        for first_query in range(0, len(queries), CHUNK):
-            chunk = slice(first_query, first_query + CHUNK)
-            start, end = share(Logits(*(values[chunk] for values in logits)))
-            weight = (self._model.settings.alpha * lists.scores[chunk]).exp()
-            band = (settings.min_rows, settings.max_rows)
-            blocks.append(best_spans(start, end, weight, band, count))
-        spans = Spans(*(torch.cat(columns) for columns in zip(*blocks, strict=True)))
-        spans = spans._replace(video=lists.videos.gather(1, spans.video))
-        return order_spans(spans, self._inputs.row_seconds(), first)
+
+        def select(chunk: slice) -> Logits:
+            return Logits(logits.start[chunk], logits.end[chunk])
+
+        spans = choose_spans(select, lists.weights, bounds, settings)
+        spans = spans._replace(end=spans.end + 1)  # the last row is inside
+        return rank_spans(spans, lists.videos, self._inputs, settings, first)
 
     def _encode(self, queries: Sequence[Query]) -> Asked:
         blocks = []
         for begin in range(0, len(queries), CHUNK):
             tokens, mask = pad_queries(self._inputs, queries[begin : begin + CHUNK])
             blocks.append(self._model.encode_query(tokens.to(self._device), mask.to(self._device)))
-        fields = ((block.states, block.mask, block.shares) for block in blocks)
-        return Asked(*(torch.cat(columns) for columns in zip(*fields, strict=True)))
+        return Asked(*(torch.cat(columns) for columns in zip(*blocks, strict=True)))
 
     def _read(self, asked: Asked, lists: VideoLists) -> Logits:
         """Return the logits of all rows of each query's videos, (Q, K, L)."""
@@ -96,15 +86,9 @@ def find_rows(
     Each part is the cells' indices in the flattened lists (P,), the rows (P, L, D) of each stream,
     and their mask (P, L).
     """
-    ordered, order = videos.flatten().sort(stable=True)
-    for block in corpus:
-        numbers = torch.from_numpy(block.videos)
-        begin, finish = (
-            torch.searchsorted(ordered, numbers, right=right) for right in (False, True)
-        )
-        in_block = torch.arange(len(numbers)).repeat_interleave(finish - begin)
-        bounds = np.stack([begin.numpy(), finish.numpy()], axis=1)
-        cells = torch.cat([order[low:high] for low, high in bounds])
+    for block, listed in find_cells(corpus, videos):
+        cells, times = torch.cat(listed), torch.tensor([*map(len, listed)])
+        in_block = torch.arange(len(listed)).repeat_interleave(times)
         for first in range(0, len(cells), READ):
             chunk = in_block[first : first + READ]
             rows = tuple(stream[chunk] for stream in block.spans)

@@ -4,100 +4,63 @@ As in XML (Lei et al., ECCV 2020): in a query's best videos, a span's score is t
 video's `exp(alpha * score)` times the probabilities of start and end; the best spans form one list.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
 
-from baselines.collection.release import Floats, Ints, Query
-from baselines.core.sections import Predict
+from baselines.collection.release import Query
+from baselines.core.sections import Predict, SpanBounds
 from baselines.features.inputs import Inputs
-from baselines.inference.corpus import EncodedCorpus, encode_corpus
-from baselines.inference.ranked import Ranked, join
-from baselines.inference.spans import Spans, best_spans
-from baselines.inference.suppression import suppress
+from baselines.inference.corpus import EncodedCorpus, encode_corpus, find_cells
+from baselines.inference.ranked import SPARE, Ranked, join, suppress
 from baselines.inference.videos import best_videos
-from baselines.models.blocks import mean
+from baselines.models.blocks import Logits, mean
 from baselines.models.spr import SPR
 from baselines.models.two_stream import TwoStream
 from baselines.training.batches import pad_queries
 
 CHUNK = 32
 """Queries whose spans are chosen together."""
-SPARE = 10
-"""How many times the moments are chosen if suppression will drop some."""
 
 
 class Searcher:
     """Searches the videos of a release with a model."""
 
     def __init__(self, model: TwoStream, inputs: Inputs, settings: Predict) -> None:
-        self._model, self._inputs, self._size = model, inputs, settings.query_block
+        self._model, self._inputs, self._settings = model, inputs, settings
         self._device = next(model.parameters()).device
-        corpus = encode_corpus(model, inputs, self._device, settings.row_block)
-        self._ranker = Ranker(model, corpus, inputs.row_counts(), inputs.row_seconds(), settings)
+        self._counts = torch.from_numpy(inputs.row_counts())
+        self._corpus = encode_corpus(model, inputs, self._device, settings.row_block)
 
     def search(self, queries: Sequence[Query]) -> Ranked:
         """Return the best moments of each query."""
-        blocks = []
+        size = self._settings.query_block
+        starts = range(0, len(queries), size)
         with torch.inference_mode():
-            for first in range(0, len(queries), self._size):
-                block = queries[first : first + self._size]
-                vectors = encode_queries(self._model, self._inputs, block, self._device)
-                blocks.append(self._ranker.rank(vectors, first))
-        return join(blocks)
+            return join([self._search(queries[first : first + size], first) for first in starts])
 
-
-class Ranker:
-    """Ranks the spans of an encoded corpus.
-
-    Args:
-        model: whose span detector is used.
-        corpus: the videos.
-        counts: the number of rows of each video, (V,).
-        seconds: that a row of each video covers, (V,).
-        settings: how lists are made.
-    """
-
-    def __init__(
-        self,
-        model: TwoStream,
-        corpus: EncodedCorpus,
-        counts: Ints,
-        seconds: Floats,
-        settings: Predict,
-    ) -> None:
-        self._model, self._corpus, self._seconds, self._settings = model, corpus, seconds, settings
-        self._counts = torch.from_numpy(counts)
-
-    def rank(self, vectors: tuple[Tensor, ...], first: int = 0) -> Ranked:
-        """Return the best moments of queries, (Q, D) for each stream; `first` numbers them."""
-        asked = tuple(query.cpu() for query in self._model.span_queries(vectors))
+    def _search(self, queries: Sequence[Query], first: int) -> Ranked:
+        model, settings, device = self._model, self._settings, self._device
+        vectors = encode_queries(model, self._inputs, queries, device)
+        asked = tuple(query.cpu() for query in model.span_queries(vectors))
         units = tuple(vector.cpu() for vector in vectors)
-        scores, videos = best_videos(self._corpus, units, self._settings.videos)
-        limit = int(self._counts.max()) + self._model.reach
+        scores, videos = best_videos(self._corpus, units, settings.videos)
+        limit = int(self._counts.max()) + model.reach
         similarity = span_similarity(self._corpus, asked, videos, limit)
-        spans = self._spans(similarity, scores, videos)
-        spans = spans._replace(video=videos.gather(1, spans.video))
-        ranked = order_spans(spans, self._seconds, first)
-        return suppress(ranked, self._settings.nms, self._settings.moments)
+        lengths = self._counts[videos]
 
-    def _spans(self, similarity: Tensor, scores: Tensor, videos: Tensor) -> Spans:
-        settings, lengths = self._settings, self._counts[videos]
-        count = settings.moments * SPARE if settings.nms else settings.moments
-        device = next(self._model.parameters()).device
-        chunks = []
-        for begin in range(0, len(scores), CHUNK):
-            chunk = slice(begin, begin + CHUNK)
-            rows = int(lengths[chunk].max()) + self._model.reach
+        def detect(chunk: slice) -> Logits:
+            rows = int(lengths[chunk].max()) + model.reach
             mask = torch.arange(rows) < lengths[chunk][..., None]
-            logits = self._model.detect(similarity[chunk, :, :rows].to(device), mask.to(device))
-            start, end = (values.softmax(dim=-1).cpu() for values in logits)
-            weight = (self._model.settings.alpha * scores[chunk]).exp()
-            band = (settings.min_rows, settings.max_rows)
-            chunks.append(best_spans(start, end, weight, band, count))
-        return Spans(*(torch.cat(columns) for columns in zip(*chunks, strict=True)))
+            return model.detect(similarity[chunk, :, :rows].to(device), mask.to(device))
+
+        weights = (model.settings.alpha * scores).exp()
+        spans = choose_spans(detect, weights, settings, settings)
+        return rank_spans(spans, videos, self._inputs, settings, first)
 
 
 def encode_queries(
@@ -118,43 +81,90 @@ def span_similarity(
 
     Each video is read once, however many queries it is a candidate for.
     """
-    flat = videos.flatten()
-    order = flat.argsort(stable=True)
-    ordered = flat[order]
-    similarity = torch.zeros(len(flat), limit)
-    list_length = videos.shape[1]
-    for block in corpus:
-        numbers = torch.from_numpy(block.videos)
-        bounds = torch.stack(
-            [torch.searchsorted(ordered, numbers, right=right) for right in (False, True)]
-        )
-        for number, (begin, finish) in enumerate(bounds.T.tolist()):
-            if begin == finish:
-                continue
-            cells = order[begin:finish]
-            owners = torch.div(cells, list_length, rounding_mode="floor")
-            products = [
-                vectors[owners] @ rows[number].T
-                for vectors, rows in zip(asked, block.spans, strict=True)
-            ]
-            similarity[cells, : block.mask.shape[1]] = mean(products)
+    similarity = torch.zeros(videos.numel(), limit)
+    for block, listed in find_cells(corpus, videos):
+        for number, cells in enumerate(listed):
+            if len(cells):
+                owners = torch.div(cells, videos.shape[1], rounding_mode="floor")
+                pairs = zip(asked, block.spans, strict=True)
+                products = [vectors[owners] @ rows[number].T for vectors, rows in pairs]
+                similarity[cells, : block.mask.shape[1]] = mean(products)
     return similarity.view(*videos.shape, limit)
 
 
-def order_spans(spans: Spans, seconds: Floats, first: int) -> Ranked:
-    """Return all lists as rows, times in seconds: by score, then by video and time.
+class Spans(NamedTuple):
+    """The best spans of each query, (Q, n) each, best first; a score of 0 is not a span."""
+
+    score: Tensor
+    video: Tensor
+    """The video's index in the query's list."""
+    start: Tensor
+    end: Tensor
+
+
+def best_spans(
+    start: Tensor, end: Tensor, weight: Tensor, band: tuple[int, int], count: int
+) -> Spans:
+    """Return the `count` best spans of each query over its videos.
+
+    The published code computes all pairs of rows and masks most of them; this only the band.
 
     Args:
-        spans: with the videos' numbers in the corpus.
-        seconds: that a row of each video covers.
-        first: the number of the first query.
+        start: probability of each row as a start, (Q, K, L).
+        end: probability as an end, (Q, K, L).
+        weight: the factor of a video's spans, (Q, K).
+        band: the shortest length in rows, and the first that is too long.
+        count: how many spans.
     """
-    score, video, start, end = (column.numpy() for column in spans)
+    least, most = band
+    width = most - least
+    later = functional.pad(end[..., least:], (0, most - 1))  # row i is the end of length `least`
+    windows = later.unfold(-1, width, 1)[..., : start.shape[-1], :]  # (Q, K, L, width)
+    scores = (start * weight[..., None])[..., None] * windows
+    best = scores.flatten(1).topk(min(count, scores[0].numel()), dim=1)
+    rows = torch.div(best.indices, width, rounding_mode="floor")
+    first = rows % start.shape[-1]
+    return Spans(
+        score=best.values,
+        video=torch.div(rows, start.shape[-1], rounding_mode="floor"),
+        start=first,
+        end=first + least + best.indices % width,
+    )
+
+
+def choose_spans(
+    detect: Callable[[slice], Logits], weights: Tensor, bounds: SpanBounds, settings: Predict
+) -> Spans:
+    """Return the best spans of each query in its videos, as many as suppression needs.
+
+    `detect` returns the logits of all rows of some queries' videos; `weights`, (Q, K), are the
+    videos'.
+    """
+    count = settings.moments * SPARE if settings.nms else settings.moments
+    chunks = []
+    for begin in range(0, len(weights), CHUNK):
+        chunk = slice(begin, begin + CHUNK)
+        start, end = (values.softmax(dim=-1).cpu() for values in detect(chunk))
+        band = (bounds.min_rows, bounds.max_rows)
+        chunks.append(best_spans(start, end, weights[chunk], band, count))
+    return Spans(*(torch.cat(columns) for columns in zip(*chunks, strict=True)))
+
+
+def rank_spans(
+    spans: Spans, videos: Tensor, inputs: Inputs, settings: Predict, first: int
+) -> Ranked:
+    """Return spans in seconds, after suppression: by query, score, video and time.
+
+    `videos`, (Q, K), are the numbers of each query's, and `first` is that of the first query.
+    """
+    listed = spans._replace(video=videos.gather(1, spans.video))
+    score, video, start, end = (column.numpy() for column in listed)
     query = np.broadcast_to(np.arange(len(score))[:, None], score.shape)
     order = np.lexsort(tuple(column.ravel() for column in (end, start, video, -score, query)))
     order = order[score.ravel()[order] > 0]  # drop what is not a span
     query, video, start, end, score = (
         column.ravel()[order] for column in (query, video, start, end, score)
     )
-    row = seconds[video]
-    return Ranked(query + first, video, start * row, end * row, score.astype(np.float64))
+    row = inputs.row_seconds()[video]
+    ranked = Ranked(query + first, video, start * row, end * row, score.astype(np.float64))
+    return suppress(ranked, settings.nms, settings.moments)

@@ -1,6 +1,6 @@
 """Search with SPR: the best segments of the corpus, proposals, and a moment in each."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -14,10 +14,8 @@ from baselines.core.cli import progress
 from baselines.core.sections import Predict
 from baselines.features.inputs import Inputs
 from baselines.inference.proposals import Proposals, merge, number_segments
-from baselines.inference.ranked import Ranked, join
-from baselines.inference.search import CHUNK, SPARE
-from baselines.inference.spans import best_spans
-from baselines.inference.suppression import suppress
+from baselines.inference.ranked import SPARE, Ranked, join, suppress
+from baselines.inference.search import CHUNK, best_spans
 from baselines.models.blocks import pair_similarity
 from baselines.models.spr import SPR, cut
 from baselines.training.batches import pad_queries, pad_videos
@@ -57,16 +55,8 @@ class SegmentSearcher:
     def _build_index(self) -> Index:
         counts = -(-self._inputs.row_counts() // self._model.segment_rows)
         first = number_segments(counts, self._model.settings.gap)
-        units = []
-        videos = range(len(counts))
-        with progress("segments", total=len(videos), unit="videos") as bar:
-            for begin in range(0, len(videos), ENCODED):
-                chunk = videos[begin : begin + ENCODED]
-                streams, mask = pad_videos(self._inputs, chunk)
-                rows, masks = streams[0].to(self._device), mask.to(self._device)
-                vectors, inside = self._model.embed_segments(rows, masks)
-                units.append(vectors[inside].cpu())
-                bar.update(len(chunk))
+        chunks = embed_segments(self._model, self._inputs, np.arange(len(counts)), self._device)
+        units = [vectors[inside].cpu() for _, vectors, inside in chunks]
         numbers = [np.arange(count) + number for count, number in zip(counts, first, strict=True)]
         return Index(torch.cat(units), np.concatenate(numbers), first)
 
@@ -129,6 +119,18 @@ class SegmentSearcher:
         )
         best_moments = suppress(ranked, settings.nms, model.settings.moments)
         return replace(best_moments, query=proposals.query[best_moments.query])
+
+
+def embed_segments(
+    model: SPR, inputs: Inputs, videos: Ints, device: torch.device
+) -> Iterator[tuple[Ints, Tensor, Tensor]]:
+    """Yield videos in chunks of N, with their segments (N, S, D) and the mask of these (N, S)."""
+    with progress("segments", total=len(videos), unit="videos") as bar:
+        for begin in range(0, len(videos), ENCODED):
+            chunk = videos[begin : begin + ENCODED]
+            streams, mask = pad_videos(inputs, chunk.tolist())
+            yield chunk, *model.embed_segments(streams[0].to(device), mask.to(device))
+            bar.update(len(chunk))
 
 
 def window_scores(vectors: tuple[Tensor, ...], streams: tuple[Tensor, ...], mask: Tensor) -> Tensor:

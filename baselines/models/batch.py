@@ -51,18 +51,8 @@ class Batch:
 
     def to(self, device: torch.device) -> "Batch":
         """Return the batch on a device."""
-        return Batch(
-            tokens=self.tokens.to(device),
-            token_mask=self.token_mask.to(device),
-            streams=tuple(stream.to(device) for stream in self.streams),
-            row_mask=self.row_mask.to(device),
-            video=self.video.to(device),
-            span=self.span.to(device),
-            weight=self.weight.to(device),
-            positive=self.positive.to(device),
-            covered=self.covered.to(device),
-            negative=self.negative.to(device),
-        )
+        moved = {name: value.to(device) for name, value in vars(self).items() if name != "streams"}
+        return Batch(**moved, streams=tuple(stream.to(device) for stream in self.streams))
 
 
 @dataclass(frozen=True)

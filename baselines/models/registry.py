@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from baselines.core.sections import Mode, Params
-from baselines.core.widths import Widths
+from baselines.features.inputs import Widths
 from baselines.models.conquer import CONQUER
 from baselines.models.reloclnet import ReLoCLNet
 from baselines.models.spr import SPR

@@ -13,8 +13,6 @@ import torch
 from torch import Tensor
 
 from baselines.core import sections
-from baselines.core.sections import Mode
-from baselines.core.widths import Widths
 from baselines.models import losses
 from baselines.models.batch import Batch, Context
 from baselines.models.blocks import mean, select_pairs
@@ -26,9 +24,6 @@ class ReLoCLNet(TwoStream):
 
     query_encoder_count, later_encoder_count = 2, 2
     settings: sections.ReLoCLNet
-
-    def __init__(self, widths: Widths, settings: sections.ReLoCLNet, mode: Mode) -> None:
-        super().__init__(widths, settings, mode)
 
     def select_context(self, layers: Sequence[Layer]) -> Context:
         """Return what inference keeps of videos."""

@@ -28,7 +28,7 @@ from torch.nn import functional
 
 from baselines.core import sections
 from baselines.core.sections import Mode
-from baselines.core.widths import Widths
+from baselines.features.inputs import Widths
 from baselines.models.batch import Batch
 from baselines.models.blocks import MASKED, initialize, select_pairs
 from baselines.models.reloclnet import ReLoCLNet
@@ -56,15 +56,6 @@ class SPR(nn.Module):
         initialize(self)
         self.scale = nn.Parameter(torch.tensor(-math.log(TEMPERATURE)))
         self.refiner = ReLoCLNet(replace(widths, max_rows=self.window_rows), settings, mode)
-
-    @property
-    def hard_pool(self) -> int | None:
-        """How many of the hardest the refiner's negatives are drawn from."""
-        return self.refiner.hard_pool
-
-    @hard_pool.setter
-    def hard_pool(self, pool: int | None) -> None:
-        self.refiner.hard_pool = pool
 
     def embed_query(self, tokens: Tensor, mask: Tensor) -> Tensor:
         """Map token features (N, T, width) to unit vectors (N, D)."""

@@ -29,7 +29,7 @@ from torch import Tensor, nn
 
 from baselines.core import sections
 from baselines.core.sections import Mode
-from baselines.core.widths import Widths
+from baselines.features.inputs import Widths
 from baselines.models import losses
 from baselines.models.batch import Batch, Context
 from baselines.models.blocks import (
@@ -117,12 +117,10 @@ class TwoStream(nn.Module, ABC):
         """Return what inference keeps of videos, from their encoders' states."""
 
     def contrast(
-        self,
-        batch: Batch,  # noqa: ARG002  (a subclass uses them)
-        vectors: tuple[Tensor, ...],  # noqa: ARG002
-        layers: Sequence[Layer],  # noqa: ARG002
+        self, batch: Batch, vectors: tuple[Tensor, ...], layers: Sequence[Layer]
     ) -> dict[str, Tensor]:
         """Return further losses, (N,) each; none by default."""
+        del batch, vectors, layers  # a subclass uses them
         return {}
 
     @property

@@ -42,7 +42,7 @@ class BatchMaker:
 
     def __init__(self, inputs: Inputs, pairs: Pairs, negatives: Negatives | None = None) -> None:
         self._inputs, self._pairs, self._negatives = inputs, pairs, negatives
-        self._spans = span_rows(pairs, inputs)
+        self._spans = span_rows(pairs, inputs, inclusive=negatives is not None)
         self._known = np.unique(self._key(pairs.query, pairs.video))
         order = np.argsort(pairs.query, kind="stable")
         self._of_query = np.split(order, np.cumsum(np.bincount(pairs.query))[:-1])
@@ -59,7 +59,9 @@ class BatchMaker:
         pairs = self._pairs
         query, video = pairs.query[numbers], pairs.video[numbers]
         tokens, token_mask = pad_queries(self._inputs, [pairs.queries[number] for number in query])
-        negative = self._draw(query)
+        negative: Ints = np.empty((len(query), 0), dtype=np.int64)
+        if self._negatives is not None:
+            negative = self._negatives.draw(query)
         wanted, position = np.unique([*video, *negative[negative >= 0]], return_inverse=True)
         of_negative = np.full_like(negative, -1)
         of_negative[negative >= 0] = position[len(video) :]
@@ -90,11 +92,6 @@ class BatchMaker:
             np.add.at(changes, (owner[here], position[here], row), change)
         return torch.from_numpy(changes.cumsum(axis=2)[..., :-1] > 0)
 
-    def _draw(self, query: Ints) -> Ints:
-        if self._negatives is None:
-            return np.empty((len(query), 0), dtype=np.int64)
-        return self._negatives.draw(query)
-
     def epoch(self, seed: int, epoch: int, size: int, done: int = 0) -> Iterator[Batch]:
         """Yield the batches of an epoch in its own order, without the first `done` of them."""
         order = np.random.default_rng([seed, epoch]).permutation(len(self))
@@ -106,13 +103,13 @@ class BatchMaker:
         return math.ceil(len(self) / size)
 
 
-def span_rows(pairs: Pairs, inputs: Inputs) -> Ints:
+def span_rows(pairs: Pairs, inputs: Inputs, *, inclusive: bool = False) -> Ints:
     """Return the rows in which moments start and end, (P, 2).
 
     As in TVR: from the row in which the moment starts to the one after its last, or the
-    video's last row.
+    video's last row. As in CONQUER, `inclusive`: to the moment's last row.
     """
     seconds, last = inputs.row_seconds()[pairs.video], inputs.row_counts()[pairs.video] - 1
     start = np.minimum(np.floor(pairs.start / seconds), last)
-    end = np.minimum(np.ceil(pairs.end / seconds), last)
+    end = np.minimum(np.ceil(pairs.end / seconds) - inclusive, last)
     return np.stack([start, np.maximum(end, start)], axis=1).astype(np.int64)

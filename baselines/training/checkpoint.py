@@ -15,7 +15,11 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.optim import AdamW
 
-from baselines.core import files
+from baselines.core import files, paths
+from baselines.core.devices import choose_device
+from baselines.core.sections import Params
+from baselines.features.inputs import Inputs
+from baselines.models.registry import Model, build
 
 STATES = ("exp_avg", "exp_avg_sq", "step")
 
@@ -111,6 +115,17 @@ def read_best(path: Path) -> dict[str, Tensor]:
     return _select(tensors, "best.")
 
 
+def load_model(params: Params, name: str, inputs: Inputs, top: int, seed: int) -> Model:
+    """Return a model with the best weights of its training.
+
+    Raises:
+        FileError: it is not trained, or was trained with other sizes or features.
+    """
+    model = build(name, inputs.widths, params, params.train.mode)
+    load_best(paths.checkpoint(name, top, seed), model)
+    return model.to(choose_device(params.train.device)).eval()
+
+
 def load_best(path: Path, model: nn.Module) -> None:
     """Load the best weights of a run into a model.
 
@@ -121,8 +136,8 @@ def load_best(path: Path, model: nn.Module) -> None:
     shapes = {name: tensor.shape for name, tensor in model.state_dict().items()}
     if {name: tensor.shape for name, tensor in weights.items()} != shapes:
         raise files.FileError(
-            f"{path}: trained with other sizes or other features; type: dvc repro"
-            " baselines/dvc.yaml"
+            f"{path}: trained with other sizes, other features or an older version of the model;"
+            " type: dvc repro baselines/dvc.yaml"
         )
     model.load_state_dict(weights)
 

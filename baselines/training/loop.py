@@ -17,6 +17,7 @@ from baselines.core.cli import log, progress
 from baselines.core.sections import Train
 from baselines.models.batch import Batch
 from baselines.models.registry import Model
+from baselines.models.two_stream import TwoStream
 from baselines.training.batches import BatchMaker
 from baselines.training.checkpoint import Progress, Run
 from momentrank.errors import MomentRankError
@@ -107,9 +108,11 @@ class Trainer:
     def _epoch(self) -> None:
         """Continue to the end of the epoch, or to the next validation."""
         state, params = self._run.progress, self._params
-        if self._setting.hard_negatives is not None and self._model.search != "reranking":
+        if self._setting.hard_negatives is not None:
             first_hard, pool = self._setting.hard_negatives
-            self._model.hard_pool = pool if state.epoch >= first_hard else None
+            for part in self._model.modules():  # SPR's is its refiner
+                if isinstance(part, TwoStream):
+                    part.hard_pool = pool if state.epoch >= first_hard else None
         self._model.train()
         what = f"{self._setting.name}, epoch {state.epoch + 1}"
         batches = self._batches.epoch(

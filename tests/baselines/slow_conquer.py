@@ -1,5 +1,7 @@
 """CONQUER's formulas once more, one query and one video at a time, in loops: `slow_formulas`."""
 
+import math
+
 from lazy import Lazy
 from slow_formulas import Slow, softmax
 
@@ -10,27 +12,55 @@ class SlowConquer(Slow):
     """One model's weights and formulas; sequences have no padding."""
 
     def __init__(self, weights, heads):
-        super().__init__(weights, heads, 0, reads_padding=False)
+        super().__init__(weights, heads, 5, reads_padding=False)
+
+    def transform(self, name, states):
+        """Return the states after a layer of BERT."""
+        attended = self.encode(f"{name}.attention", states, len(states))
+        wide = [self.linear(f"{name}.wide", state) for state in attended]
+        fed = [self.linear(f"{name}.narrow", v * (1 + (v / math.sqrt(2)).erf()) / 2) for v in wide]
+        return [self.norm(f"{name}.norm", a + b) for a, b in zip(fed, attended, strict=True)]
+
+    def contextualize(self, name, features):
+        projected = [
+            self.linear(
+                f"{name}.projection.linear", self.norm(f"{name}.projection.norm", row)
+            ).clamp(min=0)
+            for row in features
+        ]
+        return self.transform(f"{name}.transformer", projected)
+
+    def pool(self, states):
+        """Return NetVLAD's vector: cluster by cluster, what tokens differ from it."""
+        centres, parts = self.w["pooling.centres"], []
+        assigned = [
+            softmax(list(self.norm("pooling.norm", self.w["pooling.assignment"].T @ state)))
+            for state in states
+        ]
+        for k, centre in enumerate(centres):
+            pairs = zip(states, assigned, strict=True)
+            part = sum(shares[k] * (state - centre) for state, shares in pairs)
+            parts.append(part / (part @ part) ** 0.5)
+        return torch.cat(parts) / math.sqrt(len(centres))
 
     def encode_query(self, tokens):
         """Return the states of a query's tokens, and how much each stream counts."""
-        states = self.enter("query_projection", "query_positions", tokens)
-        states = self.encode("query_encoder", states, len(tokens))
-        [weight] = self.w["pooling.linear.weight"]
-        shares = softmax([weight @ state for state in states])
-        vector = sum(share * state for share, state in zip(shares, states, strict=True))
-        return states, softmax(list(self.linear("shares", vector)))
+        entered = self.enter("query_projection", "query_positions", tokens)
+        states = self.transform("query_transformer", entered)
+        return states, softmax(list(self.linear("shares", self.pool(states))))
 
     def rows(self, streams):
-        """Return the encoded rows of each stream of a video."""
-        return [
-            self.encode(
-                f"row_encoders.{s}",
-                self.enter(f"projections.{s}", "row_positions", rows),
-                len(rows),
-            )
-            for s, rows in enumerate(streams)
-        ]
+        """Return the encoded rows of each stream of a video: all of them see all of them."""
+        entered = []
+        for s, rows in enumerate(streams):
+            for place, row in enumerate(rows):
+                scaled = self.norm(f"projections.{s}.norm", row)
+                state = self.linear(f"projections.{s}.linear", scaled).clamp(min=0)
+                state = state + self.w["stream_types.weight"][s]
+                state = state + self.w["row_positions.embedding.weight"][place]
+                entered.append(self.norm("row_positions.norm", state))
+        states, length = self.transform("row_transformer", entered), len(streams[0])
+        return [states[s * length : (s + 1) * length] for s in range(len(streams))]
 
     def affinity(self, row, token):
         u, v, w = (self.w[f"attention.{name}.weight"][0] for name in ("row", "token", "both"))
@@ -40,17 +70,23 @@ class SlowConquer(Slow):
 
     def attend_both_ways(self, rows, tokens):
         table = [[self.affinity(row, token) for token in tokens] for row in rows]
-        row_shares = [softmax(line) for line in table]
-        token_shares = [softmax([line[j] for line in table]) for j in range(len(tokens))]
-        attended = [
-            sum(token_shares[j][i] * rows[i] for i in range(len(rows))) for j in range(len(tokens))
-        ]
+        best = softmax([max(line) for line in table])
+        summary = sum(share * row for share, row in zip(best, rows, strict=True))
         aware = []
-        for i, row in enumerate(rows):
-            token = sum(row_shares[i][j] * tokens[j] for j in range(len(tokens)))
-            back = sum(row_shares[i][j] * attended[j] for j in range(len(tokens)))
-            aware.append(torch.cat([row, token, row * token, row * back]))
+        for row, line in zip(rows, table, strict=True):
+            token = sum(share * t for share, t in zip(softmax(line), tokens, strict=True))
+            aware.append(torch.cat([row, token, row * token, row * summary]))
         return aware
+
+    def scan(self, name, states):
+        """Return a logit for each row: a filter of five rows, ReLU, and a weighted sum."""
+        wide, narrow = self.w[f"{name}.wide.weight"], self.w[f"{name}.narrow.weight"][0, :, 0]
+        logits = []
+        for i in range(len(states)):
+            near = [(k, i + k - 2) for k in range(5) if 0 <= i + k - 2 < len(states)]
+            channels = sum(wide[:, :, k] @ states[j] for k, j in near)
+            logits.append(narrow @ channels.clamp(min=0))
+        return logits
 
     def read(self, tokens, streams):
         """Return the logits of a video's rows as starts and as ends, for a query."""
@@ -61,13 +97,9 @@ class SlowConquer(Slow):
             for i in range(len(encoded[0]))
         ]
         aware = self.attend_both_ways(fused, states)
-        merged = [self.linear("merge.linear", self.norm("merge.norm", row)) for row in aware]
-        first = self.encode("start_encoder", [row.clamp(min=0) for row in merged], len(aware))
-        second = self.encode("end_encoder", first, len(first))
-        return [
-            [
-                (self.linear(f"{head}.aware", row) + self.linear(f"{head}.context", context))[0]
-                for row, context in zip(aware, contexts, strict=True)
-            ]
-            for head, contexts in (("start", first), ("end", second))
-        ]
+        context = self.contextualize("context", aware)
+        starts = self.contextualize(
+            "start_context", map(torch.cat, zip(aware, context, strict=True))
+        )
+        ends = self.contextualize("end_context", map(torch.cat, zip(context, starts, strict=True)))
+        return [self.scan("start", starts), self.scan("end", ends)]

@@ -48,7 +48,7 @@ def weights(name):
 
 @pytest.mark.parametrize("name", ["reloclnet", "xml"])
 def test_published_names_are_one_to_one_with_ours(name, tiny):
-    assert sorted(published.rename(name, all_names(name)).values()) == sorted(weights(name))
+    assert sorted(published.rename(name, n) for n in all_names(name)) == sorted(weights(name))
 
 
 def test_a_published_checkpoint_is_imported(tiny, monkeypatch):
@@ -56,7 +56,7 @@ def test_a_published_checkpoint_is_imported(tiny, monkeypatch):
     EasyDict.__module__, module.EasyDict = "easydict", EasyDict
     monkeypatch.setitem(sys.modules, "easydict", module)
     ours = weights("xml")
-    renamed = published.rename("xml", all_names("xml"))
+    renamed = {theirs: published.rename("xml", theirs) for theirs in all_names("xml")}
     theirs = {name: ours[own] for name, own in renamed.items()}
     settings = EasyDict(hidden_size=16)
     settings.hidden_size = 16  # which is in its __dict__ too
@@ -67,9 +67,9 @@ def test_a_published_checkpoint_is_imported(tiny, monkeypatch):
 
 
 def test_a_checkpoint_that_does_not_fit_is_named(tiny):
-    with pytest.raises(published.CheckpointError, match="which xml does not have"):
-        published.rename("xml", ["video_encoder3.output.dense.weight"])
     ours = weights("xml")
+    with pytest.raises(published.CheckpointError, match="which xml does not have"):
+        published.convert("xml", {"video_encoder3.output.dense.weight": torch.ones(1)}, ours)
     with pytest.raises(published.CheckpointError, match="lacks"):
         published.convert("xml", {}, ours)
     theirs = {name: torch.zeros(1) for name in all_names("xml")}
@@ -100,7 +100,7 @@ def schedules(monkeypatch):
 def save_as_tvr_ranking(path, name, schedule, **settings):
     """Write a checkpoint as TVR-Ranking's `save_model` does; return its weights by our names."""
     ours = {key: torch.randn_like(tensor) for key, tensor in weights(name).items()}
-    renamed = published.rename(name, all_names(name))
+    renamed = {theirs: published.rename(name, theirs) for theirs in all_names(name)}
     theirs = OrderedDict((key, ours[own]) for key, own in renamed.items())
     config = {"device": torch.device("cpu"), "ndcg_topk": [10, 20, 40], "n_heads": 2}
     config |= {"no_norm_vfeat": True, "no_norm_tfeat": True, **settings}

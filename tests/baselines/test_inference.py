@@ -17,9 +17,8 @@ from momentrank.formats import read_run
 torch, blocks = Lazy("torch"), Lazy("baselines.models.blocks")
 registry, batches = Lazy("baselines.models.registry"), Lazy("baselines.training.batches")
 corpora, search = Lazy("baselines.inference.corpus"), Lazy("baselines.inference.search")
-output, suppression = Lazy("baselines.inference.output"), Lazy("baselines.inference.suppression")
+output = Lazy("baselines.inference.output")
 ranked_lists = Lazy("baselines.inference.ranked")
-found_spans = Lazy("baselines.inference.spans")
 
 NAMES = ["reloclnet", "xml"]
 
@@ -37,7 +36,7 @@ def test_the_band_has_the_best_of_all_pairs(rows, videos, least, width, count, s
     start, end = rng.random((2, 2, videos, rows)).astype(np.float32)
     weight = rng.random((2, videos)).astype(np.float32)
     band = (least, least + width)
-    columns = found_spans.best_spans(*map(torch.from_numpy, (start, end, weight)), band, count)
+    columns = search.best_spans(*map(torch.from_numpy, (start, end, weight)), band, count)
     for query in range(2):
         every = {
             (v, i, j): start[query, v, i] * weight[query, v] * end[query, v, j]
@@ -149,9 +148,9 @@ def test_suppression_keeps_the_best_of_overlapping_moments_of_a_video():
         end=start + 5,
         score=np.array([5.0, 4, 3, 2, 1]),
     )
-    assert suppression.suppress(ranked, 0.5, 9).score.tolist() == [5, 3, 2, 1]
-    assert suppression.suppress(ranked, 0.9, 9).score.tolist() == [5, 4, 3, 2, 1]
-    assert suppression.suppress(ranked, 0.5, 2).score.tolist() == [5, 3, 1]
+    assert ranked_lists.suppress(ranked, 0.5, 9).score.tolist() == [5, 3, 2, 1]
+    assert ranked_lists.suppress(ranked, 0.9, 9).score.tolist() == [5, 4, 3, 2, 1]
+    assert ranked_lists.suppress(ranked, 0.5, 2).score.tolist() == [5, 3, 1]
 
 
 @given(
@@ -169,7 +168,7 @@ def test_suppression_is_that_of_the_definition(moments, threshold, count):
     video, start, length = (np.array(column) for column in zip(*moments, strict=True))
     query, score = np.zeros(len(video), dtype=int), np.arange(len(video), 0, -1.0)
     ranked = ranked_lists.Ranked(query, video, start * 1.0, start + length * 1.0, score)
-    result = suppression.suppress(ranked, threshold, count)
+    result = ranked_lists.suppress(ranked, threshold, count)
     ours = zip(result.video, result.start, result.end - result.start, strict=True)
     assert list(ours) == survivors[:count]
 

@@ -6,7 +6,7 @@ from lazy import Lazy
 from slow_formulas import Slow, cross_entropy, frame_contrast, video_contrast
 
 from baselines.core import sections
-from baselines.core.widths import Widths
+from baselines.features.inputs import Widths
 
 torch = Lazy("torch")
 batches, blocks, losses = (

@@ -24,6 +24,7 @@ SMALL = {
     "videos: 100 ": "videos: 5 ",
     "row_block: 8192": "row_block: 30",
     "rounds: 10000": "rounds: 200",
+    r"seconds: \[3.0, 4.0, 6.0\]": "seconds: [2.0]",
 }
 
 
