@@ -1,10 +1,11 @@
 """Opening: the state of the stage when a video begins."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from random import Random
 
 from pipeline.sitcom.screenplay import Place, Screenplay
-from pipeline.sitcom.staging.blocking import CLEAR, MARKS, SEAT_CLEAR
+from pipeline.sitcom.staging.blocking import CLEAR, MARKS, SEAT_CLEAR, is_clear
 from pipeline.sitcom.staging.cues import facing_from
 from pipeline.sitcom.staging.world import Person, World
 
@@ -14,43 +15,37 @@ PRESENT = 2
 """At least this many characters begin on the stage."""
 
 
-def opening(script: Screenplay, place: Place, names: list[str], random: Random) -> World:
+def opening(script: Screenplay, place: Place, names: Sequence[str], random: Random) -> World:
     """Return the world in which a video of these characters begins."""
-    world = World({}, (None, None), None, frozenset())
+    people: dict[str, Person] = {}
+
+    def perhaps(likely: float, where: str) -> str | None:
+        """Draw one of the objects that some action needs in a hand, on the table or in a pot."""
+        acts = [action for action in script.actions.values() if action.before == where]
+        things = list(dict.fromkeys(thing for action in acts for thing in action.objects))
+        return random.choice(things) if things and random.random() < likely else None
+
     for number, name in enumerate(names):
-        outside = number >= PRESENT and random.random() < OUTSIDE
-        absent = Person(place.door, facing_from(place.door), "outside")
-        person = absent if outside else _present(place, world, random)
-        holds = _perhaps(HOLDING, _objects(script, "hand"), random)
-        world = world.change({name: replace(person, holds=holds)})
-    laid = _objects(script, "table")
-    left, right = _perhaps(LYING, laid, random), _perhaps(LYING, laid, random)
-    pot = _perhaps(POT, _objects(script, "pot"), random)
+        person = Person(place.door, facing_from(place.door), "outside")
+        if number < PRESENT or random.random() >= OUTSIDE:
+            person = _draw_present(place, people.values(), random)
+        people[name] = replace(person, holds=perhaps(HOLDING, "hand"))
+    table = perhaps(LYING, "table"), perhaps(LYING, "table")
+    pot = perhaps(POT, "pot")
     ajar = frozenset(thing for thing in place.fixtures if random.random() < AJAR)
-    return replace(world, table=(left, right), pot=pot, ajar=ajar)
+    return World(people, table, pot, ajar)
 
 
-def _present(place: Place, world: World, random: Random) -> Person:
-    taken = {person.seat for person in world.people.values()}
-    others = [person.x for person in world.people.values() if person.present]
+def _draw_present(place: Place, others: Iterable[Person], random: Random) -> Person:
+    taken = {person.seat for person in others}
+    crowd = [person.x for person in others if person.present]
     free = [
-        seat
+        (seat, x)
         for seat, (_, x) in enumerate(place.spots)
-        if seat not in taken and all(abs(x - other) >= SEAT_CLEAR for other in others)
+        if seat not in taken and is_clear(x, crowd, SEAT_CLEAR)
     ]
     if free and random.random() < SEATED:
-        seat = random.choice(free)
-        x = place.spots[seat][1]
+        seat, x = random.choice(free)
         return Person(x, facing_from(x), "seated", seat)
-    x = random.choice([x for x in MARKS if all(abs(x - other) >= CLEAR for other in others)])
+    x = random.choice([x for x in MARKS if is_clear(x, crowd, CLEAR)])
     return Person(x, facing_from(x), "standing")
-
-
-def _perhaps(likely: float, things: list[str], random: Random) -> str | None:
-    return random.choice(things) if things and random.random() < likely else None
-
-
-def _objects(script: Screenplay, where: str) -> list[str]:
-    """Return the objects that some action needs in a hand, on the table or in a pot."""
-    acts = script.actions.values()
-    return list(dict.fromkeys(thing for a in acts if a.before == where for thing in a.objects))

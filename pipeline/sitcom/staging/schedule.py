@@ -75,29 +75,30 @@ class Plot:
         for _ in range(moments):
             option = self._choose(name, at, world, seen)
             steps += self._play(option, place, world, steps[-1].last if steps else 0)
-            world = steps[-1].after
-            self._remember(option[0], at, seen)
+            world, cue = steps[-1].after, option[0]
+            action = cue.action
+            seen.update((action, *cue.who))
+            self._shown.update([(action,), (action, len(cue.who)), (action, cue.object)])
+            self._shown.update([(action, at), *((action, "by", actor) for actor in cue.who)])
         last = steps[-1].last
         end = max(self._frames(SHORTEST), last + self._frames(0.8))
         return Take(name, at, self._fps, (*steps, Step(last, end, world, world)))
 
     def _company(self, number: int) -> list[str]:
         """Draw the characters that were seen least, in random order."""
-        names = sorted(
-            self._script.cast, key=lambda name: (self._shown["in", name], self._random.random())
-        )
-        chosen = names[:number]
-        self._shown.update(("in", name) for name in chosen)
+        cast, shown = self._script.cast, self._shown
+        chosen = sorted(cast, key=lambda name: (shown["in", name], self._random.random()))[:number]
+        shown.update(("in", name) for name in chosen)
         self._random.shuffle(chosen)
         return chosen
 
     def _choose(self, name: str, at: str, world: World, seen: Counter[str]) -> Option:
         place = self._script.places[at]
-        options: list[Option] = []
-        for cue in cues(self._script, place, world):
-            marks = block(cue, target(self._script.action(cue.action)), world, place.table)
-            if marks:
-                options.append((cue, *marks))
+        options = [
+            (cue, *marks)
+            for cue in cues(self._script, place, world)
+            if (marks := block(cue, _target(self._script.action(cue.action)), world, place.table))
+        ]
         if not options:
             raise StagingError(f"{name}: nothing in the screenplay can happen here next")
         return min(options, key=lambda option: self._rank(option[0], at, seen))
@@ -110,14 +111,6 @@ class Plot:
             2 * shown[action, cue.object] + shown[action, at],
             sum(shown[action, "by", name] + seen[name] for name in cue.who) / len(cue.who),
             self._random.random(),
-        )
-
-    def _remember(self, cue: Cue, at: str, seen: Counter[str]) -> None:
-        action = cue.action
-        seen.update((action, *cue.who))
-        self._shown.update(
-            [(action,), (action, len(cue.who)), (action, cue.object), (action, at)]
-            + [(action, "by", name) for name in cue.who]
         )
 
     def _play(self, option: Option, place: Place, world: World, now: int) -> tuple[Step, Step]:
@@ -138,16 +131,12 @@ class Plot:
         return round(seconds * self._fps)
 
 
-def target(action: Action) -> str:
+def _target(action: Action) -> str:
     """Return what kind of place an action needs, as `block` names it."""
-    if action.posture == "outside":
-        return "door in"
-    if action.becomes == "outside":
-        return "door out"
-    if action.before == "pot":
-        return "pot"
+    if "outside" in {action.posture, action.becomes}:
+        return "door in" if action.posture == "outside" else "door out"
+    if action.before in {"pot", "seat"}:
+        return str(action.before)
     if "table" in {action.before, action.after}:
         return "table"
-    if action.before in {"shut", "ajar"}:
-        return "fixture"
-    return "seat" if action.before == "seat" else "floor"
+    return "fixture" if action.before in {"shut", "ajar"} else "floor"
