@@ -194,16 +194,14 @@ def load_screenplay(path: Path = SCREENPLAY) -> Screenplay:
 
 def _problems(script: Screenplay) -> Iterator[str]:
     for name, family in script.families.items():
-        for akin in family.akin:
-            if akin not in script.families:
-                yield f"families.{name}.akin: {akin!r} is not among the families"
+        for akin in sorted({*family.akin} - script.families.keys()):
+            yield f"families.{name}.akin: {akin!r} is not among the families"
     for action_name, action in script.actions.items():
         where = f"actions.{action_name}."
         if action.family not in script.families:
             yield f"{where}family: {action.family!r} is not among the families"
-        for thing in action.objects:
-            if thing not in script.objects:
-                yield f"{where}objects: {thing!r} is not among the objects"
+        for thing in sorted({*action.objects} - script.objects.keys()):
+            yield f"{where}objects: {thing!r} is not among the objects"
         for text in action.phrasings:
             for problem in _problems_in(fields(text), action, script):
                 yield f"{where}phrasings: {text!r} {problem}"

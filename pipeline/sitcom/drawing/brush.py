@@ -96,21 +96,12 @@ class Brush:
         (left, top), (right, foot) = points
         self.poly([(left, top), (right, top), (right, foot), (left, foot)], colour)
 
-    def cushion(self, points: list[Point], colour: str) -> None:
-        """Fill an upright rectangle with round corners."""
-        self._draw.rounded_rectangle(self._pixels(points), radius=3 * self.scale, fill=colour)
-
     def disc(
         self, points: list[Point], colour: str, radius: float, tall: float | None = None
     ) -> None:
         """Fill a circle at each point, or with `tall` (its vertical radius) an ellipse."""
         for point in points:
             self._draw.ellipse(self._around(point, radius, tall or radius), fill=colour)
-
-    def ring(self, points: list[Point], colour: str, radius: float, width: float) -> None:
-        """Draw a circle's rim."""
-        area = self._around(points[0], radius, radius)
-        self._draw.ellipse(area, outline=colour, width=self._width(width))
 
     def chord(
         self, points: list[Point], colour: str, radius: float, begin: float, end: float

@@ -1,7 +1,6 @@
 """A frame: the tableau of a time, painted from back to front, and the strip below it."""
 
 from bisect import bisect_right
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,8 +8,8 @@ from PIL import Image, ImageDraw
 
 from pipeline.sitcom.drawing.acts import ACTS
 from pipeline.sitcom.drawing.brush import SHAPES, STAGE_HEIGHT, Brush, shade
-from pipeline.sitcom.drawing.people import DRINKS, EMPTY, paint_body, paint_near_arm, paint_shadow
-from pipeline.sitcom.drawing.pose import Pose
+from pipeline.sitcom.drawing.people import DRINKS, EMPTY, paint_body, paint_near_arm
+from pipeline.sitcom.drawing.pose import GROUND, Pose
 from pipeline.sitcom.drawing.strip import paint_strip
 from pipeline.sitcom.drawing.tableau import Item, Now, Tableau, find_places, still
 from pipeline.sitcom.screenplay import Place, Screenplay
@@ -20,27 +19,17 @@ OVERSAMPLE = 2
 """How many pixels are painted for one of the frame, in each direction."""
 BEHIND = 0.75
 """A body deeper than this is behind the wall, and seen through the doorway only."""
-DOORWAY = 16, 34, 128
-"""Half the width of a doorway, its top and its foot."""
 
 Frame = NDArray[np.uint8]
 
 
-class Fixture(NamedTuple):
-    """What opens: its leaves, each from hinge to free edge, their top, foot and colour."""
-
-    leaves: tuple[tuple[float, float], ...]
-    top: float
-    foot: float
-    colour: str
-
-
 FIXTURES = {
-    "door": Fixture(((-16, 16),), 34, 128, "#ac663e"),
-    "window": Fixture(((-19, 0), (19, 0)), 34, 88, "#eceae4"),
-    "fridge": Fixture(((-16, 16),), 58, 142, "#e2ecee"),
-    "cupboard": Fixture(((-19, 0), (19, 0)), 50, 142, "#c49e76"),
+    "door": ([(-16, 16)], 34, 128, "#ac663e"),
+    "window": ([(-19, 0), (19, 0)], 34, 88, "#eceae4"),
+    "fridge": ([(-16, 16)], 58, 142, "#e2ecee"),
+    "cupboard": ([(-19, 0), (19, 0)], 50, 142, "#c49e76"),
 }
+"""What opens: its leaves, each from hinge to free edge, and their top, foot and colour."""
 
 
 def frame_size(height: int) -> tuple[int, int]:
@@ -74,8 +63,8 @@ class Painter:
         picture = width * OVERSAMPLE, round(STAGE_HEIGHT * width / WIDTH) * OVERSAMPLE
         self._empty = paint_place(self._place, picture)
         self._wall = Image.new("L", picture, 255)
-        half, top, foot = DOORWAY
-        door = self._place.door - half, top, self._place.door + half, foot
+        (((left, right),), top, foot, _), x = FIXTURES["door"], self._place.door
+        door = x + left, top, x + right, foot
         ImageDraw.Draw(self._wall).rectangle([edge * self._scale for edge in door], fill=0)
 
     def frame(self, number: int) -> Frame:
@@ -99,7 +88,8 @@ class Painter:
             _paint_fixture(brush, name, self._place.openable[name], share)
         _paint_items(brush, "things", tableau.things)
         for pose in before.values():
-            paint_shadow(brush, pose, self._place.floor)
+            near, shadow = 1 - pose.depth, shade(self._place.floor, 0.8)
+            brush.disc([(pose.x, GROUND)], shadow, 15 * near, 3 * near)
         self._paint_people(brush, before)
         _paint_items(brush, "signs", tableau.signs)
         return image

@@ -7,15 +7,13 @@ trousers); no two of the cast share hair and clothes.
 import math
 
 from pipeline.sitcom.drawing.brush import SHAPES, Brush, Point, shade
-from pipeline.sitcom.drawing.pose import ARM, GROUND, LEG, Pose
+from pipeline.sitcom.drawing.pose import ARM, LEG, Pose
 from pipeline.sitcom.screenplay import Character
 
 FAR = 0.82
 """The far side of a body is darker by this factor."""
 SHOULDERS = {"woman": 8.0, "man": 10.5, "unknown": 9.2}
 DRINKS = {"coffee": "#563422", "water": "#96cdf0", "juice": "#ffa028"}
-SHADOWLESS = 0.5
-"""A body deeper than this is in the doorway, and casts no shadow on the stage."""
 EMPTY = "#e8f2f6"
 GRIP = 5.0, 6.0
 """How far a hand is behind the middle, and above the foot, of what it holds."""
@@ -67,12 +65,6 @@ def paint_near_arm(brush: Brush, pose: Pose, look: Character) -> None:
         colour = DRINKS.get(pose.holds, EMPTY)
         brush.on(middle, pose.facing, pose.tilt).paint(thing, drink=colour)
         brush.disc([hand], shade(look.skin, 0.94), 2.2 * pose.scale)
-
-
-def paint_shadow(brush: Brush, pose: Pose, floor: str) -> None:
-    """Paint the shadow where the body meets the ground, so that nobody floats."""
-    if pose.depth < SHADOWLESS:
-        brush.disc([(pose.x, GROUND)], shade(floor, 0.8), 15 * pose.scale, 3)
 
 
 def _paint_arm(brush: Brush, pose: Pose, look: Character, *, near: bool) -> None:
