@@ -215,22 +215,9 @@ def argue(now: Now, tableau: Tableau) -> None:
 
 
 ACTS: dict[str, Callable[[Now, Tableau], None]] = {
-    "enter": use_door,
-    "leave": use_door,
-    "sit_down": sit_down,
-    "stand_up": stand_up,
-    "pour": pour,
-    "drink": drink,
-    "put_down": move_thing,
-    "pick_up": move_thing,
-    "hand_over": meet_hands,
-    "read": read,
-    "open": use_fixture,
-    "close": use_fixture,
-    "phone": phone,
-    "argue": argue,
-    "wave": wave,
-    "hug": hug,
-    "shake_hands": meet_hands,
+    "enter": use_door, "leave": use_door, "sit_down": sit_down, "stand_up": stand_up,
+    "pour": pour, "drink": drink, "put_down": move_thing, "pick_up": move_thing,
+    "hand_over": meet_hands, "read": read, "open": use_fixture, "close": use_fixture,
+    "phone": phone, "argue": argue, "wave": wave, "hug": hug, "shake_hands": meet_hands,
     "dance": dance,
-}
+}  # fmt: skip

@@ -3,11 +3,12 @@
 import math
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from PIL import Image, ImageColor, ImageDraw
+from PIL import ImageColor, ImageDraw
 
 from pipeline.core import files
 
@@ -40,6 +41,7 @@ def shade(colour: str, factor: float = 1) -> str:
     return f"#{red:02x}{green:02x}{blue:02x}"
 
 
+@dataclass(frozen=True)
 class Brush:
     """Paints in the coordinates of a thing: x ahead of its middle `at` (on the stage), y down.
 
@@ -47,28 +49,19 @@ class Brush:
     `size` times as large, and `wide` times as wide again.
     """
 
-    def __init__(self, image: Image.Image, scale: float) -> None:
-        self.image, self.scale = image, scale
-        self._draw = ImageDraw.Draw(image)
-        self._origin, self._facing, self._size, self._wide = (0.0, 0.0), 1, 1.0, 1.0
-        self._sin, self._cos = 0.0, 1.0
-
-    def on(
-        self, at: Point, facing: int = 1, tilt: float = 0.0, size: float = 1.0, wide: float = 1.0
-    ) -> "Brush":
-        """Return a brush for the same image that paints a thing there."""
-        brush = Brush(self.image, self.scale)
-        brush._origin, brush._facing, brush._size, brush._wide = at, facing, size, wide
-        brush._sin, brush._cos = math.sin(tilt), math.cos(tilt)
-        return brush
+    draw: ImageDraw.ImageDraw
+    scale: float
+    at: Point = (0.0, 0.0)
+    facing: int = 1
+    tilt: float = 0.0
+    size: float = 1.0
+    wide: float = 1.0
 
     def place(self, x: float, y: float) -> Point:
         """Return the stage position of a point of the thing."""
-        x, y = x * self._size * self._wide, y * self._size
-        ahead = x * self._cos - y * self._sin
-        return self._origin[0] + self._facing * ahead, self._origin[
-            1
-        ] + x * self._sin + y * self._cos
+        x, y = x * self.size * self.wide, y * self.size
+        sin, cos = math.sin(self.tilt), math.cos(self.tilt)
+        return self.at[0] + self.facing * (x * cos - y * sin), self.at[1] + x * sin + y * cos
 
     def paint(self, drawing: Drawing, **colours: str) -> None:
         """Paint a drawing; `colours` are those that it names."""
@@ -80,16 +73,16 @@ class Brush:
         return [(x * self.scale, y * self.scale) for x, y in placed]
 
     def _width(self, width: float) -> int:
-        return max(1, round(width * self._size * self.scale))
+        return max(1, round(width * self.size * self.scale))
 
     def _around(self, centre: Point, radius: float, tall: float) -> list[Point]:
         ((x, y),) = self._pixels([centre])
-        wide, high = radius * self._size * self.scale, tall * self._size * self.scale
+        wide, high = radius * self.size * self.scale, tall * self.size * self.scale
         return [(x - wide, y - high), (x + wide, y + high)]
 
     def poly(self, points: list[Point], colour: str) -> None:
         """Fill a polygon."""
-        self._draw.polygon(self._pixels(points), fill=colour)
+        self.draw.polygon(self._pixels(points), fill=colour)
 
     def box(self, points: list[Point], colour: str) -> None:
         """Fill a rectangle between two corners, turned as the thing is."""
@@ -101,18 +94,18 @@ class Brush:
     ) -> None:
         """Fill a circle at each point, or with `tall` (its vertical radius) an ellipse."""
         for point in points:
-            self._draw.ellipse(self._around(point, radius, tall or radius), fill=colour)
+            self.draw.ellipse(self._around(point, radius, tall or radius), fill=colour)
 
     def chord(
         self, points: list[Point], colour: str, radius: float, begin: float, end: float
     ) -> None:
         """Fill a circle's part between two angles, in degrees clockwise from 3 o'clock."""
-        angles = (begin, end) if self._facing > 0 else (180 - end, 180 - begin)
-        self._draw.chord(self._around(points[0], radius, radius), *angles, fill=colour)
+        angles = (begin, end) if self.facing > 0 else (180 - end, 180 - begin)
+        self.draw.chord(self._around(points[0], radius, radius), *angles, fill=colour)
 
     def line(self, points: list[Point], colour: str, width: float) -> None:
         """Draw a line with square ends."""
-        self._draw.line(self._pixels(points), fill=colour, width=self._width(width))
+        self.draw.line(self._pixels(points), fill=colour, width=self._width(width))
 
     def limb(self, points: list[Point], colour: str, width: float) -> None:
         """Draw a line with round ends and joints: an arm, a leg."""

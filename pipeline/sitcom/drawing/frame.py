@@ -1,6 +1,7 @@
 """A frame: the tableau of a time, painted from back to front, and the strip below it."""
 
 from bisect import bisect_right
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +41,7 @@ def frame_size(height: int) -> tuple[int, int]:
 def paint_place(place: Place, size: tuple[int, int]) -> Image.Image:
     """Return the empty place in `size` pixels, all that opens being open."""
     image = Image.new("RGB", size, place.wall)
-    brush = Brush(image, size[0] / WIDTH)
+    brush = Brush(ImageDraw.Draw(image), size[0] / WIDTH)
     brush.paint(SHAPES["walls"][place.pattern], wall=place.wall)
     standing: dict[str, tuple[float, ...]] = {"floor": (WIDTH / 2,)}
     standing |= {str(name): across for name, across in (*place.decor.items(), *place.seats.items())}
@@ -48,7 +49,7 @@ def paint_place(place: Place, size: tuple[int, int]) -> Image.Image:
     for name, across in standing.items():
         for shape in SHAPES["furniture"][name]:
             for x in across:
-                brush.on((x, 0)).paint([shape], floor=place.floor)
+                replace(brush, at=(x, 0)).paint([shape], floor=place.floor)
     return image
 
 
@@ -78,7 +79,7 @@ class Painter:
     def paint(self, tableau: Tableau) -> Image.Image:
         """Return the picture of a tableau, `OVERSAMPLE` times as large as it is shown."""
         image = self._empty.copy()
-        brush = Brush(image, self._scale)
+        brush = Brush(ImageDraw.Draw(image), self._scale)
         behind = {name: pose for name, pose in tableau.poses.items() if pose.depth > BEHIND}
         before = {name: pose for name, pose in tableau.poses.items() if name not in behind}
         if behind:
@@ -105,7 +106,8 @@ class Painter:
 def _paint_fixture(brush: Brush, name: str, x: float, share: float) -> None:
     """Paint leaves that open towards the room: they turn on hinges, beyond a right angle."""
     leaves, top, foot, colour = FIXTURES[name]
-    turned, skew = brush.on((x, 0), 1 if x < WIDTH / 2 else -1), 7 * share
+    turned = replace(brush, at=(x, 0), facing=1 if x < WIDTH / 2 else -1)
+    skew = 7 * share
     for hinge, free in leaves:
         edge = hinge + (free - hinge) * (1 - 1.45 * share)
         leaf = [(hinge, top), (edge, top - skew), (edge, foot + skew), (hinge, foot)]
@@ -121,7 +123,8 @@ def _paint_fixture(brush: Brush, name: str, x: float, share: float) -> None:
 def _paint_items(brush: Brush, group: str, items: list[Item]) -> None:
     for name, at, facing, tilt, size, drink in items:
         colour = DRINKS.get(str(drink), EMPTY)
-        brush.on(at, facing, tilt, size).paint(SHAPES[group][name], drink=colour)
+        turned = replace(brush, at=at, facing=facing, tilt=tilt, size=size)
+        turned.paint(SHAPES[group][name], drink=colour)
 
 
 def tableau_at(script: Screenplay, take: Take, number: int) -> Tableau:

@@ -5,6 +5,7 @@ trousers); no two of the cast share hair and clothes.
 """
 
 import math
+from dataclasses import replace
 
 from pipeline.sitcom.drawing.brush import SHAPES, Brush, Point, shade
 from pipeline.sitcom.drawing.pose import ARM, LEG, Pose
@@ -36,9 +37,9 @@ def bend(start: Point, end: Point, bone: float, turn: int) -> tuple[Point, Point
 def paint_body(brush: Brush, pose: Pose, look: Character) -> None:
     """Paint everything but the near arm, which may be around someone else."""
     colours = {"skin": look.skin, "hair": look.hair_colour, "top": look.top, "bottom": look.bottom}
-    head = brush.on(pose.head, pose.facing, 0, pose.scale)
-    trunk = brush.on(pose.hips, pose.facing, pose.lean, pose.scale, look.build)
-    skirt = brush.on(pose.hips, pose.facing, -1.2 * pose.sit, pose.scale, look.build)
+    head = replace(brush, at=pose.head, facing=pose.facing, size=pose.scale)
+    trunk = replace(head, at=pose.hips, tilt=pose.lean, wide=look.build)
+    skirt = replace(trunk, tilt=-1.2 * pose.sit)
     head.paint(SHAPES["back_hair"].get(look.hair, []), **colours)
     _paint_arm(brush, pose, look, near=False)
     for near in (False, True):
@@ -59,12 +60,11 @@ def paint_near_arm(brush: Brush, pose: Pose, look: Character) -> None:
     """Paint the near arm and what its hand holds."""
     _paint_arm(brush, pose, look, near=True)
     if pose.holds:
-        hand = pose.hand()
-        middle = brush.on(hand, pose.facing, pose.tilt).place(*GRIP)
+        hand = replace(brush, at=pose.hand(), facing=pose.facing, tilt=pose.tilt)
         thing = SHAPES["opened" if pose.reads else "things"][pose.holds]
         colour = DRINKS.get(pose.holds, EMPTY)
-        brush.on(middle, pose.facing, pose.tilt).paint(thing, drink=colour)
-        brush.disc([hand], shade(look.skin, 0.94), 2.2 * pose.scale)
+        replace(hand, at=hand.place(*GRIP)).paint(thing, drink=colour)
+        hand.disc([(0, 0)], shade(look.skin, 0.94), 2.2 * pose.scale)
 
 
 def _paint_arm(brush: Brush, pose: Pose, look: Character, *, near: bool) -> None:

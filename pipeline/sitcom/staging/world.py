@@ -63,11 +63,7 @@ class World:
         """Where people are seated, in stage units."""
         return [person.x for person in self.people.values() if person.posture == "seated"]
 
-    def change(
-        self,
-        names: Iterable[str],
-        **state: Any,  # noqa: ANN401  (what `replace` takes)
-    ) -> "World":
+    def change(self, names: Iterable[str], **state: Any) -> "World":  # noqa: ANN401  (as replace)
         """Return the world with some of its people in another state: fields of `Person`."""
         changed = {name: replace(self.people[name], **state) for name in names}
         return replace(self, people={**self.people, **changed})
