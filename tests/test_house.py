@@ -80,7 +80,7 @@ A folder may import those of its own floor and of lower ones.
 """
 BUDGET = {
     "momentrank": 16_400,
-    "pipeline": 33_830,
+    "pipeline": 32_860,
     "annotation": 20_250,
     "baselines": 4_670,
     "benchmarks": 3_580,
