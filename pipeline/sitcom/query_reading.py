@@ -53,15 +53,12 @@ def read_query(query: str, script: Screenplay) -> Scene:
             place = place or word
         else:
             thing = thing or word
-    most = max(script.action(action).people) if action else len(people)
-    told = {"people": people, "action": action, "object": thing, "place": place}
-    return Scene(
-        _cast(people[:most][:: -1 if is_other_first else 1], script),
-        action,
-        thing,
-        place or "",
-        frozenset(facet for facet, found in told.items() if found),
-    )
+    people = people[: max(script.action(action).people)] if action else people
+    by_gender = {person.gender: name for name, person in reversed(script.cast.items())}
+    who = tuple(by_gender[gender] for gender in people[:: -1 if is_other_first else 1])
+    told = {"people": who, "action": action, "object": thing, "place": place}
+    mentions = frozenset(facet for facet, found in told.items() if found)
+    return Scene(who, action, thing, place or "", mentions)
 
 
 def _find_places(query: str, words: Sequence[str], script: Screenplay) -> Iterator[str]:
@@ -118,12 +115,6 @@ def _list_people(words: Sequence[str]) -> Iterator[Gender]:
             yield from [gender] * number
 
 
-def _cast(genders: Sequence[Gender], script: Screenplay) -> tuple[str, ...]:
-    """Return someone of each gender."""
-    first = {person.gender: name for name, person in reversed(script.cast.items())}
-    return tuple(first[gender] for gender in genders)
-
-
 def _find_object(words: Sequence[str], action: str, script: Screenplay) -> str | None:
     """Return the thing that an action is done to; without one, no thing matters."""
     own = script.action(action).objects if action else tuple(script.objects)
@@ -144,10 +135,9 @@ def _list_strange(words: Sequence[str], script: Screenplay) -> Iterator[tuple[st
     known = _known_words(script)
     around = zip(["", *words], words, [*words[1:], ""], strict=False)
     for at, (before, word, after) in enumerate(around):
-        if not _is_noun(before, word, after) or known & _base_forms(word):
-            continue
-        left = [near for near in words[max(0, at - 3) : at] if near in syntax.PREPOSITIONS]
-        yield word, left[-1] if left else ""
+        if _is_noun(before, word, after) and not known & _base_forms(word):
+            left = [near for near in words[max(0, at - 3) : at] if near in syntax.PREPOSITIONS]
+            yield word, left[-1] if left else ""
 
 
 def _is_noun(before: str, word: str, after: str) -> bool:
@@ -158,18 +148,12 @@ def _is_noun(before: str, word: str, after: str) -> bool:
 
 
 def _known_words(script: Screenplay) -> frozenset[str]:
-    phrasings = chain.from_iterable(action.phrasings for action in script.actions.values())
-    told = [PLACEHOLDER.sub(" ", phrasing) for phrasing in phrasings]
-    told += [thing.a for thing in script.objects.values()]
-    told += [
-        f"{name} {' '.join(thing.words)} {thing.pot}" for name, thing in script.objects.items()
-    ]
-    told += [
-        *script.places,
-        *script.general,
-        *(w for a in script.actions.values() for w in a.words),
-    ]
+    told = [*script.places, *script.general]
+    for action in script.actions.values():
+        told += [*action.words, *(PLACEHOLDER.sub(" ", phrasing) for phrasing in action.phrasings)]
+    for name, thing in script.objects.items():
+        told += [name, thing.a, *thing.words, thing.pot or ""]
     people = {*lexicon.GENDER_OF_NOUN, *_SEVERAL, *syntax.PHRASE_STARTS}
     people |= {"herself", "itself", "each", "other"}
-    words = chain.from_iterable(text.words(some) for some in told)
+    words = chain.from_iterable(map(text.words, told))
     return frozenset(people.union(*map(_base_forms, words)))

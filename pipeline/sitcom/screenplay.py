@@ -194,39 +194,33 @@ def load_screenplay(path: Path = SCREENPLAY) -> Screenplay:
 
 def _problems(script: Screenplay) -> Iterator[str]:
     for name, family in script.families.items():
-        for akin in family.akin:
-            if akin not in script.families:
-                yield f"families.{name}.akin: {akin!r} is not among the families"
+        for akin in sorted({*family.akin} - script.families.keys()):
+            yield f"families.{name}.akin: {akin!r} is not among the families"
     for action_name, action in script.actions.items():
-        for problem in _list_problems(action, script):
-            yield f"actions.{action_name}.{problem}"
+        where = f"actions.{action_name}."
+        if action.family not in script.families:
+            yield f"{where}family: {action.family!r} is not among the families"
+        for thing in sorted({*action.objects} - script.objects.keys()):
+            yield f"{where}objects: {thing!r} is not among the objects"
+        for text in action.phrasings:
+            for problem in _problems_in(fields(text), action, script):
+                yield f"{where}phrasings: {text!r} {problem}"
+        for people in action.people:
+            if len(action.phrasings_for(people)) < MIN_PHRASINGS:
+                yield f"{where}phrasings: fewer than {MIN_PHRASINGS} where people is {people}"
 
 
-def _list_problems(action: Action, script: Screenplay) -> Iterator[str]:
-    if action.family not in script.families:
-        yield f"family: {action.family!r} is not among the families"
-    for thing in action.objects:
-        if thing not in script.objects:
-            yield f"objects: {thing!r} is not among the objects"
-    for text in action.phrasings:
-        yield from _problems_in(text, action, script)
-    for people in action.people:
-        if len(action.phrasings_for(people)) < MIN_PHRASINGS:
-            yield f"phrasings: fewer than {MIN_PHRASINGS} where people is {people}"
-
-
-def _problems_in(text: str, action: Action, script: Screenplay) -> Iterator[str]:
-    used = fields(text)
-    if unknown := sorted(used - PLACEHOLDERS):
-        yield f"phrasings: {text!r} contains {{{unknown[0]}}}, which is not a placeholder"
+def _problems_in(used: frozenset[str], action: Action, script: Screenplay) -> Iterator[str]:
+    for unknown in sorted(used - PLACEHOLDERS):
+        yield f"contains {{{unknown}}}, which is not a placeholder"
     if "who" not in used:
-        yield f"phrasings: {text!r} lacks {{who}}"
+        yield "lacks {who}"
     if used & ABOUT_OBJECT and not action.objects:
-        yield f"phrasings: {text!r} mentions an object, but the action has none"
+        yield "mentions an object, but the action has none"
     for thing in action.objects:
         for field in sorted(used & {"at", "onto", "pot"}):
             if getattr(script.thing(thing), field) is None:
-                yield f"phrasings: {text!r} contains {{{field}}}, which {thing!r} does not have"
+                yield f"contains {{{field}}}, which {thing!r} does not have"
     people = 2 if used & ABOUT_OTHER else 1
     if people not in action.people:
-        yield f"phrasings: {text!r} is for {people}, but people is {list(action.people)}"
+        yield f"is for {people}, but people is {list(action.people)}"

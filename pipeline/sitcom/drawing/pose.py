@@ -4,8 +4,7 @@ Bodies are measured for a character of height 1: 39 units of leg, 31 of back, 29
 """
 
 import math
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, field
 
 from pipeline.sitcom.drawing.brush import Point
 
@@ -13,39 +12,38 @@ GROUND = 150.0
 """Where people stand, from the top of the stage."""
 SEAT = 25.0
 """How high a seat is above the ground."""
-LEG, BACK, ARM, HEAD = 39.0, 31.0, 29.0, 10.5
+LEG, BACK, ARM = 39.0, 31.0, 29.0
 STRIDE = 46.0
 """How far two steps carry."""
+SETTLE = 12.0
+"""How many stage units a walk takes to speed up, and to slow down."""
 
-Mood = Literal["calm", "smile", "talk", "shout"]
 
-
-@dataclass(frozen=True)
+@dataclass
 class Pose:
     """One body at one time.
 
     `x, y` is the ground below the hips; `facing` 1 is right, -1 left; `sit` and `sink` say
     how far the hips are down to a seat (0 to 1) or lower than upright (units); `lean` and
-    `nod` are angles forward (radians) of back and head; `feet` and `hands` are (far, near):
-    feet from (x, y) as (ahead, up) in units, hands on the stage, None where they hang.
-    `depth` is 0 on the stage and 1 behind the door.
+    `nod` are angles forward (radians) of back and head, `tilt` of what the near hand holds;
+    `feet` and `hands` are [far, near]: feet from (x, y) as (ahead, up) in units, hands on the
+    stage, None where they hang or carry. `depth` is 0 on the stage and 1 behind the door.
     """
 
     x: float
-    facing: int = 1
+    facing: int
+    height: float
     y: float = GROUND
-    height: float = 1.0
     sit: float = 0.0
     sink: float = 0.0
     lean: float = 0.0
     nod: float = 0.0
     feet: tuple[Point, Point] = ((4.0, 0.0), (-3.0, 0.0))
-    hands: tuple[Point | None, Point | None] = (None, None)
+    hands: list[Point | None] = field(default_factory=lambda: [None, None])
     holds: str | None = None
-    open: bool = False
+    reads: bool = False
     tilt: float = 0.0
-    mood: Mood = "calm"
-    beat: float = 0.0
+    mood: str = "calm"
     blink: bool = False
     depth: float = 0.0
 
@@ -63,22 +61,15 @@ class Pose:
     @property
     def shoulder(self) -> Point:
         """The upper end of the back, where the arms begin."""
-        return self.along(self.hips, BACK, self.lean)
+        return self._along(self.hips, BACK, self.lean)
 
     @property
     def head(self) -> Point:
         """The middle of the head."""
-        return self.along(self.shoulder, 15.5, self.lean * 0.6 + self.nod)
+        return self._along(self.shoulder, 15.5, self.lean * 0.6 + self.nod)
 
-    @property
-    def mouth(self) -> Point:
-        """Where cups go."""
-        return self.ahead(self.head, 7.0, -5.0)
-
-    def along(self, start: Point, length: float, angle: float) -> Point:
-        """Return the point `length` from `start`, leaning forward from upright by `angle`."""
-        size = length * self.scale
-        return start[0] + self.facing * size * math.sin(angle), start[1] - size * math.cos(angle)
+    def _along(self, start: Point, length: float, angle: float) -> Point:
+        return self.ahead(start, length * math.sin(angle), length * math.cos(angle))
 
     def ahead(self, start: Point, forward: float, up: float) -> Point:
         """Return the point ahead of and above `start`, in units of the body's own scale."""
@@ -88,10 +79,31 @@ class Pose:
         """Return the point ahead of and above the shoulder."""
         return self.ahead(self.shoulder, forward, up)
 
-    @property
-    def rest(self) -> Point:
-        """Where an empty hand hangs, or lies on the knee of a person who sits."""
-        return self.reach(2 + 9 * self.sit, -27 + 6 * self.sit)
+    def hand(self, *, near: bool = True) -> Point:
+        """Return where a hand is: without a reason to move it carries, hangs or lies on a knee."""
+        carried = self.reach(14, -15) if near and self.holds else None
+        return self.hands[near] or carried or self.reach(2 + 9 * self.sit, -27 + 6 * self.sit)
+
+    def move_hand(self, target: Point, share: float, *, near: bool = True) -> None:
+        """Move one hand `share` of its way to `target`."""
+        self.hands[near] = mix(self.hand(near=near), target, share)
+
+    def walk(self, start: float, end: float, share: float) -> None:
+        """Go `share` of the way from `start` to `end`, facing the way if it goes on."""
+        self.x = start + (end - start) * share
+        if 0 < share < 1:
+            self.facing = 1 if end > start else -1
+            self.stride(abs(end - start) * share, abs(end - start))
+
+    def stride(self, gone: float, distance: float) -> None:
+        """Swing feet and arms after `gone` of a distance: nobody starts or stops with a jerk."""
+        gain = max(0.0, min(1.0, gone / SETTLE, (distance - gone) / SETTLE))
+        phase = 2 * math.pi * gone / STRIDE
+        swing, lift = gain * math.sin(phase), 6 * gain * math.cos(phase)
+        self.feet = (4 + 11 * swing, max(0.0, lift)), (-3 - 11 * swing, max(0.0, -lift))
+        self.hands[0] = self.reach(2 - 12 * swing, -27)
+        if not self.holds:
+            self.hands[1] = self.reach(2 + 12 * swing, -27)
 
 
 def mix(start: Point, end: Point, share: float) -> Point:
@@ -103,38 +115,3 @@ def ease(time: float, begin: float = 0.0, end: float = 1.0) -> float:
     """Return 0 before `begin`, 1 after `end`, and a gentle transition between."""
     share = min(1.0, max(0.0, (time - begin) / (end - begin)))
     return share * share * (3 - 2 * share)
-
-
-def swell(time: float, rise: float = 0.2, fall: float = 0.8) -> float:
-    """Return 0 at time 0 and 1 (the ends of a moment) and 1 between `rise` and `fall`."""
-    return ease(time, 0.0, rise) * (1 - ease(time, fall, 1.0))
-
-
-def hand(pose: Pose, target: Point, share: float = 1.0, *, near: bool = True) -> Pose:
-    """Move one hand `share` of its way to `target`."""
-    far_hand, near_hand = pose.hands
-    start = (near_hand if near else far_hand) or pose.rest
-    moved = mix(start, target, share)
-    return replace(pose, hands=(far_hand, moved) if near else (moved, near_hand))
-
-
-def step(pose: Pose, distance: float) -> Pose:
-    """Return the pose after walking `distance`: one foot is on the ground, the other swings."""
-    phase = distance / STRIDE
-    feet = _foot(phase), _foot(phase + 0.5)
-    bounce = 1.2 * abs(math.sin(2 * math.pi * phase))
-    arms = math.sin(2 * math.pi * phase) * 0.45
-    swung = tuple(
-        pose.reach(27 * math.sin(angle) + 2, -27 * math.cos(angle)) for angle in (arms, -arms)
-    )
-    near = pose.hands[1] if pose.holds else swung[1]
-    return replace(pose, feet=feet, hands=(swung[0], near), sink=pose.sink + 1.5 - bounce)
-
-
-def _foot(phase: float) -> Point:
-    part = phase % 1.0
-    reach = STRIDE / 4
-    swing = 2 * part - 1
-    if swing < 0:
-        return reach - 4 * reach * part, 0.0
-    return -reach + 2 * reach * swing, 6 * math.sin(math.pi * swing)

@@ -4,66 +4,48 @@ People who do nothing breathe and blink; people between two moments walk to thei
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pipeline.sitcom.drawing.brush import Point
-from pipeline.sitcom.drawing.furniture import SLOT, TABLE_TOP
-from pipeline.sitcom.drawing.pose import Pose, ease, hand, mix, step
-from pipeline.sitcom.drawing.things import CUP_STANDS, POT_STANDS, STANDS
+from pipeline.sitcom.drawing.pose import Pose, ease
 from pipeline.sitcom.screenplay import Place, Screenplay
 from pipeline.sitcom.staging.schedule import WALK
-from pipeline.sitcom.staging.world import Cue, Person, Step, World
+from pipeline.sitcom.staging.world import Cue, Step, World
 
 BLINKS, BLINK = 3.7, 0.17
 """Seconds from one blink to the next, and seconds that a blink takes."""
-SETTLE = 12.0
-"""How many stage units a walk takes to speed up, and to slow down."""
-POT_AT, CUP_AT = -10.0, 9.0
-"""Where pot (its handle) and cup stand, from the table's middle."""
+TABLE_TOP, SLOT = 109.0, 22.0
+"""The height of tables from the top, and how far from their middle things lie on either side."""
+POT_AT, POT_STANDS, CUP_AT = -10.0, 9.0, 9.0
+"""Where pot (its handle) and cup stand, from the table's middle, and how high the handle is."""
 
 
-@dataclass(frozen=True)
-class Effect:
-    """A sign in the air: sound of a phone, music, anger, or what is being poured."""
+class Item(NamedTuple):
+    """A thing, or a sign in the air: its drawing's name, its place, and how it is turned."""
 
-    kind: Literal["sound", "music", "anger", "stream"]
+    name: str
     at: Point
-    facing: int
-    phase: float
-    drink: str = ""
-
-
-@dataclass(frozen=True)
-class Pot:
-    """The pot (by its handle) and the cup that it fills."""
-
-    drink: str
-    at: Point
-    cup: Point
+    facing: int = 1
     tilt: float = 0.0
-    level: float = 0.0
+    size: float = 1.0
+    drink: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass
 class Tableau:
-    """What one frame shows."""
+    """What one frame shows; `fixtures` says how far each is open, 0 to 1.
 
-    poses: Mapping[str, Pose]
-    fixtures: Mapping[str, float]
-    laid: tuple[tuple[str, Point, int], ...]
-    pot: Pot | None
-    effects: tuple[Effect, ...] = ()
-    actors: tuple[str, ...] = ()
+    `things` stand on the table, the last two a cup and its pot if there is one.
+    """
 
-    def pose(self, poses: Mapping[str, Pose]) -> "Tableau":
-        """Return the tableau with some people in other poses."""
-        return replace(self, poses={**self.poses, **poses})
+    poses: dict[str, Pose]
+    fixtures: dict[str, float]
+    things: list[Item]
+    signs: list[Item] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class Now:
+class Now(NamedTuple):
     """A time in a step: `time` seconds into the video, `seconds` of `length` into the step."""
 
     step: Step
@@ -85,113 +67,61 @@ class Now:
             raise ValueError("nothing is played in this step")
         return self.step.cue
 
+    def within(self, begin: float, end: float = math.inf) -> bool:
+        """Tell whether the time is between two shares of the step."""
+        return begin <= self.share < end
+
     def between(self, begin: float, end: float) -> float:
         """Return 0 before one share of the step, 1 after another, a gentle transition between."""
         return ease(self.share, begin, end)
 
-    def after(self, share: float) -> bool:
-        """Tell whether this share of the step is over."""
-        return self.share >= share
-
-    def within(self, begin: float, end: float) -> bool:
-        """Tell whether the time is between two shares of the step."""
-        return begin <= self.share < end
+    def during(self, begin: float, rise: float, fall: float, end: float) -> float:
+        """Return 0 outside two shares of the step, 1 from `rise` to `fall`."""
+        return self.between(begin, rise) * (1 - self.between(fall, end))
 
 
 def still(now: Now, world: World) -> Tableau:
     """Return the tableau of a world in which nobody does anything."""
-    poses = {
-        name: idle(name, person, now.script.cast[name].height, now.time)
-        for name, person in world.people.items()
-        if person.present
-    }
-    fixtures = {name: float(name in world.ajar) for name in now.place.openable}
-    return Tableau(poses, fixtures, list_things_on_table(now.place, world), _pot(now.place, world))
-
-
-def idle(name: str, person: Person, height: float, time: float) -> Pose:
-    """Return the pose of a person who only breathes and blinks, standing or seated."""
-    own = sum(name.encode()) % 31 / 31
-    breath = 0.5 + 0.5 * math.sin(2 * math.pi * (time / 3.2 + own))
-    blink = (time + 4.1 * own) % BLINKS < BLINK
-    sit = float(person.posture == "seated")
-    pose = Pose(person.x, person.facing, height=height, sit=sit, sink=breath, blink=blink)
-    return carry(pose, person.holds)
-
-
-def carry(pose: Pose, thing: str | None) -> Pose:
-    """Let the near hand hold a thing in front of the body, or nothing."""
-    if thing is None:
-        return replace(pose, holds=None, hands=(pose.hands[0], None))
-    return hand(replace(pose, holds=thing), carry_point(pose))
-
-
-def carry_point(pose: Pose) -> Point:
-    """Return where the near hand carries things."""
-    return pose.reach(14, -15)
-
-
-def slot_at(place: Place, slot: int, thing: str) -> Point:
-    """Return the middle of a thing on one end of the table."""
-    return place.table + (2 * slot - 1) * SLOT, TABLE_TOP - STANDS[thing]
-
-
-def list_things_on_table(place: Place, world: World) -> tuple[tuple[str, Point, int], ...]:
-    """Return the things on the table: name, position, and which way a person taking it faces."""
-    return tuple(
-        (thing, slot_at(place, slot, thing), 1 - 2 * slot)
+    things = [
+        Item(thing, slot_at(now.place, slot), 1 - 2 * slot, drink=thing)
         for slot, thing in enumerate(world.table)
         if thing
+    ]
+    if world.pot:
+        cup = now.place.table + CUP_AT, TABLE_TOP
+        pot = now.place.table + POT_AT, TABLE_TOP - POT_STANDS
+        things.append(Item(world.pot, cup, drink=world.pot if world.poured else None))
+        things.append(Item("pot", pot, drink=world.pot))
+    return Tableau(
+        {name: _idle(name, now, world) for name, person in world.people.items() if person.present},
+        {name: float(name in world.ajar) for name in now.place.openable},
+        things,
     )
 
 
-def _pot(place: Place, world: World) -> Pot | None:
-    if world.pot is None:
-        return None
-    at = place.table + POT_AT, TABLE_TOP - POT_STANDS
-    cup = place.table + CUP_AT, TABLE_TOP - CUP_STANDS
-    return Pot(world.pot, at, cup, level=float(world.poured))
+def _idle(name: str, now: Now, world: World) -> Pose:
+    """Return the pose of a person who only breathes and blinks, standing or seated."""
+    person, own = world.people[name], sum(name.encode()) % 31 / 31
+    pose = Pose(person.x, person.facing, now.script.cast[name].height, holds=person.holds)
+    pose.sit = float(person.posture == "seated")
+    pose.sink = 0.5 + 0.5 * math.sin(2 * math.pi * (now.time / 3.2 + own))
+    pose.blink = (now.time + 4.1 * own) % BLINKS < BLINK
+    return pose
 
 
-def walk(pose: Pose, start: float, end: float, share: float, *, turn: bool = True) -> Pose:
-    """Return the pose of a person who is `share` of the way from `start` to `end`.
-
-    With `turn` they face the way they go; without, they may step backwards.
-    """
-    distance, gone = abs(end - start), abs(end - start) * share
-    way = 1 if end > start else -1
-    pose = replace(pose, x=start + (end - start) * share, hands=(None, None))
-    if turn and 0 < share < 1:
-        pose = replace(pose, facing=way)
-    pose = carry(pose, pose.holds)
-    if not 0 < share < 1:
-        return pose
-    gain = min(1.0, gone / SETTLE, (distance - gone) / SETTLE)
-    return _soften(step(pose, gone * way * pose.facing), pose, gain)
-
-
-def _soften(walking: Pose, standing: Pose, gain: float) -> Pose:
-    """Blend from standing into walking, so that nobody starts with a jerk."""
-    far_foot, near_foot = (
-        (mix(a, b, gain)[0], b[1] * gain) for a, b in zip(standing.feet, walking.feet, strict=True)
-    )
-    far_hand, near_hand = (
-        b and mix(a or standing.rest, b, gain)
-        for a, b in zip(standing.hands, walking.hands, strict=True)
-    )
-    return replace(walking, feet=(far_foot, near_foot), hands=(far_hand, near_hand))
+def slot_at(place: Place, slot: int) -> Point:
+    """Return where things lie on one end of the table."""
+    return place.table + (2 * slot - 1) * SLOT, TABLE_TOP
 
 
 def find_places(now: Now) -> Tableau:
     """Return the tableau of people who walk to their marks for what comes next."""
     tableau = still(now, now.step.before)
-    poses = {}
     for name, pose in tableau.poses.items():
         goal = now.step.after.people[name]
         needed = abs(goal.x - pose.x) / WALK
         share = min(1.0, now.seconds / needed) if needed else 1.0
-        walked = walk(pose, pose.x, goal.x, share)
+        pose.walk(pose.x, goal.x, share)
         if share == 1:
-            walked = carry(replace(walked, facing=goal.facing), walked.holds)
-        poses[name] = walked
-    return tableau.pose(poses)
+            pose.facing = goal.facing
+    return tableau

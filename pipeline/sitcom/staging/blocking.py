@@ -38,35 +38,32 @@ def block(cue: Cue, at: str, world: World, table: float) -> tuple[Marks, Marks] 
         return None
     starts, ends = marks
     busy = [x for x, _ in (*starts.values(), *ends.values())]
-    if at in {"table", "pot", "fixture", "door in", "door out"}:
-        busy.append(cue.target)
-    sitting = {n: p for n, p in world.people.items() if p.posture == "seated" and n not in cue.who}
-    if any(abs(person.x - x) < SEAT_CLEAR for person in sitting.values() for x in busy):
+    busy += [] if at in {"floor", "seat"} else [cue.target]
+    sitting = [p.x for n, p in world.people.items() if p.posture == "seated" and n not in cue.who]
+    if not all(is_clear(x, sitting, SEAT_CLEAR) for x in busy):
         return None
     others = _step_aside(cue, busy, world, table)
     return None if others is None else ({**others, **starts}, ends)
 
 
 def _actors(cue: Cue, at: str, world: World, table: float) -> tuple[Marks, Marks] | None:
-    first = cue.who[0]
+    first, side = cue.who[0], cue.side
+    person = world.people[first]
     match at:
         case "table" | "pot" | "fixture":
-            end = cue.target + cue.side * REACH[at]
-            start = end + cue.side * APPROACH
-            return {first: (start, -cue.side)}, {first: (end, -cue.side)}
-        case "seat":
-            person = world.people[first]
-            start = cue.target + cue.side * APPROACH if person.seat is None else person.x
-            return {first: (start, -cue.side if person.seat is None else person.facing)}, {}
+            end = cue.target + side * REACH[at]
+            return {first: (end + side * APPROACH, -side)}, {first: (end, -side)}
+        case "seat" if person.seat is None:
+            return {first: (cue.target + side * APPROACH, -side)}, {}
         case "door out":
-            gaps = [cue.target + cue.side * (REACH[at] + CLEAR * i) for i in range(len(cue.who))]
-            starts = {name: (x, -cue.side) for name, x in zip(cue.who, gaps, strict=True)}
-            return starts, dict.fromkeys(cue.who, (cue.target, -cue.side))
+            start = cue.target + side * REACH[at]
+            starts = {name: (start + side * CLEAR * i, -side) for i, name in enumerate(cue.who)}
+            return starts, dict.fromkeys(cue.who, (cue.target, -side))
         case "door in":
             return _arrivals(cue, world, table)
-    if len(cue.who) == 1:
-        return {first: (world.people[first].x, world.people[first].facing)}, {}
-    return _pair(cue, world, table)
+        case "floor" if len(cue.who) > 1:
+            return _pair(cue, world, table)
+    return {first: (person.x, person.facing)}, {}
 
 
 def _arrivals(cue: Cue, world: World, table: float) -> tuple[Marks, Marks] | None:
@@ -75,12 +72,11 @@ def _arrivals(cue: Cue, world: World, table: float) -> tuple[Marks, Marks] | Non
     for x in _nearest(MARKS, cue.target, table):
         if (x - cue.target) * cue.side < CLEAR:
             continue
-        if _is_clear(x, world.seated_at, SEAT_CLEAR) and _is_clear(x, ends, CLEAR):
+        if is_clear(x, world.seated_at, SEAT_CLEAR) and is_clear(x, ends, CLEAR):
             ends.append(x)
         if len(ends) == len(cue.who):
-            return {}, {
-                name: (x, cue.side) for name, x in zip(cue.who, reversed(ends), strict=True)
-            }
+            farthest = zip(cue.who, reversed(ends), strict=True)
+            return {}, {name: (x, cue.side) for name, x in farthest}
     return None
 
 
@@ -91,7 +87,7 @@ def _pair(cue: Cue, world: World, table: float) -> tuple[Marks, Marks] | None:
     middle = fmean(world.people[name].x for name in cue.who)
     inside = [x for x in MARKS if MARKS[0] + half <= x <= MARKS[-1] - half]
     for x in _nearest(inside, middle, table):
-        if _is_clear(x, world.seated_at, half + SEAT_CLEAR):
+        if is_clear(x, world.seated_at, half + SEAT_CLEAR):
             return {left: (x - half, 1), right: (x + half, -1)}, {}
     return None
 
@@ -102,17 +98,13 @@ def _step_aside(cue: Cue, busy: list[float], world: World, table: float) -> Mark
     for name, person in world.people.items():
         if person.posture != "standing" or name in cue.who:
             continue
-        open_marks = [x for x in MARKS if not min(busy) < x < max(busy)]
-        open_marks = [x for x in open_marks if _is_clear(x, world.seated_at, SEAT_CLEAR)]
-        free = next(
-            (
-                x
-                for gap in (ROOMY, CLEAR)
-                for x in _nearest(open_marks, person.x, table)
-                if _is_clear(x, taken, gap)
-            ),
-            None,
-        )
+        marks_near = [
+            x
+            for x in _nearest(MARKS, person.x, table)
+            if not min(busy) < x < max(busy) and is_clear(x, world.seated_at, SEAT_CLEAR)
+        ]
+        gaps = (x for gap in (ROOMY, CLEAR) for x in marks_near if is_clear(x, taken, gap))
+        free = next(gaps, None)
         if free is None:
             return None
         taken.append(free)
@@ -120,7 +112,8 @@ def _step_aside(cue: Cue, busy: list[float], world: World, table: float) -> Mark
     return marks
 
 
-def _is_clear(x: float, others: Iterable[float], gap: float) -> bool:
+def is_clear(x: float, others: Iterable[float], gap: float) -> bool:
+    """Tell whether a place is at least `gap` from all others."""
     return all(abs(x - other) >= gap for other in others)
 
 

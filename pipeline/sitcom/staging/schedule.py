@@ -6,63 +6,15 @@ often, by different people, with different objects, in different places.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from random import Random
 from typing import TypeVar
 
 from momentrank.errors import MomentRankError
 from pipeline.sitcom.screenplay import Action, Place, Screenplay
-from pipeline.sitcom.staging.blocking import CLEAR, MARKS, SEAT_CLEAR, Marks, block, longest_walk
-from pipeline.sitcom.staging.cues import cues, facing_from, outcome
-from pipeline.sitcom.staging.world import Cue, Person, Step, Take, World
-
-OUTSIDE, SEATED, HOLDING, LYING, POT, AJAR = 0.3, 0.3, 0.45, 0.5, 0.75, 0.35
-"""The probability that a character or a thing begins in that state."""
-PRESENT = 2
-"""At least this many characters begin on the stage."""
-
-
-def opening(script: Screenplay, place: Place, names: list[str], random: Random) -> World:
-    """Return the world in which a video of these characters begins."""
-    world = World({}, (None, None), None, frozenset())
-    for number, name in enumerate(names):
-        outside = number >= PRESENT and random.random() < OUTSIDE
-        absent = Person(place.door, facing_from(place.door), "outside")
-        person = absent if outside else _present(place, world, random)
-        holds = _perhaps(HOLDING, _objects(script, "hand"), random)
-        world = world.change({name: replace(person, holds=holds)})
-    laid = _objects(script, "table")
-    left, right = _perhaps(LYING, laid, random), _perhaps(LYING, laid, random)
-    pot = _perhaps(POT, _objects(script, "pot"), random)
-    ajar = frozenset(thing for thing in place.fixtures if random.random() < AJAR)
-    return replace(world, table=(left, right), pot=pot, ajar=ajar)
-
-
-def _present(place: Place, world: World, random: Random) -> Person:
-    taken = {person.seat for person in world.people.values()}
-    others = [person.x for person in world.people.values() if person.present]
-    free = [
-        seat
-        for seat, (_, x) in enumerate(place.spots)
-        if seat not in taken and all(abs(x - other) >= SEAT_CLEAR for other in others)
-    ]
-    if free and random.random() < SEATED:
-        seat = random.choice(free)
-        x = place.spots[seat][1]
-        return Person(x, facing_from(x), "seated", seat)
-    x = random.choice([x for x in MARKS if all(abs(x - other) >= CLEAR for other in others)])
-    return Person(x, facing_from(x), "standing")
-
-
-def _perhaps(likely: float, things: list[str], random: Random) -> str | None:
-    return random.choice(things) if things and random.random() < likely else None
-
-
-def _objects(script: Screenplay, where: str) -> list[str]:
-    """Return the objects that some action needs in a hand, on the table or in a pot."""
-    acts = script.actions.values()
-    return list(dict.fromkeys(thing for a in acts if a.before == where for thing in a.objects))
-
+from pipeline.sitcom.staging.blocking import Marks, block, longest_walk
+from pipeline.sitcom.staging.cues import cues, outcome
+from pipeline.sitcom.staging.opening import opening
+from pipeline.sitcom.staging.world import Cue, Step, Take, World
 
 CLIPS_PER_EPISODE = 8
 MOMENTS = (4, 5, 5, 6, 6, 6, 7, 7)
@@ -123,29 +75,30 @@ class Plot:
         for _ in range(moments):
             option = self._choose(name, at, world, seen)
             steps += self._play(option, place, world, steps[-1].last if steps else 0)
-            world = steps[-1].after
-            self._remember(option[0], at, seen)
+            world, cue = steps[-1].after, option[0]
+            action = cue.action
+            seen.update((action, *cue.who))
+            self._shown.update([(action,), (action, len(cue.who)), (action, cue.object)])
+            self._shown.update([(action, at), *((action, "by", actor) for actor in cue.who)])
         last = steps[-1].last
         end = max(self._frames(SHORTEST), last + self._frames(0.8))
         return Take(name, at, self._fps, (*steps, Step(last, end, world, world)))
 
     def _company(self, number: int) -> list[str]:
         """Draw the characters that were seen least, in random order."""
-        names = sorted(
-            self._script.cast, key=lambda name: (self._shown["in", name], self._random.random())
-        )
-        chosen = names[:number]
-        self._shown.update(("in", name) for name in chosen)
+        cast, shown = self._script.cast, self._shown
+        chosen = sorted(cast, key=lambda name: (shown["in", name], self._random.random()))[:number]
+        shown.update(("in", name) for name in chosen)
         self._random.shuffle(chosen)
         return chosen
 
     def _choose(self, name: str, at: str, world: World, seen: Counter[str]) -> Option:
         place = self._script.places[at]
-        options: list[Option] = []
-        for cue in cues(self._script, place, world):
-            marks = block(cue, target(self._script.action(cue.action)), world, place.table)
-            if marks:
-                options.append((cue, *marks))
+        options = [
+            (cue, *marks)
+            for cue in cues(self._script, place, world)
+            if (marks := block(cue, _target(self._script.action(cue.action)), world, place.table))
+        ]
         if not options:
             raise StagingError(f"{name}: nothing in the screenplay can happen here next")
         return min(options, key=lambda option: self._rank(option[0], at, seen))
@@ -158,14 +111,6 @@ class Plot:
             2 * shown[action, cue.object] + shown[action, at],
             sum(shown[action, "by", name] + seen[name] for name in cue.who) / len(cue.who),
             self._random.random(),
-        )
-
-    def _remember(self, cue: Cue, at: str, seen: Counter[str]) -> None:
-        action = cue.action
-        seen.update((action, *cue.who))
-        self._shown.update(
-            [(action,), (action, len(cue.who)), (action, cue.object), (action, at)]
-            + [(action, "by", name) for name in cue.who]
         )
 
     def _play(self, option: Option, place: Place, world: World, now: int) -> tuple[Step, Step]:
@@ -186,16 +131,12 @@ class Plot:
         return round(seconds * self._fps)
 
 
-def target(action: Action) -> str:
+def _target(action: Action) -> str:
     """Return what kind of place an action needs, as `block` names it."""
-    if action.posture == "outside":
-        return "door in"
-    if action.becomes == "outside":
-        return "door out"
-    if action.before == "pot":
-        return "pot"
+    if "outside" in {action.posture, action.becomes}:
+        return "door in" if action.posture == "outside" else "door out"
+    if action.before in {"pot", "seat"}:
+        return str(action.before)
     if "table" in {action.before, action.after}:
         return "table"
-    if action.before in {"shut", "ajar"}:
-        return "fixture"
-    return "seat" if action.before == "seat" else "floor"
+    return "fixture" if action.before in {"shut", "ajar"} else "floor"

@@ -29,28 +29,24 @@ class Narrator:
         mentions = {"people", "action"}
         mentions |= {"object"} if used & ABOUT_OBJECT else set()
         mentions |= {"place"} if used & ABOUT_PLACE else set()
+        text = phrasing.format_map(self._name(cue, place))
         scene = Scene(cue.who, cue.action, cue.object, place, frozenset(mentions))
-        return word(self._script, phrasing, scene), scene
+        return text[0].upper() + text[1:], scene
+
+    def _name(self, cue: Cue, at: str) -> dict[str, str | None]:
+        """Return what the placeholders stand for."""
+        script, place = self._script, self._script.places[at]
+        first, last = (PRONOUNS[script.cast[cue.who[i]].gender] for i in (0, -1))
+        names = {"place": place.at, "into": place.into, "out_of": place.out_of, **first}
+        names |= {"who": cue.who[0], "other": cue.who[-1]}
+        names |= {"other_they": last["they"], "other_s": last["s"]}
+        thing = script.thing(cue.object) if cue.object else None
+        told = {"object": cue.object, "a_object": thing.a} if thing else {}
+        told |= {"at": thing.at, "onto": thing.onto, "pot": thing.pot} if thing else {}
+        return names | told
 
     def _rounds(self, action: str, people: int) -> Iterator[str]:
         """Yield the phrasings forever, in a new order each time."""
         texts = self._script.action(action).phrasings_for(people)
         while True:
             yield from self._random.sample(texts, len(texts))
-
-
-def word(script: Screenplay, phrasing: str, scene: Scene) -> str:
-    """Fill a phrasing's placeholders, and begin with a capital letter."""
-    place = script.places[scene.place]
-    first = PRONOUNS[script.cast[scene.who[0]].gender]
-    values = {"who": scene.who[0], "place": place.at, "into": place.into, "out_of": place.out_of}
-    values |= first
-    if len(scene.who) > 1:
-        other = PRONOUNS[script.cast[scene.who[1]].gender]
-        values |= {"other": scene.who[1], "other_they": other["they"], "other_s": other["s"]}
-    if scene.object:
-        thing = script.thing(scene.object)
-        values |= {"object": scene.object, "a_object": thing.a}
-        values |= {"at": thing.at or "", "onto": thing.onto or "", "pot": thing.pot or ""}
-    text = phrasing.format_map(values)
-    return text[0].upper() + text[1:]

@@ -4,8 +4,9 @@ Everything is a value: a step contains the world before and after it, so that an
 be drawn from its step alone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pipeline.sitcom.screenplay import Posture
 
@@ -62,17 +63,17 @@ class World:
         """Where people are seated, in stage units."""
         return [person.x for person in self.people.values() if person.posture == "seated"]
 
-    def change(self, people: Mapping[str, Person]) -> "World":
-        """Return the world with some of its people changed."""
-        return replace(self, people={**self.people, **people})
+    def change(self, names: Iterable[str], **state: Any) -> "World":  # noqa: ANN401  (as replace)
+        """Return the world with some of its people in another state: fields of `Person`."""
+        changed = {name: replace(self.people[name], **state) for name in names}
+        return replace(self, people={**self.people, **changed})
 
-    def move(self, places: Mapping[str, tuple[float, int]]) -> "World":
+    def move(self, marks: Mapping[str, tuple[float, int]]) -> "World":
         """Return the world with some of its people elsewhere: name to (x, facing)."""
-        moved = {
-            name: replace(self.people[name], x=x, facing=facing)
-            for name, (x, facing) in places.items()
-        }
-        return self.change(moved)
+        world = self
+        for name, (x, facing) in marks.items():
+            world = world.change([name], x=x, facing=facing)
+        return world
 
     def lay(self, slot: int, thing: str | None) -> "World":
         """Return the world with something else on one end of the table."""
@@ -93,7 +94,7 @@ class Cue:
     object: str | None
     target: float
     side: int
-    seat: int | None = None
+    seat: int | None
 
     @property
     def slot(self) -> int:
