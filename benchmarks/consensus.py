@@ -24,6 +24,7 @@ from annotation.votes.rule import decide
 from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, NO_LEVEL
 from benchmarks.script import assert_size, parse_arguments, run, time_call
 from pipeline.campaign.pairs import ALL_VOTES
+from pipeline.core.params import load_defaults
 
 T = TypeVar("T")
 PEOPLE = 21
@@ -81,7 +82,9 @@ def measure(source: Path, out: Path, repeat: int, pairs: int) -> None:
     options = raw_consensus.Options(source, out)
     _, consensus = best("consensus, file to file", lambda: raw_consensus.run(options), repeat)
     _, agreed = best(
-        "agreement, from a file", lambda: agreement.measure_raw(raw.read(source)), repeat
+        "agreement, from a file",
+        lambda: agreement.measure_raw(raw.read(source), load_defaults()),
+        repeat,
     )
     print(raw_consensus.text(consensus), text(agreed.metrics), sep="\n")
 

@@ -97,7 +97,7 @@ class Explanation(NamedTuple):
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the page in a frame, so that its style stays inside."""
-        from momentrank.board.rankings import page
+        from momentrank.rankings import page
 
         shown = escape(page(self, {}))
         return f'<iframe srcdoc="{shown}" style="width: 100%; height: 36rem; border: 0"></iframe>'

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from momentrank.board.rankings import document, show, show_ranking, show_source
 from momentrank.board.rows import CAPTIONS, Board, Row
 from momentrank.errors import UsageError
+from momentrank.rankings import document, show, show_ranking, show_source
 
 INDEX, DATA, RUNS = "index.html", "board.json", "runs"
 DASH = "\u2013"

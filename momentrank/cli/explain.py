@@ -9,7 +9,6 @@ import argparse
 import sys
 from pathlib import Path
 
-from momentrank.board.rankings import page
 from momentrank.cli import inputs, tables
 from momentrank.cli.inputs import provenance
 from momentrank.errors import UsageError
@@ -24,6 +23,7 @@ from momentrank.explanation import (
 )
 from momentrank.ids import decode_id, own_ids, reveal
 from momentrank.measures.parse import parse_measure
+from momentrank.rankings import page
 from momentrank.scoring import Evaluator
 from momentrank.segments import find_null
 

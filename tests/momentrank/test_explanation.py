@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from momentrank import AP, DCG, VR, AxIoU, MAiSP, NumRet, P, R, UsageError, evaluator, mIoU, nDCG
-from momentrank.board.rankings import page
 from momentrank.conventions import CONVENTIONS
 from momentrank.explanation import default_measure, explain
+from momentrank.rankings import page
 from momentrank.segments import build_qrels, build_run
 
 QRELS = build_qrels(
