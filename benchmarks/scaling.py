@@ -46,11 +46,12 @@ QUERIES = {"val": 500, "test": 2781}
 LEAST = 10_000
 """With fewer moments, a third of them are judged queries."""
 STAGES = ("ingest", "split", "candidates", "pseudo")
-WORDS = """
+TEXT = """
 woman man doctor child waiter letter cup door table car phone coat book key window dog takes puts
 opens closes carries drops reads holds finds hides red old small broken heavy on under behind near
 before kitchen garden office street bar
-""".split()
+"""
+WORDS = TEXT.split()
 
 
 def draw_corpus(number: int) -> Iterator[str]:
@@ -93,7 +94,8 @@ def _count_judged(number: int) -> dict[str, int]:
 
 
 def write_captions() -> None:
-    """Write each moment's description as its caption, in place of `rewrite`'s output."""
+    """Write each moment's description as its caption, in place of `rewrite` and `vary`."""
+    tables.VARIANTS.write(tables.VARIANTS.empty())
     tables.CAPTIONS.write_batches(map(_caption, tables.MOMENTS.read_batches()))
 
 
