@@ -181,20 +181,31 @@ def _count_swapped(released: Floats, true: Floats) -> tuple[int, int]:
 
 
 def _standardise(values: Floats) -> Floats:
-    deviation: Floats = values - values.mean(axis=1, keepdims=True)
-    return deviation / values.std(axis=1, keepdims=True)
+    centred: Floats = values - values.mean(axis=1, keepdims=True)
+    centred /= values.std(axis=1, keepdims=True)
+    return centred
 
 
 def _results(trial: Trial, system: str, seed: int) -> pd.DataFrame:
     """Return the first results of a system; `jittered` moves what captions find."""
     rng, shape = np.random.default_rng([seed, SYSTEMS.index(system)]), trial.true.shape
-    captions = trial.similarity + rng.normal(0, 0.05, shape)
-    looking = trial.true + rng.normal(0, NOISE, shape)
-    mixed = _standardise(looking) + _standardise(captions)
-    scores = dict(
-        zip(SYSTEMS, (captions, looking, mixed, captions, rng.random(shape)), strict=True)
-    )
-    best = np.argsort(-scores[system], axis=1)[:, :RESULTS]
+
+    def look() -> Floats:
+        return trial.true + rng.normal(0, NOISE, shape)
+
+    def read_captions() -> Floats:
+        return trial.similarity + rng.normal(0, 0.05, shape)
+
+    match system:
+        case "looking":
+            scores = look()
+        case "mixed":
+            scores = _standardise(look()) + _standardise(read_captions())
+        case "random":
+            scores = rng.random(shape)
+        case _:
+            scores = read_captions()
+    best = np.argsort(-scores, axis=1)[:, :RESULTS]
     start = rng.uniform(0, (JITTER if system == "jittered" else 0.0) * LENGTH, best.size)
     return _segments(list(best)).assign(
         start=start, end=start + LENGTH, rank=np.tile(np.arange(RESULTS) + 1, len(best))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from support.campaign_cases import make_judgments
-from support.simulated import campaign_of, candidates_of, people
+from support.simulated import campaign_of, people
 from support.simulated_group import MAX_FAILED, SHARES, START, Setting, create_person, draw_level
 
 from annotation.assignment.inputs import PlanInputs, Rule
@@ -88,7 +88,13 @@ class _Campaign:
             for number in range(1, PEOPLE + 1)
             for kind in [self.kind if number == BAD else "honest"]
         }
-        self.candidates = candidates_of(self.queries, BATCH, BATCH)
+        rows = [
+            (f"q{query:03}", f"m{query:03}-{rank:02}", rank + 1, 0.5, 1)
+            for query in range(self.queries)
+            for rank in range(BATCH)
+        ]
+        columns = tables.CANDIDATES.columns
+        self.candidates = tables.CANDIDATES.check(pd.DataFrame(rows, columns=columns))
         random = rng.generator("campaign", self.seed)
         levels = random.choice(LEVELS, size=len(self.candidates), p=SHARES)
         self.truth = self.candidates[PAIR_KEY].assign(truth=levels).set_index(PAIR_KEY)["truth"]
