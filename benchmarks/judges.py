@@ -16,11 +16,11 @@ either alternative annotator test, by how noisy all of them are.
 """
 
 from collections import Counter, defaultdict
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from support import judges as simulation
-from support.score_rows import scores_of
 
 from annotation.machine.alternative_test import run_both
 from annotation.machine.calibrate import calibrate
@@ -34,6 +34,8 @@ from annotation.votes.votes import MAX_DIFFERENCE, NO_LEVEL, Ints
 from benchmarks.script import parse_arguments, print_rows, run
 from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY
 
+simulation: Any = import_module("support.judges")
+support: Any = import_module("support.score_rows")
 NOISE = 0.5
 """Of the person who decides, in levels."""
 PEOPLE, PAIRS, LEVELS, EPSILON = 6, 400, (0.4, 0.2, 0.15, 0.15, 0.1), 0.15
@@ -116,7 +118,7 @@ def _draw_peers(random: np.random.Generator, noise: float) -> Panel:
         disputed = abs(said[first, pair] - said[second, pair]) > MAX_DIFFERENCE
         asked = [first, second, *(rest[:2] if disputed else [])]
         votes += [(pair, who, said[who, pair]) for who in asked]
-    scores = scores_of(votes, PAIRS, timed=True)
+    scores = support.scores_of(votes, PAIRS, timed=True)
     consensus = decide(scores.pair, scores.level, PAIRS).level
     return Panel(scores, np.zeros(PAIRS, np.int64), 1, said[PEOPLE], consensus)
 

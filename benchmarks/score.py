@@ -1,12 +1,11 @@
 """Scoring at the size of TVR-Ranking's test set, compared with the brute-force definition.
 
-    python -m benchmarks.score [--queries 2781] [--times 100] [--peers | --board RUNS]
+    python -m benchmarks.score [--queries 2781] [--peers | --board RUNS]
 
 It makes qrels and a run: 20 or 40 judged moments per query, 100 results, K = 10, 20, 40 at IoU .3,
 .5 and .7; about 30 MB of JSON. It prints the speed of `calc_aggregate` in memory relative to the
-definition in tests/momentrank/oracle.py, which must give the same values, with bounds, and from
-frames; the CPU seconds of the whole command, from files to numbers, compiled, as pip installs it,
-also with bounds; and time and memory for `--times` as many queries.
+definition in tests/momentrank/oracle.py, which must give the same values, and from frames; and the
+CPU seconds of the whole command, from files to numbers, compiled, as pip installs it.
 
 `--peers` prints instead how many times faster pytrec_eval, ir_measures and ranx are at their own
 job, nDCG@10 by exact ids, than ours at IoU .99, all from prepared input in memory; those that are
@@ -29,14 +28,11 @@ from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any
 
-import numpy as np
-
-from benchmarks.script import assert_size, parse_arguments, peak_mb, run, run_module, time_call
+from benchmarks.script import assert_size, parse_arguments, run, run_module, time_call
 from momentrank import conventions, segments
 from momentrank.formats import load_run, read_qrels
 from momentrank.functions import calc_aggregate
 from momentrank.measures.parse import parse_measure
-from momentrank.scoring import Evaluator
 from momentrank.segments import Segments
 
 RESULTS, VIDEOS, DEPTH = 100, 21_793, (20, 40)
@@ -185,15 +181,6 @@ def measure_board(qrels: Listed, run: Listed, runs: int) -> None:
             raise SystemExit("the board's values are not those of the scorer")
 
 
-def repeat(run: Segments, times: int) -> Segments:
-    """Return `times` copies of every query, with the same moments."""
-    queries = [f"{name}-{n}" for n in range(times) for name in run.queries]
-    shift = np.repeat(np.arange(times) * len(run.queries), len(run.query))
-    start, end, value = (np.tile(column, times) for column in (run.start, run.end, run.value))
-    query = np.tile(run.query, times) + shift
-    return Segments(queries, query, run.video * times, start, end, value)
-
-
 def time_command(folder: str, *arguments: str) -> float:
     """Return the median CPU seconds of the whole command, once it is compiled."""
     compiled = f"{folder}/compiled"
@@ -203,8 +190,8 @@ def time_command(folder: str, *arguments: str) -> float:
 
 
 def main() -> None:
-    """Print the ratio in memory, the command's time, and the cost of a larger collection."""
-    options = parse_arguments(__doc__, queries=2781, times=100, peers=False, board=int)
+    """Print the ratio in memory, and the command's time."""
+    options = parse_arguments(__doc__, queries=2781, peers=False, board=int)
     qrels, run = draw_collection(options.queries)
     if options.peers or options.board:
         return (
@@ -218,12 +205,6 @@ def main() -> None:
     wrong = max(abs(value - expected[repr(measure)]) for measure, value in values.items())
     print(f"in memory: {fast:.2f} s of CPU, the definition {slow:.1f}; at most {wrong:.0e} apart")
     print(f"ratio {slow / fast:.0f} (goal 50)")
-    scorer, lists = Evaluator(measures, ours[0], conventions.PAPER), {"": ours[1]}
-    plain, both = (
-        time_call(partial(scorer.per_query_of_each, lists, kinds), 9, process_time)[0]
-        for kinds in ([None], [None, scorer.assume("bounds")])
-    )
-    print(f"with the bounds of unjudged results: {both / plain:.2f} times that (goal 2)")
     frames = segments.qrels_frame(ours[0]), segments.run_frame(ours[1])
     framed, _ = time_call(lambda: calc_aggregate(measures, *frames), 5, process_time)
     print(f"from frames: {framed / fast:.2f} times that (goal 1.25)")
@@ -231,15 +212,7 @@ def main() -> None:
         paths = write(Path(folder), qrels, run)
         size = sum(Path(path).stat().st_size for path in paths) / 1e6
         whole = time_command(folder, *paths)
-        bounded = time_command(folder, *paths, "--unjudged", "bounds")
     print(f"the command, from {size:.0f} MB of JSON to numbers: {whole:.2f} s of CPU (goal 1)")
-    print(f"with bounds: {bounded / whole:.2f} times that (goal 2)")
-    before = peak_mb() / 1024
-    large = repeat(ours[0], options.times), repeat(ours[1], options.times)
-    much, _ = time_call(lambda: calc_aggregate(measures, *large), 1, process_time)
-    linear = much / fast / options.times
-    print(f"{options.times} times the queries: {much:.1f} s, {linear:.2f} times linear,")
-    print(f"at most {peak_mb() / 1024:.1f} GB, of which {before:.1f} GB before (goal 4)")
     return None
 
 
