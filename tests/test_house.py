@@ -83,7 +83,7 @@ BUDGET = {
     "pipeline": 33_830,
     "annotation": 20_250,
     "baselines": 4_670,
-    "benchmarks": 2_930,
+    "benchmarks": 2_920,
     "tools": 920,
     "tests": 60_200,
 }
