@@ -9,278 +9,161 @@ Then it compares a push of tasks with the bare import call, and a pull of as man
 bare paging (`--tasks 0` skips this).
 """
 
-import tempfile
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import chdir, contextmanager
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import process_time
 
-import httpx
-import numpy as np
 import pandas as pd
+from support.campaign_folder import PASSWORD, CampaignFolder, Size, email_of
+from support.simulated import campaign_of, candidates_of, people
+from support.studio import Studio, studio
 
-from annotation import pull, server
+from annotation import pull
 from annotation.answers import pulling
 from annotation.answers.judgments import trust_all
-from annotation.assignment.inputs import PlanInputs
+from annotation.assignment.inputs import Rule
 from annotation.assignment.planning import plan
-from annotation.label_studio import guideline, page, projects, settings
-from annotation.label_studio.client import LabelStudio
-from annotation.label_studio.connection import Connection
-from annotation.label_studio.keys import Signer
-from annotation.label_studio.settings import Endpoint
-from annotation.local_server.layout import PROGRAM, ServerError
-from annotation.roster.annotator import Annotator
-from annotation.roster.roster import Account, Roster
-from annotation.simulation.accounts import Visitor
-from annotation.tasks.pushing import push
+from annotation.label_studio import guideline, page, projects
+from annotation.label_studio.connection import Connection, require_connection
+from annotation.tasks.pushing import describe_pairs, push
 from annotation.tasks.tasks import TaskData, keys_by_annotator
-from benchmarks.script import assert_size, parse_arguments, peak_mb, run, time_call
-from pipeline.campaign.campaign import FORMAT, Campaign, CampaignError, GuidelineVersion
-from pipeline.campaign.guideline import Labels
-from pipeline.campaign.pairs import SHOWN_KEY, query_sha
+from benchmarks.script import REPOSITORY, assert_size, parse_arguments, peak_mb, run, time_call
 from pipeline.core import tables
-from pipeline.core.params import Params, load
+from pipeline.core.params import load
 
-RANKS, NO_LIMIT = 20, 10**9
-PEOPLE, ROUNDS, PAGE = 4, 3, 1000
+RANKS, NO_LIMIT, ESCALATION = 20, 10**9, 4
+PEOPLE, ROUNDS, PAGE, BATCH = 4, 3, 1000, 5000
 """Of the part on a server."""
-QUERY = "A woman puts a letter on the table."
-BARE_BATCH = 5000
 
 
-def open_campaign(queries: int, people: int) -> PlanInputs:
-    """Return a new campaign with four annotators who judge what others disagree on."""
-    ids = [f"{number:06}" for number in range(queries)]
-    size = queries * RANKS
-    pairs = pd.DataFrame(
-        {
-            "query_id": np.repeat(ids, RANKS),
-            "moment_id": np.random.default_rng(0).permutation(size).astype(str),
-            "rank": np.tile(np.arange(1, RANKS + 1), queries),
-            "similarity": 0.5,
-            "batch": 1,
-        }
-    )
-    return PlanInputs(
-        queries=pd.DataFrame({"query_id": ids, "query": [f"Somebody does {i}." for i in ids]}),
-        candidates=tables.CANDIDATES.check(pairs),
-        clips=pairs["moment_id"].tolist(),
-        shown=pairs.assign(query_sha="text", clip_sha="clip")[SHOWN_KEY],
-        judgments=tables.JUDGMENTS.empty(),
-        open_tasks=tables.ASSIGNMENTS.empty(),
-        annotators=[
-            Annotator(number, "escalation" if number > people - 4 else "annotator", active=True)
-            for number in range(1, people + 1)
-        ],
-        extend={},
-    )
+def measure_plan(queries: int, annotators: int) -> None:
+    """Print what plans cost; four people judge what others disagree on."""
+    candidates = candidates_of(queries, RANKS, RANKS)
+    campaign = partial(campaign_of, candidates, people(annotators - ESCALATION, ESCALATION))
+    before = peak_mb()
+    for rule in (Rule(), Rule(max_open=NO_LIMIT)):
+        inputs = campaign(rule=rule)
+        seconds, planned = time_call(partial(plan, inputs), 1, process_time)
+        made = len(planned.assignments)
+        print(
+            f"plan, queue {rule.max_open:,}: {made:,} assignments in {seconds:.2f} s of CPU,"
+            f" {peak_mb():.0f} MB at most ({before:.0f} before)"
+        )
+    assert_size("assignments", made, 2 * RANKS * queries)
 
 
-def _endpoint() -> Endpoint:
-    endpoint = settings.endpoint()
-    if endpoint is None:
-        raise ServerError("the server has no address")
-    return endpoint
+class Server:
+    """A campaign on a real server: every pair is asked of two of four people."""
+
+    def __init__(self, folder: CampaignFolder, lead: Studio) -> None:
+        self.folder, self.lead, self.params = folder, lead, load()
+        seat = tables.CANDIDATES.read()
+        seat["annotator"] = 1 + 2 * (pd.factorize(seat["query_id"])[0] % (PEOPLE // 2))
+        both = pd.concat([seat, seat.assign(annotator=seat["annotator"] + 1)]).assign(kind="first")
+        self.pairs = describe_pairs(both[tables.ASSIGNMENTS.columns], self.params)
+
+    def open(self) -> Connection:
+        """Open another campaign, in which nobody was asked anything."""
+        self.folder.open(str(uuid.uuid4()))
+        for table in (tables.PAIRS, *pulling.OUTPUTS, *pull.OF_EXAM):
+            table.write(table.empty())
+        return require_connection("annotation.people list")
+
+    def push(self, pairs: pd.DataFrame) -> tuple[float, Connection]:
+        """Return the seconds of a first push: projects, pairs, and tasks with signed keys."""
+        campaign = self.open()
+        work = partial(push, campaign, pairs, self.params, beside_others=True)
+        return time_call(work)[0], campaign
+
+    def list_tasks(self, campaign: Connection) -> dict[int, list[Mapping[str, str]]]:
+        """Return the data of the tasks of each person."""
+        data = TaskData(self.pairs, self.params.clips.url, BATCH)
+        keys = keys_by_annotator(self.pairs, campaign.campaign.guideline)
+        return {who: [data.data(key, campaign.signer) for key in own] for who, own in keys.items()}
+
+    def bare_import(self) -> float:
+        """Return the seconds of a bare import of the same tasks."""
+        campaign = self.open()
+        config = page.label_config(guideline.current(self.params.annotation))
+        project = campaign.studio.create({"title": "bare", "label_config": config})
+        data = [task for tasks in self.list_tasks(campaign).values() for task in tasks]
+        batches = (data[begin : begin + BATCH] for begin in range(0, len(data), BATCH))
+        return time_call(lambda: [campaign.studio.add(project, batch) for batch in batches])[0]
+
+    def judge(self) -> Connection:
+        """Return a campaign whose tasks are answered, all but one of each person's.
+
+        Tasks are imported together with their answers: much faster than to answer them.
+        """
+        _, campaign = self.push(self.pairs.groupby("annotator").head(1))
+        by_annotator, users = projects.find_projects(campaign), campaign.studio.users()
+        for who, tasks in self.list_tasks(campaign).items():
+            answers = [
+                {"result": page.result_of(campaign.campaign.guidelines[-1].labels, level),
+                 "completed_by": users[email_of(who)], "lead_time": 4.0}
+                for level in range(5)
+            ]  # fmt: skip
+            judged = [
+                {"data": data, "annotations": [answers[at % 5]]}
+                for at, data in enumerate(tasks[1:])
+            ]
+            for begin in range(0, len(judged), PAGE):
+                path = f"/api/projects/{by_annotator[who].id}/import"
+                self.lead.api("POST", path, judged[begin : begin + PAGE])
+        return campaign
+
+    def bare_paging(self, numbers: Sequence[int]) -> None:
+        """Read all pages of tasks of projects, with all fields."""
+        for number in numbers:
+            at, total = 0, 1
+            while at * PAGE < total:
+                at += 1
+                query = f"project={number}&page_size={PAGE}&page={at}&fields=all"
+                total = self.lead.api("GET", f"/api/tasks/?{query}")["total"]
+
+    def pull(self, campaign: Connection, *, full: bool) -> float:
+        """Return the seconds of a pull, which must accept all answers."""
+        # They were imported, for speed, so their times are not real.
+        work = partial(pulling.pull, campaign, full=full, trust=trust_all)
+        seconds, _ = time_call(work)
+        assert_size("judgments", len(tables.JUDGMENTS.read()), len(self.pairs) - PEOPLE)
+        return seconds
 
 
-@contextmanager
-def studio(checkout: Path) -> Iterator[tuple[LabelStudio, Params]]:
-    """Start a server in a temporary folder; yield it and this checkout's params."""
-    params = load(checkout / "params.yaml")
-    with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        for name in (PROGRAM.parts[0], "params.yaml"):
-            Path(name).symlink_to(checkout / name)
-        try:
-            server.start(0)
-            endpoint = _endpoint()
-            yield LabelStudio(endpoint), params
-        finally:
-            server.stop()
-
-
-def connection(lead: LabelStudio, params: Params) -> Connection:
-    """Return a new campaign with a few people."""
-    guide = guideline.current(params.annotation)
-    opened = "2024-05-01T08:00:00Z"
-    campaign = Campaign(
-        format=FORMAT,
-        commit=None,
-        id=str(uuid.uuid4()),
-        name="Benchmark",
-        guideline=guide.version,
-        guidelines=[
-            GuidelineVersion(
-                version=guide.version,
-                sha=guide.sha,
-                since=opened,
-                reason=None,
-                labels=dict(guide.labels),
-            )
-        ],
-        rehearsal=True,
-        opened_at=opened,
-        closed_at=None,
-    )
-    for table in (tables.PAIRS, *pulling.OUTPUTS, *pull.OF_EXAM):
-        table.write(table.empty())
-    numbers = range(1, PEOPLE + 1)
-    people = [Annotator(number, "annotator", active=True) for number in numbers]
-    emails = {number: f"annotator{number}@example.org" for number in numbers}
-    accounts = {
-        number: Account(email=email, name=None, password=uuid.uuid4().hex)
-        for number, email in emails.items()
-    }
-    return Connection(campaign, lead, Signer(campaign.id, "0" * 64), Roster(people, accounts))
-
-
-def make_pairs(tasks: int) -> pd.DataFrame:
-    """Return assignments to all people, with the content of each pair."""
-    number = np.arange(tasks) // 2
-    return pd.DataFrame(
-        {
-            "query_id": [f"{pair // 20:06}" for pair in number],
-            "moment_id": [f"m{pair:07}" for pair in number],
-            "annotator": 1 + np.arange(tasks) % 2 + 2 * ((number // 20) % (PEOPLE // 2)),
-            "kind": "first",
-            "rank": 1 + number % 20,
-            "similarity": 0.5,
-            "query": QUERY,
-            "clip": [f"{pair:032x}.mp4" for pair in number],
-            "query_sha": query_sha(QUERY),
-            "clip_sha": [f"{pair:032x}" for pair in number],
-            "video_id": "show_s01e01",
-            "start": 1.0,
-            "end": 6.0,
-            "duration": 61.5,
-            "caption": QUERY,
-        }
-    )
-
-
-def bare_import(lead: LabelStudio, params: Params, tasks: int) -> float:
-    """Return the seconds of a bare import of tasks of the same number and size."""
-    config = page.label_config(guideline.current(params.annotation))
-    project = lead.create({"title": "bare", "label_config": config})
-    data = [page.task_data(QUERY, "x" * 60, "k" * 330)] * tasks
-    batches = (data[begin : begin + BARE_BATCH] for begin in range(0, tasks, BARE_BATCH))
-    return time_call(lambda: [lead.add(project, batch) for batch in batches])[0]
-
-
-def whole_push(lead: LabelStudio, params: Params, tasks: int) -> float:
-    """Return the seconds of a first push: projects, pairs, and tasks with signed keys."""
-    campaign, pairs = connection(lead, params), make_pairs(tasks)
-    return time_call(lambda: push(campaign, pairs, params, beside_others=True))[0]
-
-
-def judge_all(lead: LabelStudio, params: Params, tasks: int) -> Connection:
-    """Return a campaign in which all tasks are answered."""
-    campaign, pairs = connection(lead, params), make_pairs(tasks)
-    push(campaign, pairs.groupby("annotator").head(1), params, beside_others=True)
-    by_annotator = projects.find_projects(campaign)
-    task_data = TaskData(pairs, params.clips.url, BARE_BATCH)
-    for number, keys in keys_by_annotator(pairs, campaign.campaign.guideline).items():
-        account = campaign.roster.accounts[number]
-        Visitor(lead.url, lead.invite_path(), account).close()
-        user = lead.users()[account.email]
-        data = [task_data.data(key, campaign.signer) for key in keys[1:]]
-        for begin in range(0, len(data), BARE_BATCH):
-            batch = data[begin : begin + BARE_BATCH]
-            _import_answers(by_annotator[number].id, batch, user, _labels(campaign))
-    return campaign
-
-
-@contextmanager
-def _api() -> Iterator[httpx.Client]:
-    """Yield a plain HTTP client of the server."""
-    endpoint = _endpoint()
-    headers = {"Authorization": f"Token {endpoint.token}"}
-    with httpx.Client(base_url=endpoint.url, headers=headers, timeout=600) as http:
-        yield http
-
-
-def _labels(campaign: Connection) -> Labels:
-    return campaign.campaign.guidelines[-1].labels
-
-
-def _import_answers(
-    project: int, data: Sequence[Mapping[str, str]], user: int, labels: Labels
-) -> None:
-    """Import tasks together with their answers, which is much faster than answering them."""
-    answers = [
-        {"result": page.result_of(labels, level), "completed_by": user, "lead_time": 4.0}
-        for level in range(5)
-    ]
-    tasks = [{"data": task, "annotations": [answers[at % 5]]} for at, task in enumerate(data)]
-    with _api() as http:
-        http.post(f"/api/projects/{project}/import", json=tasks).raise_for_status()
-
-
-def bare_paging(campaign: Connection) -> float:
-    """Return the seconds of a bare read of all pages of tasks with all fields."""
-    by_annotator = projects.find_projects(campaign)
-
-    def read_all() -> None:
-        with _api() as http:
-            for project in by_annotator.values():
-                page_number, total = 0, 1
-                while page_number * PAGE < total:
-                    page_number += 1
-                    query = {"project": project.id, "page_size": PAGE, "page": page_number}
-                    answer = http.get("/api/tasks/", params={**query, "fields": "all"})
-                    total = answer.raise_for_status().json()["total"]
-
-    return time_call(read_all)[0]
-
-
-def whole_pull(campaign: Connection, tasks: int, *, full: bool) -> float:
-    """Return the seconds of a whole pull, which must accept all answers."""
-    # They were imported, for speed, so their times are not real.
-    seconds, _ = time_call(lambda: pulling.pull(campaign, full=full, trust=trust_all))
-    judgments, answers = len(tables.JUDGMENTS.read()), tasks - PEOPLE  # one each waits
-    if judgments != answers:
-        raise CampaignError(f"{judgments} of {answers} answers became judgments")
-    return seconds
-
-
-def against_a_server(checkout: Path, tasks: int) -> None:
+def measure_server(folder: Path, tasks: int) -> None:
     """Print both ratios."""
-    with studio(checkout) as (lead, params):
+    size = Size(tasks // (2 * RANKS), RANKS, PEOPLE, push=2000, page=PAGE)
+    campaign_folder = CampaignFolder.make(folder, REPOSITORY, size)
+    with studio(folder, REPOSITORY / ".venv-label-studio") as lead:
+        campaign_folder.configure(lead.url, lead.token)
+        for number in range(1, PEOPLE + 1):
+            lead.sign_up(email_of(number), PASSWORD).close()
+        server = Server(campaign_folder, lead)
+        print(f"{len(server.pairs):,} tasks")
         for number in range(1, ROUNDS + 1):
-            bare, whole = bare_import(lead, params, tasks), whole_push(lead, params, tasks)
-            print(
-                f"push {tasks:,}: bare import {bare:5.1f} s, push {whole:5.1f} s:"
-                f" {bare / whole:.2f} of its speed  (round {number})"
-            )
-        campaign = judge_all(lead, params, tasks)
+            bare, (whole, _) = server.bare_import(), server.push(server.pairs)
+            print(f"{number}: bare import {bare:5.1f} s, push {whole:5.1f} s:"
+                  f" {bare / whole:.2f} of its speed")  # fmt: skip
+        campaign = server.judge()
+        numbers = [project.id for project in projects.find_projects(campaign).values()]
         for number in range(1, ROUNDS):
-            bare, whole = bare_paging(campaign), whole_pull(campaign, tasks, full=True)
-            print(
-                f"pull {tasks:,}: bare paging {bare:5.1f} s, pull {whole:5.1f} s:"
-                f" {whole / bare:.2f} times as long  (round {number})"
-            )
-        print(f"pull again, nothing changed: {whole_pull(campaign, tasks, full=False):5.1f} s")
+            bare, _ = time_call(partial(server.bare_paging, numbers))
+            whole = server.pull(campaign, full=True)
+            print(f"{number}: bare paging {bare:5.1f} s, pull {whole:5.1f} s:"
+                  f" {whole / bare:.2f} times as long")  # fmt: skip
+        print(f"pull again, nothing changed: {server.pull(campaign, full=False):5.1f} s")
 
 
 def main() -> None:
     """Print seconds and memory."""
     options = parse_arguments(__doc__, queries=3281, people=23, tasks=20_000)
-    campaign, before = open_campaign(options.queries, options.people), peak_mb()
-    for queue in (campaign.rule.max_open, NO_LIMIT):
-        rule = campaign.rule._replace(max_open=queue)
-        inputs = replace(campaign, rule=rule)
-        seconds, planned = time_call(partial(plan, inputs), 1, process_time)
-        made = len(planned.assignments)
-        print(
-            f"plan, queue {queue:,}: {made:,} assignments in {seconds:.2f} s of CPU,"
-            f" {peak_mb():.0f} MB at most ({before:.0f} before)"
-        )
-    assert_size("assignments", made, 2 * RANKS * options.queries)
+    measure_plan(options.queries, options.people)
     if options.tasks:
-        against_a_server(Path.cwd(), options.tasks)
+        with TemporaryDirectory() as folder:
+            measure_server(Path(folder), options.tasks)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from annotation.pooling.channels import (
     score_ranks,
 )
 from annotation.votes.votes import Ints
-from benchmarks.trials import DEPTH, Trial, by_similarity, learned, see_pictures
+from benchmarks.trials import DEPTH, FIRST, Trial, by_similarity, learned, see_pictures
 from pipeline.campaign.pool_steps import CAPTIONS
 from pipeline.campaign.yields import RELEVANT_FROM
 
@@ -30,15 +30,15 @@ ROUNDS, JUDGED = 2, 40
 
 def report_channels(trials: Sequence[Trial], noise: float) -> None:
     """Print how often each channel is admitted, and the share found with it in the model."""
-    kinds = {"pictures": see_pictures_of, "as good as captions": match_captions}
+    kinds = ("pictures", "as good as captions")
     without = []
     verdicts: dict[str, list[Verdict]] = {name: [] for name in kinds}
     found: dict[str, list[float]] = {name: [] for name in kinds}
     for seed, trial in enumerate(trials):
         levels = trial.judge(noise, seed)
         without.append(_share_found(trial, levels))
-        for name, rank in kinds.items():
-            ranking = rank(trial, seed)
+        pictures = np.argsort(-see_pictures(seed), axis=1, kind="stable")
+        for name, ranking in zip(kinds, (pictures, match_captions(trial, seed)), strict=True):
             rng = np.random.default_rng(seed)
             verdicts[name] += [_ask(trial, levels, ranking, rng) for _ in range(DRAWS)]
             feature = score_ranks(np.argsort(ranking, axis=1) + 1, DEPTH)
@@ -55,12 +55,6 @@ def report_channels(trials: Sequence[Trial], noise: float) -> None:
         )
 
 
-def see_pictures_of(trial: Trial, seed: int) -> Ints:
-    """Rank the moments by how much they look like the query's own."""
-    del trial
-    return np.argsort(-see_pictures(seed), axis=1, kind="stable")
-
-
 def match_captions(trial: Trial, seed: int) -> Ints:
     """Rank the moments by true level and noise, as well as captions do."""
     drawn = np.random.default_rng(seed).normal(size=trial.true.shape)
@@ -75,7 +69,7 @@ def match_captions(trial: Trial, seed: int) -> Ints:
 
 
 def _mean_relevant(trial: Trial, ranking: Ints) -> float:
-    first = np.take_along_axis(trial.true, ranking[:, : trial.first], axis=1)
+    first = np.take_along_axis(trial.true, ranking[:, :FIRST], axis=1)
     return float((first >= RELEVANT_FROM).mean())
 
 
@@ -87,7 +81,7 @@ def _ask(trial: Trial, levels: Ints, ranking: Ints, rng: np.random.Generator) ->
     """Return what people say of the first moments of both that are not in the first batch."""
     captions, rows = by_similarity(trial), []
     for query in rng.choice(len(levels), QUERIES, replace=False):
-        pool = captions[query][: trial.first]
+        pool = captions[query][:FIRST]
         for by, order in (("channel", ranking[query]), (CAPTIONS, captions[query])):
             first = order[~np.isin(order, pool)][:SIZE]
             rows.append(pd.DataFrame({"query_id": query, "by": by, "level": levels[query, first]}))

@@ -15,7 +15,6 @@ Last, a machine that judges as one of six simulated people do, on 400 pairs: how
 either alternative annotator test, by how noisy all of them are.
 """
 
-import sys
 from collections import Counter, defaultdict
 from importlib import import_module
 from typing import Any
@@ -32,9 +31,11 @@ from annotation.machine.similarity_control import find_control_in_folds
 from annotation.votes.ordered import level_chances
 from annotation.votes.rule import decide
 from annotation.votes.votes import MAX_DIFFERENCE, NO_LEVEL, Ints
-from benchmarks.script import parse_arguments, run
+from benchmarks.script import parse_arguments, print_rows, run
 from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY
 
+simulation: Any = import_module("support.judges")
+support: Any = import_module("support.score_rows")
 NOISE = 0.5
 """Of the person who decides, in levels."""
 PEOPLE, PAIRS, LEVELS, EPSILON = 6, 400, (0.4, 0.2, 0.15, 0.15, 0.1), 0.15
@@ -47,7 +48,6 @@ def count_verdicts(
     campaigns: int, judges: int
 ) -> tuple[Counter[tuple[str, str]], dict[str, list[list[float]]]]:
     """Return how often each judge got which verdicts, and the `MEANS` of each by judge."""
-    simulation: Any = import_module("support.judges")
     named: Counter[tuple[str, str]] = Counter()
     means = defaultdict(list)
     for campaign in range(1, campaigns + 1):
@@ -96,21 +96,20 @@ def _list(voted: Ints, machine: Ints) -> pd.DataFrame:
     )  # fmt: skip
 
 
-def count_passes(noise: float, campaigns: int) -> list[float]:
+def count_passes(noise: float, campaigns: int) -> dict[str, float]:
     """Return the share of disputed pairs, and of campaigns in which a peer passes either test."""
-    random = np.random.default_rng(1)
-    rows = []
+    random, rows = np.random.default_rng(1), []
     for _ in range(campaigns):
         panel = _draw_peers(random, noise)
         result = run_both(panel, find_others(panel.scores, 1), EPSILON, 1)
         disputed = (panel.scores.per_pair == ALL_VOTES).mean()
         rows.append([disputed, bool(result["passed"]), bool(result["published"]["passed"])])
-    return [float(share) for share in np.mean(rows, axis=0)]
+    heads = ("disputed", "first votes", "as published")
+    return dict(zip(heads, np.mean(rows, axis=0), strict=True))
 
 
 def _draw_peers(random: np.random.Generator, noise: float) -> Panel:
     """Return people and a machine that all judge alike, by the rule of two or four votes."""
-    support: Any = import_module("support.score_rows")
     chances = level_chances(0.0, noise)[random.choice(len(LEVELS), PAIRS, p=LEVELS)].cumsum(axis=1)
     said = (random.random((PEOPLE + 1, PAIRS, 1)) > chances).sum(axis=-1).clip(max=len(LEVELS) - 1)
     order = random.permuted(np.tile(range(PEOPLE), (PAIRS, 1)), axis=1)
@@ -129,16 +128,13 @@ def main() -> None:
     options = parse_arguments(__doc__, campaigns=20, judges=5)
     named, means = count_verdicts(options.campaigns, options.judges)
     total = options.campaigns * options.judges
-    for (name, codes), number in sorted(named.items()):
-        sys.stdout.write(f"{name:12}{codes:55}{number:>6} of {total}\n")
-    sys.stdout.write(f"\n{'mean level':12}" + "".join(f"{head:>14}" for head in MEANS) + "\n")
-    for name, rows in means.items():
-        cells = np.mean(rows, axis=0)
-        sys.stdout.write(f"{name:12}" + "".join(f"{cell:>14.3f}" for cell in cells) + "\n")
-    sys.stdout.write(f"\n{'a peer':12}{'disputed':>14}{'first votes':>14}{'as published':>14}\n")
-    for noise in NOISES:
-        cells = count_passes(noise, total)
-        sys.stdout.write(f"{noise:<12}" + "".join(f"{cell:>14.2f}" for cell in cells) + "\n")
+    counts = ((f"{name}: {codes}", {"": n}) for (name, codes), n in sorted(named.items()))
+    print_rows(f"of {total}", counts)
+    averages = {name: np.mean(rows, axis=0) for name, rows in means.items()}
+    print_rows(
+        "mean level", ((n, dict(zip(MEANS, row, strict=True))) for n, row in averages.items())
+    )
+    print_rows("a peer of noise", ((str(noise), count_passes(noise, total)) for noise in NOISES))
 
 
 if __name__ == "__main__":

@@ -21,9 +21,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.script import parse_arguments, run
+from benchmarks.script import parse_arguments, print_rows, run
 from pipeline.campaign.collection import ANSWERS
-from pipeline.campaign.estimator import Counts, Floats, Ints
+from pipeline.campaign.estimator import Counts, Ints
 from pipeline.campaign.negatives import Tally, bound_missed, bound_negatives
 
 CAPTIONS, OTHERS, HAVING = 300, 100, 0.4
@@ -32,7 +32,6 @@ ANSWERED, SHAPE, RICH = 5.0, 1.0, 4
 BETWEEN = 0.7
 """The standard deviation of the logarithm of a query's scale."""
 MOST = 40
-"""Answers of a query at most."""
 
 
 class Setting(NamedTuple):
@@ -90,7 +89,7 @@ def simulate(setting: Setting, random: np.random.Generator) -> Outcome:
     there = ranks > 0
     within = (there & (ranks <= BATCH)).sum(1)
     depth = np.where(within >= RICH, TOP, BATCH)
-    below = (there & (ranks > BATCH) & (ranks <= depth[:, None])).sum(1)
+    below = (there & (ranks <= depth[:, None])).sum(1) - within
     outside = there.sum(1) - within - below
     drawn = random.choice(len(ranks), setting.audited, replace=False)
     size = np.stack([np.full_like(depth, BATCH), depth - BATCH, DEPTH - depth], -1)[drawn]
@@ -98,8 +97,8 @@ def simulate(setting: Setting, random: np.random.Generator) -> Outcome:
     judged[:, 2] = NEAR
     met = random.hypergeometric(outside[drawn], size[:, 2] - outside[drawn], NEAR)
     counts = Counts(size, judged, np.stack([within[drawn], below[drawn], met], -1))
-    missed = bound_missed(counts, len(ranks))
-    missed = 1.0 if missed is None else missed
+    bound = bound_missed(counts, len(ranks))
+    missed = 1.0 if bound is None else bound
     seen = np.zeros_like(within)
     seen[drawn] = met
     found, later = within[CAPTIONS:] > 0, (below + seen)[CAPTIONS:] > 0
@@ -110,23 +109,24 @@ def simulate(setting: Setting, random: np.random.Generator) -> Outcome:
     return Outcome(truth, bound_negatives(tally, missed) / tally.negative, missed)
 
 
-def describe(outcomes: list[Outcome]) -> str:
+def describe(outcomes: list[Outcome]) -> dict[str, object]:
     """Return a row of figures."""
-    truth, bound, missed = np.array(outcomes, dtype=np.float64).T
-    middle = np.median(np.stack([truth, bound, missed]), axis=1)
-    holds: Floats = (truth <= bound).mean()
-    return f"{holds:8.1%}{''.join(f'{value:10.1%}' for value in middle)}"
+    truth, bound, _ = columns = np.array(outcomes, dtype=np.float64).T
+    medians = zip(Outcome._fields, np.median(columns, axis=1), strict=True)
+    return {"holds": (truth <= bound).mean()} | dict(medians)
 
 
 def main() -> None:
     """Print how often the bound holds."""
     options = parse_arguments(__doc__, collections=1000, seed=1)
     print(f"an answer: level {ANSWERS} or higher; medians of {options.collections:,} collections")
-    print(f"{'captions':24}{'holds':>8}{'truth':>10}{'bound':>10}{'missed':>10}")
-    for name, setting in SETTINGS.items():
+
+    def simulate_all(setting: Setting) -> list[Outcome]:
         random = np.random.default_rng(options.seed)
-        outcomes = [simulate(setting, random) for _ in range(options.collections)]
-        print(f"{name:24}{describe(outcomes)}", flush=True)
+        return [simulate(setting, random) for _ in range(options.collections)]
+
+    rows = ((name, describe(simulate_all(setting))) for name, setting in SETTINGS.items())
+    print_rows("captions", rows)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from support.simulated_group import AFTER, GOLD, honest_beside, stopped_after, s
 
 from annotation.quality.decision import interval
 from annotation.simulation.kinds import KINDS, Kind
-from benchmarks.script import parse_arguments, run
+from benchmarks.script import parse_arguments, print_rows, run
 from benchmarks.simulated_campaigns import BAD_KINDS, Outcome, compare
 
 ALPHA = 0.05
@@ -35,59 +35,41 @@ def with_interval(hits: int, number: int) -> str:
     return f"{hits / number:6.1%} ({low:.1%} to {high:.1%})"
 
 
-def print_table(name: str, columns: Sequence[str], rows: Iterable[tuple[str, list[str]]]) -> None:
-    """Print a table of texts."""
-    print(f"\n{name}\n{'':24}" + "".join(f"{column:>26}" for column in columns))
-    for kind, cells in rows:
-        print(f"{kind:24}" + "".join(f"{cell:>26}" for cell in cells), flush=True)
-
-
-def shares(rows: Sequence[Sequence[bool]]) -> list[str]:
-    """Return the share of true values in each column."""
-    return [with_interval(int(sum(column)), len(column)) for column in zip(*rows, strict=True)]
+def describe(names: Iterable[str], stopped: Sequence[Sequence[bool]]) -> dict[str, str]:
+    """Return the share of people who are stopped, by column."""
+    columns = zip(names, zip(*stopped, strict=True), strict=True)
+    return {name: with_interval(int(sum(column)), len(column)) for name, column in columns}
 
 
 def print_people(run: Callable[..., list[list[bool]]]) -> None:
     """Print who is stopped."""
     columns = ["exam", *(f"{number} judgments" for number in AFTER)]
-    for exam in (100, 0):
-        rows = ((kind, shares(run(stopped_after, kind, exam=exam))) for kind in KINDS)
-        name = f"Stopped by an exam of {exam} pairs and checks" if exam else "Without an exam"
-        print_table(name, columns, rows)
-    beside = [(f"honest beside {bad}", bad) for bad in ("lazy", "contrary", "random")]
-    cells = ((name, shares(run(honest_beside, bad))) for name, bad in beside)
-    print_table("Without an exam, a bad colleague", ["150 judgments"], cells)
-    gold = ((kind, shares(run(stopped_by_gold, kind))) for kind in KINDS if kind != "copying")
-    print_table("By pairs of known truth alone", [f"{number} pairs" for number in GOLD], gold)
+    for exam, name in ((100, "an exam of 100"), (0, "Without an exam")):
+        rows = ((kind, describe(columns, run(stopped_after, kind, exam=exam))) for kind in KINDS)
+        print_rows(name, rows)
+    beside: tuple[Kind, ...] = ("lazy", "contrary", "random")
+    rows = ((bad, describe(["150 judgments"], run(honest_beside, bad))) for bad in beside)
+    print_rows("no exam, honest beside", rows)
+    pairs = [f"{number} pairs" for number in GOLD]
+    kinds = (kind for kind in KINDS if kind != "copying")
+    rows = ((kind, describe(pairs, run(stopped_by_gold, kind))) for kind in kinds)
+    print_rows("by known truth alone", rows)
 
 
-def print_campaigns(outcomes: Sequence[Outcome]) -> None:
-    """Print the squared errors of levels, and their difference with its 95 % interval."""
-    rows = [
-        (f"one {kind}", [outcome for outcome in outcomes if outcome.kind == kind])
-        for kind in BAD_KINDS
-    ]
-    columns = ["judgments", "levels without / with", "error without / with", "difference"]
-    print_table(
-        f"{len(outcomes)} campaigns, one of six is bad",
-        [*columns, "with, at its end"],
-        ((name, _compared(some)) for name, some in [*rows, ("all", outcomes)] if some),
-    )
-
-
-def _compared(outcomes: Sequence[Outcome]) -> list[str]:
+def compare_errors(outcomes: Sequence[Outcome]) -> dict[str, str]:
+    """Return the squared errors of levels, and their difference with its 95 % interval."""
     without, checked, end = (
         np.array([outcome[column] for outcome in outcomes]).mean(axis=0) for column in (1, 2, 3)
     )
     off = np.array([outcome.checked.error - outcome.without.error for outcome in outcomes])
     half = 1.96 * off.std(ddof=1) / len(off) ** 0.5 if len(off) > 1 else np.nan
-    return [
-        f"{without[0]:.0f} / {checked[0]:.0f}",
-        f"{without[1]:.0f} / {checked[1]:.0f}",
-        f"{without[2]:.3f} / {checked[2]:.3f}",
-        f"{off.mean():+.3f} ({off.mean() - half:+.3f} to {off.mean() + half:+.3f})",
-        f"{end[2]:.3f} ({end[0]:.0f} judgments)",
-    ]
+    return {
+        "judgments": f"{without[0]:.0f} / {checked[0]:.0f}",
+        "levels without / with": f"{without[1]:.0f} / {checked[1]:.0f}",
+        "error without / with": f"{without[2]:.3f} / {checked[2]:.3f}",
+        "difference": f"{off.mean():+.3f} ({off.mean() - half:+.3f} to {off.mean() + half:+.3f})",
+        "with, at its end": f"{end[2]:.3f} ({end[0]:.0f} judgments)",
+    }
 
 
 def main() -> None:
@@ -100,10 +82,11 @@ def main() -> None:
 
         if options.people:
             print_people(run)
-        if options.campaigns:
-            print_campaigns(
-                list(pool.map(partial(compare, options.queries), range(options.campaigns)))
-            )
+        outcomes = list(pool.map(partial(compare, options.queries), range(options.campaigns)))
+        by_kind = {kind: [one for one in outcomes if one.kind == kind] for kind in BAD_KINDS}
+        rows = {f"one of six is {kind}": some for kind, some in by_kind.items()} | {"all": outcomes}
+        title = f"{len(outcomes)} campaigns"
+        print_rows(title, ((name, compare_errors(some)) for name, some in rows.items() if some))
 
 
 if __name__ == "__main__":

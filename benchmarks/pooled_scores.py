@@ -14,7 +14,7 @@ scores of both by stratum.
 
 import contextlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +26,6 @@ from benchmarks.script import parse_arguments, run
 from momentrank.data import Data
 from momentrank.formats import load_run, read_qrels
 from momentrank.functions import evaluator
-from momentrank.measures.base import Measure
 from momentrank.paired_tests import t_quantile
 from momentrank.scoring import Evaluator
 from pipeline.campaign.leave_one_out import MEASURE
@@ -59,12 +58,6 @@ def look(true: pd.DataFrame, noise: float, seed: int) -> pd.DataFrame:
     ordered = true.assign(score=seen).sort_values(["query_id", "score"], ascending=[True, False])
     rank = ordered.groupby("query_id").cumcount() + 1
     return ordered.assign(rank=rank)[rank <= DEPTH]
-
-
-def first(scores: Mapping[Measure, float]) -> float:
-    """Return the only value of an evaluation."""
-    [value] = scores.values()
-    return value
 
 
 def per_query(scorer: Evaluator, run: Data) -> Floats:
@@ -107,7 +100,9 @@ def main() -> None:
     scorers = [evaluator([MEASURE], path), evaluator([MEASURE], true)]
     runs = [candidates] + [look(true, options.noise, n) for n in range(options.draws)]
     asked = [(scorers[0], None), (scorers[0], "bounds"), (scorers[1], None)]
-    scores = np.array([[first(s.calc_aggregate(r, kind)) for s, kind in asked] for r in runs])
+    scores = np.array(
+        [[next(iter(s.calc_aggregate(r, kind).values())) for s, kind in asked] for r in runs]
+    )
     own, others = scores[0], scores[1:]
     queries = released["query_id"].nunique()
     print(f"{MEASURE}, {queries} test queries:{'':12}by the release       at best  by the truth")

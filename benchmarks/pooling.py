@@ -1,43 +1,36 @@
 """Compare the orders of a pool: by similarity, as in the paper, and learned from its judges.
 
-    python -m benchmarks.pooling [--seeds 10] [--collection FOLDER | --replay RELEASE]
+    python -m benchmarks.pooling [--seeds 10] [--collection FOLDER]
 
 Without a folder, it draws fresh corpora from the sample's screenplay, judges them with noise (a
 standard deviation of 0.4, and 0.9; a third time with 35 % of the moments described by another
 event), and prints the share of the relevant moments (level 2 or higher) found by number of judged
 moments per query, with 95 % intervals over the seeds. Queries without anything relevant say what
 they cost. Five systems, none of which was pooled, are then scored by what 40 judged moments per
-query make of a release, and by all true levels. Of captions and a system that looks, it says
-whether the report and `momentrank compare` leave open what the release gets wrong.
+query make of a release, and by all true levels.
 
 Two channels ask to be admitted, by ten samples of each corpus: small pictures, which are weak, and
 one as good as captions; and each is forced into the learned order.
 
-It then prints the cost of the next batches of a campaign of the paper's size: 3,281 queries, of
-which 40 moments are judged, and the 1,000 most similar of each; and how often such a campaign
-chooses, with the screenplay's queries repeated.
+It then prints how often a campaign of the paper's size, 3,281 queries, chooses a next batch, with
+the screenplay's queries repeated, and what that costs.
 
 With a folder, it prints the shares found for a collection in SMART's format (such as Cranfield),
-by judges of 0.5 and 0.9, with intervals over the draws of their noise. A release of your own tells
-what the order would change for you: of the queries with 40 judged moments or more, each order
-chooses 20 of these, from the first 10 on.
+by judges of 0.5 and 0.9, with intervals over the draws of their noise.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from annotation.pooling import level_model
-from annotation.pooling.draw import NEAR
 from annotation.votes.votes import Floats, Ints
 from benchmarks.channel_trials import report_channels
-from benchmarks.script import assert_size, parse_arguments, peak_mb, run, time_call
+from benchmarks.script import parse_arguments, run, time_call
 from benchmarks.trials import (
-    DEPTH,
     FIRST,
     NEXT,
     Trial,
@@ -45,15 +38,11 @@ from benchmarks.trials import (
     draw_screenplay,
     learned,
     read_collection,
-    read_release,
 )
-from momentrank.functions import compare, evaluator
+from momentrank.functions import evaluator
 from momentrank.paired_tests import t_quantile
-from pipeline.campaign.estimator import Counts, beyond
 from pipeline.campaign.leave_one_out import MEASURE
-from pipeline.campaign.next_step import AUDITED
-from pipeline.campaign.yields import LEVEL, RELEVANT_FROM
-from pipeline.core.params import load
+from pipeline.campaign.yields import LEVEL
 
 DEPTHS = (20, 40, 60, 80)
 ROUNDS = (DEPTHS[-1] - FIRST) // NEXT
@@ -64,7 +53,7 @@ CONDITIONS = {
     "35 % misdescribed, judges .4": (0.35, 0.4),
 }
 USUAL = 0.4
-"""The judges with whom channels, and what the figures leave open, are tried."""
+"""The judges with whom channels are tried."""
 MIN_YIELD = 0.5
 LAST_RANKS, MIN_MEAN = 5, 2.0
 """Of the rule for the second batch by similarity."""
@@ -72,19 +61,21 @@ BARREN = 15
 NOISE = 0.8
 LENGTH = 10.0
 JITTER = 0.6
+SYSTEMS = ("captions", "looking", "mixed", "jittered", "random")
+"""How they score the moments; the jittered one moves each by up to .6 of its length."""
 RESULTS = 100
 TELLING = 0.05
-ALL_QUERIES, POOL, DIMENSIONS = 3281, 72_842, 384
+ALL_QUERIES = 3281
 
 
 def main() -> None:
     """Print the shares found, and what becomes of unseen systems."""
-    options = parse_arguments(__doc__, collection=Path, replay=Path, seeds=10)
+    options = parse_arguments(__doc__, collection=Path, seeds=10)
     if options.collection:
-        _report_collection(options.collection, options.seeds)
-        return
-    if options.replay:
-        _replay(read_release(options.replay, RELEASED))
+        trial = read_collection(options.collection)
+        print("{} queries, {} documents".format(*trial.true.shape))
+        for noise in (0.5, 0.9):
+            _report_found(f"judges {noise}", [trial], noise, options.seeds)
         return
     for name, (misdescribed, noise) in CONDITIONS.items():
         trials = [draw_screenplay(seed, misdescribed) for seed in range(options.seeds)]
@@ -92,52 +83,8 @@ def main() -> None:
         _report_systems(trials, noise)
         if noise == USUAL:
             report_channels(trials, noise)
-            _report_open(trials, noise)
     _report_barren([draw_screenplay(seed) for seed in range(options.seeds)])
-    seconds, batches = time_call(_choose_as_many, clock=time.process_time)
-    assert_size("batches", batches, ALL_QUERIES)
-    print(
-        f"the next batches of {batches:,} queries: {seconds:.0f} CPU s, {peak_mb():.0f} MB at most"
-    )
     _report_campaign(draw_screenplay(0))
-
-
-def _choose_as_many() -> int:
-    """Choose a batch for each query of the paper, from vectors that are drawn."""
-    rng = np.random.default_rng(0)
-    texts = rng.normal(size=(POOL, DIMENSIONS)).astype(np.float32)
-    texts /= np.linalg.norm(texts, axis=1, keepdims=True)
-    rows = rng.integers(0, POOL, (ALL_QUERIES, RELEASED))
-    batch = np.repeat([1, 2, 3], [FIRST, NEXT, NEXT])
-    levels = rng.integers(0, 5, (ALL_QUERIES, RELEASED)).astype(np.float64)
-    judged = [
-        level_model.Judged(texts[some].astype(np.float64), rng.random((RELEASED, 1)), level, batch)
-        for some, level in zip(rows, levels, strict=True)
-    ]
-    model = level_model.learn(judged)
-    for query in judged:
-        near = texts[rng.integers(0, POOL, DEPTH)].astype(np.float64)
-        level_model.choose(model, query, near, rng.random((DEPTH, 1)), NEXT)
-    return len(judged)
-
-
-def _report_collection(folder: Path, seeds: int) -> None:
-    trial = read_collection(folder)
-    queries, documents = trial.true.shape
-    print(f"{queries} queries, {documents} documents; judges drawn {seeds} times")
-    for noise in (0.5, 0.9):
-        _report_found(f"judges {noise}", [trial], noise, seeds)
-
-
-def _replay(trial: Trial) -> None:
-    """Print what each order finds of the judged moments, with half of the judgments."""
-    half = RELEASED // 2
-    taught = learned(trial, trial.true, 2).pools
-    shares = [trial.share_found(pools, half) for pools in (by_similarity(trial), taught)]
-    print(
-        f"{len(trial.true)} queries with {RELEASED} judged moments or more: of the relevant ones,"
-        f" {half} by similarity hold {shares[0]:.3f}, learned {shares[1]:.3f}"
-    )
 
 
 def _report_found(name: str, trials: Sequence[Trial], noise: float, draws: int = 1) -> None:
@@ -181,7 +128,7 @@ def _report_systems(trials: Sequence[Trial], noise: float) -> None:
         levels = trial.judge(noise, seed)
         pools = {"similarity": by_similarity(trial)}
         pools["learned"] = learned(trial, levels, (RELEASED - FIRST) // NEXT).pools
-        runs = [_results(trial, system, seed) for system in SYSTEMS.values()]
+        runs = [_results(trial, system, seed) for system in SYSTEMS]
         everything = [np.arange(trial.true.shape[1])] * len(levels)
         true = _score(trial.true, everything, runs)
         for order, pool in pools.items():
@@ -201,59 +148,6 @@ def _report_systems(trials: Sequence[Trial], noise: float) -> None:
             f"      mean bias {(released - true).mean():+.3f}, swapped {swapped} of {pairs} pairs,"
             f" {of_means} in the mean"
         )
-
-
-def _report_open(trials: Sequence[Trial], noise: float) -> None:
-    """Print whether the report and the scorer leave open what the release gets wrong."""
-    for order in ("similarity", "learned"):
-        seen = np.array(
-            [_find_open(trial, noise, seed, order) for seed, trial in enumerate(trials)]
-        )
-        missed, passed, wrong, overlap, within = seen.T
-        print(
-            f"  {order}: Missed {missed.mean():.2f}, Pass in {passed.sum():.0f} of {len(seen)};"
-            f" captions and looking in the wrong order in {wrong.sum():.0f}; of these, bounds"
-            f" overlap in {(wrong * overlap).sum():.0f}, and `compare` calls neither better in"
-            f" {(wrong * within).sum():.0f}"
-        )
-
-
-def _find_open(trial: Trial, noise: float, seed: int, order: str) -> list[float]:
-    levels = trial.judge(noise, seed)
-    rounds = (RELEASED - FIRST) // NEXT
-    pools = learned(trial, levels, rounds).pools if order == "learned" else by_similarity(trial)
-    pools = [row[:RELEASED] for row in pools]
-    runs = {name: _results(trial, SYSTEMS[name], seed) for name in ("captions", "looking")}
-    qrels = _as_qrels(levels, pools)
-    scorer = evaluator([MEASURE], qrels)
-    low, high = (
-        [next(iter(scorer.calc_aggregate(run, how).values())) for run in runs.values()]
-        for how in (None, "bounds")
-    )
-    everything = [np.arange(trial.true.shape[1])] * len(levels)
-    true = _score(trial.true, everything, list(runs.values()))
-    wrong = (low[1] - low[0]) * (true[1] - true[0]) < 0
-    overlap = high[0] >= low[1] and high[1] >= low[0]
-    [row] = (
-        compare(qrels, runs, [MEASURE], rounds=1, unjudged="bounds").to_frame().to_dict("records")
-    )
-    missed = _audit(levels, pools, seed)
-    passed = missed[1] <= load().report.max_missed
-    return [missed[0], passed, wrong, overlap, row["within_unjudged"]]
-
-
-def _audit(levels: Ints, pools: Sequence[Ints], seed: int) -> tuple[float, float]:
-    """Return the share that an audit says the pools miss, and its interval's upper bound."""
-    rng, moments = np.random.default_rng(seed), np.arange(levels.shape[1])
-    drawn = rng.choice(len(levels), AUDITED, replace=False)
-    size, judged, relevant = np.zeros((3, AUDITED, 2), dtype=np.int64)
-    for row, query in enumerate(drawn):
-        outside = np.setdiff1d(moments, pools[query])
-        seen = pools[query], rng.choice(outside, NEAR, replace=False)
-        size[row], judged[row] = (RELEASED, len(outside)), (RELEASED, NEAR)
-        relevant[row] = [(levels[query, some] >= RELEVANT_FROM).sum() for some in seen]
-    share = beyond(Counts(size, judged, relevant), 1, len(levels)).share
-    return float(share.value), float(share.high)
 
 
 def _report_campaign(trial: Trial) -> None:
@@ -286,46 +180,33 @@ def _count_swapped(released: Floats, true: Floats) -> tuple[int, int]:
     return swapped, pairs
 
 
-Noise = Callable[[Trial, np.random.Generator], Floats]
-
-
-def _standardised(values: Floats) -> Floats:
+def _standardise(values: Floats) -> Floats:
     centred: Floats = values - values.mean(axis=1, keepdims=True)
     centred /= values.std(axis=1, keepdims=True)
     return centred
 
 
-def _look(trial: Trial, rng: np.random.Generator) -> Floats:
-    return trial.true + rng.normal(0, NOISE, trial.true.shape)
+def _results(trial: Trial, system: str, seed: int) -> pd.DataFrame:
+    """Return the first results of a system; `jittered` moves what captions find."""
+    rng, shape = np.random.default_rng([seed, SYSTEMS.index(system)]), trial.true.shape
 
+    def look() -> Floats:
+        return trial.true + rng.normal(0, NOISE, shape)
 
-def _read_captions(trial: Trial, rng: np.random.Generator) -> Floats:
-    return trial.similarity + rng.normal(0, 0.05, trial.true.shape)
+    def read_captions() -> Floats:
+        return trial.similarity + rng.normal(0, 0.05, shape)
 
-
-def _mix(trial: Trial, rng: np.random.Generator) -> Floats:
-    return _standardised(_look(trial, rng)) + _standardised(_read_captions(trial, rng))
-
-
-def _draw(trial: Trial, rng: np.random.Generator) -> Floats:
-    return rng.random(trial.true.shape)
-
-
-SYSTEMS: dict[str, tuple[Noise, float]] = {
-    "captions": (_read_captions, 0.0),
-    "looking": (_look, 0.0),
-    "mixed": (_mix, 0.0),
-    "jittered": (_read_captions, JITTER),
-    "random": (_draw, 0.0),
-}
-"""How each scores the moments, and the share of its length by which a moment is moved at most."""
-
-
-def _results(trial: Trial, system: tuple[Noise, float], seed: int) -> pd.DataFrame:
-    score, jitter = system
-    rng = np.random.default_rng([seed, list(SYSTEMS.values()).index(system)])
-    best = np.argsort(-score(trial, rng), axis=1)[:, :RESULTS]
-    start = rng.uniform(0, jitter * LENGTH, best.size)
+    match system:
+        case "looking":
+            scores = look()
+        case "mixed":
+            scores = _standardise(look()) + _standardise(read_captions())
+        case "random":
+            scores = rng.random(shape)
+        case _:
+            scores = read_captions()
+    best = np.argsort(-scores, axis=1)[:, :RESULTS]
+    start = rng.uniform(0, (JITTER if system == "jittered" else 0.0) * LENGTH, best.size)
     return _segments(list(best)).assign(
         start=start, end=start + LENGTH, rank=np.tile(np.arange(RESULTS) + 1, len(best))
     )
@@ -339,13 +220,9 @@ def _segments(moments: Sequence[Ints]) -> pd.DataFrame:
 
 def _score(levels: Ints, pools: Sequence[Ints], runs: Sequence[pd.DataFrame]) -> list[float]:
     """Return the measure of each run, by the levels of the pools alone."""
-    scorer = evaluator([MEASURE], _as_qrels(levels, pools))
-    return [next(iter(scorer.calc_aggregate(run).values())) for run in runs]
-
-
-def _as_qrels(levels: Ints, pools: Sequence[Ints]) -> pd.DataFrame:
     level = [row[pool] for row, pool in zip(levels, pools, strict=True)]
-    return _segments(pools).assign(level=np.concatenate(level))
+    scorer = evaluator([MEASURE], _segments(pools).assign(level=np.concatenate(level)))
+    return [next(iter(scorer.calc_aggregate(run).values())) for run in runs]
 
 
 def _interval(values: Floats) -> str:

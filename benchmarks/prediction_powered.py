@@ -36,27 +36,26 @@ from support.judged_collections import (
 from annotation.votes import raw
 from annotation.votes.raw import Raw
 from annotation.votes.votes import NO_LEVEL, select_rows
-from benchmarks.script import parse_arguments, run
+from benchmarks.script import parse_arguments, print_rows, run
 
 PAIRS, QUERIES = 500, 100
 """How many are judged, with real votes."""
 Z = 1.959964
 SETTINGS = {"20 of 100": (100, 20), "50 of 200": (200, 50), "100 of 500": (500, 100)}
 
-HEAD = f"{'':24}{'covers':>9}{'people':>9}{'width':>9}{'most':>9}{'unused':>9}{'worth':>9}"
 
-
-def describe(name: str, tallies: list[Tally]) -> str:
+def describe(name: str, tallies: list[Tally]) -> tuple[str, dict[str, object]]:
     """Return a row of figures over draws."""
-    ratio = [width(tally.estimate.combined) / width(tally.estimate.people) for tally in tallies]
-    shares = [
-        np.mean([covers(tally.estimate.combined, tally.truth) for tally in tallies]),
-        np.mean([covers(tally.estimate.people, tally.truth) for tally in tallies]),
-    ]
-    unused = np.mean([tally.estimate.weight == 0 for tally in tallies])
-    worth = np.median([tally.estimate.effective for tally in tallies])
-    cells = "".join(f"{100 * share:9.1f}" for share in shares)
-    return f"{name:24}{cells}{np.mean(ratio):9.3f}{max(ratio):9.3f}{unused:9.1%}{worth:9.0f}"
+    estimates = [tally.estimate for tally in tallies]
+    ratio = [width(estimate.combined) / width(estimate.people) for estimate in estimates]
+    return name, {
+        "covers": np.mean([covers(tally.estimate.combined, tally.truth) for tally in tallies]),
+        "people": np.mean([covers(tally.estimate.people, tally.truth) for tally in tallies]),
+        "width": np.mean(ratio),
+        "most": max(ratio),
+        "unused": np.mean([estimate.weight == 0 for estimate in estimates]),
+        "worth": np.median([estimate.effective for estimate in estimates]),
+    }
 
 
 def print_simulated(collections: int, seed: int) -> None:
@@ -68,9 +67,7 @@ def print_simulated(collections: int, seed: int) -> None:
             collection = simulate(random, queries)
             for judge, values in collection.judges.items():
                 tallies[judge].append(draw(random, collection.people, values, judged))
-        print(f"{collections:,} collections, people on {name} queries\n{HEAD}")
-        for judge, rows in tallies.items():
-            print(describe(judge, rows))
+        print_rows(f"people on {name}", (describe(judge, rows) for judge, rows in tallies.items()))
 
 
 def leave_one_out(random: Random, votes: Raw) -> tuple[Ints, Ints, Ints]:
@@ -111,18 +108,18 @@ def print_real(path: Path, draws: int, seed: int) -> None:
     whole = np.isin(batch, np.flatnonzero(np.bincount(batch) == POOL))
     print(f"{len(voted):,} pairs, {whole.sum() // POOL:,} batches of {POOL}; {draws:,} draws")
     for what, judged in (("level of pairs", PAIRS), ("nDCG@10 of batches", QUERIES)):
-        print(f"{judged} for the mean {what}\n{HEAD}")
+        rows = []
         for name, levels in real_judges(random, judge, votes):
             truth, estimates = people.astype(np.float64), levels.astype(np.float64)
             if judged == QUERIES:
                 truth, estimates = (
                     ndcg(of_pairs[whole].reshape(-1, POOL)) for of_pairs in (truth, estimates)
                 )
-            print(describe(name, [draw(random, truth, estimates, judged) for _ in range(draws)]))
+            tallies = [draw(random, truth, estimates, judged) for _ in range(draws)]
             half = Z * estimates.std() / np.sqrt(len(estimates))
-            inside = "in" if abs(estimates.mean() - truth.mean()) <= half else "OUTSIDE"
-            alone = f"{estimates.mean():.4f} +- {half:.4f}, the truth {truth.mean():.4f}"
-            print(f"{'':4}on its own it gives {alone}: {inside} its own interval")
+            own = {"alone": estimates.mean(), "+-": half, "truth": truth.mean()}
+            rows.append((name, describe(name, tallies)[1] | own))
+        print_rows(f"{judged} for the mean {what}", rows)
 
 
 def main() -> None:

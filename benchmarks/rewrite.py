@@ -17,7 +17,7 @@ from benchmarks.script import assert_size, parse_arguments, run, time_call
 from pipeline.captions.llm_rewriter import LlmRewriter
 from pipeline.captions.rewrite_prompt import load
 from pipeline.captions.rewriter import Moment
-from pipeline.core.sections import OpenAI
+from pipeline.core import params
 from pipeline.llm.asker import Access
 from pipeline.llm.client import Endpoint
 
@@ -29,20 +29,9 @@ GOAL = 0.85
 
 def rewriter(url: str, in_flight: int, cache: str) -> LlmRewriter:
     """Return a rewriter without effective limits."""
-    settings = OpenAI(
-        model="stand-in",
-        per_request=PER_REQUEST,
-        in_flight=in_flight,
-        requests_per_minute=10**6,
-        tokens_per_minute=10**10,
-        output_limit="max_tokens",
-        extra={},
-        max_output_tokens=2048,
-        timeout=60.0,
-        input_price=0.0,
-        output_price=0.0,
-        cache=cache,
-    )
+    free = {"requests_per_minute": 10**6, "tokens_per_minute": 10**10, "in_flight": in_flight}
+    own = {"model": "stand-in", "per_request": PER_REQUEST, "cache": cache}
+    settings = params.load().rewrite.openai.model_copy(update=free | own)
     prompt = load(Path("prompts/rewrite-v1.yaml"))
     return LlmRewriter(settings, prompt, Access(Endpoint(url, "none")))
 

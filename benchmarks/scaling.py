@@ -13,22 +13,25 @@ columns are what `pipeline.doctor` computes for one core, divided by what was me
 """
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import chdir
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from benchmarks.candidates import random_units
-from benchmarks.script import Option, assert_size, parse_arguments, run
+from benchmarks.script import (
+    REPOSITORY,
+    Option,
+    assert_size,
+    parse_arguments,
+    print_rows,
+    run,
+    run_module,
+)
 from pipeline import pseudo
 from pipeline.core import files, tables
 from pipeline.core.params import load
@@ -37,7 +40,6 @@ from pipeline.retrieval import embeddings
 from pipeline.retrieval.similarity import Vectors
 from tools import settings
 
-REPOSITORY = Path(__file__).parent.parent
 PER_VIDEO, DIMENSIONS, BLOCK = 5, 384, 65_536
 ENGINE: dict[str, Option] = {"shards": 1, "kind": "local", "workers": 0, "table_memory": 4.0}
 QUERIES = {"val": 500, "test": 2781}
@@ -50,46 +52,23 @@ opens closes carries drops reads holds finds hides red old small broken heavy on
 before kitchen garden office street bar
 """
 WORDS = TEXT.split()
-STAGE = """
-import atexit, runpy, sys
-from benchmarks.script import peak_mb
-module = sys.argv.pop(1)
-atexit.register(lambda: open("peak", "w").write(str(peak_mb())))
-runpy.run_module(module, run_name="__main__", alter_sys=True)
-"""
 
 
-class Cost(NamedTuple):
-    """The cost of a process: wall and CPU seconds, and peak memory in MB."""
-
-    wall: float
-    cpu: float
-    peak: float
-
-
-def corpus(number: int) -> Iterator[str]:
+def draw_corpus(number: int) -> Iterator[str]:
     """Yield lines in TVR's format, with distinct descriptions."""
     random = np.random.default_rng(0)
     for moment in range(number):
         words = " ".join(WORDS[i] for i in random.integers(0, len(WORDS), 10))
         start = 10.0 * (moment % PER_VIDEO)
-        yield json.dumps(
-            {
-                "vid_name": f"show_{moment // PER_VIDEO:07}",
-                "duration": 60.0,
-                "ts": [start, start + 8.0],
-                "desc": f"{words} {moment}.",
-                "type": "v",
-                "desc_id": moment,
-            }
-        )
-
-
-def change_params(values: Mapping[str, object]) -> None:
-    """Change params.yaml in the current folder."""
-    path = Path("params.yaml")
-    texts = {key: "null" if value is None else str(value) for key, value in values.items()}
-    path.write_text(settings.apply(path.read_text(encoding="utf-8"), texts), encoding="utf-8")
+        record = {
+            "vid_name": f"show_{moment // PER_VIDEO:07}",
+            "duration": 60.0,
+            "ts": [start, start + 8.0],
+            "desc": f"{words} {moment}.",
+            "type": "v",
+            "desc_id": moment,
+        }
+        yield f"{json.dumps(record)}\n"
 
 
 def prepare(number: int, train: int | None, engine: Mapping[str, object]) -> None:
@@ -98,20 +77,25 @@ def prepare(number: int, train: int | None, engine: Mapping[str, object]) -> Non
     `train` is the number of training queries; None: one per caption. `engine` has the values for
     that section of params.yaml.
     """
-    shutil.copy(REPOSITORY / "params.yaml", "params.yaml")
-    share = min(1.0, number / LEAST)
     values: dict[str, object] = {"ingest.source": "corpus.jsonl", "ingest.videos": None}
-    values |= {f"split.{split}": int(share * most) for split, most in QUERIES.items()}
+    values |= {f"split.{split}": size for split, size in _count_judged(number).items()}
     values |= {"split.train": train} | {f"engine.{name}": value for name, value in engine.items()}
-    change_params(values)
+    texts = {key: "null" if value is None else str(value) for key, value in values.items()}
+    params = (REPOSITORY / "params.yaml").read_text(encoding="utf-8")
+    Path("params.yaml").write_text(settings.apply(params, texts), encoding="utf-8")
     shutil.copytree(REPOSITORY / "datasets/campaign", "datasets/campaign")
     Path("dvc.yaml").symlink_to(REPOSITORY / "dvc.yaml")
     with Path("corpus.jsonl").open("w", encoding="utf-8") as stream:
-        stream.writelines(f"{line}\n" for line in corpus(number))
+        stream.writelines(draw_corpus(number))
+
+
+def _count_judged(number: int) -> dict[str, int]:
+    return {split: int(min(1.0, number / LEAST) * most) for split, most in QUERIES.items()}
 
 
 def write_captions() -> None:
-    """Write each moment's description as its caption, in place of `rewrite`'s output."""
+    """Write each moment's description as its caption, in place of `rewrite` and `vary`."""
+    tables.VARIANTS.write(tables.VARIANTS.empty())
     tables.CAPTIONS.write_batches(map(_caption, tables.MOMENTS.read_batches()))
 
 
@@ -121,7 +105,7 @@ def _caption(moments: pd.DataFrame) -> pd.DataFrame:
     return same.assign(status="passed")
 
 
-def write_vectors(dimensions: int = DIMENSIONS) -> None:
+def write_vectors(dimensions: int) -> None:
     """Write a random vector for each caption, in place of `embed`'s output."""
     batches = tables.CAPTIONS.read_batches()
     ids = np.concatenate([embeddings.text_ids(batch["caption"]) for batch in batches])
@@ -135,54 +119,52 @@ def write_vectors(dimensions: int = DIMENSIONS) -> None:
     embeddings.Store(embeddings.FOLDER, "random").finish(ids, chunks())
 
 
-def run_stage(stage: str, number: int, train: int | None) -> Cost:
-    """Run a stage in the current folder, on a corpus of `number` moments."""
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
-    began = time.perf_counter()
-    # The child reports its own peak: what the system reports of a child includes the parent's.
-    command = [sys.executable, "-c", STAGE, f"pipeline.{stage}"]
-    child = subprocess.Popen(command, env=environment)
-    _, status, used = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        raise SystemExit(f"{stage} ended with {child.returncode}")
-    wall = time.perf_counter() - began
-    peak = float(Path("peak").read_text(encoding="utf-8"))
-    _assert_stage_size(stage, number, train)
-    return Cost(wall, used.ru_utime + used.ru_stime, peak)
-
-
 def _assert_stage_size(stage: str, number: int, train: int | None) -> None:
     """Refuse a stage's figures unless it has made what a corpus of `number` moments has."""
-    judged = sum(int(min(1.0, number / LEAST) * most) for most in QUERIES.values())
+    judged = sum(_count_judged(number).values())
     training = min(number - judged, number if train is None else train)
-    if stage == "ingest":
-        assert_size("moments", tables.MOMENTS.count_rows(), number)
-    elif stage == "split":
-        assert_size("queries", tables.QUERIES.count_rows(), judged + training)
-    elif stage == "candidates":
-        assert_size("candidates", tables.CANDIDATES.count_rows(), 40 * judged)
-    elif stage == "embed":
-        assert_size("vectors", len(embeddings.Embeddings.open().ids), number)
-    else:
-        sets = files.read_json(pseudo.MANIFEST)["files"]
-        assert_size("training queries", sets["train_top20.parquet"]["rows"], training)
-
-
-def expect(number: int) -> dict[str, Cost]:
-    """Return what the doctor computes for each stage: on one core, the clock shows CPU seconds."""
-    params = load()
-    one = params.engine.model_copy(update={"workers": 1})
-    needs = calc_demands(number, params.model_copy(update={"engine": one}))
-    return {
-        need.stage: Cost(need.hours * HOUR, need.hours * HOUR, need.memory * GB / 2**20)
-        for need in needs
-    }
+    if stage == "pseudo":
+        rows = files.read_json(pseudo.MANIFEST)["files"]["train_top20.parquet"]["rows"]
+        return assert_size("training queries", rows, training)
+    table, claimed = {
+        "ingest": (tables.MOMENTS, number),
+        "split": (tables.QUERIES, judged + training),
+        "candidates": (tables.CANDIDATES, 40 * judged),
+    }[stage]
+    return assert_size(f"rows of {stage}", table.count_rows(), claimed)
 
 
 def _output_mb() -> float:
     files = (path for path in Path("datasets").rglob("*") if path.is_file())
     return sum(path.stat().st_size for path in files) / 1e6
+
+
+def measure(
+    number: int, stages: tuple[str, ...], train: int | None, dimensions: int
+) -> Iterator[tuple[str, dict[str, object]]]:
+    """Run the stages in the current folder; yield what each costs."""
+    params = load()
+    one = params.model_copy(update={"engine": params.engine.model_copy(update={"workers": 1})})
+    needs = {need.stage: need for need in calc_demands(number, one)}
+    for stage in stages:
+        before, need = _output_mb(), needs[stage]
+        cost = run_module(f"pipeline.{stage}")
+        _assert_stage_size(stage, number, train)
+        yield (
+            f"{number:>10,}  {stage}",
+            {
+                "wall s": f"{cost.wall:.1f}",
+                "cpu s": f"{cost.cpu:.1f}",
+                "peak MB": f"{cost.peak:.0f}",
+                "MB out": f"{_output_mb() - before:.0f}",
+                "doctor cpu": need.hours * HOUR / cost.cpu,
+                "peak": need.memory * GB / 2**20 / cost.peak,
+            },
+        )
+        if stage == "ingest":
+            write_captions()
+        elif stage == "split":
+            write_vectors(dimensions)
 
 
 def main() -> None:
@@ -196,26 +178,12 @@ def main() -> None:
         **ENGINE,
     )
     engine = {name: getattr(options, name) for name in ENGINE}
-    measured = f"{'wall s':>8} {'cpu s':>8} {'peak MB':>8} {'MB out':>8}"
-    print(f"{'moments':>10}  {'stage':10} {measured} {'doctor cpu':>11} {'peak':>5}")
     for number in options.moments:
+        stages = STAGES if number <= options.pseudo else STAGES[:-1]
         with tempfile.TemporaryDirectory() as folder, chdir(folder):
             prepare(number, options.train, engine)
-            expected = expect(number)
-            for stage in STAGES if number <= options.pseudo else STAGES[:-1]:
-                before = _output_mb()
-                cost = run_stage(stage, number, options.train)
-                print(
-                    f"{number:>10,}  {stage:10} {cost.wall:>8.1f} {cost.cpu:>8.1f}"
-                    f" {cost.peak:>8.0f} {_output_mb() - before:>8.0f}"
-                    f" {expected[stage].cpu / cost.cpu:>11.2f}"
-                    f" {expected[stage].peak / cost.peak:>5.2f}",
-                    flush=True,
-                )
-                if stage == "ingest":
-                    write_captions()
-                elif stage == "split":
-                    write_vectors(options.dimensions)
+            rows = measure(number, stages, options.train, options.dimensions)
+            print_rows("   moments  stage", rows)
 
 
 if __name__ == "__main__":

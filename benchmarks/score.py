@@ -1,25 +1,25 @@
 """Scoring at the size of TVR-Ranking's test set, compared with the brute-force definition.
 
-    python -m benchmarks.score [--queries 2781] [--times 100] [--peers]
+    python -m benchmarks.score [--queries 2781] [--peers | --board RUNS]
 
 It makes qrels and a run: 20 or 40 judged moments per query, 100 results, K = 10, 20, 40 at IoU .3,
 .5 and .7; about 30 MB of JSON. It prints the speed of `calc_aggregate` in memory relative to the
-definition in tests/momentrank/oracle.py, which must give the same values, with bounds, and from
-frames; the CPU seconds of the whole command, from files to numbers, compiled, as pip installs it,
-also with bounds; and time and memory for `--times` as many queries.
+definition in tests/momentrank/oracle.py, which must give the same values, and from frames; and the
+CPU seconds of the whole command, from files to numbers, compiled, as pip installs it.
 
 `--peers` prints instead how many times faster pytrec_eval, ir_measures and ranx are at their own
 job, nDCG@10 by exact ids, than ours at IoU .99, all from prepared input in memory; those that are
 not installed are left out. The results are moments of the qrels or are in no relevant place.
+
+`--board` prints instead what `momentrank board` takes with so many runs of 20 results.
 """
 
 import importlib
 import json
-import os
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -28,24 +28,22 @@ from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any
 
-import numpy as np
-
-from benchmarks.script import assert_size, parse_arguments, peak_mb, run, time_call
+from benchmarks.script import assert_size, parse_arguments, run, run_module, time_call
 from momentrank import conventions, segments
+from momentrank.formats import load_run, read_qrels
 from momentrank.functions import calc_aggregate
 from momentrank.measures.parse import parse_measure
-from momentrank.scoring import Evaluator
 from momentrank.segments import Segments
 
 RESULTS, VIDEOS, DEPTH = 100, 21_793, (20, 40)
-SEED = 2024
-ROUNDS = 9
-"""How often the whole command runs."""
+SEED, ROUNDS = 2024, 9
+BOARD_RESULTS, BOARD_MEASURES = 20, ("nDCG(iou=0.5)@10", "AxIoU@10")
+ABOUT = "authors: A. Author\nlink: https://example.org\ndate: 2026-11-27\nreads: [video]\n"
 
 Listed = dict[str, list[tuple[Any, ...]]]
 
 
-def collection(queries: int) -> tuple[Listed, Listed]:
+def draw_collection(queries: int) -> tuple[Listed, Listed]:
     """Return qrels and a run, by query; results include judged moments, slightly shifted."""
     rng = random.Random(SEED)
     qrels, run = {}, {}
@@ -68,13 +66,19 @@ def _moment(rng: random.Random) -> tuple[str, float, float]:
     return video, start, round(start + rng.uniform(1, 12), 2)
 
 
-def columns(listed: Listed) -> list[list[Any]]:
-    """Return the columns of a collection: query, video, start, end and, for qrels, level."""
-    rows = [(query, *row) for query, rows in listed.items() for row in rows]
-    return [list(column) for column in zip(*rows, strict=True)]
+def build_segments(qrels: Listed, run: Listed) -> tuple[Segments, Segments]:
+    """Return both as the scorer holds them."""
+    columns = [
+        map(
+            list,
+            zip(*((query, *row) for query, rows in listed.items() for row in rows), strict=True),
+        )
+        for listed in (qrels, run)
+    ]
+    return segments.build_qrels(*columns[0]), segments.build_run(*columns[1])
 
 
-def write(folder: Path, qrels: Listed, run: Listed) -> tuple[Path, Path]:
+def write(folder: Path, qrels: Listed, run: Listed) -> tuple[str, str]:
     """Write both as TVR-Ranking's JSON."""
     caption = "A woman hands a cup of coffee to a man who sits on the sofa and reads."
     content = [
@@ -93,13 +97,12 @@ def write(folder: Path, qrels: Listed, run: Listed) -> tuple[Path, Path]:
         {"query_id": int(query), "predictions": [[*row, 1 - n / 100] for n, row in enumerate(rows)]}
         for query, rows in run.items()
     ]
-    paths = folder / "test.json", folder / "predictions.json"
-    for path, value in zip(paths, (content, predictions), strict=True):
-        path.write_text(json.dumps(value))
-    return paths
+    (folder / "test.json").write_text(json.dumps(content))
+    (folder / "predictions.json").write_text(json.dumps(predictions))
+    return str(folder / "test.json"), str(folder / "predictions.json")
 
 
-def by_definition(qrels: Listed, run: Listed) -> dict[str, float]:
+def score_by_definition(qrels: Listed, run: Listed) -> dict[str, float]:
     """Score with the oracle."""
     sys.path.insert(0, "tests/momentrank")
     oracle = importlib.import_module("oracle")
@@ -123,10 +126,7 @@ def build_peers(qrels: Listed, run: Listed) -> Iterator[tuple[str, Callable[[], 
     with suppress(ModuleNotFoundError):
         pytrec: Any = importlib.import_module("pytrec_eval")
         trec = pytrec.RelevanceEvaluator(judged, {"ndcg_cut.10"})
-        yield (
-            "pytrec_eval",
-            lambda: fmean(value["ndcg_cut_10"] for value in trec.evaluate(ranked).values()),
-        )
+        yield "pytrec_eval", lambda: fmean(v["ndcg_cut_10"] for v in trec.evaluate(ranked).values())
     with suppress(ModuleNotFoundError):
         ir: Any = importlib.import_module("ir_measures")
         evaluator = ir.evaluator([ir.nDCG @ 10], judged)
@@ -137,17 +137,15 @@ def build_peers(qrels: Listed, run: Listed) -> Iterator[tuple[str, Callable[[], 
         yield "ranx", lambda: float(ranx.evaluate(*prepared, "ndcg@10"))
 
 
-def compare_peers(queries: int) -> None:
+def compare_peers(qrels: Listed, run: Listed) -> None:
     """Print the CPU time of each, and how its value differs."""
-    qrels, run = collection(queries)
     rng = random.Random(SEED)
     for query, rows in run.items():
         known = [row[:3] for row in qrels[query]]
         exact = dict.fromkeys([*rng.sample(known, len(known) // 2), *rows])
         run[query] = list(exact)[:RESULTS]
         rng.shuffle(run[query])
-    ours = segments.build_qrels(*columns(qrels)), segments.build_run(*columns(run))
-    measure = parse_measure("nDCG(iou=0.99,dcg='log2')@10")
+    ours, measure = build_segments(qrels, run), parse_measure("nDCG(iou=0.99,dcg='log2')@10")
     own, values = time_call(lambda: calc_aggregate([measure], *ours), ROUNDS, process_time)
     print(f"momentrank   {own * 1e3:6.0f} ms of CPU")
     for name, score in build_peers(qrels, run):
@@ -157,67 +155,65 @@ def compare_peers(queries: int) -> None:
         print(f"{name:12} {peer * 1e3:6.0f} ms, {own / peer:.1f} times faster, {apart:.0e} apart")
 
 
-def repeat(run: Segments, times: int) -> Segments:
-    """Return `times` copies of every query, with the same moments."""
-    queries = [f"{name}-{n}" for n in range(times) for name in run.queries]
-    shift = np.repeat(np.arange(times) * len(run.queries), len(run.query))
-    start, end, value = (np.tile(column, times) for column in (run.start, run.end, run.value))
-    query = np.tile(run.query, times) + shift
-    return Segments(queries, query, run.video * times, start, end, value)
+def measure_board(qrels: Listed, run: Listed, runs: int) -> None:
+    """Print what a board of runs takes, and compare a run's values with those of the scorer."""
+    rng = random.Random(SEED)
+    with TemporaryDirectory() as name:
+        folder, path = Path(name, "runs"), Path(name, "test.qrels")
+        rows = ((query, *row) for query, rows in qrels.items() for row in rows)
+        path.write_text("".join(f"{q} Q0 {v} {a} {b} {level}\n" for q, v, a, b, level in rows))
+        folder.mkdir()
+        for number in range(runs):
+            lines = [
+                f"{query} Q0 {v} {start} {end} {rank} {-rank} r{number}\n"
+                for query, rows in run.items()
+                for rank, (v, start, end) in enumerate(rng.sample(rows, BOARD_RESULTS), start=1)
+            ]
+            (folder / f"r{number}.run").write_text("".join(lines))
+            (folder / f"r{number}.yaml").write_text(f"name: run {number}\n{ABOUT}")
+        options = str(folder), *BOARD_MEASURES, "--qrels", str(path), "--out", f"{name}/site"
+        cost = run_module("momentrank", "board", *options)
+        print(f"{runs} runs, {len(run):,} queries: {cost.cpu:.1f} CPU s, {cost.peak:.0f} MB")
+        told = json.loads(Path(name, "site/board.json").read_text())["runs"][0]
+        qrels_, run_ = read_qrels(path), load_run(folder / told["run"])
+        values = calc_aggregate(list(map(parse_measure, BOARD_MEASURES)), qrels_, run_)
+        if any(told["values"][repr(measure)] != value for measure, value in values.items()):
+            raise SystemExit("the board's values are not those of the scorer")
 
 
-def _children() -> float:
-    """Return the CPU seconds of the processes that have ended."""
-    times = os.times()
-    return times.children_user + times.children_system
-
-
-def time_command(paths: Sequence[Path], *options: str) -> float:
-    """Return the median CPU seconds of the whole command."""
-    command = [sys.executable, "-m", "momentrank.cli.main", "evaluate", *map(str, paths), *options]
-    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(paths[0].parent / "compiled")}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    call = partial(subprocess.run, command, env=environment, check=True, capture_output=True)
-    call()  # compiles
-    return median([time_call(call, clock=_children)[0] for _ in range(ROUNDS)])
+def time_command(folder: str, *arguments: str) -> float:
+    """Return the median CPU seconds of the whole command, once it is compiled."""
+    compiled = f"{folder}/compiled"
+    evaluate = partial(run_module, "momentrank.cli.main", "evaluate", *arguments)
+    call = partial(evaluate, PYTHONPYCACHEPREFIX=compiled, PYTHONDONTWRITEBYTECODE="")
+    return median([call(stdout=subprocess.DEVNULL).cpu for _ in range(ROUNDS + 1)][1:])
 
 
 def main() -> None:
-    """Print the ratio in memory, the command's time, and the cost of a larger collection."""
-    options = parse_arguments(__doc__, queries=2781, times=100, peers=False)
-    if options.peers:
-        compare_peers(options.queries)
-        return
-    qrels, run = collection(options.queries)
+    """Print the ratio in memory, and the command's time."""
+    options = parse_arguments(__doc__, queries=2781, peers=False, board=int)
+    qrels, run = draw_collection(options.queries)
+    if options.peers or options.board:
+        return (
+            compare_peers(qrels, run) if options.peers else measure_board(qrels, run, options.board)
+        )
     assert_size("results", sum(map(len, run.values())), RESULTS * options.queries)
-    ours = segments.build_qrels(*columns(qrels)), segments.build_run(*columns(run))
+    ours = build_segments(qrels, run)
     measures = conventions.get(conventions.PAPER).defaults()
     fast, values = time_call(lambda: calc_aggregate(measures, *ours), 5, process_time)
-    slow, expected = time_call(lambda: by_definition(qrels, run), 1, process_time)
+    slow, expected = time_call(lambda: score_by_definition(qrels, run), 1, process_time)
     wrong = max(abs(value - expected[repr(measure)]) for measure, value in values.items())
     print(f"in memory: {fast:.2f} s of CPU, the definition {slow:.1f}; at most {wrong:.0e} apart")
     print(f"ratio {slow / fast:.0f} (goal 50)")
-    scorer, lists = Evaluator(measures, ours[0], conventions.PAPER), {"": ours[1]}
-    plain, both = (
-        time_call(partial(scorer.per_query_of_each, lists, kinds), 9, process_time)[0]
-        for kinds in ([None], [None, scorer.assume("bounds")])
-    )
-    print(f"with the bounds of unjudged results: {both / plain:.2f} times that (goal 2)")
     frames = segments.qrels_frame(ours[0]), segments.run_frame(ours[1])
     framed, _ = time_call(lambda: calc_aggregate(measures, *frames), 5, process_time)
     print(f"from frames: {framed / fast:.2f} times that (goal 1.25)")
     with TemporaryDirectory() as folder:
         paths = write(Path(folder), qrels, run)
-        size = sum(path.stat().st_size for path in paths) / 1e6
-        whole, bounded = time_command(paths), time_command(paths, "--unjudged", "bounds")
+        size = sum(Path(path).stat().st_size for path in paths) / 1e6
+        whole = time_command(folder, *paths)
     print(f"the command, from {size:.0f} MB of JSON to numbers: {whole:.2f} s of CPU (goal 1)")
-    print(f"with bounds: {bounded / whole:.2f} times that (goal 2)")
-    before = peak_mb() / 1024
-    large = repeat(ours[0], options.times), repeat(ours[1], options.times)
-    much, _ = time_call(lambda: calc_aggregate(measures, *large), 1, process_time)
-    linear = much / fast / options.times
-    print(f"{options.times} times the queries: {much:.1f} s, {linear:.2f} times linear,")
-    print(f"at most {peak_mb() / 1024:.1f} GB, of which {before:.1f} GB before (goal 4)")
+    return None
 
 
 if __name__ == "__main__":

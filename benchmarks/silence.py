@@ -9,12 +9,12 @@ its answer is right with a chance that is the same for all. Also how often, of t
 skill, AUROC and AUARC would differ in a paired randomisation test (p < .05): why they are refused.
 """
 
-import sys
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.script import parse_arguments, print_rows, run
 from momentrank.measures import AUARC, AUROC, NullAcc, nDCG
 from momentrank.paired_tests import randomisation
 from momentrank.scoring import Evaluator, PerQuery
@@ -33,7 +33,8 @@ def _segments(rows: Ints, start: Floats, value: Floats) -> Segments:
 
 
 def main() -> None:
-    """Print the table."""
+    """Print how often none of the systems is before a better one, and the other figures."""
+    parse_arguments(__doc__)
     rng = np.random.default_rng(SEED)
     every = np.arange(len(SIDE), dtype=np.int64)
     scorer = Evaluator(MEASURES, _segments(every, 0.0 * SIDE, np.maximum(SIDE, 0.0)), "paper")
@@ -48,7 +49,6 @@ def main() -> None:
         noise = rng.normal(scale=OWN, size=(len(skills), len(SIDE)))
         return [(shared + own + SIDE * d / 2, right) for own, d in zip(noise, skills, strict=True)]
 
-    lines = ["measure\t" + "\t".join(f"d' {space:g} apart" for space in SPACINGS) + "\n"]
     ordered, tied = np.zeros((2, len(MEASURES), len(SPACINGS)), dtype=int)
     beats = np.zeros(len(MEASURES), dtype=int)
     for column, space in enumerate(SPACINGS):
@@ -66,22 +66,23 @@ def main() -> None:
             for answers in (SIDE > 0, np.inf > SIDE)
         )
         beats += [silent[measure] > answering[measure] for measure in MEASURES]
-    for measure, row, with_ties in zip(MEASURES, ordered, tied, strict=True):
-        cells = (f"{n} ({t} with ties)" for n, t in zip(row, with_ties, strict=True))
-        lines.append(f"{measure!r}\t" + "\t".join(cells) + "\n")
-    lines += [f"silent beats answering, {m!r}\t{n}\n" for m, n in zip(MEASURES, beats, strict=True)]
     wrong = np.zeros(len(MEASURES))
     for _ in range(4 * DRAWS):
         first, second = (score(c, r, c > 0) for c, r in draw(np.ones(2)))
         for at, measure in enumerate(MEASURES):
             p = randomisation((second[measure][1] - first[measure][1])[None], 1000, SEED)[0]
             wrong[at] += p < ALPHA
-    lines += [
-        f"type I error, {measure!r}\t{number / (4 * DRAWS):.3f}\n"
-        for measure, number in zip(MEASURES, wrong, strict=True)
-    ]
-    sys.stdout.writelines([f"# of {DRAWS} draws: none of {SYSTEMS} before a better one\n", *lines])
+    heads = [f"d' {space:g} apart" for space in SPACINGS]
+    rows = []
+    for at, measure in enumerate(MEASURES):
+        cells = (f"{n} ({t} with ties)" for n, t in zip(ordered[at], tied[at], strict=True))
+        figures = {
+            "silent beats answering": int(beats[at]),
+            "type I error": wrong[at] / (4 * DRAWS),
+        }
+        rows.append((repr(measure), dict(zip(heads, cells, strict=True)) | figures))
+    print_rows(f"of {DRAWS} draws", rows)
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

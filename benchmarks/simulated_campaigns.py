@@ -12,18 +12,19 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from support.simulated_group import MAX_FAILED, SHARES, START, Setting, create_person
+from support.campaign_cases import make_judgments
+from support.simulated import campaign_of, people
+from support.simulated_group import MAX_FAILED, SHARES, START, Setting, create_person, draw_level
 
-from annotation.assignment.inputs import PlanInputs
+from annotation.assignment.inputs import PlanInputs, Rule
 from annotation.assignment.pair_states import find_pair_states
 from annotation.assignment.planning import plan
 from annotation.quality.decision import Limits, decide
 from annotation.quality.evidence import COLUMNS
-from annotation.roster.annotator import Annotator
 from annotation.simulation.kinds import KINDS, Kind, Person, answer
 from annotation.votes.rule import LEVELS
 from annotation.votes.votes import MAX_DIFFERENCE, NO_LEVEL
-from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY
+from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import rng, tables
 
 PEOPLE, BAD, COPIED = 6, 3, 2
@@ -56,8 +57,7 @@ class Outcome(NamedTuple):
 def compare(queries: int, seed: int) -> Outcome:
     """Return the results of a campaign with and without exam and checks; the seed sets the kind."""
     kind = BAD_KINDS[seed % len(BAD_KINDS)]
-    plain, checked = (_Campaign(queries, kind, seed, checked=checked) for checked in (False, True))
-    histories = [campaign.run() for campaign in (plain, checked)]
+    histories = [_Campaign(queries, kind, seed, checked).run() for checked in (False, True)]
     budget = min(history[-1].judgments for history in histories)
     without, with_checks = (
         [point for point in history if point.judgments <= budget][-1] for history in histories
@@ -67,40 +67,37 @@ def compare(queries: int, seed: int) -> Outcome:
 
 @dataclass
 class _Campaign:
-    """A running campaign; `used_judgments` counts all, including those of exam and checks."""
+    """A running campaign; `used` counts all judgments, including those of exam and checks."""
 
     queries: int
     kind: Kind
     seed: int
     checked: bool
     rows: list[dict[str, object]] = field(default_factory=list)
-    exam: list[dict[str, object]] = field(default_factory=list)
-    gold: list[dict[str, object]] = field(default_factory=list)
+    known: list[dict[str, object]] = field(default_factory=list)
+    """Answers of exam and gold, with their truth."""
     barred: dict[int, str] = field(default_factory=dict)
     voided: list[tuple[int, pd.Timestamp, str]] = field(default_factory=list)
     done: Counter[int] = field(default_factory=Counter)
-    used_judgments: int = 0
+    used: int = 0
 
     def __post_init__(self) -> None:
         copied = create_person(COPIED, "honest", self.seed)
-        kinds: dict[int, Kind] = {BAD: self.kind}
         self.people: dict[int, Person] = {
-            number: create_person(number, kinds.get(number, "honest"), self.seed, copied)
+            number: create_person(number, kind, self.seed, copied)
             for number in range(1, PEOPLE + 1)
+            for kind in [self.kind if number == BAD else "honest"]
         }
+        rows = [
+            (f"q{query:03}", f"m{query:03}-{rank:02}", rank + 1, 0.5, 1)
+            for query in range(self.queries)
+            for rank in range(BATCH)
+        ]
+        columns = tables.CANDIDATES.columns
+        self.candidates = tables.CANDIDATES.check(pd.DataFrame(rows, columns=columns))
         random = rng.generator("campaign", self.seed)
-        shape = (self.queries, BATCH)
-        self.truth = random.choice(LEVELS, size=shape, p=SHARES)
-        self.candidates = tables.CANDIDATES.check(
-            pd.DataFrame(
-                [
-                    (f"q{query:03}", f"m{query:03}-{rank:02}", rank + 1, 0.5, 1)
-                    for query in range(self.queries)
-                    for rank in range(BATCH)
-                ],
-                columns=tables.CANDIDATES.columns,
-            )
-        )
+        levels = random.choice(LEVELS, size=len(self.candidates), p=SHARES)
+        self.truth = self.candidates[PAIR_KEY].assign(truth=levels).set_index(PAIR_KEY)["truth"]
 
     def run(self) -> list[Measured]:
         """Judge until nothing is wanted; return the state after each part."""
@@ -122,23 +119,22 @@ class _Campaign:
                     self._judge(int(str(number)), query, moment, kind)
         raise AssertionError("the campaign does not end")
 
-    def _judge(self, number: int, query_id: str, moment_id: str, kind: str) -> None:
-        truth = int(self.truth[int(query_id[1:]), int(moment_id[-2:])])
-        self.rows.append(self._answer(number, query_id, moment_id, truth, kind))
+    def _judge(self, number: int, query: str, moment: str, kind: str) -> None:
+        self.rows.append(self._answer(number, query, moment, int(self.truth[query, moment]), kind))
         if self.checked:
-            draw = rng.generator("check", self.seed, number, query_id, moment_id).random()
+            draw = rng.generator("check", self.seed, number, query, moment).random()
             setting = Setting()
             if draw < setting.gold:
-                level = int(rng.generator(self.seed, self.used_judgments).choice(LEVELS, p=SHARES))
-                row = self._answer(number, "gold", f"{self.used_judgments}", level, "gold")
-                self.gold.append(row | {"truth": level})
+                level = draw_level(rng.generator(self.seed, self.used))
+                row = self._answer(number, "gold", f"{self.used}", level, "gold")
+                self.known.append(row | {"truth": level})
             elif draw < setting.gold + setting.repeats:
-                self.used_judgments += 1
+                self.used += 1
 
     def _answer(
         self, number: int, query: str, moment: str, truth: int, kind: str
     ) -> dict[str, object]:
-        self.used_judgments += 1
+        self.used += 1
         at = self.done[number]
         self.done[number] += 1
         judgment = answer(self.people[number], truth, query, moment, at)
@@ -148,30 +144,26 @@ class _Campaign:
             "annotator": number,
             "level": judgment.level,
             "kind": kind,
-            "reason": "broken-clip" if judgment.level is None else None,
             "submitted_at": START + pd.Timedelta(seconds=100 * at + (50 if number == BAD else 0)),
             "seconds": judgment.seconds,
-            "origin": str(self.used_judgments),
-            "guideline": "1",
-            "query_sha": "text",
-            "clip_sha": "clip",
+            "origin": str(self.used),
         }
 
     def _examine(self) -> None:
         random = rng.generator("exam", self.seed)
         for pair in range(Setting().exam):
-            truth = int(random.choice(LEVELS, p=SHARES))
+            truth = draw_level(random)
             for number in self.people:
                 row = self._answer(number, f"e{pair // 10}", str(pair), truth, "exam")
-                self.exam.append(row | {"truth": truth})
+                self.known.append(row | {"truth": truth})
         self.done.clear()  # those who change have not begun to
-        marks = pd.DataFrame(self.exam).dropna(subset="level")
+        marks = pd.DataFrame(self.known).dropna(subset="level")
         far = abs(marks["level"] - marks["truth"]) > MAX_DIFFERENCE
         share = far.groupby(marks["annotator"]).mean()
         self.barred |= dict.fromkeys(share.index[share > MAX_FAILED].tolist(), "failed")
 
     def _stop(self) -> None:
-        rows = pd.DataFrame([*self.exam, *self.gold, *self.rows])
+        rows = pd.DataFrame([*self.known, *self.rows])
         rows = rows.reindex(columns=COLUMNS).astype({"level": "Int64", "truth": "Int64"})
         # The exam comes before everything, and its own times are its order.
         early = rows["kind"] == "exam"
@@ -183,34 +175,15 @@ class _Campaign:
                 self.voided.append((annotator, decision.since or START, decision.reason))
 
     def _inputs(self) -> PlanInputs:
-        ids = sorted(set(self.candidates["query_id"]))
-        judgments = tables.JUDGMENTS.empty()
-        if self.rows:
-            frame = pd.DataFrame(self.rows).astype({"level": "Int64"})
-            judgments = tables.JUDGMENTS.check(frame[judgments.columns])
-        names = ["annotator", "since", "note"]
-        rows = pd.DataFrame(self.voided, columns=names)
-        voided = rows.reindex(columns=tables.VOIDED.columns)
-        return PlanInputs(
-            queries=pd.DataFrame({"query_id": ids, "query": ids}, dtype="str"),
-            candidates=self.candidates,
-            clips=set(self.candidates["moment_id"]),
-            shown=self.candidates.assign(query_sha="text", clip_sha="clip")[SHOWN_KEY],
-            judgments=judgments,
-            open_tasks=tables.ASSIGNMENTS.empty(),
-            annotators=[Annotator(number, "annotator", active=True) for number in self.people],
-            extend={},
-            barred=self.barred,
-            voided=tables.VOIDED.check(voided) if self.voided else tables.VOIDED.empty(),
-        )
+        rows = pd.DataFrame(self.voided, columns=["annotator", "since", "note"])
+        voided = tables.VOIDED.check(rows.reindex(columns=tables.VOIDED.columns))
+        told = {"judgments": make_judgments(self.rows), "barred": self.barred}
+        told |= {"voided": voided if self.voided else tables.VOIDED.empty(), "rule": Rule()}
+        return campaign_of(self.candidates, people(PEOPLE), **told)
 
     def _measure(self, inputs: PlanInputs) -> Measured:
         states = find_pair_states(inputs)
         level = states.consensus.level
-        query = states.pairs["query_id"].str[1:].astype(int).to_numpy()
-        column = states.pairs["moment_id"].str[-2:].astype(int).to_numpy()
-        decided = level != NO_LEVEL
-        off = (level - self.truth[query, column])[decided]
-        return Measured(
-            self.used_judgments, int(decided.sum()), float(np.mean(off**2)) if len(off) else 0.0
-        )
+        truth = self.truth.reindex(pd.MultiIndex.from_frame(states.pairs[PAIR_KEY])).to_numpy()
+        off = (level - truth)[level != NO_LEVEL]
+        return Measured(self.used, len(off), float(np.mean(off**2)) if len(off) else 0.0)

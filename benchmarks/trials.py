@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from annotation.pooling import level_model
 from annotation.votes.votes import Floats, Ints
@@ -24,7 +23,6 @@ from baselines.features.video import FRAMES
 from pipeline.campaign.yields import RELEVANT_FROM
 from pipeline.core import tables
 from pipeline.core.params import load
-from pipeline.distribution.mteb import CAPTIONS_FILE
 from pipeline.retrieval import encoder
 from pipeline.sample import annotate
 from pipeline.sitcom.drawing.frame import Painter
@@ -42,16 +40,13 @@ PEOPLE = {"woman": "a woman", "man": "a man", "unknown": "someone"}
 class Trial(NamedTuple):
     """Unit vectors of the captions (n, d), similarities (q, n) and true levels (q, n), 0 to 4.
 
-    A level of -1 is unknown: no pool gets that moment. `first` and `size` are the numbers of
-    moments in the first batch and in the others. `channels` (q, n, c) are the features of channels
+    `channels` (q, n, c) are the features of channels
     that have been admitted.
     """
 
     vectors: Floats
     similarity: Floats
     true: Ints
-    first: int = FIRST
-    size: int = NEXT
     channels: Floats | None = None
 
     def features(self, query: int, moments: Ints) -> Floats:
@@ -90,16 +85,14 @@ class Pools(NamedTuple):
 
 def by_similarity(trial: Trial) -> list[Ints]:
     """Return each query's pool in the paper's order, to the depth that is searched."""
-    ranking = np.argsort(-trial.similarity, axis=1, kind="stable")
-    rows = zip(ranking, trial.true >= 0, strict=True)
-    return [row[known[row]][:DEPTH] for row, known in rows]
+    return list(np.argsort(-trial.similarity, axis=1, kind="stable")[:, :DEPTH])
 
 
 def learned(trial: Trial, levels: Ints, rounds: int, min_yield: float = 0.0) -> Pools:
     """Extend each query's first batch by what its judges taught, a batch at a time."""
     ranking = by_similarity(trial)
-    pools = [row[: trial.first] for row in ranking]
-    batches: list[Ints] = [np.ones(trial.first, np.int64)] * len(ranking)
+    pools = [row[:FIRST] for row in ranking]
+    batches: list[Ints] = [np.ones(FIRST, np.int64)] * len(ranking)
     ended, history = [False] * len(ranking), []
     for number in range(2, rounds + 2):
         judged = [
@@ -110,9 +103,7 @@ def learned(trial: Trial, levels: Ints, rounds: int, min_yield: float = 0.0) -> 
         for query, row in enumerate(ranking):
             rest = row[~np.isin(row, pools[query])]
             features = trial.features(query, rest)
-            choice = level_model.choose(
-                model, judged[query], trial.vectors[rest], features, trial.size
-            )
+            choice = level_model.choose(model, judged[query], trial.vectors[rest], features, NEXT)
             ended[query] |= level_model.has_ended(judged[query], choice, min_yield)
             if not ended[query]:
                 chosen = rest[choice.chosen]
@@ -181,22 +172,6 @@ def read_collection(folder: Path) -> Trial:
     spread = RELEVANT_FROM / max(int(grades.max()) - 1, 1)
     true = np.where(grades > 0, np.floor(RELEVANT_FROM + (grades - 1) * spread + 0.5), 0)
     return Trial(vectors, found @ vectors.T, true[asked].astype(np.int64))
-
-
-def read_release(folder: Path, judged: int) -> Trial:
-    """Read a release's queries of which so many moments are judged; a quarter is the first batch.
-
-    Further batches are an eighth.
-    """
-    captions = pd.read_parquet(folder / CAPTIONS_FILE).set_index("_id")["text"]
-    paths = [folder / f"qrels/{split}.moments.qrels" for split in tables.JUDGED_SPLITS]
-    files = [pd.read_csv(path, sep=r"\s+", header=None, dtype={2: str}) for path in paths]
-    queries = pd.read_csv(folder / "queries.tsv", sep="\t").set_index("query_id")["query"]
-    table = pd.concat(files).pivot_table(index=0, columns=2, values=3, fill_value=-1)
-    table = table[(table >= 0).sum(axis=1) >= judged]
-    vectors = _encode(captions.loc[table.columns].tolist())
-    asked = _encode(queries.loc[table.index].tolist())
-    return Trial(vectors, asked @ vectors.T, table.to_numpy(np.int64), judged // 4, judged // 8)
 
 
 def _find(folder: Path, pattern: str) -> Path:

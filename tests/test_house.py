@@ -79,13 +79,13 @@ FLOORS = {
 A folder may import those of its own floor and of lower ones.
 """
 BUDGET = {
-    "momentrank": 17_130,
-    "pipeline": 33_830,
-    "annotation": 20_250,
+    "momentrank": 17_190,
+    "pipeline": 32_490,
+    "annotation": 20_180,
     "baselines": 4_795,
-    "benchmarks": 3_580,
-    "tools": 945,
-    "tests": 60_200,
+    "benchmarks": 2_925,
+    "tools": 950,
+    "tests": 61_070,
 }
 """The lines that a package may have; who raises a budget says in the commit for what."""
 MAX_WORDS, MAX_LINES, MAX_CODE_DEPS = 31_000, 500, 150

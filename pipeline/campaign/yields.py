@@ -8,7 +8,7 @@ those whose batch is done stand for those whose batch is open: each open one bri
 did on average. The 95 % interval is Student's for the sum of new observations. A few queries can
 miss the rich ones, so their spread is taken with one more query, whose whole batch is relevant.
 Resampling the queries (bootstrap) instead covers as little as 55 % at five queries.
-`python -m benchmarks.yields` measures the coverage.
+`tests/pipeline/pooling/test_yields.py` measures the coverage.
 """
 
 from collections.abc import Mapping, Sequence
