@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from momentrank.conventions.base import Convention
-    from momentrank.explanation import Explanation
     from momentrank.meta.values import Values
     from momentrank.prediction_powered import Estimates
+    from momentrank.rankings import Explanation
 
 Measures = Iterable[Measure | str] | Measure | str
 Chosen = Union[str, "Convention", None]

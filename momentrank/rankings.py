@@ -1,10 +1,104 @@
-"""Rankings next to judged moments as HTML: a table, and a timeline for each video."""
+"""Rankings next to judged moments, and as HTML: a table, and a timeline for each video."""
 
 from collections.abc import Mapping
 from html import escape
+from typing import TYPE_CHECKING, NamedTuple
 
-from momentrank.explanation import COLUMNS, Explanation, JudgedSegment, RankedResult
 from momentrank.ids import reveal
+from momentrank.measures.base import Measure
+from momentrank.segments import make_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DASH = "\u2013"
+"""Shown in place of a missing value."""
+
+
+class RankedResult(NamedTuple):
+    """A result and the judged segment that it matched, if any; times in seconds."""
+
+    rank: int
+    video: str
+    start: float
+    end: float
+    matched: int | None
+    """Row in `truth`."""
+    iou: float
+    level: int | None
+    relevant: bool
+    gain: float
+    value: float | None
+    """The measure's value if the list ended here; None if the query does not count."""
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """What the result matched, and its gain and value, as text, in the order of `COLUMNS`."""
+        matched = (DASH, DASH, DASH)
+        if self.matched is not None:
+            matched = (f"#{self.matched + 1}", f"{self.iou:.3f}", str(self.level))
+        value = DASH if self.value is None else f"{self.value:.4f}"
+        return (*matched, "yes" if self.relevant else "no", f"{self.gain:.4g}", value)
+
+
+COLUMNS = ("matched", "IoU", "level", "relevant", "gain", "value here")
+
+
+class JudgedSegment(NamedTuple):
+    """A judged segment and the ranks of the results that matched it."""
+
+    video: str
+    start: float
+    end: float
+    level: int
+    ranks: tuple[int, ...]
+
+
+class Explanation(NamedTuple):
+    """A query's results by rank, and the judged segments that count, the highest level first."""
+
+    query: str
+    measure: Measure
+    convention: str
+    value: float | None
+    """Of the whole list; None if the query does not count in this convention."""
+    ranking: list[RankedResult]
+    truth: list[JudgedSegment]
+    upper: float | None = None
+    """The value if unjudged results were as good as the measure allows; None: not defined."""
+    note: str = ""
+    """Why the query does not count, or its place by its best score, if the measure reads it."""
+
+    @property
+    def judged(self) -> int:
+        """The number of results that matched a judged segment."""
+        return sum(row.matched is not None for row in self.ranking)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return the results as a frame, a row per rank."""
+        return make_frame(self.ranking)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the page in a frame, so that its style stays inside."""
+        shown = escape(page(self, {}))
+        return f'<iframe srcdoc="{shown}" style="width: 100%; height: 36rem; border: 0"></iframe>'
+
+    @property
+    def summary(self) -> str:
+        """The query, the measure and its value as one line."""
+        name = f"query {self.query}: {self.measure!r}"
+        if self.value is None:
+            return f"{name}: this query does not count ({self.convention}){self.note}"
+        return f"{name} = {self.value:.4f} ({self.convention}){self.note}"
+
+    @property
+    def counts(self) -> str:
+        """How many results matched a judged moment, and the upper bound, as one line."""
+        some = f"{self.judged} of the first {len(self.ranking)} results matched a judged moment"
+        if self.upper is None:
+            return some
+        return f"{some}; with the others as good as the measure allows: {self.upper:.4f}"
+
 
 COLOURS = ("#b8bcc4", "#c6dbef", "#9ecae1", "#4292c6", "#08519c")
 """The colours of levels 0 to 4; higher levels use the last."""

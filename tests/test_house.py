@@ -42,7 +42,7 @@ FLOORS = {
         "collection measures",
         "conventions significance unjudged",
         "mismatches data",
-        "query_groups scoring submission",
+        "query_groups rankings scoring submission",
         "explanation meta prediction_powered reconciliation",
         "board functions",
         "cli provider",

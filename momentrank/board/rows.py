@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
-from momentrank.explanation import Explanation
+from momentrank.rankings import Explanation
 from momentrank.significance import Band
 
 CAPTIONS = "captions"

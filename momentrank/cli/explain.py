@@ -12,18 +12,10 @@ from pathlib import Path
 from momentrank.cli import inputs, tables
 from momentrank.cli.inputs import provenance
 from momentrank.errors import UsageError
-from momentrank.explanation import (
-    COLUMNS,
-    DASH,
-    Explanation,
-    JudgedSegment,
-    RankedResult,
-    default_measure,
-    explain,
-)
+from momentrank.explanation import default_measure, explain
 from momentrank.ids import decode_id, own_ids, reveal
 from momentrank.measures.parse import parse_measure
-from momentrank.rankings import page
+from momentrank.rankings import COLUMNS, DASH, Explanation, JudgedSegment, RankedResult, page
 from momentrank.scoring import Evaluator
 from momentrank.segments import find_null
 
