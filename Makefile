@@ -67,7 +67,7 @@ docs: .venv/docs-$(shell cksum < requirements-docs.lock | cut -d' ' -f1) ## Make
 	@.venv/bin/python -m tools.install requirements-docs.lock
 	@rm -f .venv/docs-* && touch $@
 
-pictures: $(TESTS) $(LABEL_STUDIO) ## Take the docs' pictures of the demo (after `make demo`; needs chromium)
+pictures: $(TESTS) $(LABEL_STUDIO) ## Take the docs' pictures and sample release from the demo (after `make demo`; needs chromium)
 	@$(RUN) PYTHONPATH=tests python -m support.pictures
 
 stop-demo: ## Stop the demo's server, but keep the demo

@@ -337,6 +337,9 @@ def run_migrate(_: argparse.Namespace) -> None:
     campaign = load_campaign(oldest=OLDEST)
     if campaign is None:
         raise CampaignError(describe_absence(None))
+    if campaign.format == FORMAT:
+        cli.log(f"{FILE}: has this code's format already")
+        return
     if not tables.POOL.path.is_file():
         tables.POOL.write(begin(tables.CANDIDATES.read(), campaign.further))
     write_campaign(campaign.model_copy(update={"format": FORMAT}))

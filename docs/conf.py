@@ -6,11 +6,12 @@ project = "MomentRank"
 author = copyright = "The MomentRank maintainers"  # noqa: A001  (Sphinx's name)
 version = release = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "tools.manual"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "tools.manual"]
 root_doc = "README"
-include_patterns = ["*.md", "docs/*.md", "annotation/guideline/*.md"]
+include_patterns = ["*.md", "docs/*.md", "docs/*.ipynb", "annotation/guideline/*.md"]
 exclude_patterns = [".*", "build", "datasets", "tests"]
 myst_heading_anchors = 4
+nb_execution_mode, nb_execution_raise_on_error, nb_execution_timeout = "force", True, 120
 highlight_language = "none"
 suppress_warnings = ["misc.highlighting_failure"]  # a language whose colours are not known
 default_role = "code"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 CONTENTS, EXAMPLES = "docs/index", "docs/examples"
 PARAMS = "params.yaml"
-LISTED = re.compile(r"^\* \[(.+?)\]\((.+?)\.md\)", re.MULTILINE)
+LISTED = re.compile(r"^\* \[(.+?)\]\((.+?)\.(?:md|ipynb)\)", re.MULTILINE)
 LINK = re.compile(r"\]\(([\w./-]+\.md)\)")
 PACKAGES = {
     "momentrank": "The scorer",

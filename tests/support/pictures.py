@@ -1,4 +1,4 @@
-"""Make the pictures of docs/ from the demo: `make pictures`, after `make demo`.
+"""Make the pictures of docs/, and its sample release, from the demo: `make pictures`.
 
 docs/pictures.json says what each was made with: the hashes of the picture and of its sources.
 """
@@ -14,6 +14,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 from support.browser import LAPTOP, annotator, campaign_page
+from support.sample_release import write_sample
 from support.studio import studio
 
 from annotation.local_server import layout
@@ -121,6 +122,7 @@ def main() -> None:
             with contextlib.closing(browser):
                 take_report(browser)
                 take_measures(browser, Path(folder))
+    write_sample(DEMO, DOCS / "sample")
     files.write_json(MADE_WITH, {picture: measure(picture) for picture in SOURCES})
 
 

@@ -27,7 +27,7 @@ def make_pairs(pairs, table=tables.AUDIT):
 
 
 def strangers(count, query="q0", name="x"):
-    return make_pairs((query, f"{name}{number:02}", "random") for number in range(count))
+    return make_pairs((query, f"{name}{number:02}", "deep") for number in range(count))
 
 
 def make_topup(run, *moments):
@@ -60,7 +60,7 @@ def batches(extra):
 
 
 def test_batch_1_is_left_out_batch_2_keeps_its_number_and_others_follow():
-    audit = make_pairs([("q0", "m0-01", "top"), ("q0", SECOND, "top"), ("q0", "x", "random")])
+    audit = make_pairs([("q0", "m0-01", "near"), ("q0", SECOND, "near"), ("q0", "x", "deep")])
     extra = extra_pairs(TWO_BATCHES, audit, NO_RUN, BATCH)
     assert batches(extra) == {2: {SECOND}, FIRST_EXTRA: {"x"}}
 
@@ -97,7 +97,7 @@ def test_the_extension_asks_the_candidates_alone(level, extended):
 
 
 def test_an_extra_pair_of_batch_2_does_not_begin_it():
-    now = campaign(make_pairs([("q0", SECOND, "top")]))
+    now = campaign(make_pairs([("q0", SECOND, "near")]))
     assert SECOND in set(plan(now).assignments["moment_id"])
     after = plan(answer_all(now, lambda _: 1))
     assert after.state["queries"]["extended"] == []
@@ -106,14 +106,14 @@ def test_an_extra_pair_of_batch_2_does_not_begin_it():
 
 
 def test_a_query_is_extended_past_the_pairs_that_were_judged_already():
-    now = answer_all(campaign(make_pairs([("q0", SECOND, "top")])), lambda _: 3)
+    now = answer_all(campaign(make_pairs([("q0", SECOND, "near")])), lambda _: 3)
     result = plan(now)
     assert result.state["queries"]["extended"] == ["q0"]
     assert set(result.assignments["moment_id"]) == {f"m0-{rank:02}" for rank in range(8, 13)}
 
 
 def test_extra_pairs_are_wanted_though_the_lead_says_no():
-    now = replace(campaign(make_pairs([("q0", SECOND, "top")])), extend={"q0": False})
+    now = replace(campaign(make_pairs([("q0", SECOND, "near")])), extend={"q0": False})
     assert SECOND in set(plan(now).assignments["moment_id"])
 
 
@@ -137,7 +137,7 @@ def test_a_top_up_takes_nothing_away_from_anybody():
 @settings(max_examples=10)
 @given(st.randoms(), st.sets(st.integers(1, 2 * BATCH)), st.integers(0, 9), st.integers(0, 9))
 def test_all_that_is_asked_is_judged_once_whatever_the_order(random, ranks, others, results):
-    audit = make_pairs([("q0", f"m0-{rank:02}", "top") for rank in sorted(ranks)])
+    audit = make_pairs([("q0", f"m0-{rank:02}", "near") for rank in sorted(ranks)])
     audit = pd.concat([audit, strangers(others)])
     topup = make_topup("run", *(f"x{number:02}" for number in range(5, 5 + results)))
     now = campaign(audit, topup)

@@ -62,6 +62,7 @@ CHANGES = {
 READS = {
     "annotation.audit published": "published raw.csv val.json",
     "annotation.audit report": "report",
+    "annotation.campaign migrate": "migrate",
     "annotation.estimate": "",
     "annotation.people hours": "hours",
     "annotation.pilot": "",
