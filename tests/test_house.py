@@ -85,7 +85,7 @@ BUDGET = {
     "baselines": 4_795,
     "benchmarks": 2_925,
     "tools": 950,
-    "tests": 61_070,
+    "tests": 60_440,
 }
 """The lines that a package may have; who raises a budget says in the commit for what."""
 MAX_WORDS, MAX_LINES, MAX_CODE_DEPS = 31_000, 500, 150

@@ -15,7 +15,7 @@ from pipeline.core import files
 
 QUERIES, RESULTS = 8, 10
 RUNS = ("captions", "jittered", "random")
-OF_MANIFEST = ("name", "version", "date", "rehearsal", "made")
+OF_MANIFEST = ("name", "version", "date", "rehearsal")
 
 
 def write_sample(demo: Path, out: Path) -> None:

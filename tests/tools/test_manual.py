@@ -91,7 +91,8 @@ def test_the_table_of_contents_has_four_parts_and_every_page_once(repository):
     parts = manual.list_parts((repository / "docs/index.md").read_text())
     assert list(parts) == ["Tutorials", "How to", "Reference", "Explanation"]
     listed = [page for pages in parts.values() for page in pages]
-    pages = {f"docs/{path.stem}" for path in (repository / "docs").glob("*.md")}
+    docs = (repository / "docs").iterdir()
+    pages = {f"docs/{path.stem}" for path in docs if path.suffix in {".md", ".ipynb"}}
     assert sorted(listed) == sorted(
         pages - {manual.CONTENTS} | {"CHANGELOG", "CONTRIBUTING", "SECURITY"}
     )
