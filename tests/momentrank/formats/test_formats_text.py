@@ -1,5 +1,8 @@
 """Segments in lines of fields: columns, times, ids, and the order of a run."""
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 from formats_cases import file_of, rows_of, runs, same
 from hypothesis import given
@@ -7,6 +10,8 @@ from hypothesis import strategies as st
 
 from momentrank.errors import UsageError
 from momentrank.formats import FormatError, load_qrels, load_run
+from momentrank.formats.lines import column, read_lines
+from momentrank.formats.source import Source
 from momentrank.formats.write import write_run
 
 QRELS = """\
@@ -325,3 +330,29 @@ def test_a_format_that_there_is_not(tmp_path):
         UsageError, match=r"'hours' is not a valid unit of time; choose seconds, mm\.ss"
     ):
         load_run(file_of(tmp_path, RUN), time="hours")
+
+
+SEPARATORS = st.text([*" \t\r\x0b\x0c\x1c\x1f"], min_size=1, max_size=3)
+FIELD = st.text([*"aZ09._-%é"], min_size=1, max_size=4)
+
+
+@given(
+    rows=st.lists(st.lists(FIELD, min_size=2, max_size=2), min_size=1, max_size=5),
+    between=st.lists(SEPARATORS, min_size=10, max_size=10),
+    blank=st.sampled_from(["", "\n", " \n", "# a comment\n"]),
+    last=st.sampled_from(["", "\n", "\n\n", " "]),
+)
+def test_lines_are_split_at_whatever_separates_words(rows, between, blank, last):
+    lines = [f"{a}{space}{b}" for (a, b), space in zip(rows, between, strict=False)]
+    text = blank + "\n".join(lines) + last
+    read = read_lines(Source(Path("x"), text))
+    assert [list(column) for column in read.columns] == [
+        list(column) for column in zip(*rows, strict=True)
+    ]
+    first = 1 + blank.count("\n")
+    assert [read.location(row).line for row in range(len(rows))] == [
+        first + row for row in range(len(rows))
+    ]
+    chosen = read.select(np.array([len(rows) - 1]))
+    assert list(column(chosen, "a b", "b")) == [rows[-1][1]]
+    assert chosen.location(0).line == first + len(rows) - 1
