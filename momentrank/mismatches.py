@@ -7,6 +7,7 @@ an example of both.
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -209,6 +210,7 @@ def _code_points(text: str) -> str:
     return " ".join(f"U+{ord(character):04X}" for character in text[:SHOWN]) or "nothing"
 
 
+@lru_cache(2**20)  # the qrels' ids come again with each run
 def plain(name: str) -> str:
     """Return an id without what spellings often differ in.
 

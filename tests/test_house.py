@@ -79,13 +79,13 @@ FLOORS = {
 A folder may import those of its own floor and of lower ones.
 """
 BUDGET = {
-    "momentrank": 17_190,
+    "momentrank": 17_210,
     "pipeline": 32_490,
     "annotation": 20_180,
     "baselines": 4_795,
     "benchmarks": 2_925,
     "tools": 950,
-    "tests": 60_440,
+    "tests": 60_470,
 }
 """The lines that a package may have; who raises a budget says in the commit for what."""
 MAX_WORDS, MAX_LINES, MAX_CODE_DEPS = 31_000, 500, 150
