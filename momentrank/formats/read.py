@@ -219,10 +219,20 @@ def _by_name(formats: tuple[JsonFormat, ...], fmt: str | None) -> JsonFormat | N
 
 
 def read_qrels(path: Path | str, **options: Unpack[QrelsOptions]) -> "pd.DataFrame":
-    """Read qrels as a frame `query_id, video_id, start, end, level`; see `load_truth`."""
+    """Read qrels as a frame `query_id, video_id, start, end, level`; see `load_truth`.
+
+    >>> mr.read_qrels("demo.qrels")["level"].tolist()
+    [4, 3, 2, 3]
+    """
     return qrels_frame(load_qrels(path, **options))
 
 
 def read_run(path: Path | str, **options: Unpack[RunOptions]) -> "pd.DataFrame":
-    """Read a run as a frame `query_id, video_id, start, end, rank, score`; see `load_run`."""
+    """Read a run as a frame `query_id, video_id, start, end, rank, score`; see `load_run`.
+
+    >>> mr.read_run("demo.run")[["video_id", "rank"]].head(2)
+      video_id  rank
+    0  kitchen     1
+    1  kitchen     2
+    """
     return run_frame(load_run(path, **options))
