@@ -38,6 +38,7 @@ from annotation import consensus, server, simulate
 from annotation.label_studio import connection, page
 from annotation.label_studio.errors import StudioError
 from annotation.local_server import layout
+from annotation.local_server.process import is_alive
 from annotation.simulation.answers import answer_pair
 from annotation.tasks import lock
 from pipeline.campaign.pairs import PAIR_KEY, select_newest
@@ -74,12 +75,12 @@ class World:
     def kill(self):
         """Kill the server, from whatever folder and thread."""
         self._server.process.kill()
-        while self._server.is_alive:
+        while is_alive(self._server.process):
             time.sleep(0.02)
 
     def revive(self):
         """Start the server again, where it was."""
-        assert not self._server.is_alive, "it was killed"
+        assert not is_alive(self._server.process), "it was killed"
         self._server = server.start(self._server.port)
 
     def exchange(self, aside, theirs):

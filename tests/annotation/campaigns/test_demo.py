@@ -15,6 +15,7 @@ from support.studio import Studio
 
 from annotation import server
 from annotation.label_studio import settings
+from annotation.local_server.process import is_alive
 from annotation.simulation.practice import TITLE
 from pipeline import reference_runs
 from pipeline.core import files, tables
@@ -148,9 +149,9 @@ def test_it_is_not_taken_away_where_people_have_judged(rehearsal):
         checkout.run("make", "clean-demo", fails=True)
         assert "people have judged here: 1 judgments" in checkout.errors, "it looks on the server"
         lead.api("DELETE", f"/api/tasks/{task}/")
-    assert running.is_alive
+    assert is_alive(running.process)
     checkout.run("make", "stop-demo")
-    assert not running.is_alive
+    assert not is_alive(running.process)
     assert rehearsal.code("python", "-m", "annotation.server", "status") == server.NOT_RUNNING
     checkout.run("make", "clean-demo")
     assert not rehearsal.folder.exists()

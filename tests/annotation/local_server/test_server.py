@@ -16,7 +16,7 @@ from support import studio
 
 from annotation.label_studio import client, settings
 from annotation.local_server import layout, ports
-from annotation.local_server.process import find
+from annotation.local_server.process import find, is_alive
 from annotation.server import ServerError, find_running, start, stop, whoami_status
 from pipeline.trials import services
 
@@ -90,7 +90,7 @@ def test_it_starts_alone_answers_us_and_is_closed_to_strangers(installation, mon
         assert empty.execute("select count(*) from htx_user").fetchone() == (0,)
 
     os.killpg(running.pid, signal.SIGKILL)
-    while running.is_alive:
+    while is_alive(running.process):
         time.sleep(0.05)
     again = start(0)
     assert whoami_status(again.url, token) == HTTPStatus.OK, "the same database, the same token"
