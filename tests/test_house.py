@@ -79,10 +79,10 @@ FLOORS = {
 A folder may import those of its own floor and of lower ones.
 """
 BUDGET = {
-    "momentrank": 17_210,
+    "momentrank": 17_220,
     "pipeline": 32_490,
     "annotation": 20_180,
-    "baselines": 4_795,
+    "baselines": 4_800,
     "benchmarks": 2_925,
     "tools": 950,
     "tests": 60_470,

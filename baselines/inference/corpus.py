@@ -60,7 +60,10 @@ class EncodedCorpus:
         """Read the blocks one after another."""
         for videos, lengths, offset in self._entries:
             self._file.seek(offset)
-            rows = tuple(torch.from_numpy(np.load(self._file)) for _ in range(self._stored))
+            rows = tuple(
+                torch.from_numpy(np.load(self._file, allow_pickle=False))
+                for _ in range(self._stored)
+            )
             mask = torch.arange(rows[0].shape[1]) < lengths[:, None]
             yield Block(videos, mask, rows[: self._streams], rows[-self._streams :])
 
