@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from momentrank.errors import MomentRankError
-from momentrank.segments import Floats, Segments, find_null, find_odd_times
+from momentrank.segments import (
+    Floats,
+    Names,
+    Segments,
+    find_null,
+    find_odd_times,
+    number_names,
+)
 
 if TYPE_CHECKING:
     from momentrank.conventions.base import Convention
@@ -73,7 +80,8 @@ def check_lists(
         try:
             optional = find_null(truth.segments) if convention.leaves_out else []
             prepared = convention.prepare(truth.segments, run)
-            messages = list(find_differences(*prepared, optional=optional))
+            names = truth.names if prepared[0] is truth.segments else None
+            messages = list(find_differences(*prepared, optional=optional, names=names))
         except NoOverlapError as exc:
             raise NoOverlapError(f"{whose}: {exc}") from exc
         odd = [text for text, _ in find_odd_times(run, "results", truth.durations)]
@@ -82,11 +90,16 @@ def check_lists(
 
 
 def find_differences(
-    qrels: Segments, run: Segments, *, unmatched: bool = True, optional: Collection[str] = ()
+    qrels: Segments,
+    run: Segments,
+    *,
+    unmatched: bool = True,
+    optional: Collection[str] = (),
+    names: Names | None = None,
 ) -> Iterator[str]:
     """Yield what `check_lists` warns about; unmatched queries only on request.
 
-    `optional` ones may be missing from the run.
+    `optional` ones may be missing from the run; `names` are as in `align`.
 
     Raises:
         NoOverlapError: nothing of the run can be scored.
@@ -94,7 +107,7 @@ def find_differences(
     if qrels.queries and run.queries:
         yield from _of_queries(qrels, run, unmatched=unmatched, optional=set(optional))
     if len(run.query) and len(qrels.query):
-        yield from _of_videos(qrels, run)
+        yield from _of_videos((names or number_names(qrels)).videos, run)
         yield from _of_times(qrels, run)
     else:
         yield "the qrels have no moments" if len(run.query) else "the run has no results"
@@ -105,7 +118,8 @@ def _of_queries(
 ) -> Iterator[str]:
     ids = find_unmatched(qrels.queries, run.queries)
     alike = find_alike(ids.not_in_run, ids.not_in_qrels)
-    _require_common("query", qrels.queries, ids, alike)
+    if len(ids.not_in_run) == len(qrels.queries):
+        _refuse_apart("query", qrels.queries, ids.not_in_qrels, alike)
     ids = ids._replace(not_in_run=[name for name in ids.not_in_run if name not in optional])
     for names, has, lacks in zip(ids, ("qrels", "run"), ("run", "qrels"), strict=True):
         if names and unmatched:
@@ -114,24 +128,26 @@ def _of_queries(
         yield f"query ids that differ only in spelling: {describe_alike(alike)}"
 
 
-def _of_videos(qrels: Segments, run: Segments) -> Iterator[str]:
-    judged, retrieved = [*dict.fromkeys(qrels.video)], [*dict.fromkeys(run.video)]
-    ids = find_unmatched(judged, retrieved)
-    alike = find_alike(judged, ids.not_in_qrels)
-    _require_common("video", judged, ids, alike)
-    if alike:
-        names = {theirs for _, theirs in alike}
-        number = sum(video in names for video in run.video)
-        yield (
-            f"results in videos whose ids differ only in spelling from those of the qrels, which"
-            f" meet nothing: {number} of {len(run.video)}; {describe_alike(alike)}"
-        )
+def _of_videos(numbers: Mapping[str, int], run: Segments) -> Iterator[str]:
+    retrieved = [name for name in dict.fromkeys(run.video) if name]
+    others = [name for name in retrieved if name not in numbers]
+    if others or not retrieved:
+        judged = tuple(filter(None, numbers))  # none, if the convention ignores videos
+        alike = find_alike(judged, others)
+        if len(others) == len(retrieved):
+            _refuse_apart("video", judged, others, alike)
+        if alike:
+            names = {theirs for _, theirs in alike}
+            number = sum(video in names for video in run.video)
+            yield (
+                f"results in videos whose ids differ only in spelling from those of the qrels,"
+                f" which meet nothing: {number} of {len(run.video)}; {describe_alike(alike)}"
+            )
 
 
-def _require_common(what: str, judged: Sequence[str], ids: Unmatched, alike: Alike) -> None:
-    """Raise a NoOverlapError if no id of the qrels is in the run."""
-    if judged and len(ids.not_in_run) == len(judged):
-        examples = f"{_first(ids.not_in_run)} in the qrels, {_first(ids.not_in_qrels)} in the run"
+def _refuse_apart(what: str, judged: Sequence[str], others: Sequence[str], alike: Alike) -> None:
+    if judged:
+        examples = f"{_first(judged)} in the qrels, {_first(others)} in the run"
         shown = describe_alike(alike) if alike else examples
         raise NoOverlapError(f"the qrels and the run have no {what} in common: {shown}")
 
@@ -178,8 +194,13 @@ def find_alike(judged: Sequence[str], others: Sequence[str]) -> Alike:
     """Return pairs of an id of the qrels and one of the run that may be the same."""
     if not others:
         return []
-    forms = {plain(name): name for name in reversed(judged)}
+    forms = _index_by_form(tuple(judged))
     return [(forms[form], name) for name in others if (form := plain(name)) in forms]
+
+
+@lru_cache(2)  # queries and videos of qrels, which come again with each run
+def _index_by_form(names: tuple[str, ...]) -> Mapping[str, str]:
+    return {plain(name): name for name in reversed(names)}
 
 
 def describe_alike(alike: Alike) -> str:
@@ -210,7 +231,7 @@ def _code_points(text: str) -> str:
     return " ".join(f"U+{ord(character):04X}" for character in text[:SHOWN]) or "nothing"
 
 
-@lru_cache(2**20)  # the qrels' ids come again with each run
+@lru_cache(2**20)  # many runs have the same ids
 def plain(name: str) -> str:
     """Return an id without what spellings often differ in.
 

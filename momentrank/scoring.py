@@ -400,7 +400,8 @@ class Evaluator:
 
     def _align(self, run: Segments) -> tuple[list[str], AlignedRun]:
         qrels, run = self.convention.prepare(self.qrels, run)
-        return qrels.queries, align(qrels, run, self.depth)
+        names = self.truth.names if qrels is self.qrels else None
+        return qrels.queries, align(qrels, run, self.depth, names)
 
     def _select(
         self, measure: Measure, queries: Sequence[str], aligned: AlignedRun

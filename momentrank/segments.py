@@ -59,6 +59,14 @@ class Numbers(defaultdict[str, int]):
         return np.fromiter(map(self.__getitem__, names), np.int64, len(names))
 
 
+class Names(NamedTuple):
+    """The numbers of the queries and of the videos of qrels, and the video of each segment (n,)."""
+
+    queries: dict[str, int]
+    videos: dict[str, int]
+    video: Ints
+
+
 class Segments(NamedTuple):
     """Segments [start, end) in seconds, by query.
 
@@ -92,6 +100,13 @@ class Segments(NamedTuple):
     def is_missed(self) -> Bools:
         """Which queries are missed, shape (queries,)."""
         return np.array([name in self.missed for name in self.queries], dtype=bool)
+
+
+def number_names(qrels: Segments) -> Names:
+    """Number what qrels name, videos from 1."""
+    videos = Numbers([""])
+    video = videos.encode(qrels.video)
+    return Names({name: at for at, name in enumerate(qrels.queries)}, dict(videos), video)
 
 
 def stack(copies: Sequence[Segments]) -> Segments:

@@ -108,8 +108,11 @@ def build_board(
     if settings.noise:
         rows = _add_noise(rows, scored, evaluator, main, settings, rows[order[0]].entry)
     if settings.telling:
-        rows = [replace(row, telling=_tell(at, tables, scored[at], evaluator, main))
-                for at, row in enumerate(rows)]  # fmt: skip
+        spread = tables.std(axis=0)
+        rows = [
+            replace(row, telling=_tell(each, middle, spread, evaluator, main, alone=len(rows) == 1))
+            for row, each, middle in zip(rows, scored, compute_medians(tables), strict=True)
+        ]
     pairs = len(rows) * (len(rows) - 1) // 2
     return Board(
         rows=tuple(rows[at] for at in order),
@@ -225,44 +228,63 @@ def _add_noise(
     return [replace(row, noise=gaps.get(row.entry.name)) for row in rows]
 
 
-def choose_telling(values: Floats, at: int) -> list[tuple[str, int, float | None]]:
-    """Return why, the column and the others' median of a run's telling queries, at most three.
+def compute_medians(values: Floats) -> Floats:
+    """Return the median of the other runs for each run and query; a run alone: its own mean.
 
-    `values` has shape (runs, queries). They are the query with the greatest gain over the median of
-    the other runs, that with the greatest loss and, of the rest, that on which runs vary most. A
-    run alone is compared with its own mean. The first query decides ties.
+    Shape (runs, queries), as `values`.
     """
-    own = values[at]
-    if len(values) > 1:
-        middle: Floats = np.median(np.delete(values, at, axis=0), axis=0)
-    else:
-        middle = np.full(len(own), own.mean())
-    gain, spread = own - middle, values.std(axis=0)
+    runs = len(values)
+    if runs == 1:
+        return np.full_like(values, values.mean())
+    order = np.argsort(values, axis=0)
+    place, ordered = np.argsort(order, axis=0), np.take_along_axis(values, order, axis=0)
+    others = [  # the one or two in the middle once a run is taken out of the order
+        np.where(place <= at, ordered[at + 1], ordered[at])
+        for at in ((runs - 2) // 2, (runs - 1) // 2)
+    ]
+    medians: Floats = (others[0] + others[1]) / 2
+    return medians
+
+
+def choose_telling(own: Floats, middle: Floats, spread: Floats) -> list[tuple[str, int]]:
+    """Return why, and the number, of a run's telling queries, at most three.
+
+    They are the query with the greatest gain over `middle`, the median of the other runs, that with
+    the greatest loss and, of the rest, that on which runs vary most. The first query decides ties.
+    All have shape (queries,).
+    """
+    gain, spread = own - middle, spread.copy()
     best, worst = int(gain.argmax()), int(gain.argmin())
     chosen = [("greatest gain", best)] if gain[best] > 0 else []
     chosen += [("greatest loss", worst)] if gain[worst] < 0 else []
     spread[[query for _, query in chosen]] = -1.0
     if spread.max() > 0:
         chosen.append(("most contested", int(spread.argmax())))
-    alone = len(values) == 1
-    return [(why, query, None if alone else float(middle[query])) for why, query in chosen]
+    return chosen
 
 
 def _tell(
-    at: int, values: Floats, each: _Scored, evaluator: Evaluator, main: Measure
+    each: _Scored,
+    middle: Floats,
+    spread: Floats,
+    evaluator: Evaluator,
+    main: Measure,
+    *,
+    alone: bool,
 ) -> tuple[Telling, ...]:
-    names, texts = each.per_query[main][0], evaluator.truth.texts
-    chosen = choose_telling(values, at)
+    (names, own), texts = each.per_query[main], evaluator.truth.texts
+    chosen = choose_telling(own, middle, spread)
     # Bounds need the highest level of all queries; the others' segments only cost time.
     highest = evaluator.qrels.queries[evaluator.qrels.query[evaluator.qrels.value.argmax()]]
-    some = [names[query] for _, query, _ in chosen]
+    some = [names[query] for _, query in chosen]
     qrels = select_queries(evaluator.qrels, [*some, highest])
     listed = each.lists[evaluator.convention.list_of(main, each.lists)]
     run = select_queries(listed, some)
     shown = main.params.get("cutoff") or SHOWN
     telling: list[Telling] = []
-    for why, query, others in chosen:
+    for why, query in chosen:
         with suppress(UsageError):  # a measure of several thresholds has no one ranking
             what = explain(qrels, run, names[query], main, evaluator.convention, shown)
+            others = None if alone else float(middle[query])
             telling.append(Telling(why, texts.get(names[query], ""), others, what))
     return tuple(telling)

@@ -7,6 +7,7 @@ is converted as a whole; only on failure is the wrong line looked up.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,9 @@ RUN = "query_id Q0 video_id start end rank score"
 TAGGED = f"{RUN} tag"
 JUMP_IN = "query_id Q0 video_id start end jump_in rank score"
 RUNS = {7: RUN, 8: TAGGED, 9: f"{JUMP_IN} tag"}
+_IDS = 3
+"""The columns before the first that may be a number."""
+_HEAD = 1000
 BY_WIDTH = {6: QRELS, **RUNS}
 WIDEST = max(BY_WIDTH)
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -54,8 +58,17 @@ def column(lines: Lines, layout: str, name: str) -> Sequence[str]:
     return fields if lines.rows is None else [fields[row] for row in lines.rows.tolist()]
 
 
+def head(lines: Lines, at: int) -> Sequence[str]:
+    """Return the first thousand fields of a column."""
+    columns = lines.columns
+    return columns.cut(at, _HEAD) if isinstance(columns, _Columns) else columns[at][:_HEAD]
+
+
 def floats(lines: Lines, layout: str, name: str) -> Floats:
     """Return a column of finite numbers in decimal notation."""
+    at = layout.split().index(name)
+    if isinstance(lines.columns, _Columns) and (table := lines.columns.numbers) and at in table:
+        return table[at] if lines.rows is None else table[at][lines.rows]
     fields = column(lines, layout, name)
     try:
         values = np.fromiter(map(float, fields), np.float64, len(fields))
@@ -173,10 +186,29 @@ class _Columns(Sequence[list[str]]):
     def __len__(self) -> int:
         return self._starts.shape[1]
 
+    @cached_property
+    def numbers(self) -> dict[int, Floats]:
+        """The columns of which the first line has a number, if all lines have finite ones there.
+
+        Read in one go: a third of the time that converting each field takes.
+        """
+        columns = [at for at in range(_IDS, len(self)) if _is_number(self.cut(at, 1)[0])]
+        if not columns:
+            return {}
+        try:
+            table = np.loadtxt(self._text.split("\n"), usecols=columns, comments=None, ndmin=2)
+        except ValueError:  # a field that is no number: the caller finds it
+            return {}
+        return dict(zip(columns, table.T.copy(), strict=True)) if np.isfinite(table).all() else {}
+
+    def cut(self, at: int, rows: int | None = None) -> list[str]:
+        """Return the first fields of a column, or all."""
+        starts, ends = self._starts[:rows, at].tolist(), self._ends[:rows, at].tolist()
+        return [self._text[start:end] for start, end in zip(starts, ends, strict=True)]
+
     def __getitem__(self, at: Any) -> Any:
         if at not in self._read:
-            spans = zip(self._starts[:, at].tolist(), self._ends[:, at].tolist(), strict=True)
-            self._read[at] = [self._text[start:end] for start, end in spans]
+            self._read[at] = self.cut(at)
         return self._read[at]
 
 

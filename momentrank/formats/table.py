@@ -14,6 +14,7 @@ from momentrank.segments import (
     Bools,
     Floats,
     Ints,
+    Names,
     SegmentError,
     Segments,
     build_qrels,
@@ -21,6 +22,7 @@ from momentrank.segments import (
     distinct,
     find_odd_times,
     find_repeats,
+    number_names,
 )
 
 Durations = Callable[[], Mapping[str, float]]
@@ -48,6 +50,11 @@ class Truth:
         """Yield what is odd about the times; `name` is that of the qrels, for messages."""
         for message, _ in find_odd_times(self.segments, "judged moments", self.durations):
             yield f"{name}: {message}"
+
+    @cached_property
+    def names(self) -> Names:
+        """The numbers of queries and videos, which all runs share."""
+        return number_names(self.segments)
 
     @cached_property
     def durations(self) -> Mapping[str, float]:

@@ -10,7 +10,16 @@ import numpy as np
 
 from momentrank.ids import IdError, own_ids
 from momentrank.matching.timeline import Timeline, build_timeline
-from momentrank.segments import Bools, Floats, Ints, Numbers, Segments, iou
+from momentrank.segments import (
+    Bools,
+    Floats,
+    Ints,
+    Names,
+    Numbers,
+    Segments,
+    iou,
+    number_names,
+)
 
 T = TypeVar("T")
 Params = Mapping[str, Any]
@@ -271,17 +280,20 @@ def restore_own_ids(run: Segments, qrels: Segments) -> Segments:
     return run._replace(queries=queries)
 
 
-def align(qrels: Segments, run: Segments, depth: int | None = None) -> AlignedRun:
+def align(
+    qrels: Segments, run: Segments, depth: int | None = None, names: Names | None = None
+) -> AlignedRun:
     """Align a run, or the first `depth` results of each of its lists, with qrels.
 
-    Queries that are not in the qrels are dropped: they can't be scored.
+    Queries that are not in the qrels are dropped: they can't be scored. `names` are those of the
+    qrels, if they are numbered already.
     """
-    index = {name: number for number, name in enumerate(qrels.queries)}
+    names = names or number_names(qrels)
+    index = names.queries
     numbers = np.fromiter((index.get(name, -1) for name in run.queries), np.int64, len(run.queries))
     query, rank = numbers[run.query], run.rank
     scored = (query >= 0) & (rank <= (depth or len(rank)))
-    videos = Numbers([""])  # NO_VIDEO
-    truth_video = videos.encode(qrels.video)
+    videos = Numbers(names.videos)  # NO_VIDEO first
     video = videos.encode(list(compress(run.video, scored.tolist())))
     times = run.start[scored], run.end[scored]
     results = Results(query[scored], rank[scored], video, *times, run.value[scored])
@@ -292,7 +304,7 @@ def align(qrels: Segments, run: Segments, depth: int | None = None) -> AlignedRu
     return AlignedRun(
         len(qrels.queries),
         in_run,
-        Truth(qrels.query, truth_video, qrels.start, qrels.end, qrels.value),
+        Truth(qrels.query, names.video, qrels.start, qrels.end, qrels.value),
         results,
         qrels.is_missed,
     )

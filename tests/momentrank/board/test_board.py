@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from momentrank.board import entries
-from momentrank.board.standings import choose_telling, cover
+from momentrank.board.standings import choose_telling, compute_medians, cover
 from momentrank.cli.main import main
 from momentrank.significance import TESTS, compare, compare_all
 
@@ -131,13 +131,26 @@ def test_groups_cover_exactly_the_pairs_that_are_alike(runs, seed):
 
 def test_telling_queries_are_the_greatest_gain_loss_and_the_most_contested():
     values = np.array([[0.9, 0.2, 0.0, 0.5], [0.3, 0.4, 1.0, 0.5], [0.3, 0.6, 0.0, 0.5]])
-    assert choose_telling(values, 0) == [
-        ("greatest gain", 0, pytest.approx(0.3)),
-        ("greatest loss", 2, 0.5),
-        ("most contested", 1, 0.5),
+    middle, spread = compute_medians(values), values.std(axis=0)
+    assert middle[0].tolist() == pytest.approx([0.3, 0.5, 0.5, 0.5])
+    assert choose_telling(values[0], middle[0], spread) == [
+        ("greatest gain", 0),
+        ("greatest loss", 2),
+        ("most contested", 1),
     ]
-    assert choose_telling(np.full((3, 2), 0.5), 1) == []
-    assert [query for _, query, others in choose_telling(values[:1], 0)] == [0, 2]
+    equal = np.full(2, 0.5)
+    assert choose_telling(equal, equal, np.zeros(2)) == []
+    alone = compute_medians(values[:1])
+    assert [query for _, query in choose_telling(values[0], alone[0], np.zeros(4))] == [0, 2]
+
+
+@given(st.integers(2, 9), st.data())
+def test_the_median_of_the_other_runs_is_that_without_the_run(runs, data):
+    cells = st.sampled_from([0, 0.1, 0.3, 1])
+    values = np.array(data.draw(st.lists(cells, min_size=3 * runs, max_size=3 * runs)))
+    values = values.reshape(runs, 3)
+    expected = [np.median(np.delete(values, at, axis=0), axis=0) for at in range(runs)]
+    assert (compute_medians(values) == expected).all()
 
 
 def test_the_page_escapes_text_links_and_needs_no_other_host(folder):

@@ -1,5 +1,6 @@
 """Segments in lines of fields: columns, times, ids, and the order of a run."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from momentrank.errors import UsageError
 from momentrank.formats import FormatError, load_qrels, load_run
-from momentrank.formats.lines import column, read_lines
+from momentrank.formats.lines import column, floats, read_lines
 from momentrank.formats.source import Source
 from momentrank.formats.write import write_run
 
@@ -356,3 +357,31 @@ def test_lines_are_split_at_whatever_separates_words(rows, between, blank, last)
     chosen = read.select(np.array([len(rows) - 1]))
     assert list(column(chosen, "a b", "b")) == [rows[-1][1]]
     assert chosen.location(0).line == first + len(rows) - 1
+
+
+NUMBERS = [
+    "0",
+    "7",
+    "-1.5",
+    "+.5",
+    "5.",
+    "1e3",
+    "1E-400",
+    "9007199254740993",
+    "0.1",
+    "1e400",
+    "nan",
+]
+NO_NUMBERS = ["1_0", "0x10", "1d5", "1,5", "--5", "1e", "inf", "True", "1j", "x"]
+
+
+@given(st.lists(st.sampled_from(NUMBERS + NO_NUMBERS), min_size=1, max_size=4))
+def test_a_column_of_numbers_is_what_python_reads_in_each_field(fields):
+    lines = read_lines(Source(Path("a.run"), "".join(f"q Q0 v {field}\n" for field in fields)))
+    wrong = [field for field in fields if field in {*NO_NUMBERS, "1e400", "nan"}]
+    if wrong:
+        with pytest.raises(FormatError, match=f"must be a number, not '{re.escape(wrong[0])}'"):
+            floats(lines, "query_id Q0 video_id start", "start")
+    else:
+        read = floats(lines, "query_id Q0 video_id start", "start").tolist()
+        assert read == list(map(float, fields))
