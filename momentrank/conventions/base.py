@@ -26,8 +26,8 @@ class Convention:
     overrides `table` and `brief`, one without names the measures that are scored by default.
     """
 
-    name: ClassVar[str]
-    source: ClassVar[str]
+    name: str
+    source: str
     """The paper or script that it follows, in one line."""
     changes: ClassVar[Mapping[str, object]] = {}
     """Other defaults of measures' parameters."""
