@@ -7,8 +7,6 @@ as many are drawn, each level of a result as often as it should be (Latin hyperc
 Beckman and Conover, 1979).
 """
 
-import csv
-import io
 import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -18,7 +16,7 @@ import numpy as np
 
 from momentrank.errors import UsageError
 from momentrank.formats.lines import NUMBER
-from momentrank.formats.source import FormatError, Location, read_source
+from momentrank.formats.source import FormatError, Location, read_table
 from momentrank.matching.aligned import BLOCK, AlignedRun, Params, Relevance, ranks
 from momentrank.matching.unjudged_items import Items, find_unjudged, number_items
 from momentrank.measures import MAiSP
@@ -57,18 +55,13 @@ def read_unjudged(unjudged: Unjudged) -> Find:
         raise UsageError(f"unjudged must be {BOUNDS!r} or rates, not {unjudged!r}")
     if hasattr(unjudged, "itertuples"):
         frame: Any = unjudged
-        _check_columns("rates", list(frame))
+        for name in Rate._fields:
+            if (times := list(frame).count(name)) != 1:
+                needed = ",".join(Rate._fields)
+                raise FormatError(f"rates: {times or 'no'} columns {name!r}; it needs {needed}")
         rows = frame[list(Rate._fields)].astype(object)
         return Rates(rows.where(rows.notna(), None).itertuples(index=False))
     return Rates(unjudged)
-
-
-def _check_columns(name: str, columns: Sequence[str]) -> None:
-    for field in Rate._fields:
-        if (times := columns.count(field)) != 1:
-            raise FormatError(
-                f"{name}: {times or 'no'} columns {field!r}: rates have {','.join(Rate._fields)}"
-            )
 
 
 def check_measure(measure: Measure, params: Params) -> bool:
@@ -205,12 +198,7 @@ class Rates:
             FormatError: it is malformed, with its line.
             UsageError: some rows contradict each other.
         """
-        reader = csv.DictReader(io.StringIO(read_source(path).text), strict=True)
-        try:
-            _check_columns(str(path), reader.fieldnames or [])
-            rows = [_parse(Location(path, reader.line_num), row) for row in reader]
-        except csv.Error as exc:
-            raise Location(path, reader.line_num).error(str(exc)) from exc
+        rows = [_parse(location, row) for location, row in read_table(path, Rate._fields)]
         if not rows:
             raise FormatError(f"{path}: there are no rates")
         return cls(rows, str(path))

@@ -6,17 +6,16 @@ A row is the mean over a clip's frames. The libraries are imported on use; none 
 otherwise.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from baselines.features.store import FeatureError, Rows
-from baselines.features.video import FRAMES, Pictures, mean_clips, read_videos
+from baselines.features.video import Pictures, VideoExtractor, mean_clips
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 """ImageNet's: for torchvision's models, and timm's that do not specify their own."""
@@ -59,7 +58,7 @@ def _open_clip(library: ModuleType, name: str) -> Loaded:
 LOADERS = {"torchvision": _torchvision, "timm": _timm, "open_clip": _open_clip}
 
 
-class FrameExtractor:
+class FrameExtractor(VideoExtractor):
     """Features of videos from an image model.
 
     Args:
@@ -76,6 +75,7 @@ class FrameExtractor:
     """That names the model."""
 
     def __init__(self, pattern: str, clip_seconds: float, model: str, device: torch.device) -> None:
+        super().__init__(pattern, clip_seconds)
         library, _, self.name = model.partition(":")
         if library not in LOADERS or not self.name:
             raise FeatureError(
@@ -88,27 +88,16 @@ class FrameExtractor:
             command = f"pip install {PACKAGES[library]}"
             raise FeatureError(f"{self.key}: {model} needs {library}; type: {command}") from exc
         try:
-            self.model, self._encode, self._side, *colours = LOADERS[library](module, self.name)
+            self.model, self._encode, side, *colours = LOADERS[library](module, self.name)
         except (ValueError, RuntimeError, KeyError, OSError) as exc:
             raise FeatureError(f"{self.key}: {model}: {str(exc).splitlines()[0]}") from exc
         self.model.to(device).eval()
-        self._device = device
+        self._device, self.size = device, (side, side)
         self._mean, self._deviation = torch.tensor(colours, device=device)[..., None, None]
-        self._pattern, self._rate = pattern, FRAMES / clip_seconds
 
-    def __call__(self, names: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Rows]]]:
-        """Yield each video with its features.
-
-        Raises:
-            FeatureError: a video is missing or can't be read.
-        """
-        size = (self._side, self._side)
-        for name, chunks in read_videos(self._pattern, names, self._rate, size):
-            yield name, {"video": np.concatenate([self._rows(chunk) for chunk in chunks])}
-
-    def _rows(self, frames: Pictures) -> Rows:
-        """Return a row for each clip of frames."""
+    def describe(self, frames: Pictures) -> Mapping[str, Rows]:
+        """Return the encoded clips of frames."""
         pictures = torch.from_numpy(frames.copy()).to(self._device).permute(0, 3, 1, 2) / 255
         with torch.inference_mode():
             encoded = self._encode((pictures - self._mean) / self._deviation).float().flatten(1)
-        return mean_clips(encoded.cpu().numpy())
+        return {"video": mean_clips(encoded.cpu().numpy())}

@@ -4,17 +4,17 @@
 names, the eleven basic ones (Berlin and Kay, 1969), as the packaged MiniLM embeds them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from importlib import import_module
 
 import numpy as np
 import torch
 
 from baselines.features.frames import FrameExtractor
-from baselines.features.pictures import SIZE
 from baselines.features.store import Rows
 from baselines.features.tokens import TokenExtractor
-from baselines.features.video import FRAMES, Pictures, mean_clips, read_videos
+from baselines.features.video import Pictures, VideoExtractor, mean_clips
 
 COLOURS = {
     "black": (0, 0, 0),
@@ -44,18 +44,20 @@ class ClipSpace(FrameExtractor):
         return np.concatenate([vector.float().cpu().numpy() for vector in vectors])
 
 
-class ColourSpace:
+class ColourSpace(VideoExtractor):
     """Frames as the names of their colours, `builtin`; its arguments are `FrameExtractor`'s."""
 
     def __init__(self, pattern: str, clip_seconds: float, _: str, device: torch.device) -> None:
-        self._pattern, self._rate, self._device = pattern, FRAMES / clip_seconds, device
+        super().__init__(pattern, clip_seconds)
+        self._device = device
 
-    def __call__(self, names: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Rows]]]:
-        """Yield each video with its rows, (clips, D)."""
-        vectors = self.embed([*COLOURS])
-        for name, chunks in read_videos(self._pattern, names, self._rate, SIZE):
-            shares = np.concatenate([mean_clips(name_colours(chunk)) for chunk in chunks])
-            yield name, {"video": shares @ vectors}
+    @cached_property
+    def _vectors(self) -> Rows:
+        return self.embed([*COLOURS])
+
+    def describe(self, frames: Pictures) -> Mapping[str, Rows]:
+        """Return what the colours' names are, (clips, D)."""
+        return {"video": mean_clips(name_colours(frames)) @ self._vectors}
 
     def embed(self, texts: Sequence[str]) -> Rows:
         """Return the mean of each text's token states, (N, D)."""

@@ -2,14 +2,15 @@
 
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import imageio_ffmpeg
 import numpy as np
 import numpy.typing as npt
 
-from baselines.features.store import FeatureError
+from baselines.features.store import FeatureError, Rows
 
 FRAMES = 4
 """Frames read per clip."""
@@ -31,16 +32,35 @@ def locate(pattern: str, name: str) -> Path:
     return paths[0]
 
 
-def read_videos(
-    pattern: str, names: Sequence[str], rate: float, size: tuple[int, int]
-) -> Iterator[tuple[str, Iterator[Pictures]]]:
-    """Yield each video with its frames, as `read_frames` reads them.
+class VideoExtractor(ABC):
+    """Features of videos; a subclass describes frames.
 
-    Raises:
-        FeatureError: a video is missing or can't be read.
+    Args:
+        pattern: where the videos are, with `{video_id}` for the name.
+        clip_seconds: seconds that a row covers.
     """
-    for name in names:
-        yield name, read_frames(locate(pattern, name), rate, *size)
+
+    size = (24, 16)
+    """The width and height to which frames are scaled."""
+
+    def __init__(self, pattern: str, clip_seconds: float) -> None:
+        self._pattern, self._rate = pattern, FRAMES / clip_seconds
+
+    def __call__(self, names: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Rows]]]:
+        """Yield each video with its features by kind.
+
+        Raises:
+            FeatureError: a video is missing or can't be read.
+        """
+        for name in names:
+            frames = read_frames(locate(self._pattern, name), self._rate, *self.size)
+            chunks = list(map(self.describe, frames))
+            kinds = {kind: [chunk[kind] for chunk in chunks] for kind in chunks[0]}
+            yield name, {kind: np.concatenate(rows) for kind, rows in kinds.items()}
+
+    @abstractmethod
+    def describe(self, frames: Pictures) -> Mapping[str, Rows]:
+        """Return the rows of each kind for frames read at `FRAMES` per clip, (clips, width)."""
 
 
 def mean_clips(values: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:

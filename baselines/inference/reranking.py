@@ -16,10 +16,9 @@ from baselines.features.inputs import Inputs
 from baselines.inference.corpus import EncodedCorpus, encode_corpus, find_cells
 from baselines.inference.first_stage import FirstStage, VideoLists
 from baselines.inference.ranked import Ranked, join
-from baselines.inference.search import CHUNK, choose_spans, rank_spans
+from baselines.inference.search import choose_spans, encode_queries, rank_spans
 from baselines.models.blocks import MASKED, Logits
 from baselines.models.conquer import CONQUER, Asked
-from baselines.training.batches import pad_queries
 
 READ = 64
 """Pairs of a query and a video that are read together."""
@@ -46,7 +45,8 @@ class Reranker:
     def _search(self, queries: Sequence[Query], first: int) -> Ranked:
         settings, bounds = self._settings, self._model.settings
         lists = self._first_stage.rank(queries, bounds.videos)
-        logits = self._read(self._encode(queries), lists)
+        asked = Asked(*encode_queries(self._model, self._inputs, queries, self._device))
+        logits = self._read(asked, lists)
 
         def select(chunk: slice) -> Logits:
             return Logits(logits.start[chunk], logits.end[chunk])
@@ -54,13 +54,6 @@ class Reranker:
         spans = choose_spans(select, lists.weights, bounds, settings)
         spans = spans._replace(end=spans.end + 1)  # the last row is inside
         return rank_spans(spans, lists.videos, self._inputs, settings, first)
-
-    def _encode(self, queries: Sequence[Query]) -> Asked:
-        blocks = []
-        for begin in range(0, len(queries), CHUNK):
-            tokens, mask = pad_queries(self._inputs, queries[begin : begin + CHUNK])
-            blocks.append(self._model.encode_query(tokens.to(self._device), mask.to(self._device)))
-        return Asked(*(torch.cat(columns) for columns in zip(*blocks, strict=True)))
 
     def _read(self, asked: Asked, lists: VideoLists) -> Logits:
         """Return the logits of all rows of each query's videos, (Q, K, L)."""

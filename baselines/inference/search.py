@@ -19,6 +19,7 @@ from baselines.inference.corpus import EncodedCorpus, encode_corpus, find_cells
 from baselines.inference.ranked import SPARE, Ranked, join, suppress
 from baselines.inference.videos import best_videos
 from baselines.models.blocks import Logits, mean
+from baselines.models.conquer import CONQUER
 from baselines.models.spr import SPR
 from baselines.models.two_stream import TwoStream
 from baselines.training.batches import pad_queries
@@ -64,10 +65,13 @@ class Searcher:
 
 
 def encode_queries(
-    model: TwoStream | SPR, inputs: Inputs, queries: Sequence[Query], device: torch.device
+    model: TwoStream | SPR | CONQUER,
+    inputs: Inputs,
+    queries: Sequence[Query],
+    device: torch.device,
 ) -> tuple[Tensor, ...]:
-    """Return a vector of each query for each stream, (Q, D) each."""
-    chunks = []
+    """Return a vector of each query for each stream, (Q, D) each; of CONQUER, `Asked`."""
+    chunks: list[tuple[Tensor, ...]] = []
     for begin in range(0, len(queries), CHUNK):
         tokens, mask = pad_queries(inputs, queries[begin : begin + CHUNK])
         chunks.append(model.encode_query(tokens.to(device), mask.to(device)))
@@ -153,18 +157,23 @@ def choose_spans(
 def rank_spans(
     spans: Spans, videos: Tensor, inputs: Inputs, settings: Predict, first: int
 ) -> Ranked:
-    """Return spans in seconds, after suppression: by query, score, video and time.
-
-    `videos`, (Q, K), are the numbers of each query's, and `first` is that of the first query.
-    """
+    """Return spans as `rank_rows` does; `videos`, (Q, K), are the numbers of each query's."""
     listed = spans._replace(video=videos.gather(1, spans.video))
-    score, video, start, end = (column.numpy() for column in listed)
-    query = np.broadcast_to(np.arange(len(score))[:, None], score.shape)
-    order = np.lexsort(tuple(column.ravel() for column in (end, start, video, -score, query)))
-    order = order[score.ravel()[order] > 0]  # drop what is not a span
-    query, video, start, end, score = (
-        column.ravel()[order] for column in (query, video, start, end, score)
-    )
-    row = inputs.row_seconds()[video]
-    ranked = Ranked(query + first, video, start * row, end * row, score.astype(np.float64))
+    score, video, start, end = (column.numpy().ravel() for column in listed)
+    query = np.repeat(np.arange(len(videos)), spans.score.shape[1])
+    return rank_rows(Ranked(query, video, start, end, score), inputs, settings, first)
+
+
+def rank_rows(rows: Ranked, inputs: Inputs, settings: Predict, first: int) -> Ranked:
+    """Return moments in seconds, after suppression: by query, score, video and time.
+
+    The starts and ends of `rows` are rows, and a score of 0 is no moment. `first` is the number of
+    the first query.
+    """
+    order = np.lexsort((rows.end, rows.start, rows.video, -rows.score, rows.query))
+    order = order[rows.score[order] > 0]
+    video = rows.video[order]
+    seconds = inputs.row_seconds()[video]
+    times = (rows.start[order] * seconds, rows.end[order] * seconds)
+    ranked = Ranked(rows.query[order] + first, video, *times, rows.score[order].astype(np.float64))
     return suppress(ranked, settings.nms, settings.moments)

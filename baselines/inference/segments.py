@@ -15,7 +15,7 @@ from baselines.core.sections import Predict
 from baselines.features.inputs import Inputs
 from baselines.inference.proposals import Proposals, merge, number_segments
 from baselines.inference.ranked import SPARE, Ranked, join, suppress
-from baselines.inference.search import CHUNK, best_spans
+from baselines.inference.search import CHUNK, best_spans, rank_rows
 from baselines.models.blocks import pair_similarity
 from baselines.models.spr import SPR, cut
 from baselines.training.batches import pad_queries, pad_videos
@@ -48,9 +48,7 @@ class SegmentSearcher:
         """Return the best moments of each query."""
         starts = range(0, len(queries), CHUNK)
         with torch.inference_mode():
-            blocks = [self._search(queries[first : first + CHUNK], first) for first in starts]
-        ranked = join(blocks)
-        return suppress(ranked, self._settings.nms, self._settings.moments)
+            return join([self._search(queries[first : first + CHUNK], first) for first in starts])
 
     def _build_index(self) -> Index:
         counts = -(-self._inputs.row_counts() // self._model.segment_rows)
@@ -73,13 +71,7 @@ class SegmentSearcher:
             )
             for begin in range(0, len(proposals.query), ENCODED)
         ]
-        every = join(blocks)
-        order = np.lexsort((every.end, every.start, every.video, -every.score, every.query))
-        query, video, score = every.query[order], every.video[order], every.score[order]
-        row = self._inputs.row_seconds()[video]
-        return Ranked(
-            query + first_query, video, every.start[order] * row, every.end[order] * row, score
-        )
+        return rank_rows(join(blocks), self._inputs, self._settings, first_query)
 
     def _refine(self, proposals: Proposals, vectors: tuple[Tensor, ...]) -> Ranked:
         """Return the best moments of each proposal; their starts and ends are rows."""

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from baselines.core import sections
 from baselines.models import losses
-from baselines.models.batch import Batch, Context
+from baselines.models.batch import Batch
 from baselines.models.blocks import mean, select_pairs
 from baselines.models.two_stream import Layer, TwoStream
 
@@ -23,11 +23,8 @@ class ReLoCLNet(TwoStream):
     """The model."""
 
     query_encoder_count, later_encoder_count = 2, 2
+    retrieval_layer, span_layer = 2, 2
     settings: sections.ReLoCLNet
-
-    def select_context(self, layers: Sequence[Layer]) -> Context:
-        """Return what inference keeps of videos."""
-        return Context(retrieval=layers[2], spans=layers[2])
 
     def contrast(
         self, batch: Batch, vectors: tuple[Tensor, ...], layers: Sequence[Layer]

@@ -20,7 +20,6 @@ losses. The released code differs from the paper; `mode` chooses:
 Shapes: N pairs, V videos, L rows, T tokens, D hidden units.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Literal, cast
 
@@ -78,7 +77,7 @@ class Stream(nn.Module):
             yield states
 
 
-class TwoStream(nn.Module, ABC):
+class TwoStream(nn.Module):
     """The base of the models; `forward` returns the losses of a batch.
 
     A subclass sets how many encoders there are, and which of their states are for what.
@@ -88,6 +87,9 @@ class TwoStream(nn.Module, ABC):
     query_encoder_count: ClassVar[int]
     later_encoder_count: ClassVar[int]
     """After the attention of one stream to the other."""
+    retrieval_layer: ClassVar[int]
+    span_layer: ClassVar[int]
+    """Of the encoders' states of videos, those that inference keeps."""
 
     def __init__(self, widths: Widths, settings: sections.TwoStreams, mode: Mode) -> None:
         super().__init__()
@@ -111,10 +113,6 @@ class TwoStream(nn.Module, ABC):
         self.spans = SpanDetector(settings.kernel, reads_padding=mode == "as_published")
         self.hard_pool: int | None = None  # the training loop sets it
         initialize(self)
-
-    @abstractmethod
-    def select_context(self, layers: Sequence[Layer]) -> Context:
-        """Return what inference keeps of videos, from their encoders' states."""
 
     def contrast(
         self, batch: Batch, vectors: tuple[Tensor, ...], layers: Sequence[Layer]
@@ -164,7 +162,8 @@ class TwoStream(nn.Module, ABC):
 
     def encode_context(self, streams: tuple[Tensor, ...], mask: Tensor) -> Context:
         """Return what inference keeps of videos: streams (V, L, width) with their mask (V, L)."""
-        return self.select_context(self.encode_layers(streams, mask))
+        layers = self.encode_layers(streams, mask)
+        return Context(retrieval=layers[self.retrieval_layer], spans=layers[self.span_layer])
 
     def span_queries(self, vectors: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         """Return the vectors whose products with rows are the similarity, (N, D) each."""
@@ -182,13 +181,12 @@ class TwoStream(nn.Module, ABC):
         layers = self.encode_layers(batch.streams, mask)
         vectors = self.encode_query(batch.tokens, batch.token_mask)
         contrast = self.contrast(batch, vectors, layers)
-        context = self.select_context(layers)
-        scores = losses.video_scores(vectors, context.retrieval, mask)[:, video]
+        scores = losses.video_scores(vectors, layers[self.retrieval_layer], mask)[:, video]
         positive = losses.select_positive(batch, self.mode)
         other_video, other_query = losses.ranking_losses(
             scores, positive, settings.margin, self.hard_pool
         )
-        queries = zip(self.span_queries(vectors), context.spans, strict=True)
+        queries = zip(self.span_queries(vectors), layers[self.span_layer], strict=True)
         products = [torch.einsum("nd,vld->nvl", vector, rows) for vector, rows in queries]
         logits = self.detect(select_pairs(mean(products), video), batch.pair_mask)
 

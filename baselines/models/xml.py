@@ -6,17 +6,11 @@ the rows before that attention, spans are found in the rows after it.
 See `baselines.models.two_stream`.
 """
 
-from collections.abc import Sequence
-
-from baselines.models.batch import Context
-from baselines.models.two_stream import Layer, TwoStream
+from baselines.models.two_stream import TwoStream
 
 
 class XML(TwoStream):
     """The model; its settings are `sections.XML`."""
 
     query_encoder_count, later_encoder_count = 1, 1
-
-    def select_context(self, layers: Sequence[Layer]) -> Context:
-        """Return what inference keeps of videos."""
-        return Context(retrieval=layers[0], spans=layers[1])
+    retrieval_layer, span_layer = 0, 1

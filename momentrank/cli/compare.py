@@ -17,9 +17,7 @@ that nobody judged.
 """
 
 import argparse
-import json
 import string
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -174,14 +172,6 @@ def as_json(compared: Compared, numbers: Numbers) -> dict[str, Any]:
     return {"means": means, "pairs": list(_rows(compared, numbers))}
 
 
-def as_csv(compared: Compared, numbers: Numbers, source: Mapping[str, str]) -> Iterable[Row]:
-    rows = list(_rows(compared, numbers))
-    yield [*rows[0], *source]
-    for row in rows:
-        values = ("" if value is None else str(value) for value in row.values())
-        yield [*values, *source.values()]
-
-
 USAGE = "momentrank compare QRELS RUN_A RUN_B [RUN ...] MEASURE [MEASURE ...]"
 
 
@@ -332,14 +322,11 @@ def check_tests(options: argparse.Namespace) -> None:
 
 def _print(fmt: str, compared: Compared, numbers: Numbers, source: dict[str, str]) -> None:
     if fmt == "json":
-        content = {"momentrank": source, **as_json(compared, numbers)}
-        sys.stdout.write(json.dumps(content, indent=2) + "\n")
+        tables.show_json(source, as_json(compared, numbers))
     elif fmt == "csv":
-        sys.stdout.writelines(tables.write(as_csv(compared, numbers, source), fmt))
+        tables.show(fmt, source, tables.list_records(_rows(compared, numbers), source))
     else:
         source["marks"] = (
             f"^a: better than run a with p < {compared.alpha:g} ({compared.test}, Holm)"
         )
-        sys.stdout.writelines(tables.header(source, fmt))
-        for rows in (show_means(compared, numbers), show_pairs(compared, numbers)):
-            sys.stdout.writelines(["\n", *tables.write(rows, fmt)])
+        tables.show(fmt, source, show_means(compared, numbers), show_pairs(compared, numbers))

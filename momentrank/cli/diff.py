@@ -10,7 +10,6 @@ The exit code is 1 if NEW's version is too low.
 
 import argparse
 import json
-import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -31,7 +30,7 @@ from momentrank.measures.parse import parse_measures
 from momentrank.mismatches import NoOverlapError
 from momentrank.scoring import Evaluator
 
-SHOWN = 10
+SHOWN, NUMBERS = 10, Numbers(4)
 MEASURES = ("nDCG(iou=0.5)@10", "nDCG(iou=0.7)@10", "AxIoU@10")
 
 
@@ -178,14 +177,13 @@ def _show_scores(scores: Sequence[Score], named: Sequence[Path]) -> Iterator[str
         if not named:
             yield "no runs to score: name some, or put them in NEW/../work/runs\n"
         return
-    numbers = Numbers(4)
     rows: list[Row] = [("run", "split", "measure", "old", "new", "difference")]
     for score in scores:
         how = describe(score.measure)
-        values = ["" if value is None else numbers.text(how, value) for value in score[3:]]
+        values = ["" if value is None else NUMBERS.text(how, value) for value in score[3:]]
         change = ""
         if score.old is not None and score.new is not None:
-            change = numbers.text(how, score.new - score.old, "+")
+            change = NUMBERS.text(how, score.new - score.old, "+")
         rows.append((score.run, score.split, repr(score.measure), *values, change))
     yield "\n"
     yield from tables.write(rows, "table")
@@ -198,14 +196,9 @@ def _as_json(old: Collection, new: Collection, scores: Sequence[Score]) -> dict[
             {
                 **score._asdict(),
                 "measure": repr(score.measure),
-                "old": _finite(score.old),
-                "new": _finite(score.new),
+                "old": NUMBERS.plain(describe(score.measure), score.old),
+                "new": NUMBERS.plain(describe(score.measure), score.new),
             }
             for score in scores
         ],
     }
-
-
-def _finite(value: float | None) -> float | None:
-    """Return None for NaN, which JSON does not have."""
-    return None if value is None or math.isnan(value) else value

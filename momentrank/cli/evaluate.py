@@ -18,7 +18,6 @@ many queries judged by people alone would give as narrow an interval.
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -223,13 +222,11 @@ def _print(
 ) -> None:
     fmt = options.format
     if fmt == "json":
-        content = scored.as_json(results, numbers, source)
-        sys.stdout.write(json.dumps(content, indent=2) + "\n")
+        tables.show_json(source, scored.as_json(results, numbers))
     elif fmt == "csv":
-        sys.stdout.writelines(tables.write(scored.as_csv(results, numbers, source), fmt))
+        tables.show(fmt, source, scored.as_csv(results, numbers, source))
     elif fmt is None and len(results.shown) == 1 and not results.seeds:
         sys.stdout.writelines(scored.columns(results, numbers, source))
     else:
         rows = scored.by_run if fmt in FOR_PAPERS else scored.by_measure
-        sys.stdout.writelines(tables.header(source, fmt or "table"))
-        sys.stdout.writelines(tables.write(rows(results, numbers), fmt or "table"))
+        tables.show(fmt or "table", source, rows(results, numbers))

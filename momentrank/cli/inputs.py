@@ -38,6 +38,7 @@ def provenance(qrels: Path, convention: str, negatives: Path | None = None) -> d
             f"{qrels}: qrels must be a regular file, so that their SHA-256 can be reported"
         )
     sha256 = sha256_of(qrels) if qrels.exists() else ""
+    release = find_release(qrels, sha256) if sha256 else None
     declared = {}
     if negatives and negatives.is_file():
         declared = {"negatives": str(negatives), "negatives_sha256": sha256_of(negatives)}
@@ -46,14 +47,9 @@ def provenance(qrels: Path, convention: str, negatives: Path | None = None) -> d
         "convention": convention,
         "qrels": str(qrels),
         "qrels_sha256": sha256,
-        "release": _release(qrels, sha256),
+        "release": release.version if release else UNKNOWN,
         **declared,
     }
-
-
-def _release(qrels: Path, sha256: str) -> str:
-    release = find_release(qrels, sha256) if sha256 else None
-    return release.version if release else UNKNOWN
 
 
 def note_left_out(source: dict[str, str], evaluator: Evaluator) -> None:

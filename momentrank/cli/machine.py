@@ -1,8 +1,6 @@
 """What `evaluate --machine` prints: means from people and a machine, and from people alone."""
 
 import argparse
-import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -61,15 +59,18 @@ def _print(
     fmt: str, runs: Mapping[str, Estimates], numbers: Numbers, source: Mapping[str, str]
 ) -> None:
     if fmt == "json":
-        content: dict[str, Any] = {"momentrank": dict(source)}
+        content: dict[str, dict[str, Any]] = {}
         for run, measure, values in _plain_values(runs, numbers):
             content.setdefault(run, {})[measure] = values
-        sys.stdout.write(json.dumps(content, indent=2) + "\n")
+        tables.show_json(source, content)
     elif fmt == "csv":
-        sys.stdout.writelines(tables.write(_csv(runs, numbers, source), fmt))
+        records = (
+            {"run": run, "measure": measure, **values}
+            for run, measure, values in _plain_values(runs, numbers)
+        )
+        tables.show(fmt, source, tables.list_records(records, source))
     else:
-        sys.stdout.writelines(tables.header(source, fmt))
-        sys.stdout.writelines(tables.write(_rows(runs, numbers), fmt))
+        tables.show(fmt, source, _rows(runs, numbers))
 
 
 def _rows(runs: Mapping[str, Estimates], numbers: Numbers) -> Iterator[Row]:
@@ -98,21 +99,8 @@ def _plain_values(
     for run, estimates in runs.items():
         for measure, estimate in estimates.items():
             quantity = describe(measure)
-            yield (
-                run,
-                repr(measure),
-                {
-                    name: value if name in UNSCALED else numbers.plain(quantity, value)
-                    for name, value in estimate.as_json().items()
-                },
-            )
-
-
-def _csv(
-    runs: Mapping[str, Estimates], numbers: Numbers, source: Mapping[str, str]
-) -> Iterator[Row]:
-    for at, (run, measure, values) in enumerate(_plain_values(runs, numbers)):
-        if not at:
-            yield ["run", "measure", *values, *source]
-        texts = ("" if value is None else repr(value) for value in values.values())
-        yield [run, measure, *texts, *source.values()]
+            values = {
+                name: value if name in UNSCALED else numbers.plain(quantity, value)
+                for name, value in estimate.as_json().items()
+            }
+            yield run, repr(measure), values

@@ -20,11 +20,10 @@ Default measures: R and nDCG at IoU 0.3, 0.5, 0.7 and cutoffs 1, 5, 10, and AxIo
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from momentrank import conventions
 from momentrank.cli import arguments, inputs, tables
@@ -112,7 +111,8 @@ def run(options: argparse.Namespace) -> int:
     inputs.note_left_out(source, systems.evaluator)
     source |= {"seed": str(options.seed), "draws": _describe_draws(options)}
     if options.json:
-        sys.stdout.write(json.dumps(as_json(results, source), indent=2) + "\n")
+        objects = {name: [row._asdict() for row in rows] for name, rows in results.items()}
+        tables.show_json(source, objects)
     else:
         sys.stdout.writelines(as_tsv(results, source))
     if options.html:
@@ -187,12 +187,6 @@ def as_tsv(results: "Tables", source: Mapping[str, str]) -> Iterator[str]:
             yield "\t".join(rows[0]._fields) + "\n"
         for row in rows:
             yield "\t".join(cell_text(value, DIGITS) for value in row) + "\n"
-
-
-def as_json(results: "Tables", source: Mapping[str, str]) -> dict[str, Any]:
-    """Return each table as a list of objects."""
-    objects = {name: [row._asdict() for row in rows] for name, rows in results.items()}
-    return {"momentrank": dict(source), **objects}
 
 
 def _names(text: str) -> list[str]:

@@ -20,9 +20,7 @@ values close by let expect; `?` marks what may be chance. Name the measure, and 
 """
 
 import argparse
-import json
 import re
-import sys
 from pathlib import Path
 
 from momentrank.cli import inputs, tables
@@ -72,11 +70,9 @@ def run(options: argparse.Namespace) -> int:
     source |= {"tried": describe(found)}
     if options.json:
         rows = [each._asdict() for each in found.combinations]
-        content = {"momentrank": source, "doubtful": found.is_doubtful, "combinations": rows}
-        sys.stdout.write(json.dumps(content, indent=2) + "\n")
+        tables.show_json(source, {"doubtful": found.is_doubtful, "combinations": rows})
     else:
-        sys.stdout.writelines(tables.header(source, "table"))
-        sys.stdout.writelines(tables.write(_rows(found, options.published), "table"))
+        tables.show("table", source, _rows(found, options.published))
     return 0
 
 

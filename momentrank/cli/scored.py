@@ -1,9 +1,8 @@
 """A run's values, and the outputs of `evaluate`: three columns, a table of runs, CSV and JSON."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -19,10 +18,19 @@ from momentrank.scoring import Evaluator, PerQuery
 from momentrank.segments import Segments
 from momentrank.unjudged import UPPER, Find
 
-Values = dict[Quantity, float]
 Marks = AbstractSet[tuple[str, str]]
 """Runs, each with a quantity whose value is marked."""
 MARK = "\u2020"
+
+
+class Value(NamedTuple):
+    """A value, and the one with other unjudged results, if it was requested and there is one."""
+
+    value: float
+    other: float | None = None
+
+
+Values = dict[Quantity, Value]
 
 
 class Scored(NamedTuple):
@@ -32,10 +40,14 @@ class Scored(NamedTuple):
     groups: dict[str, Values]
     queries: dict[str, Values]
     per_query: PerQuery
-    assumed: "Scored | None" = None
-    """With other values for unjudged results, if requested."""
-    counted: Mapping[str, Mapping[Quantity, int]] = MappingProxyType({})
+    counted: Mapping[str, dict[Quantity, int]] = MappingProxyType({})
     """How many of a group's queries each mean is over; a benchmark's own table does not say."""
+
+    def of(self, group: str, query: str) -> Values:
+        """Return the values of a query or a group, or, if both are empty, over all queries."""
+        if query:
+            return self.queries.get(query, {})
+        return self.groups.get(group, {}) if group else self.total
 
 
 def score(
@@ -50,27 +62,25 @@ def score(
 
     `find` gives the values with what unjudged results are assumed to be.
     """
-    each = evaluator.per_query_of_each(lists, [None, find] if find else [None])
-    scored, *assumed = [_collect(evaluator, values, groups, per_query=per_query) for values in each]
-    return scored._replace(assumed=assumed[0]) if assumed else scored
-
-
-def _collect(evaluator: Evaluator, each: PerQuery, groups: Groups, *, per_query: bool) -> Scored:
-    counted: dict[str, dict[Quantity, int]] = {name: {} for name in groups}
-    scored = Scored({}, {name: {} for name in groups}, {}, each, counted=counted)
-    for measure, (names, values) in scored.per_query.items():
+    scored, *assumed = evaluator.per_query_of_each(lists, [None, find] if find else [None])
+    result = Scored({}, {name: {} for name in groups}, {}, scored, {name: {} for name in groups})
+    for measure, (names, values) in scored.items():
         quantity = describe(measure)
-        scored.total[quantity] = evaluator.aggregate(measure, values)
+        columns = [values, *(other[measure][1] for other in assumed if measure in other)]
+        result.total[quantity] = Value(*(evaluator.aggregate(measure, each) for each in columns))
         row_of = {name: row for row, name in enumerate(names)} if groups else {}
         for group, queries in groups.items():
             rows = np.array([row_of[name] for name in queries if name in row_of], dtype=np.int64)
-            mean = evaluator.aggregate(measure, values[rows]) if len(rows) else float("nan")
-            scored.groups[group][quantity], counted[group][quantity] = mean, len(rows)
+            means = (
+                evaluator.aggregate(measure, each[rows]) if len(rows) else math.nan
+                for each in columns
+            )
+            result.groups[group][quantity] = Value(*means)
+            result.counted[group][quantity] = len(rows)
         if per_query:
-            for name, value in zip(names, values.tolist(), strict=True):
-                scored.queries.setdefault(name, {})[quantity] = value
-    in_order = [name for name in evaluator.queries if name in scored.queries]
-    return scored._replace(queries={name: scored.queries[name] for name in in_order})
+            for name, *pair in zip(names, *(each.tolist() for each in columns), strict=True):
+                result.queries.setdefault(name, {})[quantity] = Value(*pair)
+    return result
 
 
 def score_table(
@@ -85,7 +95,7 @@ def score_table(
             truth = select_queries(qrels, queries)
             run = {task: select_queries(segments, queries) for task, segments in lists.items()}
         cells = convention.table_of(truth, run)
-        return {_describe(convention, name): value for name, value in cells.items()}
+        return {_describe(convention, name): Value(value) for name, value in cells.items()}
 
     return Scored(table(None), {name: table(queries) for name, queries in groups.items()}, {}, {})
 
@@ -107,9 +117,6 @@ def spread(values: Sequence[float]) -> Spread:
     count, mean = len(values), math.fsum(values) / len(values)
     squares = math.fsum((value - mean) ** 2 for value in values)
     return Spread(mean, math.sqrt(squares / (count - 1)) if count > 1 else None)
-
-
-NOTHING = Scored({}, {}, {}, {})
 
 
 class Results(NamedTuple):
@@ -139,9 +146,19 @@ class Results(NamedTuple):
         return f"{group} (n={' to '.join(map(str, dict.fromkeys([sizes[0], sizes[-1]])))})"
 
     @property
-    def others(self) -> Mapping[str, Scored]:
-        """Return each run with other values for unjudged results."""
-        return {name: run.assumed or NOTHING for name, run in self.runs.items()}
+    def scopes(self) -> Iterator[tuple[str, str]]:
+        """Yield what values are over: a group and a query, of which one or both are empty."""
+        yield from (("", query) for query in self.order)
+        yield from ((group, "") for group in self.groups)
+        yield "", ""
+
+    def systems(self, group: str, query: str) -> list[list[Values]]:
+        """Return the values of each system's runs; those of seeds have none of single queries."""
+        seeds = [[] for _ in self.seeds] if query else list(self.seeds.values())
+        return [
+            [self.runs[name].of(group, query) for name in names]
+            for names in [*([name] for name in self.shown), *seeds]
+        ]
 
 
 ALL, QUERIES = "all", "queries"
@@ -149,41 +166,31 @@ ALL, QUERIES = "all", "queries"
 
 def columns(results: Results, numbers: Numbers, source: Mapping[str, str]) -> Iterator[str]:
     """Yield trec_eval's three columns for one run: measure, query, value."""
-    scored, other = (runs[results.shown[0]] for runs in (results.runs, results.others))
     for name, value in source.items():
         yield f"{name}\t{ALL}\t{value}\n"
-    for group, query, values, more in _each_scope(scored, other):
+    for group, query in results.scopes:
         label = encode_id(query) if query else f"group:{group}" if group else ALL
-        if group and not query:
+        if group:
             yield f"{QUERIES}\t{label}\t{results.size_of(group)}\n"
+        values = results.runs[results.shown[0]].of(group, query)
         for quantity in results.quantities:
             if quantity in values:
-                both = [
-                    numbers.text(quantity, of[quantity]) for of in (values, more) if quantity in of
-                ]
+                both = [numbers.text(quantity, v) for v in values[quantity] if v is not None]
                 yield "\t".join([quantity.name, label, *both]) + "\n"
                 n = results.size_of(group, quantity) if group else 0
                 if n and n != results.size_of(group):
                     yield f"{QUERIES} of {quantity.name}\t{label}\t{n}\n"
 
 
-def _each_scope(scored: Scored, other: Scored) -> Iterator[tuple[str, str, Values, Values]]:
-    """Yield the values of each query, each group and all: group, query, values, other values."""
-    for query, values in scored.queries.items():
-        yield "", query, values, other.queries.get(query, {})
-    for group, values in scored.groups.items():
-        yield group, "", values, other.groups.get(group, {})
-    yield "", "", scored.total, other.total
-
-
 def by_measure(results: Results, numbers: Numbers) -> Iterator[Row]:
     """Yield a row per measure and a column per run: for the terminal."""
     yield ["measure", *results.shown, *results.seeds]
-    for query, group, systems, others in _by_query_and_group(results):
+    for group, query in results.scopes:
+        systems = results.systems(group, query)
         for quantity in results.quantities:
             if any(quantity in values for runs in systems for values in runs):
-                label = results.label(group, [quantity]) if group else query
-                cells = _cells(results, label, quantity, (systems, others), numbers)
+                label = results.label(group, [quantity]) if group else encode_id(query)
+                cells = _cells(results, label, quantity, systems, numbers)
                 yield [f"{quantity.name} {label}".rstrip(), *cells]
 
 
@@ -192,8 +199,9 @@ def by_run(results: Results, numbers: Numbers) -> Iterator[Row]:
     names = [*results.shown, *results.seeds]
     first = [QUERIES] if results.groups else []
     yield ["run", *first, *(quantity.name for quantity in results.quantities)]
-    for query, group, *systems in _by_query_and_group(results):
-        label = results.label(group, results.quantities) if group else query
+    for group, query in results.scopes:
+        label = results.label(group, results.quantities) if group else encode_id(query)
+        systems = results.systems(group, query)
         by_quantity = [
             _cells(results, label, quantity, systems, numbers) for quantity in results.quantities
         ]
@@ -202,53 +210,14 @@ def by_run(results: Results, numbers: Numbers) -> Iterator[Row]:
             yield [name, *over, *cells]
 
 
-Systems = list[list[Values]]
-"""The values of each system's runs."""
-
-
-def _by_query_and_group(results: Results) -> Iterator[tuple[str, str, Systems, Systems]]:
-    """Yield the values, and other values, of each query, each group and all: id, group, values."""
-    names = [[name] for name in results.shown] + list(results.seeds.values())
-
-    def pick(find: Callable[[Scored], Values]) -> tuple[Systems, Systems]:
-        value, other = ([[find(runs[name]) for name in each] for each in names]
-                        for runs in (results.runs, results.others))  # fmt: skip
-        return value, other
-
-    for query in results.order:
-        systems = pick(partial(_of_query, query))
-        for system in systems:
-            system[len(results.shown) :] = [[] for _ in results.seeds]
-        yield encode_id(query), "", *systems
-    for group in results.groups:
-        yield "", group, *pick(partial(_of_group, group))
-    yield "", "", *pick(lambda run: run.total)
-
-
-def _of_query(query: str, run: Scored) -> Values:
-    return run.queries.get(query, {})
-
-
-def _of_group(group: str, run: Scored) -> Values:
-    return run.groups.get(group, {})
-
-
 def _cells(
     results: Results,
     label: str,
     quantity: Quantity,
-    systems: Sequence[Systems],
+    systems: Sequence[Sequence[Values]],
     numbers: Numbers,
 ) -> list[Cell]:
-    spreads, others = (
-        [
-            spread([values[quantity] for values in runs])
-            if runs and all(quantity in values for values in runs)
-            else None
-            for runs in each
-        ]
-        for each in systems
-    )
+    spreads, others = ([_spread(runs, quantity, at) for runs in systems] for at in (0, 1))
     cells = numbers.cells(quantity, [each and each.mean for each in spreads])
     for at, run in enumerate(() if label else results.shown):
         if (run, quantity.name) in results.marks:
@@ -257,6 +226,13 @@ def _cells(
         cell._replace(text=f"{cell.text}{_after(quantity, deviation, other, results, numbers)}")
         for cell, deviation, other in zip(cells, spreads, others, strict=True)
     ]
+
+
+def _spread(runs: Sequence[Values], quantity: Quantity, at: int) -> Spread | None:
+    """Return the spread of the values (`at` 0) or the other ones (1); None if a run has none."""
+    found = [values[quantity][at] for values in runs if quantity in values]
+    listed = [value for value in found if value is not None]
+    return spread(listed) if listed and len(listed) == len(runs) else None
 
 
 def _after(
@@ -285,13 +261,13 @@ def as_csv(results: Results, numbers: Numbers, source: Mapping[str, str]) -> Ite
     n = ["n"] if results.groups else []
     yield ["run", "group", *n, "query", "measure", "value", "sd", *more, *source]
     for name, scored in results.runs.items():
-        for group, query, values, others in _each_scope(scored, scored.assumed or NOTHING):
-            for quantity, value in values.items():
+        for group, query in results.scopes:
+            for quantity, both in scored.of(group, query).items():
                 size = str(results.size_of(group, quantity)) if group else ""
                 scope = [group, *(size for _ in n), query]
-                shown = [quantity.name, _text(numbers.plain(quantity, value)), ""]
-                other = numbers.plain(quantity, others.get(quantity, math.nan))
-                yield [name, *scope, *shown, *(_text(other) for _ in more), *source.values()]
+                value, other = (_text(numbers.plain(quantity, each)) for each in both)
+                shown = [quantity.name, value, "", *(other for _ in more)]
+                yield [name, *scope, *shown, *source.values()]
     for name, runs in results.seeds.items():
         for quantity in results.runs[runs[0]].total:
             cell = _eachjson(results, runs, quantity, numbers)
@@ -303,17 +279,16 @@ def _text(value: float | None) -> str:
     return "" if value is None else repr(value)
 
 
-def as_json(results: Results, numbers: Numbers, source: Mapping[str, str]) -> dict[str, Any]:
+def as_json(results: Results, numbers: Numbers) -> dict[str, Any]:
     """Return every value by run and measure, and groups of seeds' means and deviations."""
-    content: dict[str, Any] = {"momentrank": dict(source)}
+    content: dict[str, Any] = {}
     for name, scored in results.runs.items():
-        if name in content:
+        if name == "momentrank":
             raise UsageError(f"{name}: this name is already in use in the JSON; write ./{name}")
         listed: dict[str, Any] = {}
-        other = scored.assumed or NOTHING
-        for group, query, *both in _each_scope(scored, other):
-            values = _object(results, both, numbers)
-            if query:
+        for group, query in results.scopes:
+            values = _object(results, scored.of(group, query), numbers)
+            if query and query in scored.queries:
                 listed.setdefault("queries", {})[query] = values
             elif group:
                 sizes: dict[str, Any] = {"n": results.size_of(group)}
@@ -321,7 +296,7 @@ def as_json(results: Results, numbers: Numbers, source: Mapping[str, str]) -> di
                 if set(of_each.values()) - {sizes["n"]}:
                     sizes["counted"] = of_each
                 listed.setdefault("groups", {})[group] = {**sizes, **values}
-            else:
+            elif not query:
                 content[name] = {**values, **listed}
     for name, runs in results.seeds.items():
         content[name] = {
@@ -331,23 +306,24 @@ def as_json(results: Results, numbers: Numbers, source: Mapping[str, str]) -> di
     return content
 
 
-def _object(results: Results, both: Sequence[Values], numbers: Numbers) -> dict[str, Any]:
+def _object(results: Results, values: Values, numbers: Numbers) -> dict[str, Any]:
     """Return values by measure, and the other ones under their name."""
-    values, others = (
-        {quantity.name: numbers.plain(quantity, value) for quantity, value in of.items()}
-        for of in both
+    shown, others = (
+        {q.name: numbers.plain(q, both[at]) for q, both in values.items() if both[at] is not None}
+        for at in (0, 1)
     )
-    return {**values, results.assumed: others} if results.assumed else values
+    return {**shown, results.assumed: others} if results.assumed else shown
 
 
 def _eachjson(
     results: Results, runs: Sequence[str], quantity: Quantity, numbers: Numbers
 ) -> dict[str, float | None]:
-    mean, sd = spread([results.runs[run].total[quantity] for run in runs])
-    others = [results.others[run].total.get(quantity, math.nan) for run in runs]
-    more = {results.assumed: numbers.plain(quantity, spread(others).mean)}
+    totals = [results.runs[run].total for run in runs]
+    mean, sd = spread([values[quantity].value for values in totals])
+    other = _spread(totals, quantity, 1)
+    more = {results.assumed: numbers.plain(quantity, other and other.mean)}
     return {
         "mean": numbers.plain(quantity, mean),
-        "sd": None if sd is None else numbers.plain(quantity, sd),
+        "sd": numbers.plain(quantity, sd),
         **(more if results.assumed else {}),
     }

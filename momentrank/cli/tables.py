@@ -2,9 +2,11 @@
 
 import csv
 import io
+import json
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from momentrank.ids import reveal
 from momentrank.measures import DCG, Judged, Measure
@@ -34,6 +36,31 @@ class Cell(NamedTuple):
 
 
 Row = Sequence[Cell | str]
+
+
+def show_json(source: Mapping[str, str], content: Mapping[str, Any]) -> None:
+    """Print JSON, with where its numbers come from as `momentrank`."""
+    sys.stdout.write(json.dumps({"momentrank": source, **content}, indent=2) + "\n")
+
+
+def show(fmt: str, source: Mapping[str, str], *tables: Iterable[Row]) -> None:
+    """Print tables in one of `FORMATS` except JSON; CSV has where numbers come from in its rows."""
+    if fmt != "csv":
+        sys.stdout.writelines(header(source, fmt))
+    for rows in tables:
+        sys.stdout.writelines(["\n"] if len(tables) > 1 else [])
+        sys.stdout.writelines(write(rows, fmt))
+
+
+def list_records(
+    records: Iterable[Mapping[str, object]], source: Mapping[str, str]
+) -> Iterator[Row]:
+    """Yield records as rows of CSV, after a row of their keys; None is empty."""
+    for number, record in enumerate(records):
+        if not number:
+            yield [*record, *source]
+        values = ("" if value is None else str(value) for value in record.values())
+        yield [*values, *source.values()]
 
 
 def write(rows: Iterable[Row], fmt: str) -> Iterator[str]:
@@ -171,9 +198,9 @@ class Numbers(NamedTuple):
             return self.rounding(value)
         return 100 * value if self.percent and quantity.is_share else value
 
-    def plain(self, quantity: Quantity, value: float) -> float | None:
+    def plain(self, quantity: Quantity, value: float | None) -> float | None:
         """Return a value for JSON and CSV; None if there is none."""
-        return None if math.isnan(value) else self.scale(quantity, value)
+        return None if value is None or math.isnan(value) else self.scale(quantity, value)
 
     def text(self, quantity: Quantity, value: float, sign: str = "") -> str:
         if math.isnan(value):

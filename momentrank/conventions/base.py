@@ -26,8 +26,8 @@ class Convention:
     overrides `table` and `brief`, one without names the measures that are scored by default.
     """
 
-    name: ClassVar[str]
-    source: ClassVar[str]
+    name: str
+    source: str
     """The paper or script that it follows, in one line."""
     changes: ClassVar[Mapping[str, object]] = {}
     """Other defaults of measures' parameters."""
@@ -181,6 +181,8 @@ class Benchmark(Convention):
     """The measures that it defines."""
     read: ClassVar[int]
     """How many results of each list its script reads; 0: all."""
+    measures_by_cell: ClassVar[Mapping[str, Measure]] = {}
+    """The measures whose means are the cells of its table, unless it overrides `cells`."""
 
     def check(self, measure: Measure) -> None:
         usual = type(measure)().settings(self.changes)
@@ -206,7 +208,8 @@ class Benchmark(Convention):
 
     def cells(self, aligned: AlignedRun) -> dict[str, Floats]:
         """Return the value of each query for each cell, of shape (queries,)."""
-        raise NotImplementedError
+        measures = self.measures_by_cell.items()
+        return {name: self.values(measure, aligned) for name, measure in measures}
 
 
 def mean(values: Floats) -> float:

@@ -35,19 +35,13 @@ class Didemo(Benchmark):
     percent = False
     digits = 6
     read = 0  # all results
-    brief = ("rank@1", "rank@5", "mIoU")
+    measures_by_cell = {"rank@1": SAME @ 1, "rank@5": SAME @ 5, "mIoU": mIoU}
+    brief = tuple(measures_by_cell)
 
     def check(self, measure: Measure) -> None:
         super().check(measure)
         if measure.NAME == SAME.NAME and measure.params["iou"] != 1:
             raise UsageError(f"{measure!r} is not a measure of didemo: rank@K is R(iou=1)@K")
-
-    def cells(self, aligned: AlignedRun) -> dict[str, Floats]:
-        measures = (SAME @ 1, SAME @ 5, mIoU)
-        return {
-            name: self.values(measure, aligned)
-            for name, measure in zip(self.brief, measures, strict=True)
-        }
 
     def compute(self, measure: Measure, aligned: AlignedRun, params: Params) -> Floats:
         if measure.NAME == SAME.NAME:

@@ -39,22 +39,16 @@ class RecallTable(Benchmark):
     thresholds: ClassVar[tuple[float, ...]] = ()
     cell: ClassVar[str] = ""
     """The name of a cell, with the places `cutoff` and `iou`."""
-    measures_by_cell: ClassVar[dict[str, Measure]]
 
     def __init_subclass__(cls) -> None:
-        cls.measures_by_cell = {
+        measures: dict[str, Measure] = {
             cls.cell.format(cutoff=cutoff, iou=iou): R(iou=iou) @ cutoff
             for cutoff in cls.cutoffs
             for iou in cls.thresholds
         }
         if mIoU.NAME in cls.measures:
-            cls.measures_by_cell[mIoU.NAME] = mIoU
-        cls.brief = tuple(cls.measures_by_cell)
-
-    def cells(self, aligned: AlignedRun) -> dict[str, Floats]:
-        return {
-            name: self.values(measure, aligned) for name, measure in self.measures_by_cell.items()
-        }
+            measures[mIoU.NAME] = mIoU
+        cls.measures_by_cell, cls.brief = measures, tuple(measures)
 
     def compute(self, measure: Measure, aligned: AlignedRun, params: Params) -> Floats:
         rated = self.rate(aligned, params.get("iou", 0.0), params.get("cutoff", 1))

@@ -173,7 +173,7 @@ def _relevance(aligned: AlignedRun, match: str) -> tuple[AlignedRun, Relevance]:
     whole = aligned.results._replace(
         start=np.trunc(aligned.results.start), end=np.trunc(aligned.results.end)
     )
-    return replace(aligned, truth=_truth(queries), results=whole), relevance
+    return replace(aligned, truth=_truth(queries), results=whole, cache={}), relevance
 
 
 def _queries(aligned: AlignedRun) -> list[Query]:

@@ -12,8 +12,6 @@ IoU there is over the union, in R over the hull. Two empty segments overlap.
 Queries that the run lacks count as 0.
 """
 
-from typing import ClassVar
-
 import numpy as np
 
 from momentrank.conventions.grounding import RecallTable
@@ -106,38 +104,27 @@ class Tall(Suppressed):
 
 
 class TwoDTan(Suppressed):
-    """2D-TAN's script, with NMS at 0.5."""
+    """2D-TAN's script, and MS-2D-TAN's."""
 
-    name = "2d-tan"
-    source = "the script of 2D-TAN (Zhang et al., AAAI 2020), with NMS at 0.5"
     changes = {"strict": True}
     thresholds = (0.1, 0.3, 0.5, 0.7)
     cell = "Rank@{cutoff},mIoU@{iou}"
-    nms: ClassVar[float] = 0.5
+
+    def __init__(
+        self, name: str, nms: float, paper: str = "2D-TAN (Zhang et al., AAAI 2020)"
+    ) -> None:
+        """Suppress with an IoU above `nms`."""
+        self.name, self.nms = name, nms
+        self.source = f"the script of {paper}, with NMS at {nms}"
 
     def limit(self, threshold: float) -> float:  # noqa: ARG002  (the base class's)
         return self.nms
 
 
-class TwoDTan49(TwoDTan):
-    """The script of MS-2D-TAN."""
-
-    name, nms = "2d-tan-0.49", 0.49
-    source = "the script of MS-2D-TAN (Zhang et al., TPAMI 2022), with NMS at 0.49"
-
-
-class TwoDTan45(TwoDTan):
-    """2D-TAN's script, with NMS at 0.45."""
-
-    name, nms = "2d-tan-0.45", 0.45
-    source = "the script of 2D-TAN (Zhang et al., AAAI 2020), with NMS at 0.45"
-
-
-class TwoDTan40(TwoDTan):
-    """2D-TAN's script, with NMS at 0.4."""
-
-    name, nms = "2d-tan-0.4", 0.4
-    source = "the script of 2D-TAN (Zhang et al., AAAI 2020), with NMS at 0.4"
-
-
-CONVENTIONS = (Tall(), TwoDTan(), TwoDTan49(), TwoDTan45(), TwoDTan40())
+CONVENTIONS = (
+    Tall(),
+    TwoDTan("2d-tan", 0.5),
+    TwoDTan("2d-tan-0.49", 0.49, "MS-2D-TAN (Zhang et al., TPAMI 2022)"),
+    TwoDTan("2d-tan-0.45", 0.45),
+    TwoDTan("2d-tan-0.4", 0.4),
+)

@@ -3,6 +3,7 @@
 Gzip is detected from the first bytes, not from the file name.
 """
 
+import csv
 import gc
 import gzip
 import hashlib
@@ -94,6 +95,29 @@ def read_source(path: Path, empty: Sequence[str] = ()) -> Source:
     if not text.strip() and not path.name.removesuffix(".gz").endswith(tuple(empty)):
         raise FormatError(f"{path}: the file is empty")
     return Source(path, text)
+
+
+def read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[Location, dict[str, str]]]:
+    """Yield the rows of a CSV file by its columns, among which `columns` must be.
+
+    Raises:
+        FormatError: it is malformed, with its line.
+    """
+    reader = csv.DictReader(io.StringIO(read_source(path).text), strict=True)
+    try:
+        names = list(reader.fieldnames or [])
+        if wrong := [name for name in columns if names.count(name) != 1]:
+            number = names.count(wrong[0]) or "no"
+            raise FormatError(
+                f"{path}: {number} columns {wrong[0]!r}; it needs {','.join(columns)}"
+            )
+        for row in reader:
+            location = Location(path, reader.line_num)
+            if None in row or None in row.values():
+                raise location.error(f"must have {len(names)} cells")
+            yield location, row
+    except csv.Error as exc:
+        raise Location(path, reader.line_num).error(str(exc)) from exc
 
 
 def sha256_of(path: Path) -> str:

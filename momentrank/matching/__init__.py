@@ -20,6 +20,7 @@ MODELS: dict[str, Callable[[AlignedRun, Params], Relevance]] = {
     "overlap": models.rate_overlap,
     "bin": models.rate_bins,
     "tol": models.rate_tolerance,
+    "video": models.rate_bins,
 }
 
 READ = {
@@ -69,23 +70,24 @@ def trace(aligned: AlignedRun, params: Params) -> Trace:
         truth = match_greedily(aligned, params["iou"], strict=params["strict"])
     else:
         truth = nearest(aligned, _met(aligned, params), params["rel"])
+    if params["match"] in {"", "video"}:  # each result of a video is shown, not only the first
+        relevant = np.append(aligned.relevant(params["rel"]), False)[truth]
+        return Trace(truth, iou_with(aligned, truth), np.zeros(len(truth)), relevant)
     rated = relevance(aligned, params)
     rows: Ints = np.arange(len(truth))
     if params["match"] == "bin":  # the results of one bin are one item, at the first one's place
-        rows = models.first_results(aligned, params["bin"])
+        rows = models.first_results(aligned, params)
     if params["judged_only"]:
         rows = rows[truth[rows] != FREE]
     gain: Floats = np.zeros(len(truth))
-    relevant: Bools = np.zeros(len(truth), dtype=bool)
+    relevant = np.zeros(len(truth), dtype=bool)
     relevant[rows], gain[rows] = rated.relevant, rated.gain
-    if params["match"] not in MODELS:
-        relevant = np.append(aligned.relevant(params["rel"]), False)[truth]
     return Trace(truth, iou_with(aligned, truth), gain, relevant)
 
 
 def _met(aligned: AlignedRun, params: Params) -> Pairs:
     if params["match"] == "bin":
-        of_truth, of_results = models.number_bins(aligned, params["bin"])
+        of_truth, of_results = models.number_bins(aligned, params)
         result, truth = aligned.pairs
         return aligned.pairs.select(of_results[result] == of_truth[truth])
     if params["match"] == "tol":

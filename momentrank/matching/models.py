@@ -21,6 +21,9 @@ From Aly et al. (2013), section 2:
   [start, start + tol) meets a relevant segment but nothing that was seen before: the windows of all
   earlier results in the video or, with `seen="relevant"` (as in Figure 3), only the relevant
   content that they met, to its end.
+
+And `video` (Lei et al., ECCV 2020): the results of a video count as one, at the rank of the first,
+which is relevant if the video has a relevant segment.
 """
 
 import numpy as np
@@ -105,9 +108,12 @@ def _first(aligned: AlignedRun, relevant: Bools) -> Bools:
 
 
 def rate_bins(aligned: AlignedRun, params: Params) -> Relevance:
-    """Return the bins of each list by the rank of their first result; relevant ones have gain 1."""
-    truth_keys, result_keys = number_bins(aligned, params["bin"])
-    bins, rows = first_results(aligned, params["bin"]), aligned.relevant(params["rel"])
+    """Return the bins, or videos, of each list by the rank of their first result.
+
+    Relevant ones have gain 1.
+    """
+    truth_keys, result_keys = number_bins(aligned, params)
+    bins, rows = first_results(aligned, params), aligned.relevant(params["rel"])
     relevant, first = np.unique(truth_keys[rows], return_index=True)
     total = np.bincount(aligned.truth.query[rows][first], minlength=aligned.count)
     hit, judged = (np.isin(result_keys[bins], keys) for keys in (relevant, truth_keys))
@@ -115,14 +121,17 @@ def rate_bins(aligned: AlignedRun, params: Params) -> Relevance:
     return Relevance(query, ranks(query), hit.astype(np.float64), hit, judged, total)
 
 
-def first_results(aligned: AlignedRun, length: float) -> Ints:
-    """Return the rows of the results that are the first ones of their bins."""
-    first: Ints = np.sort(np.unique(number_bins(aligned, length)[1], return_index=True)[1])
+def first_results(aligned: AlignedRun, params: Params) -> Ints:
+    """Return the rows of the results that are the first ones of their bins, or videos."""
+    first: Ints = np.sort(np.unique(number_bins(aligned, params)[1], return_index=True)[1])
     return first
 
 
-def number_bins(aligned: AlignedRun, length: float) -> tuple[Ints, Ints]:
-    """Return bin numbers of the judged segments and of the results."""
+def number_bins(aligned: AlignedRun, params: Params) -> tuple[Ints, Ints]:
+    """Return the numbers of the bins, or videos, of the judged segments and of the results."""
+    if params["match"] == "video":
+        return aligned.query_videos
+    length = params["bin"]
 
     def number() -> tuple[Ints, Ints]:
         query_videos, starts = aligned.query_videos, (aligned.truth.start, aligned.results.start)

@@ -41,10 +41,8 @@ def find_unjudged(aligned: AlignedRun, params: Params, rated: Relevance) -> Item
     said, since they are empty, or since `tol` requires what was not seen before.
     """
     match, results = params["match"], aligned.results
-    if match == "video":
-        return _videos(aligned, params["rel"])
-    if match == "bin":
-        first = models.first_results(aligned, params["bin"])
+    if match in {"bin", "video"}:
+        first = models.first_results(aligned, params)
         return Items(rated, ~rated.judged & aligned.readable[first], first)
     rows = np.arange(len(results.query))
     is_open = ~rated.judged & aligned.readable
@@ -55,17 +53,6 @@ def find_unjudged(aligned: AlignedRun, params: Params, rated: Relevance) -> Item
     if match == "iou" or params.get("iou"):
         reaches = iou > params["iou"] if params["strict"] else iou >= params["iou"]
     return Items(rated, is_open & reaches, rows)
-
-
-def _videos(aligned: AlignedRun, rel: int) -> Items:
-    judged, retrieved = aligned.query_videos
-    rows = np.sort(np.unique(retrieved, return_index=True)[1])
-    found, first = np.unique(judged[aligned.relevant(rel)], return_index=True)
-    total = np.bincount(aligned.truth.query[aligned.relevant(rel)][first], minlength=aligned.count)
-    hit, known = np.isin(retrieved[rows], found), np.isin(retrieved[rows], judged)
-    query = aligned.results.query[rows]
-    rated = Relevance(query, ranks(query), hit.astype(np.float64), hit, known, total)
-    return Items(rated, ~known & aligned.readable[rows], rows)
 
 
 def number_items(aligned: AlignedRun, params: Params, items: Items) -> Ints:

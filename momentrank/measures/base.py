@@ -48,8 +48,7 @@ class Measure:
     """Other accepted names."""
     PARAMS: ClassVar[Mapping[str, Param]] = {}
     MATCH: ClassVar[str] = "iou"
-    """The relevance model, where `match` can't be set. Two measures need none: "" looks at times,
-    "video" at videos alone."""
+    """The relevance model, where `match` can't be set; "" looks at times alone, and needs none."""
     SHOWN: ClassVar[tuple[str, ...]] = ()
     """Parameters that every output shows, set or not."""
     SUMMED: ClassVar[bool] = False
@@ -157,7 +156,7 @@ class Measure:
     def depth(self) -> int | None:
         """Return how many results of each list are read; None: all."""
         params = self.settings()
-        whole = params["judged_only"] or params["match"] == "bin"
+        whole = params["judged_only"] or params["match"] in {"bin", "video"}
         return None if whole else params.get("cutoff")
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:

@@ -11,7 +11,6 @@ from momentrank.measures.base import (
     WITH_UNJUDGED,
     ByModel,
     Measure,
-    assign,
     join,
     running,
     share,
@@ -209,25 +208,8 @@ class VideoHitRate(Measure):
     MATCH = "video"
     PARAMS: ClassVar = {"cutoff": CUTOFF, "rel": REL}
 
-    def depth(self) -> None:
-        """Return None, for all results: how many of them make K videos is not known."""
-        return
-
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
-        judged, retrieved = aligned.query_videos
-        first = np.sort(np.unique(retrieved, return_index=True)[1])
-        query = aligned.results.query[first]
-        hit = np.isin(retrieved[first], judged[aligned.relevant(params["rel"])])
-        values = np.zeros(aligned.count)
-        values[query[hit & (ranks(query) <= params["cutoff"])]] = 1.0
-        return values
-
-    def per_assignment(
-        self, aligned: AlignedRun, relevance: Relevance, params: Params, level: Floats
-    ) -> Floats:
-        """Return the value of each query; the items are videos."""
-        hits = total(relevance, assign(relevance, params, level).relevant, params["cutoff"])
-        return np.minimum(hits, 1.0)
+        return np.minimum(total(relevance, relevance.relevant, params["cutoff"]), 1.0)
 
 
 VR = VideoHitRate()

@@ -1,16 +1,14 @@
 """How alike two orders of runs are: Kendall's tau-b, and the AP correlation of Yilmaz et al."""
 
-from itertools import combinations
-
 import numpy as np
 
 from momentrank.segments import Floats
 
 
-def signs(scores: Floats) -> Floats:
-    """Return which run of each pair is better, -1, 0 or 1: (..., runs) to (..., pairs)."""
-    first, second = np.array(list(combinations(range(scores.shape[-1]), 2))).T
-    return np.sign(scores[..., first] - scores[..., second])
+def differences(scores: Floats) -> Floats:
+    """Return the first score minus the second of each pair: (..., runs) to (..., pairs)."""
+    first, second = np.triu_indices(scores.shape[-1], 1)
+    return scores[..., first] - scores[..., second]
 
 
 def tau_b(first: Floats, second: Floats) -> Floats:
@@ -19,7 +17,7 @@ def tau_b(first: Floats, second: Floats) -> Floats:
     Pairs that are tied in one order count in its denominator only for the other (Kendall, 1945).
     It is NaN where an order ties all runs.
     """
-    first_signs, second_signs = signs(first), signs(second)
+    first_signs, second_signs = (np.sign(differences(scores)) for scores in (first, second))
     ordered = np.abs(first_signs).sum(axis=-1) * np.abs(second_signs).sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
         tau: Floats = (first_signs * second_signs).sum(axis=-1) / np.sqrt(ordered)

@@ -56,21 +56,10 @@ class Settings(NamedTuple):
 
 
 class Experiment(NamedTuple):
-    """An experiment: how many steps it reports, and the tables that it returns."""
+    """An experiment: the rows of its table, and how many steps it reports; None: it is one."""
 
-    steps: Callable[[Systems, Settings], int]
-    tables: Callable[[Systems, Settings, Done], Tables]
-
-
-def _at_once(name: str, rows: Callable[[Systems], Iterable[Any]]) -> "Experiment":
-    """Return an experiment of one table, without settings, in one step."""
-
-    def tables(systems: Systems, _: Settings, done: Done) -> Tables:
-        listed = list(rows(systems))
-        done(1)
-        return {name: listed}
-
-    return Experiment(lambda *_: 1, tables)
+    rows: Callable[[Systems, Settings, Done], Iterable[Any]]
+    steps: Callable[[Systems, Settings], int] | None = None
 
 
 def _sizes(systems: Systems, how: Settings) -> list[int]:
@@ -78,8 +67,8 @@ def _sizes(systems: Systems, how: Settings) -> list[int]:
     return sorted(set(how.sizes)) or stability.default_sizes(count, overlap=how.overlap)
 
 
-def _stability(systems: Systems, how: Settings, done: Done) -> Tables:
-    curves = stability.measure_stability(
+def _stability(systems: Systems, how: Settings, done: Done) -> Iterator[stability.Stability]:
+    return stability.measure_stability(
         systems.values,
         _sizes(systems, how),
         trials=how.trials,
@@ -87,35 +76,25 @@ def _stability(systems: Systems, how: Settings, done: Done) -> Tables:
         overlap=how.overlap,
         done=done,
     )
-    rows = list(curves)
-    return {"stability": rows, "needed": stability.find_needed(rows, how.tau, how.difference)}
 
 
-def _power(systems: Systems, how: Settings, done: Done) -> Tables:
-    rows = separation.measure_power(systems.values, rounds=how.rounds, seed=how.seed, done=done)
-    return {"power": list(rows)}
+def _power(systems: Systems, how: Settings, done: Done) -> Iterator[separation.Power]:
+    return separation.measure_power(systems.values, rounds=how.rounds, seed=how.seed, done=done)
 
 
-def _axioms(systems: Systems, _: Settings, done: Done) -> Tables:
-    return {"axioms": axioms.measure_axioms(systems, done=done)}
-
-
-def _selection(systems: Systems, how: Settings, done: Done) -> Tables:
+def _selection(systems: Systems, how: Settings, _: Done) -> Iterator[selection.Selection]:
     if how.validation is None:
         raise UsageError("selection: name the validation qrels (--val)")
-    rows = list(selection.measure_selection(how.validation.values, systems.values))
-    done(1)
-    return {"selection": rows}
+    return selection.measure_selection(how.validation.values, systems.values)
 
 
-def _label_noise(systems: Systems, how: Settings, done: Done) -> Tables:
+def _label_noise(systems: Systems, how: Settings, done: Done) -> Iterator[noise.LabelNoise]:
     if not how.kinds and not how.judgments:
         raise UsageError("label-noise: name a kind of noise, or raw judgments (--judgments)")
     options: dict[str, Any] = {"copies": how.copies, "seed": how.seed, "done": done}
-    rows = list(noise.measure_label_noise(systems, how.kinds, how.variances, **options))
+    yield from noise.measure_label_noise(systems, how.kinds, how.variances, **options)
     if how.judgments:
-        rows += votes.measure_level_noise(systems, how.judgments, **options)
-    return {"label-noise": rows}
+        yield from votes.measure_level_noise(systems, how.judgments, **options)
 
 
 def _noisy_truths(_: Systems, how: Settings) -> int:
@@ -123,19 +102,22 @@ def _noisy_truths(_: Systems, how: Settings) -> int:
 
 
 EXPERIMENTS: dict[str, Experiment] = {
-    "effectiveness": _at_once(
-        "effectiveness", lambda systems: agreement.measure_effectiveness(systems.values)
+    "effectiveness": Experiment(
+        lambda systems, *_: agreement.measure_effectiveness(systems.values)
     ),
-    "agreement": _at_once("agreement", lambda systems: agreement.measure_agreement(systems.values)),
+    "agreement": Experiment(lambda systems, *_: agreement.measure_agreement(systems.values)),
     "stability": Experiment(
-        lambda systems, how: how.trials * len(_sizes(systems, how)), _stability
+        _stability, lambda systems, how: how.trials * len(_sizes(systems, how))
     ),
-    "power": Experiment(lambda systems, _: len(systems.evaluator.measures), _power),
-    "ties": _at_once("ties", lambda systems: separation.measure_ties(systems.values)),
-    "axioms": Experiment(lambda systems, _: len(systems.runs), _axioms),
-    "selection": Experiment(lambda *_: 1, _selection),
-    "label-noise": Experiment(_noisy_truths, _label_noise),
-    "estimation": _at_once("estimation", estimation.measure_estimation),
+    "power": Experiment(_power, lambda systems, _: len(systems.evaluator.measures)),
+    "ties": Experiment(lambda systems, *_: separation.measure_ties(systems.values)),
+    "axioms": Experiment(
+        lambda systems, _, done: axioms.measure_axioms(systems, done=done),
+        lambda systems, _: len(systems.runs),
+    ),
+    "selection": Experiment(_selection),
+    "label-noise": Experiment(_label_noise, _noisy_truths),
+    "estimation": Experiment(lambda systems, *_: estimation.measure_estimation(systems)),
 }
 
 
@@ -152,5 +134,10 @@ def run_experiments(
     """
     for name in names:
         experiment = EXPERIMENTS[name]
-        bar = progress(name, experiment.steps(systems, how))
-        yield from experiment.tables(systems, how, bar).items()
+        bar = progress(name, experiment.steps(systems, how) if experiment.steps else 1)
+        rows = list(experiment.rows(systems, how, bar))
+        if not experiment.steps:
+            bar(1)
+        yield name, rows
+        if name == "stability":
+            yield "needed", stability.find_needed(rows, how.tau, how.difference)

@@ -10,29 +10,20 @@ import numpy as np
 from momentrank.meta import charts
 from momentrank.meta.estimation import THETAS
 from momentrank.meta.experiments import Tables, cell_text
+from momentrank.rankings import document, show_source
 
 DIGITS = 4
 STYLE = """
-:root { color-scheme: light dark; --paper: #fbfaf7; --ink: #1b1f26; --soft: #555d69;
-  --line: #dedad2; --heat: #4a68bd; }
-@media (prefers-color-scheme: dark) { :root { --paper: #14161a; --ink: #eae8e3; --soft: #a9b0bb;
-  --line: #343943; --heat: #7f9cf0; } }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 0 auto; padding: 1.5rem 2rem;
-  background: var(--paper); color: var(--ink); }
-h2 { margin-top: 2.6rem; border-top: 1px solid var(--line); padding-top: 1rem; }
-p { max-width: 46rem; } dt { color: var(--soft); float: left; width: 9rem; }
-dd { margin-left: 9rem; overflow-wrap: anywhere; } div { overflow-x: auto; }
-.figures { display: flex; flex-wrap: wrap; gap: 0.5rem 1.5rem; }
+:root { --heat: #4a68bd; }
+@media (prefers-color-scheme: dark) { :root { --heat: #7f9cf0; } }
+.figures { overflow-x: auto; display: flex; flex-wrap: wrap; gap: 0.5rem 1.5rem; }
 svg { display: block; max-width: none; margin: 0.8rem 0; font-size: 11.5px; }
 svg text { fill: var(--ink); } .mid { text-anchor: middle; } .end { text-anchor: end; }
 .axis { fill: var(--soft); } .grid { stroke: var(--line); } .heat, .bar { fill: var(--heat); }
 .line { fill: none; stroke: var(--c); stroke-width: 2; } svg .name { fill: var(--c); }
 .s0 { --c: #3b66c4; } .s1 { --c: #c4572a; } .s2 { --c: #2f8a57; } .s3 { --c: #8a4fb5; }
 .s4 { --c: #a8801a; } .s5 { --c: #1f8a9c; } .s6 { --c: #b83a68; } .s7 { --c: #6f7d2c; }
-.s8 { --c: #7a7f88; }
-figure { margin: 0; } table { border-collapse: collapse; font-size: 0.85rem; }
-th, td { padding: 0.15rem 0.7rem 0.15rem 0; text-align: left;
-  border-bottom: 1px solid var(--line); white-space: nowrap; }
+.s8 { --c: #7a7f88; } figure { margin: 0; }
 """
 ASKED = {
     "effectiveness": "The mean of each run by each measure.",
@@ -61,21 +52,17 @@ ASKED = {
 
 def write_page(path: Path, tables: Tables, source: Mapping[str, str]) -> None:
     """Write the tables with their figures as one page that needs no other file."""
-    path.write_text("".join(_page(tables, source)), encoding="utf-8")
+    path.write_text(document("Measures", "".join(_body(tables, source))), encoding="utf-8")
 
 
-def _page(tables: Tables, source: Mapping[str, str]) -> Iterator[str]:
-    yield "<!doctype html><html lang=en><meta charset=utf-8><title>Measures</title>"
-    yield '<meta name=viewport content="width=device-width">'
-    yield f"<style>{STYLE}</style><h1>Which measure to trust</h1><dl>"
-    yield from (f"<dt>{escape(name)}<dd>{escape(value)}" for name, value in source.items())
-    yield "</dl>"
+def _body(tables: Tables, source: Mapping[str, str]) -> Iterator[str]:
+    yield f"<style>{STYLE}</style><h1>Which measure to trust</h1>{show_source(source)}"
     for name, rows in tables.items():
         yield f"<h2>{escape(name.capitalize())}</h2><p>{escape(ASKED[name])}</p>"
         if rows and name in FIGURES:
             yield f"<div class=figures>{''.join(FIGURES[name](rows))}</div>"
         shown = "" if name in FIGURES else " open"
-        yield f"<details{shown}><summary>{len(rows)} rows</summary><div><table><tr>"
+        yield f"<details{shown}><summary>{len(rows)} rows</summary><div class=box><table><tr>"
         yield from (f"<th>{escape(column)}" for column in (rows[0]._fields if rows else ()))
         for row in rows:
             yield "<tr>" + "".join(f"<td>{escape(cell_text(value, DIGITS))}" for value in row)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from momentrank.errors import UsageError
-from momentrank.meta.correlation import signs, tau_b
+from momentrank.meta.correlation import differences, tau_b
 from momentrank.meta.values import Values
 from momentrank.segments import Floats, Ints
 from momentrank.significance import DECIMALS, SEED
@@ -114,11 +114,12 @@ class _Swaps:
 
     def add(self, first: Floats, second: Floats) -> None:
         """Count the pairs of runs of some trials; both sets' differences count."""
-        order = signs(first) * signs(second)
-        for scores in (first, second):
-            steps = np.abs(_differences(scores)) / self._unit[:, None]
+        both = differences(first), differences(second)
+        order = np.sign(both[0]) * np.sign(both[1])
+        for apart in both:
+            steps = np.abs(apart) / self._unit[:, None]
             bins = np.minimum(steps.astype(np.int64), self.BINS)
-            for measure in range(scores.shape[1]):
+            for measure in range(apart.shape[1]):
                 of_measure = bins[:, measure].ravel()
                 swapped = (order[:, measure] < 0).ravel()
                 for kind, chosen in enumerate((of_measure, of_measure[swapped])):
@@ -132,11 +133,6 @@ class _Swaps:
         if first > self.BINS or not seen[first]:
             return None
         return float(first * self._unit[measure])
-
-
-def _differences(scores: Floats) -> Floats:
-    first, second = np.triu_indices(scores.shape[-1], 1)
-    return scores[..., first] - scores[..., second]
 
 
 class Needed(NamedTuple):

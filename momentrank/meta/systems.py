@@ -1,6 +1,6 @@
 """Runs of some systems with their scorer, also against changed copies of the qrels."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +10,7 @@ from momentrank.formats import Lists
 from momentrank.measures import Judged, Measure
 from momentrank.measures.counts import Count
 from momentrank.meta.values import Values
+from momentrank.query_groups import select_queries
 from momentrank.scoring import Evaluator
 from momentrank.segments import Floats, Ints, Segments, stack
 from momentrank.significance import DECIMALS
@@ -65,10 +66,16 @@ class Systems:
         `change` returns the qrels of a copy, with all their queries; `done` counts copies.
         Many copies are scored together, as one large collection.
         """
-        runs = {name: self._judged(lists) for name, lists in self.runs.items()}
-        rows = max([1, len(self.evaluator.qrels.query), *map(_rows, runs.values())])
+        qrels = self.evaluator.qrels
+        runs = {
+            name: {task: select_queries(run, qrels.queries) for task, run in lists.items()}
+            for name, lists in self.runs.items()
+        }
+        listed = [sum(len(run.query) for run in lists.values()) for lists in runs.values()]
+        size = max(1, HELD // max(1, len(qrels.query), *listed))
         means: list[Floats] = []
-        for numbers in _blocks(copies, max(1, HELD // rows)):
+        for first in range(0, copies, size):
+            numbers = range(first, min(first + size, copies))
             qrels = stack([change(number) for number in numbers])
             scorer = Evaluator(self.evaluator.measures, qrels, self.evaluator.convention)
             means.append(
@@ -78,29 +85,6 @@ class Systems:
         whole: Floats = np.concatenate(means, axis=2)
         rounded: Floats = np.round(whole, DECIMALS)
         return rounded
-
-    def _judged(self, lists: Lists) -> Lists:
-        """Return the lists of the queries that are in the qrels."""
-        judged = set(self.evaluator.qrels.queries)
-        return {task: _select(run, [name in judged for name in run.queries])
-                for task, run in lists.items()}  # fmt: skip
-
-
-def _select(run: Segments, chosen: Sequence[bool]) -> Segments:
-    number = np.cumsum(chosen) - 1
-    rows = np.array(chosen, dtype=bool)[run.query]
-    some = run.select(rows)
-    names = [name for name, keep in zip(run.queries, chosen, strict=True) if keep]
-    return some._replace(queries=names, query=number[some.query])
-
-
-def _rows(lists: Lists) -> int:
-    return sum(len(run.query) for run in lists.values())
-
-
-def _blocks(copies: int, size: int) -> Iterator[list[int]]:
-    for begin in range(0, copies, size):
-        yield list(range(begin, min(begin + size, copies)))
 
 
 def _means(scorer: Evaluator, lists: Lists, copies: int) -> Floats:

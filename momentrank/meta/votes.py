@@ -7,8 +7,6 @@ no level. A campaign may round to the nearest level; its release's manifest says
 can't move, so this is a lower bound on the noise.
 """
 
-import csv
-import io
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,7 +15,7 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 import numpy as np
 
 from momentrank.errors import UsageError
-from momentrank.formats.source import FormatError, Location, abbreviate, read_source
+from momentrank.formats.source import FormatError, Location, abbreviate, read_source, read_table
 from momentrank.ids import id_text
 from momentrank.meta.noise import COPIES, LabelNoise, summarise
 from momentrank.meta.systems import Systems
@@ -76,7 +74,7 @@ def read_judgments(raw: Path, qrels: Segments, source: Path) -> Judgments:
         UsageError: nothing defines the pairs, or the votes are on other segments.
     """
     votes: dict[str, list[int]] = {}
-    for location, row in _read_csv(raw, RAW):
+    for location, row in read_table(raw, RAW):
         if row["relevance"]:
             if not row["relevance"].isdecimal():
                 raise location.error(f"relevance: {abbreviate(row['relevance'])} is not a level")
@@ -124,7 +122,7 @@ def _read_rounding(raw: Path) -> Rounding:
 def _read_pairs(raw: Path, source: Path) -> dict[Moment, str]:
     path = raw.with_name("pairs.csv")
     if path.is_file():
-        return {_moment(location, row): row["pair_id"] for location, row in _read_csv(path, PAIRS)}
+        return {_moment(location, row): row["pair_id"] for location, row in read_table(path, PAIRS)}
     try:
         content = json.loads(read_source(source).text)
         return dict(_pairs_of(content))
@@ -148,20 +146,6 @@ def _moment(location: Location, row: dict[str, str]) -> Moment:
         return row["query_id"], row["video_name"], float(row["start"]), float(row["end"])
     except ValueError:
         raise location.error("start and end must be numbers of seconds") from None
-
-
-def _read_csv(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[Location, dict[str, str]]]:
-    reader = csv.DictReader(io.StringIO(read_source(path).text), strict=True)
-    try:
-        if missing := [name for name in columns if name not in (reader.fieldnames or [])]:
-            raise FormatError(f"{path}: no column {missing[0]!r}")
-        for row in reader:
-            location = Location(path, reader.line_num)
-            if None in row or None in row.values():
-                raise location.error(f"must have {len(reader.fieldnames or [])} cells")
-            yield location, row
-    except csv.Error as exc:
-        raise Location(path, reader.line_num).error(str(exc)) from exc
 
 
 def draw_levels(qrels: Segments, judgments: Judgments, rng: np.random.Generator) -> Floats:

@@ -257,7 +257,7 @@ def test_features_that_are_there_load_no_model(tmp_path):
 def test_pictures_are_the_mean_and_the_motion_of_a_clip():
     frames = np.zeros((6, 16, 24, 3), dtype=np.uint8)
     frames[3] = 255
-    rows = pictures.describe(frames)
+    rows = pictures.PictureExtractor("", 0.5).describe(frames)
     assert rows["video"].shape == rows["sub"].shape == (2, 16 * 24 * 3)
     assert (rows["video"][0] == 0.25).all()
     assert (rows["sub"][0] == 1).all()

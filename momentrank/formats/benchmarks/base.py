@@ -93,11 +93,15 @@ def with_details(table: Table, records: Column, fields: Fields, queries: list[st
         pairs = ((record.get(fields.video), record.get(fields.duration)) for record in rows)
         return longest(pairs)
 
-    def texts() -> dict[str, str]:
-        return texts_of(queries, (record.get(fields.text) for record in rows))
-
     rows: list[dict[str, Any]] = records.values
-    return table._replace(durations=durations, texts=texts)
+    return with_texts(table, records, fields.text, queries)._replace(durations=durations)
+
+
+def with_texts(table: Table, records: Column, key: str, queries: list[str]) -> Table:
+    """Return a table with the texts of its queries, of which each has a record."""
+    return table._replace(
+        texts=lambda: texts_of(queries, (record.get(key) for record in records.values))
+    )
 
 
 def texts_of(queries: list[str], texts: Iterable[object]) -> dict[str, str]:

@@ -18,7 +18,7 @@ from momentrank.formats.benchmarks.base import (
     read_run,
     require_truth,
     spread,
-    texts_of,
+    with_texts,
 )
 from momentrank.formats.records import Column
 from momentrank.formats.source import count
@@ -58,9 +58,6 @@ def read_annotations(records: Column, _: Reading) -> Table:
     names = records.key(FIELDS.video, str).ids()
     video = spread(names, lists)
 
-    def texts() -> dict[str, str]:
-        return texts_of(queries, (record.get(FIELDS.text) for record in records.values))
-
     def durations() -> dict[str, float]:
         counts = (
             (name, record.get(SEGMENTS)) for name, record in zip(names, records.values, strict=True)
@@ -69,7 +66,7 @@ def read_annotations(records: Column, _: Reading) -> Table:
 
     columns = (start, end, np.ones(len(video)))
     table = Table(spread(queries, lists), video, *columns, rows.location, queries)
-    return table._replace(durations=durations, texts=texts)
+    return with_texts(table, records, FIELDS.text, queries)._replace(durations=durations)
 
 
 def read_lists(records: Column, reading: Reading) -> Table:

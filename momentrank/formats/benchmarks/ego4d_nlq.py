@@ -15,7 +15,7 @@ from momentrank.formats.benchmarks.base import (
     parse_list,
     read_run,
     spread,
-    texts_of,
+    with_texts,
 )
 from momentrank.formats.records import Column
 from momentrank.formats.table import Table, Windows
@@ -41,16 +41,13 @@ def read_annotations(records: Column, _: Reading) -> Table:
     queries = Column(_ids(video, names, index), rows.location).distinct_ids()
     start, end = (rows.key(f"clip_{edge}_sec").numbers() for edge in ("start", "end"))
 
-    def texts() -> dict[str, str]:
-        return texts_of(queries, (row.get("query") for row in rows.values))
-
     def durations() -> dict[str, float]:
         return longest(
             (clip_record.get(CLIP), _duration(clip_record)) for clip_record in clips.values
         )
 
     table = Table(queries, video, start, end, np.ones(len(video)), rows.location, queries)
-    return table._replace(durations=durations, texts=texts)
+    return with_texts(table, rows, "query", queries)._replace(durations=durations)
 
 
 def _ids(clips: list[str], annotations: list[str], index: list[int]) -> list[str]:

@@ -21,8 +21,8 @@ from momentrank.formats.benchmarks.base import (
     read_run,
     split_objects,
     spread,
-    texts_of,
     with_details,
+    with_texts,
 )
 from momentrank.formats.records import Column
 from momentrank.formats.table import Table, Windows
@@ -38,11 +38,7 @@ def read_release(records: Column, _: Reading) -> Table:
     queries = own_ids(records).distinct_ids()
     lists = records.key("relevant_moment", list)
     table = _of_pairs(lists.flat(), spread(queries, lists))._replace(queries=queries)
-
-    def texts() -> dict[str, str]:
-        return texts_of(queries, (row.get("query") for row in records.values))
-
-    return table._replace(texts=texts)
+    return with_texts(table, records, "query", queries)
 
 
 def own_ids(records: Column) -> Column:

@@ -258,7 +258,7 @@ def test_what_has_no_level_in_a_copy_is_left_out_of_it(raw, tmp_path):
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ("pair_id,worker\n0,1\n", FormatError, "no column 'relevance'"),
+        ("pair_id,worker\n0,1\n", FormatError, "no columns 'relevance'"),
         (
             "pair_id,worker,relevance\n0,1,high\n",
             FormatError,
