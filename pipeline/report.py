@@ -96,6 +96,7 @@ def build_page(sources: Sources, data: ReportData, params: Params) -> Page:
             "pool": [
                 pool_section.yield_grid(decided, sources.collection),
                 *pool_section.learned_grids(sources.collection),
+                *pool_section.late_grids(sources.metrics["calibration"].get("late", [])),
                 pool_section.leave_one_out_grid(leave_one_out(sources.collection)),
                 *pool_section.strata_grids(sources.collection),
                 *strata_section.missed_grids(sources.metrics["calibration"].get("missed")),
