@@ -330,7 +330,7 @@ def test_the_command_works_on_any_collection(raw_files, capsys):
     output = capsys.readouterr().out
     assert output.startswith("No fault was found (without similarities, ")
     assert "and it passes the alternative annotator test " in output
-    assert "against all others, as published: yes; winning rate" in output
+    assert "published test, against all others: yes, the better alternative to " in output
     assert "pairs are independent" not in output
     (raw_files / "pairs.csv").unlink()
     command(*both)
