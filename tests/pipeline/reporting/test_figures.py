@@ -19,7 +19,6 @@ from pipeline.campaign.collection import per_query
 from pipeline.core import tables
 from pipeline.core.params import load_defaults
 from pipeline.core.text import count_words, vocabulary, words
-from pipeline.distribution.card_tables import query_table
 from pipeline.pages import (
     audited,
     charts,
@@ -92,7 +91,8 @@ def test_shares_of_queries_with_20_and_40_pairs(inputs):
     pairs = [("a", 20), ("b", 40), ("c", 40), ("d", 7)]
     rows = [(query, f"{n}") for query, size in pairs for n in range(size)]
     judged = pd.DataFrame(rows, columns=["query_id", "moment_id"]).assign(
-        pair_id=0, caption="", video_id="v", start=0.0, end=1.0, rank=1, similarity=0.5,
+        pair_id=0, caption="", video_id="v", start=0.0, end=1.0, duration=9.0, rank=1,
+        similarity=0.5,
         split="test", level=pd.NA, origin="candidates",
     )  # fmt: skip
     further = judged[judged["query_id"] == "a"].assign(origin="audit", rank=41)  # no candidates
@@ -474,14 +474,19 @@ def test_the_report_knows_what_brought_a_pair_as_the_release_does(audit_folder):
 
 
 @pytest.mark.parametrize("folder", ["small", "audit_folder"])
-def test_card_and_report_count_the_same_candidates_of_a_query(folder, request):
+def test_card_and_report_count_the_same_of_what_people_judged(folder, request):
     with contextlib.chdir(request.getfixturevalue(folder)):
         read = small_collection.read()
-    own = collection_section.collect_statistics(read)["relevant_per_query"]["mean"]
-    _, judged, *_, relevant, _ = (row[-1] for row in query_table(read.collection, 20))
-    assert relevant == f"{own:.2f}"
-    assert own == (1.0 if folder == "small" else 0.0)
-    assert judged == ("1.50" if own else "0.50")
+    report, card = (
+        collection_section.collect_statistics(read),
+        collection_section.collect_judged_statistics(read.collection),
+    )
+    for split in ("val", "test"):
+        assert card["splits"][split] == report["splits"][split]
+        assert card["means"][split] == report["means"][split]
+    means = card["means"]["all"]
+    expected = (1.0, 1.5) if folder == "small" else (0.0, 0.5)  # an audit's and a run's don't count
+    assert (means["relevant_per_query"], means["judged_per_query"]) == expected
 
 
 def test_an_apostrophe_is_of_the_word_however_it_is_written():
