@@ -81,7 +81,6 @@ def build_page(sources: Sources, data: ReportData, params: Params) -> Page:
     """Return the figures and tables of the page."""
     agreement, judged = sources.metrics["agreement"], sources.collection.judged
     examples = relevance.examples(judged, sources.collection.frozen)
-    runs = scores.score_grids(sources.metrics["reference_runs"])
     decided = pool_section.decided_pairs(sources.collection, sources.batch)
     plots = [
         *draw_figures(data.tables, agreement, examples),
@@ -106,10 +105,7 @@ def build_page(sources: Sources, data: ReportData, params: Params) -> Page:
             "table_3": [losses.table_3(sources)],
             "rejected": [losses.rejections_grid(data.rejected)],
             **calibration.grids(sources.metrics["calibration"]),
-            "wide": runs.wide,
-            "narrow": runs.narrow,
-            "bounds": runs.bounds,
-            "by_stratum": runs.by_stratum,
+            **scores.score_grids(sources.metrics["reference_runs"]),
             "cost": [cost(sources)],
         },
     )
@@ -192,15 +188,15 @@ def main() -> None:
     _write(REPORT / "index.html", report_page(sources, data, page))
     _write(LEAD_PAGE, lead_page(sources, data.progress))
     grids = [grid for group in page.grids.values() for grid in group if grid.rows]
-    for export in exports(page.figures.values(), grids):
-        _write(REPORT / export.path, export.text)
+    for path, text in exports(page.figures.values(), grids):
+        _write(REPORT / path, text)
     for name in PLOTTED:
         csv_files.write_csv(PLOTS / f"{name}.csv", data.tables[name])
     verdicts = {check.name: check.verdict for check in data.checks}
     cli.write_metrics("report", {"checks": verdicts, "collection": data.collection})
     passed = list(verdicts.values()).count("pass")
-    text = data.progress.text.lower()
-    cli.log(f"report: {passed} of {len(verdicts)} checks pass; {text} See {REPORT / 'index.html'}")
+    state = data.progress.text.lower()
+    cli.log(f"report: {passed} of {len(verdicts)} checks pass; {state} See {REPORT / 'index.html'}")
 
 
 def _write(path: Path, text: str) -> None:
