@@ -26,7 +26,7 @@ def _parts(metrics: Mapping[str, Any], *, by_query: bool) -> Iterator[str]:
     yield from list_verdicts(metrics)
     yield from describe(metrics)
     for tables in grids(metrics).values():
-        yield from map(_write_table, tables)
+        yield from (_write_table(grid) for grid in tables if grid.rows)
     if metrics["pairs"] and metrics["first_votes"] == "drawn":
         yield DRAWN
     if metrics["pairs"] and not by_query:
