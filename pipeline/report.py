@@ -47,27 +47,21 @@ PLOTTED = (
 class ReportData(NamedTuple):
     """What pages, tables and metrics share: the progress of judging, the checks, the figures.
 
-    `collection` has the figures of Tables 1 and 4; `tables` has, by name, what `dvc plots` draws
-    and people open.
+    `collection` has the figures of Tables 1 and 4; `tables` has, by name, what the figures draw.
     """
 
     progress: Progress
     checks: list[Check]
     collection: dict[str, Any]
-    rejected: list[losses.Rejected]
     tables: dict[str, pd.DataFrame]
 
 
 def compute(sources: Sources, params: Params) -> ReportData:
     """Compute what the pages, tables and metrics share."""
-    progress, rejected = measure_progress(sources), losses.list_rejected(sources)
-    tables = {
-        **relevance.tables(sources),
-        "reference_scores": scores.table(sources.metrics["reference_runs"]),
-        "rejected": pd.DataFrame(rejected, columns=losses.Rejected._fields),
-    }
+    progress = measure_progress(sources)
     checks = check_collection(sources, progress, params.report)
-    return ReportData(progress, checks, collection.collect_statistics(sources), rejected, tables)
+    statistics, tables = collection.collect_statistics(sources), relevance.tables(sources)
+    return ReportData(progress, checks, statistics, tables)
 
 
 class Page(NamedTuple):
@@ -103,7 +97,7 @@ def build_page(sources: Sources, data: ReportData, params: Params) -> Page:
             "agreement": scores.agreement_grids(agreement, params.agreement.confidence),
             "rewriting": [losses.rounds_grid(sources), losses.statuses_grid(sources)],
             "table_3": [losses.table_3(sources)],
-            "rejected": [losses.rejections_grid(data.rejected)],
+            "rejected": [losses.rejections_grid(losses.list_rejected(sources))],
             **calibration.grids(sources.metrics["calibration"]),
             **scores.score_grids(sources.metrics["reference_runs"]),
             "cost": [cost(sources)],

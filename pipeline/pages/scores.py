@@ -4,8 +4,6 @@ import re
 from itertools import groupby
 from typing import Any
 
-import pandas as pd
-
 from momentrank.meta.boundaries import BoundaryNoise, describe
 from pipeline.pages.html_tables import Cell, Grid, count, decimal, percent
 from pipeline.pages.report_inputs import Metrics
@@ -116,17 +114,6 @@ def _group(title: str, group: Metrics | None) -> list[Cell]:
 
 def _three(value: float | None) -> Cell:
     return decimal(value, 3)
-
-
-def table(by_split: Metrics) -> pd.DataFrame:
-    """Return the runs' scores in rows: `split, run, measure, score`."""
-    rows = [
-        (split, run, measure, score)
-        for split in SPLITS
-        for run, scores in by_split[split]["runs"].items()
-        for measure, score in (scores or {}).items()
-    ]
-    return pd.DataFrame(rows, columns=["split", "run", "measure", "score"])
 
 
 def score_grids(scores: Metrics) -> dict[str, list[Grid]]:

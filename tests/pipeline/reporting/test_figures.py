@@ -267,13 +267,6 @@ def test_flags_are_shown_with_their_reasons():
     assert lead.flags(table) == ["2: too fast: 1.0 s; constant: 95%"]
 
 
-def test_scores_stand_in_rows_for_plots(inputs):
-    table = scores.table(inputs.metrics["reference_runs"])
-    own = table[(table["split"] == "val") & (table["run"] == "ideal")].set_index("measure")["score"]
-    assert own["nDCG(iou=0.7)@10"] == 1.0
-    assert len(own) == 21
-
-
 def test_every_figure_has_a_chart_or_says_that_there_is_nothing(inputs):
     none = replace_pairs(inputs, inputs.collection.pairs.assign(level=pd.NA))
     for source in (inputs, none):
