@@ -7,8 +7,8 @@ Without options it is the stage:
 
 reads   datasets/work/machine_judgments.parquet, consensus.parquet, clips.csv, queries.parquet,
         runs/*.test.run, the files of calibration.runs, and people's work (datasets/campaign/);
-        pool.csv, audit.csv, and if there is an audit, audit.json, audit_strata.csv, topup.csv
-        and datasets/work/failed_clips.csv
+        pool.csv, audit.csv, pooled_runs.csv, late_runs.csv, and if there is an audit, audit.json,
+        audit_strata.csv, topup.csv and datasets/work/failed_clips.csv
 writes  datasets/work/metrics/calibration.json, and for the lead only
         datasets/work/lead/calibration.csv (each annotator next to the machine), second_looks.csv
 
@@ -40,6 +40,7 @@ from annotation.machine.conclusions import compare_conclusions
 from annotation.machine.raw_files import compare_files
 from annotation.machine.similarity_control import find_control
 from annotation.pooling.judged_audit import measure_audit
+from annotation.pooling.late_runs import list_judged
 from annotation.reliability.alpha import Bootstrap
 from momentrank.errors import UsageError
 from momentrank.formats import load_run
@@ -168,7 +169,8 @@ def compare_campaign(params: Params) -> Result:
     test = levels[levels["split"] == "test"]
     runs = read_runs(settings.runs) if len(test) else {}
     bootstrap = Bootstrap(settings.resamples, settings.confidence, settings.seed)
-    missed, gain = measure_audit(queries[queries["split"] != "train"])
+    asked = queries[queries["split"] != "train"]
+    missed, gain = measure_audit(asked)
     metrics = {
         "models": sorted(judged.machine["model"].unique().tolist()),
         "blind": blind,
@@ -176,6 +178,7 @@ def compare_campaign(params: Params) -> Result:
         "conclusions": compare_conclusions(test, runs, bootstrap) if runs else None,
         "audit": gain,
         "missed": missed,
+        "late": list_judged(asked),
         "second_looks": int(looks["decided"].isna().sum()) if sound else None,
         "decided_again": second_looks.summarize_decided(looks) if sound else None,
     }

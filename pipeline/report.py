@@ -47,27 +47,21 @@ PLOTTED = (
 class ReportData(NamedTuple):
     """What pages, tables and metrics share: the progress of judging, the checks, the figures.
 
-    `collection` has the figures of Tables 1 and 4; `tables` has, by name, what `dvc plots` draws
-    and people open.
+    `collection` has the figures of Tables 1 and 4; `tables` has, by name, what the figures draw.
     """
 
     progress: Progress
     checks: list[Check]
     collection: dict[str, Any]
-    rejected: list[losses.Rejected]
     tables: dict[str, pd.DataFrame]
 
 
 def compute(sources: Sources, params: Params) -> ReportData:
     """Compute what the pages, tables and metrics share."""
-    progress, rejected = measure_progress(sources), losses.list_rejected(sources)
-    tables = {
-        **relevance.tables(sources),
-        "reference_scores": scores.table(sources.metrics["reference_runs"]),
-        "rejected": pd.DataFrame(rejected, columns=losses.Rejected._fields),
-    }
+    progress = measure_progress(sources)
     checks = check_collection(sources, progress, params.report)
-    return ReportData(progress, checks, collection.collect_statistics(sources), rejected, tables)
+    statistics, tables = collection.collect_statistics(sources), relevance.tables(sources)
+    return ReportData(progress, checks, statistics, tables)
 
 
 class Page(NamedTuple):
@@ -81,7 +75,6 @@ def build_page(sources: Sources, data: ReportData, params: Params) -> Page:
     """Return the figures and tables of the page."""
     agreement, judged = sources.metrics["agreement"], sources.collection.judged
     examples = relevance.examples(judged, sources.collection.frozen)
-    runs = scores.score_grids(sources.metrics["reference_runs"])
     decided = pool_section.decided_pairs(sources.collection, sources.batch)
     plots = [
         *draw_figures(data.tables, agreement, examples),
@@ -96,6 +89,7 @@ def build_page(sources: Sources, data: ReportData, params: Params) -> Page:
             "pool": [
                 pool_section.yield_grid(decided, sources.collection),
                 *pool_section.learned_grids(sources.collection),
+                *pool_section.late_grids(sources.metrics["calibration"].get("late", [])),
                 pool_section.leave_one_out_grid(leave_one_out(sources.collection)),
                 *pool_section.strata_grids(sources.collection),
                 *strata_section.missed_grids(sources.metrics["calibration"].get("missed")),
@@ -103,12 +97,9 @@ def build_page(sources: Sources, data: ReportData, params: Params) -> Page:
             "agreement": scores.agreement_grids(agreement, params.agreement.confidence),
             "rewriting": [losses.rounds_grid(sources), losses.statuses_grid(sources)],
             "table_3": [losses.table_3(sources)],
-            "rejected": [losses.rejections_grid(data.rejected)],
+            "rejected": [losses.rejections_grid(losses.list_rejected(sources))],
             **calibration.grids(sources.metrics["calibration"]),
-            "wide": runs.wide,
-            "narrow": runs.narrow,
-            "bounds": runs.bounds,
-            "by_stratum": runs.by_stratum,
+            **scores.score_grids(sources.metrics["reference_runs"]),
             "cost": [cost(sources)],
         },
     )
@@ -191,15 +182,15 @@ def main() -> None:
     _write(REPORT / "index.html", report_page(sources, data, page))
     _write(LEAD_PAGE, lead_page(sources, data.progress))
     grids = [grid for group in page.grids.values() for grid in group if grid.rows]
-    for export in exports(page.figures.values(), grids):
-        _write(REPORT / export.path, export.text)
+    for path, text in exports(page.figures.values(), grids):
+        _write(REPORT / path, text)
     for name in PLOTTED:
         csv_files.write_csv(PLOTS / f"{name}.csv", data.tables[name])
     verdicts = {check.name: check.verdict for check in data.checks}
     cli.write_metrics("report", {"checks": verdicts, "collection": data.collection})
     passed = list(verdicts.values()).count("pass")
-    text = data.progress.text.lower()
-    cli.log(f"report: {passed} of {len(verdicts)} checks pass; {text} See {REPORT / 'index.html'}")
+    state = data.progress.text.lower()
+    cli.log(f"report: {passed} of {len(verdicts)} checks pass; {state} See {REPORT / 'index.html'}")
 
 
 def _write(path: Path, text: str) -> None:

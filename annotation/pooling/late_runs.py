@@ -167,7 +167,12 @@ def list_judged(queries: pd.DataFrame) -> list[dict[str, Any]]:
     known = read_known(split, {})
     kept = kept[kept["run"].isin(known)]
     return [
-        {"run": run, "depth": depth, "before": before, "now": float(now.runs["judged"].iloc[0])}
+        {
+            "run": run,
+            "depth": int(depth),
+            "before": before,
+            "now": float(now.runs["judged"].iloc[0]),
+        }
         for run, depth, before in kept[["run", "depth", "judged"]].itertuples(index=False)
         if (now := measure(levels, levels[:0], {run: known[run]}, depth))
     ]

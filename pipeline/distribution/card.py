@@ -12,14 +12,14 @@ from pipeline.campaign.campaign import Campaign
 from pipeline.campaign.collection import Collection
 from pipeline.core.params import Params
 from pipeline.core.tables import JUDGED_SPLITS
-from pipeline.distribution import card_figures, card_tables
-from pipeline.distribution.card_tables import Row
+from pipeline.distribution import card_figures
 from pipeline.distribution.facts import Facts
 from pipeline.distribution.manifest import warnings
 from pipeline.distribution.moment_corpus import CORPUS_FILE
 from pipeline.distribution.mteb import BY_SPLIT, CAPTIONS_FILE
 from pipeline.distribution.release_files import ReleaseFile
-from pipeline.pages import pool_section
+from pipeline.pages import collection_section, pool_section, strata_section
+from pipeline.pages.html_tables import Grid
 
 ABOUT = """\
 Ranked video moment retrieval: given a query, return a ranked list of moments (video, start, end)
@@ -77,11 +77,6 @@ RULES = """\
 * A query is released only if at least one of its moments has a level.
 * No text is a query in more than one of the training, validation and test sets.
 """
-POOL = """\
-What each step brought, for its judgments, and how much depends on each pooled run: what it alone
-found (level 2 or higher), and scores and places among these runs without its own finds (leave one
-out: Zobel, 1998; Buckley et al., 2007). A run without a score is not recorded.
-"""
 MACHINE = """\
 If this release contains a `machine_manifest.json`, a machine judged the same pairs, and possibly
 more. Its levels are only in `machine_judgments.csv` and `qrels/*.machine*.qrels`. They are not the
@@ -108,7 +103,7 @@ def card(
     names = [levels[str(level)]["name"] for level in range(len(levels))]
     release, batch = params.release, params.candidates.batch
     decided = pool_section.decided_pairs(collection, batch)
-    yields = pool_section.yield_grid(decided, collection)
+    numbers = collection_section.collect_judged_statistics(collection)
     sections = [
         _head(collection, facts, params),
         f"# {_line(facts.name)} {_line(release.version)}\n",
@@ -118,23 +113,19 @@ def card(
         "## How it was made\n",
         "".join(f"* **{_line(topic)}.** {_line(text)}\n" for topic, text in facts.said.items()),
         "## The collection\n",
-        _table(card_tables.collection_table(collection)),
+        _table(collection_section.table_1(numbers)),
+        _table(collection_section.table_4(numbers)),
+        *map(_table, strata_section.strata_grids(collection)),
         _outcomes(collection),
         "## Levels\n",
         _meanings(meanings) + _earlier_guidelines(collection.campaign),
-        _table(card_tables.level_table(collection, names)),
-        "## Judged and relevant candidates per query\n",
-        _table(card_tables.query_table(collection, batch)),
+        _table(collection_section.level_grid(collection, names)),
         *_show_figures(collection, batch),
         "## The pool\n",
-        POOL,
-        _table(card_tables.grid_table(yields)),
-        *(_table(card_tables.grid_table(g)) for g in pool_section.learned_grids(collection)),
-        _table(card_tables.grid_table(pool_section.leave_one_out_grid(facts.pool))),
-        *(
-            f"{grid.title}:\n\n{_table(card_tables.grid_table(grid))}"
-            for grid in pool_section.strata_grids(collection)
-        ),
+        _table(pool_section.yield_grid(decided, collection)),
+        *map(_table, pool_section.learned_grids(collection)),
+        _table(pool_section.leave_one_out_grid(facts.pool)),
+        *map(_table, pool_section.strata_grids(collection)),
         "## Files\n",
         FILES,
         "## Rules\n",
@@ -256,10 +247,11 @@ def _earlier_guidelines(campaign: Campaign | None) -> str:
     )
 
 
-def _table(rows: list[Row]) -> str:
-    header, *rest = rows
-    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rest]
-    return "".join(f"| {' | '.join(_line(cell) for cell in row)} |\n" for row in lines)
+def _table(grid: Grid) -> str:
+    """Return a table with its title and note."""
+    lines = [grid.head, ["---", *["---:"] * (len(grid.head) - 1)], *grid.rows]
+    rows = "".join(f"| {' | '.join(_line(cell) for cell in row)} |\n" for row in lines)
+    return f"{grid.title}:\n\n{rows}" + (f"\n{grid.note}\n" if grid.note else "")
 
 
 def _show_figures(collection: Collection, batch: int) -> list[str]:

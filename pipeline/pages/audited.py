@@ -20,8 +20,6 @@ from pipeline.pages.report_inputs import Sources
 
 EDGES = (10, 20, 40, 60, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
 """Where a range of ranks ends, besides the last rank of the candidates."""
-DRAWN = ("near", "deep")
-"""Origins of what an audit draws, among the neighbours and beyond them."""
 LEVEL = 0.95
 TOP = 4
 MEANS = ["low", "high", "pairs", "queries", "mean", "mean_low", "mean_high"]
@@ -30,27 +28,20 @@ STEPS = 12
 NAME, TITLE = "figure-4b-beyond", "Figure 4b. Relevance by rank, beyond the pool"
 
 
-def audited_levels(sources: Sources) -> pd.DataFrame:
+def audited_levels(judged: pd.DataFrame, drawn: pd.DataFrame) -> pd.DataFrame:
     """Return the levels of the audited queries' pairs: `query_id, rank, level, weight`.
 
-    A pair of the pool stands for itself, whatever brought it there. The drawn pairs of a stratum of
-    a query share the size of the stratum; one that a run has found since, or a second batch, is in
-    the pool instead.
+    A pair of the pool stands for itself, whatever brought it there. The `drawn` pairs (`Audit`) of
+    a stratum of a query share the size of the stratum; one that a run has found since, or a second
+    batch, is in the pool instead.
     """
-    drawn = _drawn(sources)[[*PAIR_KEY, "origin"]].rename(columns={"origin": "drawn"})
-    judged = sources.collection.judged
-    levels = judged[judged["query_id"].isin(drawn["query_id"])]
-    for table in (drawn, sources.audit_strata, sources.topup[PAIR_KEY].assign(taken=True)):
-        levels = levels.merge(table.drop_duplicates(PAIR_KEY), on=PAIR_KEY, how="left")
-    groups = levels.groupby(["query_id", "drawn", "stratum"])["level"]
-    outside = levels["drawn"].notna() & levels["taken"].isna() & (levels["origin"] == AUDIT)
+    levels = judged[judged["query_id"].isin(drawn["query_id"])].merge(
+        drawn, on=PAIR_KEY, how="left"
+    )
+    groups = levels.groupby(["query_id", "stratum"])["level"]
+    outside = levels["taken"].isin([False]) & (levels["origin"] == AUDIT)
     weight = (levels["size"] / groups.transform("size")).where(outside, 1.0)
     return levels[["query_id", "rank", "level"]].assign(weight=weight.astype("float64"))
-
-
-def _drawn(sources: Sources) -> pd.DataFrame:
-    """Return the audit's pairs, without those of one that was replaced, or drawn from the pool."""
-    return sources.audit[sources.audit["origin"].isin(DRAWN)]
 
 
 def mean_by_rank(levels: pd.DataFrame, top: int) -> pd.DataFrame:
@@ -83,9 +74,10 @@ def _ratio(values: pd.Series, weights: pd.Series) -> tuple[float, float]:
 
 def draw_audited(sources: Sources) -> list[Figure]:
     """Return the figure; none without a judged audit pair."""
-    if _drawn(sources).merge(sources.collection.judged[PAIR_KEY], on=PAIR_KEY).empty:
+    audit, judged = sources.collection.audit, sources.collection.judged
+    if audit is None or audit.pairs.merge(judged[PAIR_KEY], on=PAIR_KEY).empty:
         return []
-    levels = audited_levels(sources)
+    levels = audited_levels(judged, audit.pairs)
     means = mean_by_rank(levels, sources.deepest)
     queries = levels["query_id"].nunique()
     missed = sources.metrics["calibration"].get("missed") or {}

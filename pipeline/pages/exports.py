@@ -5,7 +5,6 @@ A table's content comes from corpora and people, so everything is escaped.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -15,22 +14,18 @@ from pipeline.pages.html_tables import Cell, Grid, Num
 from pipeline.pages.svg import standalone
 
 
-class Export(NamedTuple):
-    """A file below the report's folder: its path and text."""
+def exports(figures: Iterable[Figure], grids: Iterable[Grid]) -> Iterator[tuple[str, str]]:
+    """Yield the files of every figure and table, by path below the report's folder, as text.
 
-    path: str
-    text: str
-
-
-def exports(figures: Iterable[Figure], grids: Iterable[Grid]) -> Iterator[Export]:
-    """Yield the files of every figure and table; a figure without data has no SVG."""
+    A figure without data has no SVG.
+    """
     for figure in figures:
-        yield Export(f"figures/{figure.name}.csv", csv_text(figure.data))
+        yield f"figures/{figure.name}.csv", csv_text(figure.data)
         if figure.chart is not None:
-            yield Export(f"figures/{figure.name}.svg", standalone(figure))
+            yield f"figures/{figure.name}.svg", standalone(figure)
     for grid in grids:
-        yield Export(f"tables/{grid.name}.csv", _grid_csv(grid))
-        yield Export(f"tables/{grid.name}.tex", latex(grid))
+        yield f"tables/{grid.name}.csv", _grid_csv(grid)
+        yield f"tables/{grid.name}.tex", latex(grid)
 
 
 def _grid_csv(grid: Grid) -> str:

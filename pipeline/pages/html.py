@@ -1,18 +1,15 @@
 """From figures to a page: one file without scripts or requests; everything in it is escaped."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pipeline.pages.html_tables import Num
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def environment() -> "Environment":
-    """Return the template environment: it escapes all texts, and unknown names are errors."""
+def render(template: str, **values: Any) -> str:  # noqa: ANN401  (the template's own)
+    """Return a page; a name that the template does not know is an error."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415  (--help needs none)
 
     templates = Environment(
@@ -23,9 +20,4 @@ def environment() -> "Environment":
         lstrip_blocks=True,
     )
     templates.tests["num"] = lambda cell: isinstance(cell, Num)
-    return templates
-
-
-def render(template: str, **values: Any) -> str:  # noqa: ANN401  (the template's own)
-    """Return a page."""
-    return environment().get_template(template).render(**values)
+    return templates.get_template(template).render(**values)

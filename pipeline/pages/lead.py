@@ -70,13 +70,6 @@ CHECK = {
 }
 
 
-class Flag(NamedTuple):
-    """Why a person's figures are worth a look."""
-
-    annotator: str
-    reasons: list[str]
-
-
 class Disputed(NamedTuple):
     """A pair that people disagree on, with each person's answer and its clip."""
 
@@ -88,13 +81,10 @@ class Disputed(NamedTuple):
     clip: str | None
 
 
-def flags(annotators: pd.DataFrame) -> list[Flag]:
+def flags(annotators: pd.DataFrame) -> list[str]:
     """Return who has a flag, with the reasons."""
-    flagged = annotators[annotators["flags"].notna() & (annotators["flags"] != "")]
-    return [
-        Flag(str(annotator), str(reasons).split("; "))
-        for annotator, reasons in zip(flagged["annotator"], flagged["flags"], strict=True)
-    ]
+    both = zip(annotators["annotator"], annotators["flags"].fillna(""), strict=True)
+    return [f"{annotator}: {reasons}" for annotator, reasons in both if reasons]
 
 
 def people(annotators: pd.DataFrame) -> Grid:
@@ -129,14 +119,14 @@ def hidden_checks(checks: pd.DataFrame) -> Grid | None:
     return Grid("Hidden checks", ("Annotator", *CHECK.values()), rows, note) if rows else None
 
 
-def stopped(state: Metrics) -> list[Flag]:
+def stopped(state: Metrics) -> list[str]:
     """Return the people whom the exam or hidden checks have stopped, and why."""
     since = {
         annotator: f"no new tasks since {stop['since'][:10]}"
         for annotator, stop in state.get("checks", {}).get("stopped", {}).items()
     }
     return [
-        Flag(annotator, [f"{since.get(annotator, 'was stopped')}: {why}"])
+        f"{annotator}: {since.get(annotator, 'was stopped')}: {why}"
         for annotator, why in state.get("stopped", {}).items()
     ]
 
@@ -203,20 +193,18 @@ FORECAST_NOTE = (
 )
 
 
-def absent(state: Metrics) -> list[Flag]:
+def absent(state: Metrics) -> list[str]:
     """Return who has tasks but has not begun, or was not seen for a week."""
-    begun = [Flag(number, _idle(state, number)) for number in state.get("not_begun", [])]
     annotators, away = state.get("annotators", {}), state.get("not_seen", {})
-    return begun + [
-        Flag(number, [f"not seen for {days} days, with {annotators[number]['open']:,} pairs open"])
-        for number, days in away.items()
+    idle = {number: annotators[number]["refused"] for number in state.get("not_begun", [])}
+    refused = "; {:,} answers in their project don\u2019t count"
+    return [
+        *(f"{n}: has not begun{refused.format(k) if k else ''}" for n, k in idle.items()),
+        *(
+            f"{n}: not seen for {days} days, with {annotators[n]['open']:,} pairs open"
+            for n, days in away.items()
+        ),
     ]
-
-
-def _idle(state: Metrics, number: str) -> list[str]:
-    refused = state["annotators"][number]["refused"]
-    reasons = [f"{refused:,} answers in their project don\u2019t count"] if refused else []
-    return ["has not begun", *reasons]
 
 
 def format_plan_time(state: Metrics) -> str:

@@ -1,6 +1,6 @@
 """What the pool brought and what it may have left out: the yield of judging, and leave one out."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -35,6 +35,8 @@ LEARNED_NOTE = (
     "After the first batch, the levels that people had given chose the next moments. Expected and"
     " mean level should be near each other; a query stops when little is expected."
 )
+LATE_HEAD = ("Run", "First results", "Judged before its top-up", "Judged now")
+LATE_NOTE = "Of a query\u2019s first results, the share that has a level, on average over queries."
 OUT_HEAD = ("Run", "Found", "Alone", "Share", "Score", "Score without", "Place", "Place without",
             "\u03c4", "Largest fall")  # fmt: skip
 
@@ -88,6 +90,15 @@ def learned_grids(collection: Collection) -> list[Grid]:
         for batch, rows in judged.groupby("batch")
     ]
     return [Grid("Learned batches", LEARNED_HEAD, rows, LEARNED_NOTE)] if rows else []
+
+
+def late_grids(late: Sequence[Mapping[str, Any]]) -> list[Grid]:
+    """Return how far the first results of each late run are judged; none without a top-up."""
+    rows = [
+        (row["run"], count(row["depth"]), percent(row["before"]), percent(row["now"]))
+        for row in late
+    ]
+    return [Grid("Late runs", LATE_HEAD, rows, LATE_NOTE)] if rows else []
 
 
 def yield_figure(pairs: pd.DataFrame) -> Figure:

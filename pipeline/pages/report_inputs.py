@@ -36,18 +36,15 @@ class Sources:
     `collection` is what the release is made of: the campaign, and the pairs that were shown, with
     their levels. `moments` are those of the pool that are in use (`captions.join_captions`);
     `state` is the plan's, if a campaign is open. Candidates have ranks up to `batch`, and up to
-    `deepest` in their second batch; `audit` and `topup` are judged in addition. A judgment counts
-    for at most `pause` minutes. `judgments` are all that were made, `voided` says which of them are
-    withdrawn. `released` says whether the campaign was released in its present state.
+    `deepest` in their second batch. A judgment counts for at most `pause` minutes. `judgments` are
+    all that were made, `voided` says which of them are withdrawn. `released` says whether the
+    campaign was released in its present state.
     """
 
     collection: Collection
     moments: pd.DataFrame
     videos: pd.DataFrame
     queries: pd.DataFrame
-    audit: pd.DataFrame
-    audit_strata: pd.DataFrame
-    topup: pd.DataFrame
     judgments: pd.DataFrame
     voided: pd.DataFrame
     consensus: pd.DataFrame
@@ -93,9 +90,6 @@ def read_sources(params: Params) -> Sources:
         moments=captions.join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities),
         videos=tables.VIDEOS.read(),
         queries=tables.QUERIES.read(),
-        audit=source.audit,
-        audit_strata=source.audit_strata,
-        topup=source.topup,
         judgments=source.judgments,
         voided=source.voided,
         consensus=source.consensus,
@@ -107,7 +101,7 @@ def read_sources(params: Params) -> Sources:
         replacements=numbers(csv_files.read_csv(REPLACEMENTS, ["word", "gender", "count"])),
         annotators=numbers(csv_files.read_csv(LEAD / "annotators.csv", ["annotator", "flags"])),
         annotator_pairs=numbers(csv_files.read_csv(LEAD / "annotator_pairs.csv", ["annotator"])),
-        hidden_checks=numbers(csv_files.read_csv(LEAD / "checks.csv", ["annotator", "flags"])),
+        hidden_checks=numbers(csv_files.read_csv(LEAD / "checks.csv", ["annotator"])),
         second_looks=csv_files.read_csv(LEAD / "second_looks.csv", ["query_id", "decided"]),
         beside_machine=numbers(csv_files.read_csv(LEAD / "calibration.csv", ["annotator"])),
         state=_mapping(tables.STATE),

@@ -2,9 +2,7 @@
 
 import re
 from itertools import groupby
-from typing import Any, NamedTuple
-
-import pandas as pd
+from typing import Any
 
 from momentrank.meta.boundaries import BoundaryNoise, describe
 from pipeline.pages.html_tables import Cell, Grid, count, decimal, percent
@@ -118,39 +116,23 @@ def _three(value: float | None) -> Cell:
     return decimal(value, 3)
 
 
-def table(by_split: Metrics) -> pd.DataFrame:
-    """Return the runs' scores in rows: `split, run, measure, score`."""
-    rows = [
-        (split, run, measure, score)
-        for split in SPLITS
-        for run, scores in by_split[split]["runs"].items()
-        for measure, score in (scores or {}).items()
-    ]
-    return pd.DataFrame(rows, columns=["split", "run", "measure", "score"])
+def score_grids(scores: Metrics) -> dict[str, list[Grid]]:
+    """Return a table for each split and family of measures; none if nothing was scored.
 
-
-class ScoreGrids(NamedTuple):
-    """Tables of scores: by IoU and cutoff, by cutoff alone, their bounds, and by stratum."""
-
-    wide: list[Grid]
-    narrow: list[Grid]
-    bounds: list[Grid]
-    by_stratum: list[Grid]
-
-
-def score_grids(scores: Metrics) -> ScoreGrids:
-    """Return a table for each split and family of measures; none if nothing was scored."""
+    They are by IoU and cutoff (`wide`), by cutoff alone, their bounds, and by stratum.
+    """
     scored = [split for split in SPLITS if scores[split]["runs"]["ideal"]]
-    wide = [_grid(split, name, scores[split]) for name in BY_IOU for split in scored]
-    narrow = [_grid(split, "AxIoU", scores[split]) for split in scored]
-    bounds = [_bounds_grid(split, scores[split]) for split in scored]
-    by_stratum = [
-        _stratum_grid(split, measure, scores[split])
-        for measure in BY_STRATUM
-        for split in scored
-        if scores[split].get("strata")
-    ]
-    return ScoreGrids(wide, narrow, bounds, by_stratum)
+    in_strata = [split for split in scored if scores[split].get("strata")]
+    return {
+        "wide": [_grid(split, name, scores[split]) for name in BY_IOU for split in scored],
+        "narrow": [_grid(split, "AxIoU", scores[split]) for split in scored],
+        "bounds": [_bounds_grid(split, scores[split]) for split in scored],
+        "by_stratum": [
+            _stratum_grid(split, measure, scores[split])
+            for measure in BY_STRATUM
+            for split in in_strata
+        ],
+    }
 
 
 def _stratum_grid(split: str, measure: str, scores: Any) -> Grid:  # noqa: ANN401  (JSON)

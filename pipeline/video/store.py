@@ -73,7 +73,7 @@ class S3Store:
 @contextmanager
 def translate_errors(bucket: str) -> Iterator[None]:
     """Turn what boto3 raises into an error that names the bucket."""
-    from botocore import exceptions  # noqa: PLC0415  (S3 is an extra)
+    from botocore import exceptions  # noqa: PLC0415  (it is slow to import)
 
     try:
         yield
@@ -90,7 +90,7 @@ def open_store(setting: str) -> S3Store | None:
     """Return the bucket that `clips.url` names; None where clips stay in their folder.
 
     Raises:
-        StoreError: it is S3, and boto3 is missing or finds no region.
+        StoreError: it is S3, and boto3 finds no region.
     """
     if not setting.startswith(S3_SCHEME):
         return None
@@ -112,11 +112,9 @@ def open_client(bucket: str) -> Any:  # noqa: ANN401  (boto3 has no types)
     """Return boto3's client for a bucket, by the environment's credentials and address.
 
     Raises:
-        StoreError: boto3 is missing or finds no region.
+        StoreError: boto3 finds no region.
     """
-    try:
-        import boto3  # noqa: PLC0415  (S3 is an extra)
-    except ImportError as exc:
-        raise StoreError("clips.url is on S3, which needs boto3; type: pip install boto3") from exc
+    import boto3  # noqa: PLC0415  (as above)
+
     with translate_errors(bucket):
         return boto3.client("s3")

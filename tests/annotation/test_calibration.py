@@ -19,6 +19,7 @@ from annotation.machine import second_looks
 from annotation.machine.second_looks import TOLD
 from annotation.votes.votes import NO_LEVEL
 from momentrank.errors import MomentRankError, UsageError
+from momentrank.formats import read_run
 from pipeline import reference_runs
 from pipeline.campaign import design
 from pipeline.campaign.campaign import CampaignError, write_campaign
@@ -98,6 +99,19 @@ def machine_table(level, **columns):
 def run_stage():
     calibration.main()
     return files.read_json(METRICS)
+
+
+def test_the_stage_tells_how_far_late_runs_are_judged(folder):
+    assert run_stage()["late"] == []
+    run = read_run(calibration.RUNS / f"captions{calibration.TEST}").assign(origin="clip")
+    times = {"pooled_start": run["start"], "pooled_end": run["end"]}
+    tables.POOLED_RUNS.write(run.assign(**times)[tables.POOLED_RUNS.columns])
+    then = {"levels": 1, "run": "clip", "split": "test", "depth": 5, "judged": 0.25, "value": 0.5}
+    bounds = {"low": 0.0, "high": 1.0, "asked": 9, "at": LATER}
+    tables.LATE_RUNS.write(pd.DataFrame([then | bounds]))
+    [late] = run_stage()["late"]
+    assert late == {"run": "clip", "depth": 5, "before": 0.25, "now": late["now"]}
+    assert 0.25 < late["now"] <= 1
 
 
 @pytest.mark.parametrize("name", ["good", "lenient", "similarity", "constant", "fails"])
@@ -316,7 +330,7 @@ def test_the_command_works_on_any_collection(raw_files, capsys):
     output = capsys.readouterr().out
     assert output.startswith("No fault was found (without similarities, ")
     assert "and it passes the alternative annotator test " in output
-    assert "against all others, as published: yes; winning rate" in output
+    assert "published test, against all others: yes, the better alternative to " in output
     assert "pairs are independent" not in output
     (raw_files / "pairs.csv").unlink()
     command(*both)

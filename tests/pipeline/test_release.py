@@ -182,12 +182,12 @@ def test_the_card_counts_the_candidates_of_a_query_and_not_what_was_judged_besid
         lines = checkout.card().splitlines()
         return next(line.split(" | ") for line in lines if line.startswith(f"| {name}"))
 
-    assert row("judged candidates")[1:] == ["2.00", "1.00", "1.50 |"]
+    assert row("Candidates of a query")[1:] == ["2.00", "1.00", "1.50 |"]
     with contextlib.chdir(checkout.folder):
         write(tables.AUDIT, [("q1", "m2", 41, 0.5, "deep")])
-    assert row("judged candidates")[1:] == ["1.00", "1.00", "1.00 |"]
-    assert row("candidates of level 1")[1:] == ["1.00", "0.00", "0.50 |"]
-    assert row("judged pairs")[1:] == ["2", "1", "3 |"]
+    assert row("Candidates of a query")[1:] == ["1.00", "1.00", "1.00 |"]
+    assert row("Relevant candidates")[1:] == ["1.00", "0.00", "0.50 |"]
+    assert [row(part)[4] for part in ("Validation", "Test", "All")] == ["2", "1", "3"]
 
 
 def test_ids_are_integers_where_all_of_them_are(checkout):

@@ -10,6 +10,7 @@ from checkouts import Checkout, read_json
 from pipeline.campaign import design, negatives
 from pipeline.campaign.collection import ReleaseError
 from pipeline.core import tables
+from pipeline.pages import collection_section
 
 QUERIES = [(f"q{n}", f"Query number {n}.", "test", "m1" if n < 4 else None) for n in range(8)]
 STRATA = ["caption"] * 4 + ["changed"] * 4
@@ -71,11 +72,15 @@ def test_card_and_manifest_have_each_figure_by_stratum(checkout):
         "caption": {"queries": 4, "negatives": 0, "origins": {"corpus": 4}},
         "changed": {"queries": 4, "negatives": 3, "origins": {"model": 4}},
     }
-    rows = {line.split(" | ")[0]: line.rstrip(" |").split(" | ")[1:] for line in card.splitlines()}
-    assert "|  | validation | test | both | caption | changed |\n" in card
-    assert rows["| queries"] == ["0", "8", "8", "4", "4"]
-    assert rows["| negative queries"][2:] == ["3 (37.5%)", "0 (0.0%)", "3 (75.0%)"]
-    assert rows["| candidates of level 1 to 4 per query (mean)"][-2:] == ["2.00", "1.00"]
+    rows = [line.strip("| ").split(" | ") for line in card.splitlines()]
+    counted = {name: row for name, *row in rows if len(row) == len(collection_section.COUNTS)}
+    names = ("Validation", "Test", "All", "Stratum caption", "Stratum changed")
+    assert [counted[name][0] for name in names] == ["0", "8", "8", "4", "4"]
+    own = {name: row for name, *row in rows}
+    assert own["Relevant candidates of a query"][-2:] == ["2.00", "1.00"]
+    assert [row[:3] for row in rows if row[0] in {"caption", "changed"} and len(row) == 12] == [
+        ["caption", "4", "0"], ["changed", "4", "3"],
+    ]  # fmt: skip
     assert "`changed`, 4 queries (made from captions)" in card
     assert "Leave one out by stratum" in card
 
@@ -127,4 +132,4 @@ def test_with_one_stratum_and_an_answer_to_each_query_nothing_is_said(checkout):
         tables.CONSENSUS.write(levels)
     folder = checkout.release()
     assert not {"strata", "negatives"} & read_json(folder, "manifest.json").keys()
-    assert "validation | test | both |\n" in (folder / "README.md").read_text()
+    assert "| Mean | Validation | Test | All |\n" in (folder / "README.md").read_text()

@@ -54,7 +54,10 @@ def list_verdicts(calibration: Metrics) -> list[str]:
 
 
 def describe(calibration: Metrics) -> list[str]:
-    """Return what the tables don't show: failures, standing among people, tests, favour."""
+    """Return what the tables don't show: failures, standing among people, tests, favour.
+
+    Audit and second looks are a campaign's alone.
+    """
     if not calibration["answers"]["with_level"]:
         return []
     return [
@@ -66,8 +69,8 @@ def describe(calibration: Metrics) -> list[str]:
             _test_text(calibration["alternative_test"]),
             _beyond_text(calibration["control"]),
             _favour_text(calibration.get("conclusions")),
-            _audit_text(calibration.get("audit")),
-            describe_second_looks(calibration),
+            _audit_text(calibration["audit"]) if "audit" in calibration else "",
+            describe_second_looks(calibration) if "second_looks" in calibration else "",
         )
         if text
     ]

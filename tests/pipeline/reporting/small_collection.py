@@ -126,7 +126,8 @@ def _campaign(votes, text: str) -> None:
         moments, on="moment_id", how="left"
     )
     ledger = candidates.assign(
-        pair_id=range(len(candidates)), duration=20.0, query_sha="q", clip_sha="c",
+        pair_id=range(len(candidates)), query_sha="q", clip_sha="c",
+        duration=candidates["video_id"].map({"v1": 20.0, "v2": 40.0}),
         caption=candidates["caption"] + text,
     )  # fmt: skip
     tables.PAIRS.write(ledger[tables.PAIRS.columns])

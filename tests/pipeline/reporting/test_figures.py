@@ -15,11 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline import release
-from pipeline.campaign.collection import per_query
+from pipeline.campaign.collection import Audit, per_query
 from pipeline.core import tables
 from pipeline.core.params import load_defaults
 from pipeline.core.text import count_words, vocabulary, words
-from pipeline.distribution.card_tables import query_table
 from pipeline.pages import (
     audited,
     charts,
@@ -92,7 +91,8 @@ def test_shares_of_queries_with_20_and_40_pairs(inputs):
     pairs = [("a", 20), ("b", 40), ("c", 40), ("d", 7)]
     rows = [(query, f"{n}") for query, size in pairs for n in range(size)]
     judged = pd.DataFrame(rows, columns=["query_id", "moment_id"]).assign(
-        pair_id=0, caption="", video_id="v", start=0.0, end=1.0, rank=1, similarity=0.5,
+        pair_id=0, caption="", video_id="v", start=0.0, end=1.0, duration=9.0, rank=1,
+        similarity=0.5,
         split="test", level=pd.NA, origin="candidates",
     )  # fmt: skip
     further = judged[judged["query_id"] == "a"].assign(origin="audit", rank=41)  # no candidates
@@ -264,14 +264,7 @@ def test_disputed_pairs_come_with_answers_and_a_relative_link(inputs):
 
 def test_flags_are_shown_with_their_reasons():
     table = pd.DataFrame({"annotator": [1, 2], "flags": [None, "too fast: 1.0 s; constant: 95%"]})
-    assert lead.flags(table) == [lead.Flag("2", ["too fast: 1.0 s", "constant: 95%"])]
-
-
-def test_scores_stand_in_rows_for_plots(inputs):
-    table = scores.table(inputs.metrics["reference_runs"])
-    own = table[(table["split"] == "val") & (table["run"] == "ideal")].set_index("measure")["score"]
-    assert own["nDCG(iou=0.7)@10"] == 1.0
-    assert len(own) == 21
+    assert lead.flags(table) == ["2: too fast: 1.0 s; constant: 95%"]
 
 
 def test_every_figure_has_a_chart_or_says_that_there_is_nothing(inputs):
@@ -349,12 +342,15 @@ def make_audited(inputs, random_levels):
     pairs = inputs.collection.pairs.iloc[[0]]
     rows = [pairs.assign(moment_id=f"x{n}", rank=600 + n, level=level, origin="audit")
             for n, level in enumerate(random_levels)]  # fmt: skip
-    audit = pd.DataFrame({"query_id": "m1", "moment_id": [f"x{n}" for n in range(len(rows))],
-                          "rank": 600, "similarity": 0.1, "origin": "deep"})  # fmt: skip
-    strata = audit[["query_id", "moment_id"]].assign(stratum="unjudged", size=60)
+    drawn = pd.DataFrame({"query_id": "m1", "moment_id": [f"x{n}" for n in range(len(rows))]})
+    drawn = drawn.assign(part="deep", stratum="deep unjudged", size=60, taken=False)
     whole = pd.concat([inputs.collection.pairs, *rows], ignore_index=True)
-    judged = replace_pairs(inputs, whole.astype({"level": "Int64"}))
-    return replace(judged, audit=audit, audit_strata=strata)
+    return replace_drawn(replace_pairs(inputs, whole.astype({"level": "Int64"})), drawn)
+
+
+def replace_drawn(source, drawn):
+    audit = Audit(drawn, {"m1"}, population=2, depth=500, is_drawn=True)
+    return replace(source, collection=replace(source.collection, audit=audit))
 
 
 def test_an_audit_continues_figure_4b_by_what_each_random_pair_stands_for(inputs):
@@ -369,19 +365,18 @@ def test_an_audit_continues_figure_4b_by_what_each_random_pair_stands_for(inputs
     assert by_range.loc[1, ["pairs", "queries", "mean"]].tolist() == [2, 1, 2.5]
     assert by_range.iloc[-1][["pairs", "mean"]].tolist() == [3, pytest.approx(4 / 3, abs=1e-6)]
     assert "nan" not in figure.chart.lower()
-    sizes = {"query_id": "m1", "moment_id": ["x0", "x1", "x2"], "stratum": ["high", "low", "low"]}
-    strata = pd.DataFrame(sizes | {"size": [1, 30, 30]})
-    [weighted] = audited.draw_audited(replace(source, audit_strata=strata))
+    drawn = source.collection.audit.pairs
+    strata = {"stratum": ["deep high", "deep low", "deep low"], "size": [1, 30, 30]}
+    [weighted] = audited.draw_audited(replace_drawn(source, drawn.assign(**strata)))
     assert weighted.data["mean"].iloc[-1] == pytest.approx(4 / 31, abs=1e-6)
-    taken = source.audit.iloc[[0]].assign(origin="run")  # is in the pool since: others stand for 40
-    [moved] = audited.draw_audited(replace(source, topup=taken))
+    taken = drawn.assign(taken=[True, False, False])  # is in the pool since: others stand for 40
+    [moved] = audited.draw_audited(replace_drawn(source, taken))
     assert moved.data["mean"].iloc[-1] == pytest.approx(4 / 41, abs=1e-6)
     pairs = source.collection.pairs
     second = pairs.assign(origin=pairs["origin"].mask(pairs["moment_id"] == "x0", "candidates"))
     [extended] = audited.draw_audited(replace_pairs(source, second))  # taken by a second batch
     assert extended.data["mean"].iloc[-1] == pytest.approx(4 / 41, abs=1e-6)
-    replaced = replace(source, audit=source.audit.assign(origin="replaced"))
-    assert audited.draw_audited(replaced) == []
+    assert audited.draw_audited(replace_drawn(source, drawn.iloc[:0])) == []
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -474,14 +469,19 @@ def test_the_report_knows_what_brought_a_pair_as_the_release_does(audit_folder):
 
 
 @pytest.mark.parametrize("folder", ["small", "audit_folder"])
-def test_card_and_report_count_the_same_candidates_of_a_query(folder, request):
+def test_card_and_report_count_the_same_of_what_people_judged(folder, request):
     with contextlib.chdir(request.getfixturevalue(folder)):
         read = small_collection.read()
-    own = collection_section.collect_statistics(read)["relevant_per_query"]["mean"]
-    _, judged, *_, relevant, _ = (row[-1] for row in query_table(read.collection, 20))
-    assert relevant == f"{own:.2f}"
-    assert own == (1.0 if folder == "small" else 0.0)
-    assert judged == ("1.50" if own else "0.50")
+    report, card = (
+        collection_section.collect_statistics(read),
+        collection_section.collect_judged_statistics(read.collection),
+    )
+    for split in ("val", "test"):
+        assert card["splits"][split] == report["splits"][split]
+        assert card["means"][split] == report["means"][split]
+    means = card["means"]["all"]
+    expected = (1.0, 1.5) if folder == "small" else (0.0, 0.5)  # an audit's and a run's don't count
+    assert (means["relevant_per_query"], means["judged_per_query"]) == expected
 
 
 def test_an_apostrophe_is_of_the_word_however_it_is_written():
@@ -491,21 +491,21 @@ def test_an_apostrophe_is_of_the_word_however_it_is_written():
 
 def test_scores_stand_under_their_cutoff_and_iou(inputs):
     own = scores.score_grids(inputs.metrics["reference_runs"])
-    assert [grid.title for grid in own.wide] == [
+    assert [grid.title for grid in own["wide"]] == [
         "nDCG, validation (1 queries)",
         "R, validation (1 queries)",
     ]  # the one judged test query has no relevant moment
-    grid = own.wide[0]
+    grid = own["wide"][0]
     assert grid.groups == [("First 10", 3), ("First 20", 3), ("First 40", 3)]
-    for wide in own.wide:
+    for wide in own["wide"]:
         assert list(wide.head) == ["Run", *["IoU 0.3", "IoU 0.5", "IoU 0.7"] * 3]
     assert [row[0] for row in grid.rows] == list(scores.RUNS.values())
     jittered = inputs.metrics["reference_runs"]["val"]["runs"]["jittered"]
     named = [jittered[f"nDCG(iou={iou})@{k}"] for k in (10, 20, 40) for iou in (0.3, 0.5, 0.7)]
     assert list(grid.rows[3][1:]) == [f"{value:.3f}" for value in named]
-    assert list(own.narrow[0].head) == ["Run", "First 10", "First 20", "First 40"]
+    assert list(own["narrow"][0].head) == ["Run", "First 10", "First 20", "First 40"]
     of_split = inputs.metrics["reference_runs"]["val"]
-    for run, row in zip(scores.RUNS, own.bounds[0].rows, strict=True):
+    for run, row in zip(scores.RUNS, own["bounds"][0].rows, strict=True):
         low, high = (of_split[kind][run]["nDCG(iou=0.5)@10"] for kind in ("runs", "upper"))
         assert row[1] == f"{low:.3f} to {high:.3f}"
         assert low <= high

@@ -200,6 +200,14 @@ def test_a_closed_campaign_is_told_and_a_released_one_has_no_next_step(tmp_path)
     assert [page for page in small_collection.pages(tmp_path) if "Next" in strip_tags(page)] == []
 
 
+def test_a_late_run_has_a_line_in_the_pool(copied):
+    path = copied / cli.METRICS / "calibration.json"
+    late = {"run": "clip", "depth": 10, "before": 0.25, "now": 1.0}
+    files.write_json(path, files.read_json(path) | {"late": [late]})
+    public, _ = small_collection.pages(copied)
+    assert "clip 10 25.0 % 100.0 %" in strip_tags(public)
+
+
 def test_people_and_captions_of_pairs_stand_on_the_leads_page_alone(small_pages):
     public, own = small_pages
     assert "../clips/m2.mp4" in own

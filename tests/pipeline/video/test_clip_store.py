@@ -1,7 +1,5 @@
 """Where browsers get clips: addresses, and a bucket that is filled with what it lacks."""
 
-import sys
-
 import boto3
 import pytest
 from moto import mock_aws
@@ -142,12 +140,6 @@ def test_a_server_that_is_not_there_is_one_line(account, files, monkeypatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:9")
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
     assert "Could not connect" in complaint("s3://clips", files)
-
-
-def test_without_boto3_it_says_what_to_type(monkeypatch):
-    monkeypatch.setitem(sys.modules, "boto3", None)
-    with pytest.raises(StoreError, match="type: pip install boto3"):
-        open_store("s3://clips")
 
 
 def test_a_clip_that_goes_missing_is_no_matter_of_s3(bucket, tmp_path):
