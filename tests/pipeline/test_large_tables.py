@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from pipeline import ingest, split
@@ -91,12 +91,7 @@ def make_variants(moments, texts):
     return variants.assign(**made, stratum="vague", status="passed", note=None)
 
 
-some_examples = settings(
-    max_examples=12,
-    deadline=None,
-    phases=set(Phase) - {Phase.shrink, Phase.explain},
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+some_examples = settings(max_examples=12, phases=set(Phase) - {Phase.shrink, Phase.explain})
 
 
 @some_examples
@@ -134,9 +129,7 @@ def test_the_pool_is_the_same(corpus, modalities):
     pd.testing.assert_frame_equal(small, large)
 
 
-@settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=20)
 @given(st.lists(st.integers(0, 7), max_size=5))
 def test_how_rows_are_batched_does_not_show(lengths):
     rows = [(f"m{n}", "She waves." * (n % 3 + 1), "train", f"m{n}") for n in range(sum(lengths))]

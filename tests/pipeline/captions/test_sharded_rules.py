@@ -8,7 +8,6 @@ from pipeline.captions.checks import Limits, check
 from pipeline.captions.rules.gender import Genders
 from pipeline.captions.rules.rules_rewriter import Rules, RulesRewriter, find_rows
 from pipeline.core.engine.text_rows import IN_PROCESS, RowMap
-from pipeline.core.params import load
 from pipeline.names import truecase
 from pipeline.names.base import Span
 from pipeline.names.evidence.cast import Cast
@@ -87,13 +86,12 @@ def whole():
 
 
 @pytest.fixture
-def rows(repository, tmp_path):
+def rows(engine):
     """Return a function that makes the `RowMap` of an engine, which shares however few rows."""
 
     def make(shards, workers):
-        changes = {"shards": shards, "workers": workers, "folder": str(tmp_path)}
-        engine = load(repository / "params.yaml").engine.model_copy(update=changes)
-        return RowMap("rewrite", engine, few=0)
+        changes = {"shards": shards, "workers": workers}
+        return RowMap("rewrite", engine.model_copy(update=changes), few=0)
 
     return make
 
@@ -101,7 +99,7 @@ def rows(repository, tmp_path):
 @pytest.mark.parametrize("shards", [1, 3, 8])
 def test_shards_rewrite_and_check_the_same(whole, rows, tmp_path, shards):
     assert repr(work(rows(shards, workers=1))) == repr(whole)
-    assert len(list((tmp_path / "rewrite").glob("*.sha256.json"))) >= shards
+    assert len(list((tmp_path / "parts/rewrite").glob("*.sha256.json"))) >= shards
 
 
 def test_other_processes_do_the_same(rows):

@@ -21,14 +21,6 @@ def key_numbers(numbers):
     return {parts.part_key("double", number): number for number in numbers}
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_every_input_makes_a_file(engine, workers):
-    engine = engine.model_copy(update={"workers": workers})
-    paths = map_shards("double", double, key_numbers(range(4)), engine)
-    assert [int(path.read_text()) for path in paths.values()] == [0, 2, 4, 6]
-    assert list(paths) == list(key_numbers(range(4)))
-
-
 def test_what_is_finished_is_not_done_again_and_a_damaged_part_is(engine):
     engine = engine.model_copy(update={"workers": 1})
     with pytest.raises(ValueError, match="two"):
