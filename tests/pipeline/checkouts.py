@@ -6,35 +6,16 @@ import shutil
 
 import pandas as pd
 import pytest
-from opened import LABELS
+from opened import OPEN as OPENED
 from project import name_collection
 
 from momentrank.errors import MomentRankError
 from pipeline import release
-from pipeline.campaign.campaign import FORMAT
 from pipeline.core import cli, csv_files, files, tables
 from pipeline.core.params import load
 from pipeline.distribution.moment_corpus import CORPUS_FILE, write_corpus
 
-OPEN = {
-    "format": FORMAT,
-    "commit": "0123456789" * 4,
-    "id": "348075d9-cac8-4995-ad38-d2f981dd1cde",
-    "name": "Kitchen videos",
-    "guideline": "1",
-    "rehearsal": False,
-    "opened_at": "2024-05-01T07:00:00Z",
-    "closed_at": None,
-    "guidelines": [
-        {
-            "version": "1",
-            "sha": "a" * 12,
-            "since": "2024-05-01T07:00:00Z",
-            "reason": None,
-            "labels": LABELS,
-        }
-    ],
-}
+OPEN = OPENED.model_dump(exclude_unset=True) | {"name": "Kitchen videos"}
 CLOSED = {**OPEN, "closed_at": "2024-06-01T07:00:00Z"}
 PRIVATE = """\
 accounts:
@@ -76,7 +57,14 @@ AGREEMENT = {
 }  # fmt: skip
 
 
+EMPTY = (
+    *(tables.AUDIT, tables.TOPUP, tables.POOL, tables.POOLED_RUNS),
+    *(tables.SECOND_LOOK, tables.VOIDED),
+)
+
+
 def write(table, rows) -> None:
+    """Write rows of a table, of which the last columns may be left out."""
     names = table.columns[: len(rows[0])] if len(rows) else table.columns
     table.write(table.check(pd.DataFrame(rows, columns=names)))
 
@@ -123,12 +111,8 @@ class Checkout:
         with contextlib.chdir(self.folder):
             write(tables.FROZEN_QUERIES, [(*row, None)[:4] for row in queries])
             write(tables.PAIRS, pair_rows)
-            write(tables.AUDIT, [])
-            write(tables.TOPUP, [])
-            write(tables.POOL, [])
-            write(tables.POOLED_RUNS, [])
-            write(tables.SECOND_LOOK, [])
-            write(tables.VOIDED, [])
+            for table in EMPTY:
+                write(table, [])
             write(tables.CONSENSUS, consensus_rows(pairs))
             write(tables.COUNTED_VOTES, votes)
             cli.write_metrics("consensus", {"agreement": AGREEMENT})

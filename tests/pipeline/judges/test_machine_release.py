@@ -9,18 +9,16 @@ from pathlib import Path
 import grimp
 import pandas as pd
 import pytest
-from checkouts import PRIVATE, Checkout
+from checkouts import PRIVATE, Checkout, write
 from judged_pairs import (
     MOMENTS,
     QUERIES,
     make_people_levels,
-    open_campaign,
-    write,
-    write_checkout,
     write_embeddings,
     write_levels,
     write_votes,
 )
+from opened import OPEN
 
 import momentrank
 from annotation import consensus, pool
@@ -28,6 +26,7 @@ from momentrank.formats import load_qrels
 from pipeline import candidates
 from pipeline import judge as stage
 from pipeline import release as people_release
+from pipeline.campaign.campaign import write_campaign
 from pipeline.campaign.pairs import query_sha
 from pipeline.core import files, tables
 from pipeline.core.machine_pool import read_machine_pool
@@ -36,13 +35,6 @@ from pipeline.judges.repeats import drop_stale, settle_machine
 
 REPOSITORY = Path(__file__).parents[3]
 RELEASE = tables.RELEASE
-
-
-@pytest.fixture
-def folder(tmp_path):
-    with contextlib.chdir(tmp_path):
-        write_checkout(tmp_path)
-        yield tmp_path
 
 
 def release() -> dict:
@@ -87,7 +79,7 @@ def test_the_card_says_first_that_no_person_gave_these_levels(folder):
     assert "Model: similarity. Prompt: none." in card
     assert released.LEARNED in card
     assert released.SIMULATED not in card
-    open_campaign(rehearsal=True)
+    write_campaign(OPEN.model_copy(update={"rehearsal": True}))
     release()
     assert released.SIMULATED in (RELEASE / "machine_card.txt").read_text()
 
