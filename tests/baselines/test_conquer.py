@@ -254,13 +254,6 @@ class Lists:
         return first_stages.VideoLists(self._weights[: len(queries)], self._videos[: len(queries)])
 
 
-@pytest.fixture
-def val_inputs(tiny):
-    params = load()
-    queries = read_release(tiny / "datasets/release").read_queries("val")
-    return params, open_inputs(params, queries), queries
-
-
 def test_a_search_reads_the_first_stages_videos_alone(val_inputs):
     params, inputs, queries = val_inputs
     model = randomize(registry.build("conquer", inputs.widths, params, "as_paper"), 0.3)
