@@ -185,14 +185,21 @@ class Habitual:
             yield Rewrite(item.moment_id, caption + "</s>" * (item.moment_id == "a"))
 
 
-def test_a_habit_is_one_finding_and_a_mark_is_named(project, monkeypatch, capsys):
-    acts = ["waves", "sits", "eats soup", "opens a door", "runs away", "reads a letter"]
-    tables.MOMENTS.write(corpus := moments([f"Mary {act}." for act in acts]))
+ACTS = ["waves", "sits", "eats soup", "opens a door", "runs away", "reads a letter"]
+
+
+def rewrite_acts(corpus, rewriter, excuse=lambda look: look):
+    """Return a run of a rewriter on what Mary does."""
     mary = pd.DataFrame({"name": ["Mary"], "gender": ["female"]})
     limits = Limits(min_similarity=0.0, max_name_score=1.0)
-    look = partial(check, finder=(finder := Nobody(Cast.from_table(mary))), encoder=None)
-    done = rewrite.rewrite(corpus, Habitual(), partial(look, limits=limits), repairs=1)
-    run = rewrite.RewriteRun(done, {}, finder.find)
+    finder = Nobody(Cast.from_table(mary))
+    look = excuse(partial(check, finder=finder, encoder=None, limits=limits))
+    return rewrite.RewriteRun(rewrite.rewrite(corpus, rewriter, look, repairs=1), {}, finder.find)
+
+
+def test_a_habit_is_one_finding_and_a_mark_is_named(project, monkeypatch, capsys):
+    tables.MOMENTS.write(corpus := moments([f"Mary {act}." for act in ACTS]))
+    run = rewrite_acts(corpus, Habitual())
     monkeypatch.setattr(rewrite, "rewrite_by_params", lambda *_: run)
     rewrite.main()
     listed = csv_files.read_csv(rewrite.REVIEW_LIST).set_index("moment_id")[["check", "form"]]
@@ -218,13 +225,8 @@ class Careless:
 
 
 def test_where_every_caption_lacks_its_final_mark_it_is_a_habit(project):
-    acts = ["waves", "sits", "eats soup", "opens a door", "runs away", "reads a letter"]
-    corpus = moments([f"Mary {act}." for act in acts])
-    mary = pd.DataFrame({"name": ["Mary"], "gender": ["female"]})
-    limits = Limits(min_similarity=0.0, max_name_score=1.0)
-    look = partial(check, finder=(finder := Nobody(Cast.from_table(mary))), encoder=None)
-    look = excuse_style(partial(look, limits=limits))
-    done = rewrite.rewrite(corpus, Careless(), look, repairs=1)
-    assert done.failed[["moment_id", "form"]].to_numpy().tolist() == [["d", 'ends with "a"']]
-    [habit] = rewrite.find_habits(rewrite.RewriteRun(done, {}, finder.find), corpus)
+    corpus = moments([f"Mary {act}." for act in ACTS])
+    run = rewrite_acts(corpus, Careless(), excuse_style)
+    assert run.result.failed[["moment_id", "form"]].to_numpy().tolist() == [["d", 'ends with "a"']]
+    [habit] = rewrite.find_habits(run, corpus)
     assert str(habit) == "6 of 6 captions end with no final mark"
