@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from german import GERMAN
 from support.fake_openai.process import serving
 
 from momentrank.errors import UsageError
@@ -96,16 +97,13 @@ def test_what_the_llm_wants_is_told_before_anything_is_loaded(
 
 
 def test_a_corpus_that_is_not_english_is_refused_before_anything_is_loaded(project):
-    places = ("Küche", "Schule", "Garage", "Kirche", "Wohnung", "Halle")
-    doings = ("trinken Kaffee", "warten auf den Bus", "singen zusammen ein Lied")
-    german = [f"Zwei Frauen {doing} in der {place}." for place in places for doing in doings]
-    tables.MOMENTS.write(moments(german))
+    tables.MOMENTS.write(moments(GERMAN))
     with pytest.raises(LanguageError, match="German") as refused:
         rewrite.main()
     assert "rewrite.backend: rules" in str(refused.value)
     change(project, "rewrite:\n  backend: rules", "rewrite:\n  backend: none")
     rewrite.main()
-    assert list(tables.CAPTIONS.read()["caption"]) == german
+    assert list(tables.CAPTIONS.read()["caption"]) == GERMAN
 
 
 def test_no_key_is_wanted_where_nothing_is_asked(project, monkeypatch):

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from german import GERMAN
 from model_server import serving
 from support.fake_openai.answers import caption_of
 
@@ -74,11 +75,7 @@ def test_rules_make_what_is_wanted_and_say_what_lacks(project, capsys):
 
 
 def test_rules_refuse_another_language_and_name_the_key(project):
-    german = [
-        "Ein Mann öffnet langsam das alte Fenster in der Küche.",
-        "Eine Frau liest den Brief.",
-    ]
-    write([f"{text[:-1]}, während es draußen regnet." for text in german])
+    write(GERMAN)
     change("vary.vague=1")
     with pytest.raises(LanguageError, match=r"vary\.backend: rules: set `openai`"):
         vary.main()

@@ -3,13 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from support.taggers import Eager
 
 from pipeline.captions.checks import Limits, check
 from pipeline.captions.rules.gender import Genders
 from pipeline.captions.rules.rules_rewriter import Rules, RulesRewriter, find_rows
 from pipeline.core.engine.text_rows import IN_PROCESS, RowMap
-from pipeline.names import truecase
-from pipeline.names.base import Span
 from pipeline.names.evidence.cast import Cast
 from pipeline.names.finder import NameFinder
 from pipeline.retrieval.similarity import unit_on_grid
@@ -21,18 +20,8 @@ GENDERS = {"Nora Lee": "woman", "Rook": "man"}
 LIMITS = Limits(0.85, 0.8, 0.6, masked=True)
 
 
-class Eager:
-    """A tagger that takes every word with a capital for a name."""
-
-    def find(self, texts):
-        return [
-            [
-                Span(word.start, word.end, text[word.start : word.end], 0.7 + len(text) / 1000)
-                for word in truecase.words(text)
-                if not word.is_lower and word.key not in ("a", "it", "the")
-            ]
-            for text in texts
-        ]
+def score_length(text):
+    return 0.7 + len(text) / 1000
 
 
 class Lengths:
@@ -57,7 +46,7 @@ def texts():
 
 def work(map_rows):
     """Return all that the stage asks of names, rules and checks, of three attempts."""
-    finder = NameFinder(Eager(), texts(), CAST, map_rows=map_rows)
+    finder = NameFinder(Eager(score_length), texts(), CAST, map_rows=map_rows)
     rules = RulesRewriter.for_corpus(texts(), finder.find, GENDERS, CAST, map_rows)
     done = []
     for attempt in range(3):
