@@ -49,10 +49,6 @@ def run(engine, tmp_path):
     return run
 
 
-def list_chunks(folder):
-    return [path.with_name(path.name.split(".")[0]) for path in folder.glob("embed/*.sha256.json")]
-
-
 def read_vectors(folder, texts):
     finished = Embeddings.open(folder)
     return finished.vectors[finished.rows(pd.Series(texts))]
@@ -147,22 +143,6 @@ def test_damaged_embeddings_say_what_to_do(run, tmp_path, name, how):
     damage(next((tmp_path / "store").glob(name)), how)
     with pytest.raises(EmbeddingsError, match="`dvc repro embed`"):
         Embeddings.open(tmp_path / "store")
-
-
-@pytest.mark.parametrize("how", ["gone", "empty", "cut", "other"])
-def test_a_damaged_chunk_is_encoded_again(run, tmp_path, how):
-    texts = ["aaaa", "bbb", "cc", "d", "", "eeeee"]
-    with pytest.raises(KeyboardInterrupt):
-        run(texts, CountingEncoder(fail_after=4), chunk=2)
-    chunks = list_chunks(tmp_path / "parts")
-    assert len(chunks) == 2
-    damage(chunks[0], how)
-    encoder = CountingEncoder()
-    run(texts, encoder, chunk=2)
-    assert len(encoder.asked) == 4
-    np.testing.assert_array_equal(
-        read_vectors(tmp_path / "store", texts), CountingEncoder().encode(texts)
-    )
 
 
 def test_killed_while_the_array_is_put_together_nothing_is_encoded_again(

@@ -8,7 +8,6 @@ import pytest
 from sharded_corpus import ingest_corpus, read_all, run_stages, set_engine, write_corpus
 from support import stand_in_slurm
 
-from momentrank.errors import MomentRankError
 from pipeline import candidates, ingest, pseudo
 from pipeline.core import files, tables
 from pipeline.core.engine import session
@@ -95,41 +94,6 @@ def test_a_corpus_is_read_alike_in_one_three_and_eight_shards_and_in_none(corpus
     for shards in (1, 3, 8):
         set_engine(shards=shards, workers=1, table_memory=1e-6)
         assert ingest_corpus(monkeypatch) == whole
-
-
-def test_a_run_that_is_killed_goes_on_with_the_parts_that_are_there(corpus, monkeypatch):
-    set_engine(shards=4, workers=1)
-    find, calls = sharded_search.find_nearest, []
-
-    def find_until_killed(job, path):
-        calls.append(job.key)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        find(job, path)
-
-    monkeypatch.setattr(sharded_search, "find_nearest", find_until_killed)
-    with pytest.raises(KeyboardInterrupt):
-        candidates.main()
-    assert not tables.CANDIDATES.path.exists()
-    candidates.main()
-    assert len(calls) == 5
-    assert calls[2] in calls[3:]
-    in_shards = tables.CANDIDATES.path.read_bytes()
-    set_engine(shards=1)
-    candidates.main()
-    assert tables.CANDIDATES.path.read_bytes() == in_shards
-
-
-def test_a_shard_that_fails_is_the_stages_error_and_leaves_no_table(corpus, monkeypatch):
-    set_engine(shards=2, workers=1)
-
-    def fail(job, path):
-        raise MomentRankError("the vectors are gone")
-
-    monkeypatch.setattr(sharded_search, "find_nearest", fail)
-    with pytest.raises(MomentRankError, match="the vectors are gone"):
-        pseudo.main()
-    assert not Path("datasets/release").exists()
 
 
 @pytest.mark.integration
