@@ -1,13 +1,13 @@
 """Embeddings: each text once, resumed after a kill, pruned to what is wanted."""
 
-import re
 import shutil
 import sys
 
 import numpy as np
 import pandas as pd
 import pytest
-from sharded_corpus import read_all, set_engine
+from sharded_corpus import read_all
+from support.params_file import set_params
 
 from pipeline.core import tables
 from pipeline.core.parallel import one_thread
@@ -164,12 +164,11 @@ def test_killed_while_the_array_is_put_together_nothing_is_encoded_again(
 
 
 @pytest.fixture
-def project(tmp_path, tiny_bert, repository):
-    """Return a folder in which the stage `embed` has `TEXTS` to do with a tiny model."""
-    text = (repository / "params.yaml").read_text()
-    text = re.sub(r"model: builtin.*", f"model: {tiny_bert}", text, count=1)
-    text = text.replace("max_tokens: 256", "max_tokens: 64")
-    (tmp_path / "params.yaml").write_text(re.sub("batch_size: 64", "batch_size: 2", text))
+def project(tmp_path, tiny_bert, repository, monkeypatch):
+    """Be in a folder in which the stage `embed` has `TEXTS` to do with a tiny model."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(repository / "params.yaml", tmp_path)
+    set_params("embed", model=str(tiny_bert), max_tokens=64, batch_size=2)
     captions = pd.DataFrame(
         {
             "moment_id": [f"{i:05}" for i in range(TEXTS)],
@@ -186,14 +185,13 @@ def project(tmp_path, tiny_bert, repository):
 @pytest.mark.integration
 @pytest.mark.slow  # two processes import torch and what stands on it
 def test_the_stage_writes_the_same_bytes_in_processes(project, monkeypatch):
-    monkeypatch.chdir(project)
     # One thread: two that wait for each other on a busy machine take minutes for small batches.
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    set_engine(shards=3, workers=2)
+    set_params("engine", shards=3, workers=2)
     main()
     by_processes = read_all(embeddings.FOLDER)
     shutil.rmtree(embeddings.FOLDER)
-    set_engine(shards=1)
+    set_params("engine", shards=1)
     with one_thread():
         main()
     assert read_all(embeddings.FOLDER) == by_processes

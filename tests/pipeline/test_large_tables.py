@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from support.params_file import set_params
 
 from pipeline import ingest, split
-from pipeline.core import batches, captions, files, tables
+from pipeline.core import batches, captions, tables
 from pipeline.core.storage import database
 from pipeline.core.table import TableError
 from pipeline.corpora import sharded_corpus as corpora_shards
@@ -36,13 +37,6 @@ def work(tmp_path, monkeypatch, repository):
     text = (repository / "params.yaml").read_text(encoding="utf-8")
     Path("params.yaml").write_text(text, encoding="utf-8")
     tables.FROZEN_QUERIES.write(tables.FROZEN_QUERIES.empty())
-
-
-def set_params(section: str, **changes: object) -> None:
-    path = Path("params.yaml")
-    params = files.read_yaml(path)
-    params[section] |= changes
-    files.write_json(path, params)  # which is YAML
 
 
 def outcome(main, memory: float) -> tuple[str, dict[str, bytes]]:

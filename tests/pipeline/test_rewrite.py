@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from german import GERMAN
 from support.fake_openai.process import serving
+from support.params_file import set_params
 
 from momentrank.errors import UsageError
 from pipeline import rewrite
@@ -56,13 +57,6 @@ def project(tmp_path, repository, monkeypatch):
     return tmp_path
 
 
-def change(project, old, new):
-    path = project / "params.yaml"
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new))
-
-
 def test_a_bad_decision_is_told_before_anything_is_loaded(project):
     tables.REVIEW.path.write_text("moment_id,caption\na,drop\nz,drop\n")
     with pytest.raises(review.ReviewError, match="line 3: there is no moment 'z'"):
@@ -89,8 +83,7 @@ def test_a_bad_cast_is_told_before_anything_is_loaded(project, gender):
 def test_what_the_llm_wants_is_told_before_anything_is_loaded(
     project, monkeypatch, prompt, url, error, message
 ):
-    change(project, "backend: rules", "backend: openai")
-    change(project, "rewrite-v2.yaml", prompt)
+    set_params("rewrite", backend="openai", prompt=f"prompts/{prompt}")
     monkeypatch.setenv("OPENAI_BASE_URL", url)
     with pytest.raises(error, match=message):
         rewrite.main()
@@ -101,13 +94,13 @@ def test_a_corpus_that_is_not_english_is_refused_before_anything_is_loaded(proje
     with pytest.raises(LanguageError, match="German") as refused:
         rewrite.main()
     assert "rewrite.backend: rules" in str(refused.value)
-    change(project, "rewrite:\n  backend: rules", "rewrite:\n  backend: none")
+    set_params("rewrite", backend="none")
     rewrite.main()
     assert list(tables.CAPTIONS.read()["caption"]) == GERMAN
 
 
 def test_no_key_is_wanted_where_nothing_is_asked(project, monkeypatch):
-    change(project, "backend: rules", "backend: openai")
+    set_params("rewrite", backend="openai")
     items = rewrite.distinct_moments(MOMENTS)
     with serving(latency=0.0) as url:
         monkeypatch.setenv("OPENAI_BASE_URL", url)

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from sharded_corpus import ingest_corpus, read_all, run_stages, set_engine, write_corpus
+from sharded_corpus import ingest_corpus, read_all, run_stages, write_corpus
 from support import stand_in_slurm
+from support.params_file import set_params
 
 from pipeline import candidates, ingest, pseudo
 from pipeline.core import files, tables
@@ -25,7 +26,7 @@ def corpus(folder, repository):
 
 def run_both(shards, memory=4.0):
     """Run candidates and pseudo in so many shards; return the bytes of all they write."""
-    set_engine(shards=shards, workers=1, table_memory=memory)
+    set_params("engine", shards=shards, workers=1, table_memory=memory)
     for stage in (candidates, pseudo):
         stage.main()
     parts = {path for path in Path(".cache").rglob("*") if path.is_file()}
@@ -92,7 +93,7 @@ def test_a_corpus_is_read_alike_in_one_three_and_eight_shards_and_in_none(corpus
     assert len(whole) == 4
     assert whole[ingest.REJECTED].count(b"\n") == 1 + 10
     for shards in (1, 3, 8):
-        set_engine(shards=shards, workers=1, table_memory=1e-6)
+        set_params("engine", shards=shards, workers=1, table_memory=1e-6)
         assert ingest_corpus(monkeypatch) == whole
 
 

@@ -13,7 +13,8 @@ import pytest
 from checkouts import write
 from judged_pairs import QUERIES, write_checkout
 from model_server import KEY
-from sharded_corpus import read_all, set_engine
+from sharded_corpus import read_all
+from support.params_file import set_params
 
 from pipeline import judge as stage
 from pipeline.core import tables
@@ -92,7 +93,7 @@ def test_shards_write_the_same_bytes(server, handed_shards, monkeypatch):
     assert {path.name for path in whole} >= {"machine_judgments.csv", "test.machine.qrels"}
     shutil.rmtree(".cache")
     server.server._asked.clear()
-    set_engine(shards=3, workers=1)
+    set_params("engine", shards=3, workers=1)
     stage.main()
     assert read_all("datasets") == whole  # the metrics, too: what was spent
     cache_folders = {path.parent for path in Path(".cache").rglob("*") if path.is_file()}
