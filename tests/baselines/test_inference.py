@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lazy import Lazy
-from slow_formulas import iou
+from slow_formulas import iou, randomize
 
 from momentrank.formats import read_run
 
@@ -53,11 +53,7 @@ def test_the_band_has_the_best_of_all_pairs(rows, videos, least, width, count, s
 
 
 def random_model(name, params, inputs, mode="as_paper"):
-    torch.manual_seed(1)
-    model = registry.build(name, inputs.widths, params, mode).eval()
-    for parameter in model.parameters():
-        torch.nn.init.normal_(parameter, std=0.3)
-    return model
+    return randomize(registry.build(name, inputs.widths, params, mode), 0.3)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lazy import Lazy
-from slow_formulas import iou
+from slow_formulas import iou, randomize
 
 from baselines.collection.release import read_release
 from baselines.core.params import load
@@ -28,11 +28,7 @@ def model_inputs(tiny):
     params = params.model_copy(update={"spr": own})
     release = read_release(tiny / "datasets/release")
     inputs = open_inputs(params, release.all_queries([2]))
-    torch.manual_seed(2)
-    model = registry.build("spr", inputs.widths, params, "as_paper").eval()
-    for parameter in model.parameters():
-        if parameter.ndim:
-            torch.nn.init.normal_(parameter, std=0.4)
+    model = randomize(registry.build("spr", inputs.widths, params, "as_paper"))
     return model, inputs, batches.BatchMaker(inputs, release.read_pairs(2)), params
 
 
