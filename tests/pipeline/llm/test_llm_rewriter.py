@@ -97,7 +97,6 @@ def test_each_fault_alone_is_overcome(serve, rewriter, items, fault):
         ("thoughts", "only-thoughts"),
         ("tools", "tool-calls"),
         ("stopped", "stopped-by-recitation"),
-        ("empty", "bad-caption"),
     ],
 )
 def test_a_poisonous_description_fails_alone_and_by_name(serve, rewriter, items, spoilt, outcome):
@@ -178,6 +177,12 @@ def test_why_there_are_no_captions_is_told_once_per_reason(serve, rewriter, item
     [message] = [record.message for record in caplog.records if "truncated" in record.message]
     assert message.startswith("no captions: truncated (")
     assert "lower rewrite.openai.per_request" in message
+
+
+def test_an_empty_caption_is_asked_for_again_without_its_neighbours(serve, rewriter, items):
+    server = serve(poison="Nora0 ", spoilt="empty")
+    assert rewrite(rewriter(server), items(20)) == expect_rewrites(items(20), {"m0": "bad-caption"})
+    assert server.stats.requests == 3
 
 
 def test_a_rerun_pays_for_nothing(serve, rewriter, items):
