@@ -174,3 +174,17 @@ def video_contrast(scores, i, left_out):
     terms = [scores[i][j] for j in range(n) if not left_out(i, j)]
     terms += [scores[j][i] for j in range(n) if not left_out(j, i)]
     return log_sum(terms) - scores[i][i]
+
+
+def iou(first, second):
+    shared = max(0, min(first[1], second[1]) - max(first[0], second[0]))
+    return shared / (first[1] - first[0] + second[1] - second[0] - shared)
+
+
+def randomize(model, scale=0.4):
+    """Draw weights large enough that each formula matters; numbers stay as they are."""
+    torch.manual_seed(3)
+    for parameter in model.parameters():
+        if parameter.ndim:
+            torch.nn.init.normal_(parameter, std=scale)
+    return model.eval()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from lazy import Lazy
 from slow_conquer import SlowConquer
-from slow_formulas import softmax
+from slow_formulas import randomize, softmax
 
 from baselines.collection.release import Pairs, read_release
 from baselines.core import sections
@@ -43,14 +43,6 @@ OWN = sections.CONQUER(
 WIDTHS = Widths(tokens=5, streams=(6, 4), max_tokens=4, max_rows=9)
 LENGTHS, TOKENS = [9, 6, 4, 7], [4, 2, 3]
 VIDEO, SPANS, NEGATIVE = [0, 1, 3], [(2, 5), (0, 3), (6, 6)], [(2, 3), (0, -1), (-1, -1)]
-
-
-def randomize(model, scale=0.4):
-    """Draw weights large enough that each formula matters."""
-    torch.manual_seed(3)
-    for parameter in model.parameters():
-        torch.nn.init.normal_(parameter, std=scale)
-    return model.eval()
 
 
 @pytest.fixture
@@ -252,13 +244,6 @@ class Lists:
     def rank(self, queries, count):
         assert count == 10
         return first_stages.VideoLists(self._weights[: len(queries)], self._videos[: len(queries)])
-
-
-@pytest.fixture
-def val_inputs(tiny):
-    params = load()
-    queries = read_release(tiny / "datasets/release").read_queries("val")
-    return params, open_inputs(params, queries), queries
 
 
 def test_a_search_reads_the_first_stages_videos_alone(val_inputs):

@@ -2,18 +2,16 @@
 
 import importlib
 import json
-import subprocess
 import sys
 import types
 
 import h5py
-import imageio_ffmpeg
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lazy import Lazy
-from tiny_release import write_params
+from tiny_release import draw_video, write_params
 
 from baselines.collection.release import Query, read_release
 from baselines.core.params import ParamsError, load
@@ -274,17 +272,13 @@ def test_a_file_that_is_no_video_is_named(tmp_path):
         list(video.read_frames(path, 8, 24, 16))
 
 
-def draw(path, seconds):
-    """Write a video whose brightness rises."""
-    command = [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-f", "rawvideo", "-pix_fmt"]
-    command += ["rgb24", "-s", "48x32", "-r", "8", "-i", "-", "-c:v", "libx264", str(path)]
-    frames = np.linspace(0, 250, seconds * 8).astype(np.uint8)
-    raw = np.broadcast_to(frames[:, None, None, None], (len(frames), 32, 48, 3)).tobytes()
-    subprocess.run(command, input=raw, check=True)
+def make_brighter(seconds):
+    """Return the colours of a video whose brightness rises."""
+    return np.linspace((0,) * 3, (250,) * 3, seconds * 8).astype(np.uint8)
 
 
 def test_the_small_pictures_of_a_video(tmp_path):
-    draw(tmp_path / "v.mp4", 12)
+    draw_video(tmp_path / "v.mp4", make_brighter(12))
     compute = pictures.PictureExtractor(f"{tmp_path}/{{video_id}}.mp4", 0.5)
     [(name, rows)] = compute(["v"])
     assert name == "v"
@@ -302,7 +296,7 @@ def test_an_image_model_is_asked_clip_by_clip(tmp_path, monkeypatch):
             return model
 
     monkeypatch.setitem(sys.modules, "timm", Timm("timm"))
-    draw(tmp_path / "v.mp4", 3)
+    draw_video(tmp_path / "v.mp4", make_brighter(3))
     pattern, cpu = f"{tmp_path}/{{video_id}}.mp4", torch.device("cpu")
     [(_, rows)] = frames.FrameExtractor(pattern, 0.5, "timm:small", cpu)(["v"])
     assert rows["video"].shape == (6, 3)

@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lazy import Lazy
+from slow_formulas import iou, randomize
 
-from baselines.collection.release import read_release
-from baselines.core.params import load
-from baselines.features.inputs import open_inputs
 from momentrank.formats import read_run
 
 torch, blocks = Lazy("torch"), Lazy("baselines.models.blocks")
@@ -54,19 +52,8 @@ def test_the_band_has_the_best_of_all_pairs(rows, videos, least, width, count, s
             assert score == pytest.approx(every[v, i, j])
 
 
-@pytest.fixture
-def val_inputs(tiny):
-    params = load()
-    queries = read_release(tiny / "datasets/release").read_queries("val")
-    return params, open_inputs(params, queries), queries
-
-
 def random_model(name, params, inputs, mode="as_paper"):
-    torch.manual_seed(1)
-    model = registry.build(name, inputs.widths, params, mode).eval()
-    for parameter in model.parameters():
-        torch.nn.init.normal_(parameter, std=0.3)
-    return model
+    return randomize(registry.build(name, inputs.widths, params, mode), 0.3)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -139,43 +126,31 @@ def test_a_model_with_one_kind_of_rows_is_kept_once(val_inputs):
     assert sizes["xml"] == 2 * sizes["reloclnet"]
 
 
-def test_suppression_keeps_the_best_of_overlapping_moments_of_a_video():
-    start = np.array([0.0, 1.0, 6.0, 0.5, 0.0])
-    ranked = ranked_lists.Ranked(
-        query=np.array([0, 0, 0, 0, 1]),
-        video=np.array([4, 4, 4, 5, 4]),
-        start=start,
-        end=start + 5,
-        score=np.array([5.0, 4, 3, 2, 1]),
-    )
-    assert ranked_lists.suppress(ranked, 0.5, 9).score.tolist() == [5, 3, 2, 1]
-    assert ranked_lists.suppress(ranked, 0.9, 9).score.tolist() == [5, 4, 3, 2, 1]
-    assert ranked_lists.suppress(ranked, 0.5, 2).score.tolist() == [5, 3, 1]
-
-
 @given(
-    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 9), st.integers(1, 5)), min_size=1),
+    st.lists(
+        st.tuples(st.integers(0, 1), st.integers(0, 2), st.integers(0, 9), st.integers(1, 5)),
+        min_size=1,
+    ),
     st.sampled_from([0.3, 0.5, 1.0]),
     st.integers(1, 4),
 )
 def test_suppression_is_that_of_the_definition(moments, threshold, count):
     """One moment after another: it stays if no better one of its video is too near."""
-    survivors = []
-    for video, start, length in moments:
-        rivals = [rival for rival in survivors if rival[0] == video]
-        if all(iou((start, length), rival[1:]) <= threshold for rival in rivals):
-            survivors.append((video, start, length))
-    video, start, length = (np.array(column) for column in zip(*moments, strict=True))
-    query, score = np.zeros(len(video), dtype=int), np.arange(len(video), 0, -1.0)
-    ranked = ranked_lists.Ranked(query, video, start * 1.0, start + length * 1.0, score)
+    survivors = {0: [], 1: []}
+    moments = [(query, video, start, start + length) for query, video, start, length in moments]
+    moments.sort(key=lambda moment: moment[0])
+    for query, *moment in moments:
+        rivals = [rival for rival in survivors[query] if rival[0] == moment[0]]
+        if all(iou(moment[1:], rival[1:]) <= threshold for rival in rivals):
+            survivors[query].append(moment)
+    query, video, start, end = (np.array(column) for column in zip(*moments, strict=True))
+    score = np.arange(len(video), 0, -1.0)
+    ranked = ranked_lists.Ranked(query, video, start * 1.0, end * 1.0, score)
     result = ranked_lists.suppress(ranked, threshold, count)
-    ours = zip(result.video, result.start, result.end - result.start, strict=True)
-    assert list(ours) == survivors[:count]
-
-
-def iou(first, second):
-    shared = max(0, min(sum(first), sum(second)) - max(first[0], second[0]))
-    return shared / (first[1] + second[1] - shared)
+    for number, best in survivors.items():
+        own = result.query == number
+        ours = zip(result.video[own], result.start[own], result.end[own], strict=True)
+        assert list(map(list, ours)) == best[:count]
 
 
 def test_both_files_are_read_by_the_scorer(val_inputs, tmp_path):

@@ -5,11 +5,15 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from lazy import Lazy
+from slow_formulas import iou, randomize
 
 from baselines.collection.release import read_release
 from baselines.core.params import load
 from baselines.features.inputs import open_inputs
+from baselines.inference.proposals import merge, number_segments
 
 torch, registry = Lazy("torch"), Lazy("baselines.models.registry")
 segments, batches = Lazy("baselines.inference.segments"), Lazy("baselines.training.batches")
@@ -24,11 +28,7 @@ def model_inputs(tiny):
     params = params.model_copy(update={"spr": own})
     release = read_release(tiny / "datasets/release")
     inputs = open_inputs(params, release.all_queries([2]))
-    torch.manual_seed(2)
-    model = registry.build("spr", inputs.widths, params, "as_paper").eval()
-    for parameter in model.parameters():
-        if parameter.ndim:
-            torch.nn.init.normal_(parameter, std=0.4)
+    model = randomize(registry.build("spr", inputs.widths, params, "as_paper"))
     return model, inputs, batches.BatchMaker(inputs, release.read_pairs(2)), params
 
 
@@ -181,11 +181,6 @@ def keep_best(spans, count, nms):
     return best[:count]
 
 
-def iou(first, second):
-    shared = max(0, min(first[1], second[1]) - max(first[0], second[0]))
-    return shared / (first[1] - first[0] + second[1] - second[0] - shared)
-
-
 @pytest.mark.parametrize(("moments", "nms"), [(1, None), (2, None), (3, 0.5)])
 def test_a_search_has_the_best_moments_of_each_proposal(model_inputs, moments, nms):
     model, inputs, _, params = model_inputs
@@ -229,3 +224,44 @@ def test_a_search_has_no_more_moments_than_are_asked_for(model_inputs):
         assert (
             few.score[few.query == place].tolist() == every.score[every.query == place][:2].tolist()
         )
+
+
+# Proposals
+
+
+def by_loop(best, gap):
+    """Merge one query's segments one by one."""
+    merged = []
+    for number in sorted(best):
+        rank = list(best).index(number)
+        if merged and number - merged[-1][1] - 1 <= gap:
+            merged[-1][1] = number
+            merged[-1][2] = min(merged[-1][2], rank)
+        else:
+            merged.append([number, number, rank])
+    return sorted(merged, key=lambda span: span[2])
+
+
+@given(
+    st.lists(st.permutations(range(20)), min_size=1, max_size=4),
+    st.integers(1, 12),
+    st.integers(0, 3),
+)
+def test_neighbours_are_merged_and_have_the_best_rank(orders, count, gap):
+    best = np.array([order[:count] for order in orders])
+    proposals = merge(best, gap)
+    for query, row in enumerate(best):
+        mine = proposals.query == query
+        columns = (proposals.first[mine], proposals.last[mine], proposals.rank[mine])
+        ours = np.stack(columns, axis=1).tolist()
+        assert ours == by_loop(row.tolist(), gap)
+        assert ours[0][2] == 0
+
+
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=6), st.integers(0, 3))
+def test_no_proposal_leads_from_one_video_to_the_next(counts, gap):
+    first = number_segments(np.array(counts), gap)
+    every = np.concatenate([np.arange(n) + f for n, f in zip(counts, first, strict=True)])
+    proposals = merge(every[None], gap)
+    assert proposals.first.tolist() == first.tolist()
+    assert (proposals.last - proposals.first + 1).tolist() == counts

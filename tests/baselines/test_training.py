@@ -133,11 +133,20 @@ def stop_at(monkeypatch, number):
     monkeypatch.setattr(batches.BatchMaker, "make", stopping)
 
 
-def test_a_stopped_training_ends_in_the_same_weights(tiny):
-    """Stopped twice in the middle of an epoch, once between two checkpoints."""
-    for model in ("reloclnet", "conquer"):  # whose first stage is the other
+@pytest.mark.parametrize(
+    ("every", "models", "stops"),
+    [
+        ("1", ("reloclnet", "conquer"), (6, 3)),  # whose first stage is the other
+        ("0.5", ("reloclnet",), (6, 2)),
+        ("2", ("reloclnet",), (6, 2)),
+    ],
+)
+def test_a_stopped_training_ends_in_the_same_weights(tiny, every, models, stops):
+    """Stopped twice in the middle of an epoch, between two checkpoints or validations."""
+    write_params(tiny, validate_every=every)
+    for model in models:
         straight = train_straight(tiny, model)
-        for batch in (6, 3):  # of 9: three epochs of three; a checkpoint after the second of each
+        for batch in stops:  # of 9: three epochs of three; a checkpoint after the second of each
             with pytest.MonkeyPatch.context() as patch:
                 stop_at(patch, batch)
                 with pytest.raises(StoppedError):
@@ -285,19 +294,6 @@ def test_an_n_may_have_a_schedule_of_its_own(tiny):
     train.main("xml")
     assert path.stat().st_mtime_ns == stamp
     refuse_difference(before, read(path))
-
-
-def test_a_training_stopped_between_validations_ends_in_the_same_weights(tiny):
-    for every in ("0.5", "2"):
-        write_params(tiny, validate_every=every)
-        straight = train_straight(tiny, "reloclnet")
-        for batch in (6, 2):
-            with pytest.MonkeyPatch.context() as patch:
-                stop_at(patch, batch)
-                with pytest.raises(StoppedError):
-                    train.main("reloclnet")
-        train.main("reloclnet")
-        refuse_difference(straight, weights(tiny, "reloclnet"))
 
 
 def test_a_loss_that_is_no_number_is_one_line(tiny, monkeypatch):

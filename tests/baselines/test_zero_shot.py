@@ -1,17 +1,16 @@
 """Search without training: windows against loops, ties, short videos, and both spaces."""
 
 import json
-import subprocess
 import sys
 import types
 
-import imageio_ffmpeg
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lazy import Lazy
-from tiny_release import write_params
+from slow_formulas import cosine
+from tiny_release import draw_video, write_params
 
 from baselines import zero_shot
 from baselines.core import paths
@@ -21,10 +20,6 @@ from momentrank.errors import UsageError
 from momentrank.formats import read_run
 
 torch = Lazy("torch")
-
-
-def cosine(a, b):
-    return float(a @ b / np.sqrt((a @ a) * (b @ b)))
 
 
 def brute_force(rows, query, sizes):
@@ -103,16 +98,6 @@ def test_the_worse_of_overlapping_windows_is_dropped(params):
     assert moments == [(0, 0.0, 1.0), (0, 1.0, 2.0)]
 
 
-def draw(path, colours):
-    """Draw a video that is two seconds in each colour."""
-    frames = np.repeat(np.array(colours, dtype=np.uint8), 16, axis=0)
-    raw = np.broadcast_to(frames[:, None, None], (len(frames), 32, 48, 3)).tobytes()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    command = [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-f", "rawvideo", "-pix_fmt"]
-    command += ["rgb24", "-s", "48x32", "-r", "8", "-i", "-", "-c:v", "libx264", str(path)]
-    subprocess.run(command, input=raw, check=True)
-
-
 @pytest.fixture
 def coloured(tiny):
     """Two videos of three colours each, and queries that ask for one."""
@@ -121,7 +106,8 @@ def coloured(tiny):
         "b": [(40, 90, 200)] * 2 + [(0, 0, 0)],
     }
     for name, parts in colours.items():
-        draw(tiny / f"datasets/work/sample/videos/{name}.mp4", parts)
+        frames = np.repeat(np.array(parts, dtype=np.uint8), 16, axis=0)
+        draw_video(tiny / f"datasets/work/sample/videos/{name}.mp4", frames)
     release = tiny / "datasets/release"
     (release / "video_corpus.json").write_text(json.dumps({"a": [6.0, 0], "b": [6.0, 1]}))
     for split, query in (("val", "a red wall"), ("test", "something blue")):

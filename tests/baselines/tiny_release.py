@@ -2,8 +2,10 @@
 
 import json
 import re
+import subprocess
 from pathlib import Path
 
+import imageio_ffmpeg
 import numpy as np
 
 from baselines.features.store import write_features
@@ -102,3 +104,12 @@ def write_params(folder, **changes):
         assert count, key
     (folder / "baselines").mkdir(exist_ok=True)
     (folder / "baselines/params.yaml").write_text(text)
+
+
+def draw_video(path, colours):
+    """Draw a video of 8 frames a second, each of them in one colour."""
+    raw = np.broadcast_to(colours[:, None, None], (len(colours), 32, 48, 3)).tobytes()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    command = [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-f", "rawvideo", "-pix_fmt"]
+    command += ["rgb24", "-s", "48x32", "-r", "8", "-i", "-", "-c:v", "libx264", str(path)]
+    subprocess.run(command, input=raw, check=True)

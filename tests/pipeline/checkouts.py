@@ -4,37 +4,21 @@ import contextlib
 import json
 import shutil
 
+import numpy as np
 import pandas as pd
 import pytest
-from opened import LABELS
+from opened import OPEN as OPENED
 from project import name_collection
 
 from momentrank.errors import MomentRankError
-from pipeline import release
-from pipeline.campaign.campaign import FORMAT
+from pipeline import pseudo, release
 from pipeline.core import cli, csv_files, files, tables
 from pipeline.core.params import load
 from pipeline.distribution.moment_corpus import CORPUS_FILE, write_corpus
+from pipeline.distribution.training_sets import Training, write_training_sets
+from pipeline.retrieval.ranking import Neighbours
 
-OPEN = {
-    "format": FORMAT,
-    "commit": "0123456789" * 4,
-    "id": "348075d9-cac8-4995-ad38-d2f981dd1cde",
-    "name": "Kitchen videos",
-    "guideline": "1",
-    "rehearsal": False,
-    "opened_at": "2024-05-01T07:00:00Z",
-    "closed_at": None,
-    "guidelines": [
-        {
-            "version": "1",
-            "sha": "a" * 12,
-            "since": "2024-05-01T07:00:00Z",
-            "reason": None,
-            "labels": LABELS,
-        }
-    ],
-}
+OPEN = OPENED.model_dump(exclude_unset=True) | {"name": "Kitchen videos"}
 CLOSED = {**OPEN, "closed_at": "2024-06-01T07:00:00Z"}
 PRIVATE = """\
 accounts:
@@ -76,7 +60,14 @@ AGREEMENT = {
 }  # fmt: skip
 
 
+EMPTY = (
+    *(tables.AUDIT, tables.TOPUP, tables.POOL, tables.POOLED_RUNS),
+    *(tables.SECOND_LOOK, tables.VOIDED),
+)
+
+
 def write(table, rows) -> None:
+    """Write rows of a table, of which the last columns may be left out."""
     names = table.columns[: len(rows[0])] if len(rows) else table.columns
     table.write(table.check(pd.DataFrame(rows, columns=names)))
 
@@ -123,12 +114,8 @@ class Checkout:
         with contextlib.chdir(self.folder):
             write(tables.FROZEN_QUERIES, [(*row, None)[:4] for row in queries])
             write(tables.PAIRS, pair_rows)
-            write(tables.AUDIT, [])
-            write(tables.TOPUP, [])
-            write(tables.POOL, [])
-            write(tables.POOLED_RUNS, [])
-            write(tables.SECOND_LOOK, [])
-            write(tables.VOIDED, [])
+            for table in EMPTY:
+                write(table, [])
             write(tables.CONSENSUS, consensus_rows(pairs))
             write(tables.COUNTED_VOTES, votes)
             cli.write_metrics("consensus", {"agreement": AGREEMENT})
@@ -166,26 +153,19 @@ def read_json(folder, name):
 
 
 def write_training(folder) -> None:
-    """Write training sets and the corpus as the stage `pseudo` does, of one query."""
-    release = folder / tables.RELEASE
-    moment = {"video_name": "v-m1", "timestamp": [1.5, 3.0], "duration": 60.5, "similarity": 0.5}
-    query = {"query_id": 1, "query_key": "t1", "query": "She laughs."}
-    rows = [{**query, "relevant_moment": [{**moment, "caption": "She laughs."}]}]
-    for size in load(folder / "params.yaml").pseudo.top:
-        (release / f"train_top{size:02}.json").write_text(json.dumps(rows))
-        pd.DataFrame(rows).to_parquet(release / f"train_top{size:02}.parquet")
-    (release / "video_corpus.json").write_text('{"v-m1": [60.5, 0]}')
-    moments = [("m1", "v-m1", 1.5, 3.0)]
+    """Write training sets of two queries, and the corpus, beside a release as `pseudo` does."""
+    moments = pd.DataFrame(
+        [("m1", "v1", 0.0, 2.5, "He sits."), ("m9", "v2", 1.0, 2.0, "She waves.")],
+        columns=["moment_id", "video_id", "start", "end", "caption"],
+    )
+    queries = pd.DataFrame({"query_id": ["7", "qid_0"], "query": ["He sat.", "She waved."]})
+    durations = pd.Series({"v1": 9.0, "v2": 8.0})
+    training = Training.from_frames(queries, moments, durations)
+    columns = ([0, 0, 1], [0, 1, 1], [1, 2, 1], [1.0, 0.5, 1.0])
+    sizes = load(folder / "params.yaml").pseudo.top
     with contextlib.chdir(folder):
-        write_corpus(
-            pd.DataFrame(moments, columns=["moment_id", "video_id", "start", "end"]),
-            pd.Series({"v-m1": 60.5}),
-        )
-    written = [*release.glob("train_top*"), release / "video_corpus.json", release / CORPUS_FILE]
-    entries = {
-        path.relative_to(release).as_posix(): files.ManifestEntry(
-            files.file_sha256(path), path.stat().st_size, 1
-        )
-        for path in written
-    }
-    files.write_json(release / "train_manifest.json", {"files": files.manifest_json(entries)})
+        written = write_training_sets(training, [Neighbours(*map(np.array, columns))], sizes)
+        write_corpus(moments, durations)
+        files.write_json(pseudo.VIDEO_CORPUS, {"v1": (9.0, 0), "v2": (8.0, 1)})
+        paths = [*pseudo.paths(sizes), pseudo.VIDEO_CORPUS, tables.RELEASE / CORPUS_FILE]
+        files.write_json(pseudo.MANIFEST, pseudo.manifest(dict.fromkeys(paths, written)))

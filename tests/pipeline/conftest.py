@@ -1,9 +1,24 @@
-"""Numbered videos, which tests of the clips cut and read back; places to publish at."""
+"""Numbered videos, which tests of the clips cut and read back; an engine; places to publish at."""
 
 import fake_hub
 import fake_zenodo
 import pytest
 from numbered import write_numbered
+
+from pipeline.core.params import load
+
+
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch):
+    """What listens on this machine is asked without a proxy."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
+@pytest.fixture
+def engine(repository, tmp_path):
+    """Return the engine of params.yaml, with the parts in a folder of the test."""
+    folder = str(tmp_path / "parts")
+    return load(repository / "params.yaml").engine.model_copy(update={"folder": folder})
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,17 @@ from pipeline.llm.dispatcher import Policy
 
 KEY = "sk-secret-0123456789"
 QUICK = Policy(tries=8, first=0.02, longest=0.2)
+ASKING = {
+    "model": "stand-in",
+    "in_flight": 8,
+    "requests_per_minute": 1_000_000,
+    "tokens_per_minute": 1_000_000_000,
+    "output_limit": "max_tokens",
+    "extra": {},
+    "input_price": 1.0,
+    "output_price": 10.0,
+}
+"""What the settings of each backend that asks a model have in tests."""
 
 
 class Running:

@@ -1,7 +1,6 @@
 """A tiny corpus, and all stages that work in shards, by any engine."""
 
 import json
-import re
 import shutil
 from contextlib import chdir
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import shard_work
+from support.params_file import set_params
 
 from pipeline import candidates, embed, ingest, pseudo
 from pipeline.captions.rules.gender import Genders
@@ -65,9 +65,7 @@ def write_corpus(repository):
     )
     for name in ("params.yaml", "dvc.yaml"):
         shutil.copy(repository / name, name)
-    params = re.sub(r"  source: \S+", "  source: corpus.jsonl", Path("params.yaml").read_text())
-    params = re.sub(r"  videos: \S+\.mp4", "  videos: null", params)
-    Path("params.yaml").write_text(params.replace("max_rejected: 0.01", "max_rejected: 0.1"))
+    set_params("ingest", source="corpus.jsonl", videos=None, max_rejected=0.1)
     rows = frame.to_dict("records")
     rows[7::40] = [row | {"end": row["start"]} for row in rows[7::40]]  # which are rejected
     Path("corpus").mkdir()
@@ -92,15 +90,6 @@ def ingest_corpus(monkeypatch):
     return written
 
 
-def set_engine(**values):
-    """Change the engine of params.yaml."""
-    before, heading, engine = Path("params.yaml").read_text().partition("\nengine:")
-    for name, value in values.items():
-        engine, count = re.subn(rf"  {name}: \S+", f"  {name}: {value}", engine)
-        assert count == 1
-    Path("params.yaml").write_text(before + heading + engine)
-
-
 def read_all(folder):
     """Return the bytes of all files."""
     return {path: path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
@@ -111,11 +100,9 @@ def run_stages(engine, video, monkeypatch):
 
     And the tables of a corpus past memory, and what the rules find in texts.
     """
-    values = engine.model_dump()
-    values = {name: "null" if value is None else value for name, value in values.items()}
-    set_engine(**values | {"table_memory": 1e-6})
+    set_params("engine", **engine.model_dump() | {"table_memory": 1e-6})
     ingested = ingest_corpus(monkeypatch)
-    set_engine(table_memory=values["table_memory"])
+    set_params("engine", table_memory=engine.table_memory)
     candidates.main()
     pseudo.main()
     shutil.rmtree("store", ignore_errors=True)

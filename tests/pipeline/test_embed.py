@@ -1,15 +1,13 @@
 """Embeddings: each text once, resumed after a kill, pruned to what is wanted."""
 
-import os
-import re
 import shutil
-import subprocess
 import sys
-import time
 
 import numpy as np
 import pandas as pd
 import pytest
+from sharded_corpus import read_all
+from support.params_file import set_params
 
 from pipeline.core import tables
 from pipeline.core.parallel import one_thread
@@ -27,37 +25,18 @@ class CountingEncoder:
     """An encoder whose vector of a text follows from the text; it remembers what it was asked."""
 
     def __init__(self, fail_after=10**9):
-        self.asked = []
+        self.asked, self.batches = [], []
         self.fail_after = fail_after
 
     def encode(self, texts):
         if len(self.asked) >= self.fail_after:
             raise KeyboardInterrupt
         self.asked += texts
+        self.batches.append(list(texts))
         seeds = [int(text_id, 16) % 2**32 for text_id in embeddings.text_ids(texts)]
         return unit_on_grid(
             np.stack([np.random.default_rng(seed).standard_normal(8) for seed in seeds])
         )
-
-
-class SpyEncoder(CountingEncoder):
-    """It remembers which texts were encoded together."""
-
-    def __init__(self):
-        super().__init__()
-        self.batches = []
-
-    def encode(self, texts):
-        self.batches.append(list(texts))
-        return super().encode(texts)
-
-
-@pytest.fixture
-def engine(repository, tmp_path):
-    """Return the engine of params.yaml, with the parts in a folder of the test."""
-    return load(repository / "params.yaml").engine.model_copy(
-        update={"folder": str(tmp_path / "parts")}
-    )
 
 
 @pytest.fixture
@@ -68,10 +47,6 @@ def run(engine, tmp_path):
         return embed(texts, Encoding(lambda: encoder, name, chunk), Store(folder, name), engine)
 
     return run
-
-
-def list_chunks(folder):
-    return [path.with_name(path.name.split(".")[0]) for path in folder.glob("embed/*.sha256.json")]
 
 
 def read_vectors(folder, texts):
@@ -138,7 +113,7 @@ def test_no_embeddings_says_what_to_do(tmp_path):
 @pytest.mark.parametrize("shards", [3, 8])
 def test_shards_encode_the_same_chunks(engine, tmp_path, shards):
     texts = [f"text {number}" * (number % 5) for number in range(50)]
-    unsharded, sharded = SpyEncoder(), SpyEncoder()
+    unsharded, sharded = CountingEncoder(), CountingEncoder()
     for encoder, number in ((unsharded, 1), (sharded, shards)):
         embed(
             texts,
@@ -170,22 +145,6 @@ def test_damaged_embeddings_say_what_to_do(run, tmp_path, name, how):
         Embeddings.open(tmp_path / "store")
 
 
-@pytest.mark.parametrize("how", ["gone", "empty", "cut", "other"])
-def test_a_damaged_chunk_is_encoded_again(run, tmp_path, how):
-    texts = ["aaaa", "bbb", "cc", "d", "", "eeeee"]
-    with pytest.raises(KeyboardInterrupt):
-        run(texts, CountingEncoder(fail_after=4), chunk=2)
-    chunks = list_chunks(tmp_path / "parts")
-    assert len(chunks) == 2
-    damage(chunks[0], how)
-    encoder = CountingEncoder()
-    run(texts, encoder, chunk=2)
-    assert len(encoder.asked) == 4
-    np.testing.assert_array_equal(
-        read_vectors(tmp_path / "store", texts), CountingEncoder().encode(texts)
-    )
-
-
 def test_killed_while_the_array_is_put_together_nothing_is_encoded_again(
     run, tmp_path, monkeypatch
 ):
@@ -205,12 +164,11 @@ def test_killed_while_the_array_is_put_together_nothing_is_encoded_again(
 
 
 @pytest.fixture
-def project(tmp_path, tiny_bert, repository):
-    """Return a folder in which the stage `embed` has `TEXTS` to do with a tiny model."""
-    text = (repository / "params.yaml").read_text()
-    text = re.sub(r"model: builtin.*", f"model: {tiny_bert}", text, count=1)
-    text = text.replace("max_tokens: 256", "max_tokens: 64")
-    (tmp_path / "params.yaml").write_text(re.sub("batch_size: 64", "batch_size: 2", text))
+def project(tmp_path, tiny_bert, repository, monkeypatch):
+    """Be in a folder in which the stage `embed` has `TEXTS` to do with a tiny model."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(repository / "params.yaml", tmp_path)
+    set_params("embed", model=str(tiny_bert), max_tokens=64, batch_size=2)
     captions = pd.DataFrame(
         {
             "moment_id": [f"{i:05}" for i in range(TEXTS)],
@@ -224,47 +182,19 @@ def project(tmp_path, tiny_bert, repository):
     return tmp_path
 
 
-def set_engine(project, **values):
-    """Change keys of `engine` in params.yaml."""
-    before, heading, engine = (project / "params.yaml").read_text().partition("\nengine:")
-    for key, value in values.items():
-        engine = re.sub(rf"  {key}: \S+", f"  {key}: {value}", engine)
-    (project / "params.yaml").write_text(before + heading + engine)
-
-
-def read_embeddings(project):
-    """Return the bytes of all that the stage writes, and delete it."""
-    folder = project / embeddings.FOLDER
-    written = {path.name: path.read_bytes() for path in folder.iterdir()}
-    shutil.rmtree(folder)
-    return written
-
-
 @pytest.mark.integration
 @pytest.mark.slow  # two processes import torch and what stands on it
-def test_killed_in_the_middle_it_does_not_start_over(project, repository, monkeypatch, capsys):
-    folder, parts = project / embeddings.FOLDER, project / ".cache/parts"
-    monkeypatch.chdir(project)
+def test_the_stage_writes_the_same_bytes_in_processes(project, monkeypatch):
     # One thread: two that wait for each other on a busy machine take minutes for small batches.
-    env = os.environ | {"PYTHONPATH": str(repository), "OMP_NUM_THREADS": "1"}
-    with subprocess.Popen([sys.executable, "-m", "pipeline.embed"], env=env) as killed:
-        while len(list_chunks(parts)) < 2:
-            assert killed.poll() is None
-            time.sleep(0.005)
-        killed.kill()
-    done = len(list_chunks(parts))
-    assert 0 < done < TEXTS // 32, "it was killed in the middle"
-    assert not (folder / "index.json").exists()
-
-    set_engine(project, shards=3, workers=2)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    set_params("engine", shards=3, workers=2)
     main()
-    assert f"{done} of {TEXTS // 32} parts were already finished" in capsys.readouterr().err
-    resumed = read_embeddings(project)
-    set_engine(project, shards=1)
+    by_processes = read_all(embeddings.FOLDER)
+    shutil.rmtree(embeddings.FOLDER)
+    set_params("engine", shards=1)
     with one_thread():
         main()
-    assert read_embeddings(project) == resumed, "and killed or not, in processes or not, the same"
+    assert read_all(embeddings.FOLDER) == by_processes
 
 
 def test_the_number_of_threads_changes_no_bit(repository):

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from support.params_file import set_params
 
 from pipeline import ingest, split
-from pipeline.core import batches, captions, files, tables
+from pipeline.core import batches, captions, tables
 from pipeline.core.storage import database
 from pipeline.core.table import TableError
 from pipeline.corpora import sharded_corpus as corpora_shards
@@ -36,13 +37,6 @@ def work(tmp_path, monkeypatch, repository):
     text = (repository / "params.yaml").read_text(encoding="utf-8")
     Path("params.yaml").write_text(text, encoding="utf-8")
     tables.FROZEN_QUERIES.write(tables.FROZEN_QUERIES.empty())
-
-
-def set_params(section: str, **changes: object) -> None:
-    path = Path("params.yaml")
-    params = files.read_yaml(path)
-    params[section] |= changes
-    files.write_json(path, params)  # which is YAML
 
 
 def outcome(main, memory: float) -> tuple[str, dict[str, bytes]]:
@@ -91,12 +85,7 @@ def make_variants(moments, texts):
     return variants.assign(**made, stratum="vague", status="passed", note=None)
 
 
-some_examples = settings(
-    max_examples=12,
-    deadline=None,
-    phases=set(Phase) - {Phase.shrink, Phase.explain},
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+some_examples = settings(max_examples=12, phases=set(Phase) - {Phase.shrink, Phase.explain})
 
 
 @some_examples
@@ -134,9 +123,7 @@ def test_the_pool_is_the_same(corpus, modalities):
     pd.testing.assert_frame_equal(small, large)
 
 
-@settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=20)
 @given(st.lists(st.integers(0, 7), max_size=5))
 def test_how_rows_are_batched_does_not_show(lengths):
     rows = [(f"m{n}", "She waves." * (n % 3 + 1), "train", f"m{n}") for n in range(sum(lengths))]

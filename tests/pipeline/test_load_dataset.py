@@ -4,20 +4,15 @@ It runs in a process of its own in another folder, as theirs does: the project h
 called like the package.
 """
 
-import contextlib
 import json
 import os
 import subprocess
 import sys
 
-import pandas as pd
 import pytest
-from checkouts import Checkout
+from checkouts import Checkout, write_training
 
 from pipeline.core import files, tables
-from pipeline.distribution.moment_corpus import write_corpus
-from pipeline.distribution.training_sets import Training, write_training_sets
-from pipeline.retrieval.ranking import Neighbours
 
 LOAD = """
 import json, sys
@@ -32,24 +27,6 @@ for folder in sys.argv[1:]:
 json.dump(told, sys.stdout)
 """
 SIZES = (1, 20, 40)
-
-
-def train(folder):
-    """Write the corpus and training sets of two queries beside what the release has written."""
-    moments = pd.DataFrame(
-        [("m1", "v1", 0.0, 2.5, "He sits."), ("m9", "v2", 1.0, 2.0, "She waves.")],
-        columns=["moment_id", "video_id", "start", "end", "caption"],
-    )
-    queries = pd.DataFrame({"query_id": ["7", "qid_0"], "query": ["He sat.", "She waved."]})
-    durations = pd.Series({"v1": 9.0, "v2": 8.0})
-    training = Training.from_frames(queries, moments, durations)
-    rows = pd.DataFrame({"query": [0, 0, 1], "moment": [0, 1, 1], "rank": [1, 2, 1]})
-    neighbours = Neighbours(*(rows[name].to_numpy() for name in rows), pd.Series([1.0, 0.5, 1.0]))
-    with contextlib.chdir(folder):
-        write_corpus(moments, durations)
-        write_training_sets(
-            training, [neighbours._replace(similarity=neighbours.similarity.to_numpy())], SIZES
-        )
 
 
 def list_configs(folder):
@@ -71,7 +48,7 @@ def releases(tmp_path_factory, repository):
     checkouts[1].write(queries=[], pairs=[], votes=[], judgments=tables.JUDGMENTS.empty())
     folders = [checkout.release() for checkout in checkouts]
     for checkout in checkouts:
-        train(checkout.folder)
+        write_training(checkout.folder)
     env = os.environ | {"HF_HOME": str(folder), "HF_HUB_OFFLINE": "1"}
     command = [sys.executable, "-c", LOAD, *map(str, folders)]
     return folders, json.loads(subprocess.check_output(command, cwd=folder, env=env))

@@ -32,21 +32,21 @@ def content(repository):
 
 
 @pytest.fixture
-def load_changed(tmp_path, content):
-    """Return a function that loads the committed prompt with some keys changed."""
+def load_changed(tmp_path, repository):
+    """Return a function that loads a committed prompt with some keys changed."""
 
-    def _load(**changes):
+    def _load(kind="rewrite", **changes):
         path = tmp_path / "prompt.yaml"
-        changed = {**content, **changes}
+        changed = files.read_yaml(repository / "prompts" / f"{kind}-v1.yaml") | changes
         files.write_json(path, {key: value for key, value in changed.items() if value is not None})
-        return prompts.load(path)
+        return load_prompt(KINDS[kind], path)
 
     return _load
 
 
-def complaints(load, **changes):
+def complaints(load, *kind, **changes):
     with pytest.raises(PromptError) as caught:
-        load(**changes)
+        load(*kind, **changes)
     assert isinstance(caught.value, UsageError)
     lines = str(caught.value).splitlines()
     assert all("prompt.yaml: " in line for line in lines)
@@ -175,6 +175,36 @@ def test_any_change_is_another_hash_and_no_change_the_same(load_changed, content
 )
 def test_a_mistake_is_one_line(load_changed, changes, complaint):
     assert complaints(load_changed, **changes) == [complaint]
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "complaint"),
+    [
+        ("vary", {"system": "No task."}, "system: must contain {{task}} once"),
+        ("judge", {"system": "No guideline."}, "system: must contain {{guideline}} once, not 0"),
+        ("judge", {"user": "{{query}} {{query}}"}, "user: must contain {{query}} once, not 2"),
+        (
+            "judge",
+            {"clip": "{{seconds}} {{pictures}} {{caption}}"},
+            "clip: unknown placeholder {{caption}}",
+        ),
+        ("judge", {"blind": "x"}, "blind: must contain {{caption}} once, not 0 times"),
+        ("judge", {"schema": {}}, "schema: must ask for level, one of 0, 1, 2, 3, 4 and null"),
+        ("judge", {"examples": []}, "examples: unknown key"),
+    ],
+)
+def test_a_mistake_in_another_kind_of_prompt_is_told(load_changed, kind, changes, complaint):
+    assert any(line.startswith(complaint) for line in complaints(load_changed, kind, **changes))
+
+
+@pytest.mark.parametrize(
+    "levels", [[0, 1, 2, 3, 4], [0, 1, 2, 3, 4, 5, None], ["0", 1, 2, 3, 4, None], [False, True]]
+)
+def test_the_schema_of_judging_allows_every_level_and_none(load_changed, repository, levels):
+    schema = files.read_yaml(repository / "prompts/judge-v1.yaml")["schema"]
+    schema["properties"]["level"]["enum"] = levels
+    [complaint] = complaints(load_changed, "judge", schema=schema)
+    assert complaint.startswith("schema: must ask for level")
 
 
 ODD = ({"required": None}, {"properties": []}, {"properties": None})

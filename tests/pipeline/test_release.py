@@ -21,6 +21,7 @@ from checkouts import (
     read_json,
     write,
 )
+from german import GERMAN
 from lazy import Lazy
 from project import NAMED, name_collection
 
@@ -423,15 +424,6 @@ def test_hostile_texts_and_ids_come_through_whole(checkout):
 def test_a_language_is_text_to_readers_of_older_yaml(checkout):
     checkout.change(("  language: null", "  language: 'no'"))
     assert 'language:\n- "no"\n' in checkout.card()
-
-
-GERMAN = [
-    "Eine Frau legt einen Brief auf den Tisch.", "Ein Mann nimmt seinen Hut und geht hinaus.",
-    "Zwei Kinder spielen im Garten mit dem Hund.", "Jemand gießt Wasser in ein großes Glas.",
-    "Die Ärztin liest die Krankenakte am Fenster.", "Der Koch schneidet Zwiebeln in der Küche.",
-    "Ein Mädchen öffnet langsam die schwere Tür.", "Sie umarmen sich auf dem Bahnsteig.",
-    "Der alte Mann schläft auf der Bank im Park.", "Eine Gruppe tanzt auf der Hochzeit.",
-]  # fmt: skip
 
 
 def test_the_language_of_a_release_is_that_of_its_queries():

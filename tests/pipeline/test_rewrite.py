@@ -6,7 +6,9 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from german import GERMAN
 from support.fake_openai.process import serving
+from support.params_file import set_params
 
 from momentrank.errors import UsageError
 from pipeline import rewrite
@@ -55,13 +57,6 @@ def project(tmp_path, repository, monkeypatch):
     return tmp_path
 
 
-def change(project, old, new):
-    path = project / "params.yaml"
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new))
-
-
 def test_a_bad_decision_is_told_before_anything_is_loaded(project):
     tables.REVIEW.path.write_text("moment_id,caption\na,drop\nz,drop\n")
     with pytest.raises(review.ReviewError, match="line 3: there is no moment 'z'"):
@@ -88,28 +83,24 @@ def test_a_bad_cast_is_told_before_anything_is_loaded(project, gender):
 def test_what_the_llm_wants_is_told_before_anything_is_loaded(
     project, monkeypatch, prompt, url, error, message
 ):
-    change(project, "backend: rules", "backend: openai")
-    change(project, "rewrite-v2.yaml", prompt)
+    set_params("rewrite", backend="openai", prompt=f"prompts/{prompt}")
     monkeypatch.setenv("OPENAI_BASE_URL", url)
     with pytest.raises(error, match=message):
         rewrite.main()
 
 
 def test_a_corpus_that_is_not_english_is_refused_before_anything_is_loaded(project):
-    places = ("Küche", "Schule", "Garage", "Kirche", "Wohnung", "Halle")
-    doings = ("trinken Kaffee", "warten auf den Bus", "singen zusammen ein Lied")
-    german = [f"Zwei Frauen {doing} in der {place}." for place in places for doing in doings]
-    tables.MOMENTS.write(moments(german))
+    tables.MOMENTS.write(moments(GERMAN))
     with pytest.raises(LanguageError, match="German") as refused:
         rewrite.main()
     assert "rewrite.backend: rules" in str(refused.value)
-    change(project, "rewrite:\n  backend: rules", "rewrite:\n  backend: none")
+    set_params("rewrite", backend="none")
     rewrite.main()
-    assert list(tables.CAPTIONS.read()["caption"]) == german
+    assert list(tables.CAPTIONS.read()["caption"]) == GERMAN
 
 
 def test_no_key_is_wanted_where_nothing_is_asked(project, monkeypatch):
-    change(project, "backend: rules", "backend: openai")
+    set_params("rewrite", backend="openai")
     items = rewrite.distinct_moments(MOMENTS)
     with serving(latency=0.0) as url:
         monkeypatch.setenv("OPENAI_BASE_URL", url)
@@ -185,14 +176,21 @@ class Habitual:
             yield Rewrite(item.moment_id, caption + "</s>" * (item.moment_id == "a"))
 
 
-def test_a_habit_is_one_finding_and_a_mark_is_named(project, monkeypatch, capsys):
-    acts = ["waves", "sits", "eats soup", "opens a door", "runs away", "reads a letter"]
-    tables.MOMENTS.write(corpus := moments([f"Mary {act}." for act in acts]))
+ACTS = ["waves", "sits", "eats soup", "opens a door", "runs away", "reads a letter"]
+
+
+def rewrite_acts(corpus, rewriter, excuse=lambda look: look):
+    """Return a run of a rewriter on what Mary does."""
     mary = pd.DataFrame({"name": ["Mary"], "gender": ["female"]})
     limits = Limits(min_similarity=0.0, max_name_score=1.0)
-    look = partial(check, finder=(finder := Nobody(Cast.from_table(mary))), encoder=None)
-    done = rewrite.rewrite(corpus, Habitual(), partial(look, limits=limits), repairs=1)
-    run = rewrite.RewriteRun(done, {}, finder.find)
+    finder = Nobody(Cast.from_table(mary))
+    look = excuse(partial(check, finder=finder, encoder=None, limits=limits))
+    return rewrite.RewriteRun(rewrite.rewrite(corpus, rewriter, look, repairs=1), {}, finder.find)
+
+
+def test_a_habit_is_one_finding_and_a_mark_is_named(project, monkeypatch, capsys):
+    tables.MOMENTS.write(corpus := moments([f"Mary {act}." for act in ACTS]))
+    run = rewrite_acts(corpus, Habitual())
     monkeypatch.setattr(rewrite, "rewrite_by_params", lambda *_: run)
     rewrite.main()
     listed = csv_files.read_csv(rewrite.REVIEW_LIST).set_index("moment_id")[["check", "form"]]
@@ -218,13 +216,8 @@ class Careless:
 
 
 def test_where_every_caption_lacks_its_final_mark_it_is_a_habit(project):
-    acts = ["waves", "sits", "eats soup", "opens a door", "runs away", "reads a letter"]
-    corpus = moments([f"Mary {act}." for act in acts])
-    mary = pd.DataFrame({"name": ["Mary"], "gender": ["female"]})
-    limits = Limits(min_similarity=0.0, max_name_score=1.0)
-    look = partial(check, finder=(finder := Nobody(Cast.from_table(mary))), encoder=None)
-    look = excuse_style(partial(look, limits=limits))
-    done = rewrite.rewrite(corpus, Careless(), look, repairs=1)
-    assert done.failed[["moment_id", "form"]].to_numpy().tolist() == [["d", 'ends with "a"']]
-    [habit] = rewrite.find_habits(rewrite.RewriteRun(done, {}, finder.find), corpus)
+    corpus = moments([f"Mary {act}." for act in ACTS])
+    run = rewrite_acts(corpus, Careless(), excuse_style)
+    assert run.result.failed[["moment_id", "form"]].to_numpy().tolist() == [["d", 'ends with "a"']]
+    [habit] = rewrite.find_habits(run, corpus)
     assert str(habit) == "6 of 6 captions end with no final mark"

@@ -23,10 +23,7 @@ from pipeline.judges.base import Answer, Pair
 from pipeline.judges.clip_pictures import Look
 from pipeline.judges.judge_prompt import JudgePrompt
 from pipeline.judges.sharded_vision import ShardedVisionJudge
-from pipeline.judges.vision import Options, Setup, VisionJudge
-from pipeline.llm.asker import Access
-from pipeline.llm.client import Endpoint
-from pipeline.llm.dispatcher import Policy
+from pipeline.judges.vision import Options, Setup
 from pipeline.llm.prompt import load_prompt
 
 GUIDELINE = Path("annotation/guideline/en.md")
@@ -84,12 +81,7 @@ def main(task):
     guideline = split_guideline(GUIDELINE.read_text(encoding="utf-8"), GUIDELINE)
     setup = Setup(LanguageModel(**task["settings"]), prompt, guideline, Options(Look(6, 180)))
     os.environ |= {"OPENAI_BASE_URL": task["url"], "OPENAI_API_KEY": "none"}
-    access = Access(Endpoint(task["url"], "none"), Policy(tries=8, first=0.1, longest=2.0))
-    judge = (
-        ShardedVisionJudge(setup, Engine(**task["engine"]))
-        if task["engine"]["shards"] > 1
-        else VisionJudge(setup, access)
-    )
+    judge = ShardedVisionJudge(setup, Engine(**task["engine"]))
     pairs = [Pair(**pair | {"clip": Path(pair["clip"])}) for pair in task["pairs"]]
     json.dump(list(judge.judge(pairs)), sys.stdout)
 

@@ -1,22 +1,15 @@
 """What a caption lost or broke beside the people, though both texts are masked alike."""
 
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.taggers import make_finder
 
 from pipeline.captions.damage import list_damage
 from pipeline.captions.details import Pair
 from pipeline.captions.rules.rules_rewriter import RulesRewriter
-from pipeline.names.base import Span
 
-NAMES = ("Nora", "Omar", "Reed", "Eve", "Quill")
-NAME = re.compile(rf"\b(?:{'|'.join(NAMES)})\b")
-
-
-def find(texts):
-    return [[Span(*m.span(), m[0], 1.0) for m in NAME.finditer(text)] for text in texts]
+find = make_finder("Nora", "Omar", "Reed", "Eve", "Quill")
 
 
 def damage(description, caption):

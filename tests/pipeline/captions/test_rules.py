@@ -1,13 +1,11 @@
 """The rules backend: one linguistic case per line."""
 
-import re
-
 import pytest
+from support.taggers import make_finder
 
 from pipeline.captions.rules.gender import Genders
 from pipeline.captions.rules.person_words import Voice
 from pipeline.captions.rules.rules_rewriter import RulesRewriter
-from pipeline.names.base import Span
 
 MEN = ("emil", "franz", "gero", "thomas")
 WOMEN = ("anna", "bea", "carla", "dora")
@@ -18,14 +16,8 @@ GENDERS = Genders(
     dict.fromkeys(MEN, "man") | dict.fromkeys(WOMEN, "woman"),
     names=frozenset((*MEN, *WOMEN, *SURNAMES)),
 )
-NAME = re.compile(rf"(?<!\w)(?:{'|'.join(SPANS)})(?!\w)")
-
-
-def find(texts):
-    """Mark every name, and whatever else a tagger may mark that splits words otherwise."""
-    return [[Span(m.start(), m.end(), m[0], 1.0) for m in NAME.finditer(text)] for text in texts]
-
-
+find = make_finder(*SPANS)
+"""Mark every name, and whatever else a tagger may mark that splits words otherwise."""
 CROWD = ", ".join(name.title() for name in (*MEN, *WOMEN, *SURNAMES[:-1])) + " and Vale"
 
 

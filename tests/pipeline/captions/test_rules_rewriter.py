@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.taggers import make_finder
 
 from pipeline.captions.rewriter import Moment, Rewrite, Rewriter
 from pipeline.captions.rules.gender import census
@@ -14,17 +15,6 @@ from pipeline.captions.rules.rules_rewriter import LONG, RulesRewriter, split_te
 from pipeline.names.base import Span
 
 NAMES = ("Anneli", "Bertrand", "Dmitri", "Okonkwo", "Zelda", "Vasquez", "Robin", "Lorenz")
-
-
-def make_finder(*names):
-    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(names)})(?!\w)")
-
-    def find(texts):
-        return [
-            [Span(m.start(), m.end(), m[0], 1.0) for m in pattern.finditer(text)] for text in texts
-        ]
-
-    return find
 
 
 def find_nothing(texts):

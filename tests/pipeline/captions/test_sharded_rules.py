@@ -3,14 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from support.taggers import Eager
 
 from pipeline.captions.checks import Limits, check
 from pipeline.captions.rules.gender import Genders
 from pipeline.captions.rules.rules_rewriter import Rules, RulesRewriter, find_rows
 from pipeline.core.engine.text_rows import IN_PROCESS, RowMap
-from pipeline.core.params import load
-from pipeline.names import truecase
-from pipeline.names.base import Span
 from pipeline.names.evidence.cast import Cast
 from pipeline.names.finder import NameFinder
 from pipeline.retrieval.similarity import unit_on_grid
@@ -22,18 +20,8 @@ GENDERS = {"Nora Lee": "woman", "Rook": "man"}
 LIMITS = Limits(0.85, 0.8, 0.6, masked=True)
 
 
-class Eager:
-    """A tagger that takes every word with a capital for a name."""
-
-    def find(self, texts):
-        return [
-            [
-                Span(word.start, word.end, text[word.start : word.end], 0.7 + len(text) / 1000)
-                for word in truecase.words(text)
-                if not word.is_lower and word.key not in ("a", "it", "the")
-            ]
-            for text in texts
-        ]
+def score_length(text):
+    return 0.7 + len(text) / 1000
 
 
 class Lengths:
@@ -58,7 +46,7 @@ def texts():
 
 def work(map_rows):
     """Return all that the stage asks of names, rules and checks, of three attempts."""
-    finder = NameFinder(Eager(), texts(), CAST, map_rows=map_rows)
+    finder = NameFinder(Eager(score_length), texts(), CAST, map_rows=map_rows)
     rules = RulesRewriter.for_corpus(texts(), finder.find, GENDERS, CAST, map_rows)
     done = []
     for attempt in range(3):
@@ -87,13 +75,12 @@ def whole():
 
 
 @pytest.fixture
-def rows(repository, tmp_path):
+def rows(engine):
     """Return a function that makes the `RowMap` of an engine, which shares however few rows."""
 
     def make(shards, workers):
-        changes = {"shards": shards, "workers": workers, "folder": str(tmp_path)}
-        engine = load(repository / "params.yaml").engine.model_copy(update=changes)
-        return RowMap("rewrite", engine, few=0)
+        changes = {"shards": shards, "workers": workers}
+        return RowMap("rewrite", engine.model_copy(update=changes), few=0)
 
     return make
 
@@ -101,7 +88,7 @@ def rows(repository, tmp_path):
 @pytest.mark.parametrize("shards", [1, 3, 8])
 def test_shards_rewrite_and_check_the_same(whole, rows, tmp_path, shards):
     assert repr(work(rows(shards, workers=1))) == repr(whole)
-    assert len(list((tmp_path / "rewrite").glob("*.sha256.json"))) >= shards
+    assert len(list((tmp_path / "parts/rewrite").glob("*.sha256.json"))) >= shards
 
 
 def test_other_processes_do_the_same(rows):

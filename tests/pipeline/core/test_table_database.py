@@ -1,15 +1,15 @@
-"""DuckDB for tables past memory: order and hashes are Python's, and nothing stays on the disk."""
+"""Tables past memory: DuckDB's order and hashes are Python's, and mapped frames have all rows."""
 
 import os
 import socket
 
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.core import rng
-from pipeline.core.storage import database
+from pipeline.core.storage import database, mapped
 from pipeline.core.storage.database import DatabaseError, open_database
 
 DEAD, OTHER = 2**22 + 1, 1
@@ -30,7 +30,6 @@ def small():
         yield opened
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.lists(st.text(), min_size=1, max_size=30))
 def test_texts_are_sorted_and_hashed_as_in_python(small, texts):
     small.load("texts", [pd.DataFrame({"text": texts}, dtype="str")])
@@ -90,3 +89,32 @@ def test_too_little_memory_is_one_line_and_leaves_nothing(folder):
     ):
         opened.value("select length(list(range)::varchar) from range(100_000_000)")
     assert not list(folder.iterdir())
+
+
+# Frames that are mapped from a file
+
+
+@pytest.fixture
+def frame():
+    """Return ten rows, with a null and an empty text."""
+    texts = ["a", None, "", "é", "\U0001f600", *"vwxyz"]
+    return pd.DataFrame({"text": pd.Series(texts, dtype="str"), "number": range(10)})
+
+
+@pytest.mark.parametrize("lengths", [[10], [0, 3, 0, 7], [1] * 10])
+def test_a_mapped_frame_has_the_rows_of_its_parts(frame, lengths, tmp_path, monkeypatch):
+    monkeypatch.setattr(mapped, "ROWS", 4)
+    ends = pd.Series(lengths).cumsum()
+    parts = [frame[end - length : end] for end, length in zip(ends, lengths, strict=True)]
+    mapped_frame = mapped.map_frames(tmp_path, parts)
+    for path in tmp_path.iterdir():
+        path.unlink()  # as the folder of a database does when its stage goes on
+    pd.testing.assert_frame_equal(mapped_frame, frame)
+    assert [len(block) for block in mapped.blocks(mapped_frame)] == [4, 4, 2]
+    pd.testing.assert_frame_equal(pd.concat(mapped.blocks(mapped_frame)), frame)
+
+
+@pytest.mark.parametrize("wanted", ["v w x y z", "a x z", "", "a"])
+def test_rows_are_selected_in_their_order(frame, wanted):
+    mask = frame["text"].isin(wanted.split())
+    pd.testing.assert_frame_equal(mapped.select(frame, mask), frame[mask])

@@ -1,13 +1,17 @@
-"""Numbered clips, a server with eyes, and a judge that asks it."""
+"""Numbered clips, a server with eyes, a judge that asks it, and a checkout with judgments."""
 
+import contextlib
 from itertools import count
 
 import pytest
-from model_server import KEY, QUICK, serving
+from judged_pairs import write_checkout
+from model_server import ASKING, KEY, QUICK, serving
 from support.numbered_clips import Plan, make_world
 
 from pipeline.campaign.guideline import split_guideline
+from pipeline.core.engine.shards import map_shards
 from pipeline.core.sections import LanguageModel
+from pipeline.judges import sharded_vision
 from pipeline.judges.clip_pictures import Look
 from pipeline.judges.judge_prompt import JudgePrompt
 from pipeline.judges.vision import Options, Setup, VisionJudge
@@ -15,27 +19,10 @@ from pipeline.llm.asker import Access
 from pipeline.llm.client import Endpoint
 from pipeline.llm.prompt import load_prompt
 
-SETTINGS = LanguageModel(
-    model="stand-in",
-    in_flight=8,
-    requests_per_minute=1_000_000,
-    tokens_per_minute=1_000_000_000,
-    max_output_tokens=500,
-    output_limit="max_tokens",
-    extra={},
-    timeout=10.0,
-    input_price=1.0,
-    output_price=10.0,
-    cache=".cache/judge",
-)
+SETTINGS = LanguageModel(**ASKING, max_output_tokens=500, timeout=10.0, cache=".cache/judge")
 PLAN = Plan(
     videos=2, seconds=12, clips=8, queries=3, size=(320, 180), fps=12, shortest=0.4, longest=5
 )
-
-
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
 @pytest.fixture(scope="session")
@@ -85,3 +72,24 @@ def judge(prompt, guideline, tmp_path):
         )
 
     return _judge
+
+
+@pytest.fixture
+def handed_shards(monkeypatch):
+    """Return the shards that are handed out."""
+    shards = []
+
+    def note(stage, work, inputs, engine):
+        shards.extend(inputs.values())
+        return map_shards(stage, work, inputs, engine)
+
+    monkeypatch.setattr(sharded_vision, "map_shards", note)
+    return shards
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Be in a checkout in which people have judged the candidates of each query; return it."""
+    with contextlib.chdir(tmp_path):
+        write_checkout(tmp_path)
+        yield tmp_path

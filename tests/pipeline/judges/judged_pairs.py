@@ -1,12 +1,12 @@
 """A small checkout in which people have judged candidates, for the tests of machines' judgments."""
 
-import json
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
-from checkouts import OPEN
+from checkouts import write
+from opened import OPEN
 
+from pipeline.campaign.campaign import write_campaign
 from pipeline.campaign.pairs import query_sha
 from pipeline.core import files, tables
 from pipeline.retrieval.embeddings import FOLDER, text_ids
@@ -17,11 +17,6 @@ MOMENTS = [f"m{number}" for number in range(12)]
 QUERIES = {"v1": "val", "v2": "val", "v3": "val", "t1": "test"}
 TOP, POOL_TOP = 10, 2
 """Only a machine judges the last two of the twelve moments."""
-
-
-def write(table, rows):
-    """Write rows of a table."""
-    table.write(table.check(pd.DataFrame(rows, columns=table.columns)))
 
 
 def _similarity(query, number):
@@ -76,15 +71,8 @@ def write_checkout(folder):
     write(tables.POOLED_RUNS, [])
     write(tables.SECOND_LOOK, [])
     write(tables.EXTEND, [])
-    open_campaign()
+    write_campaign(OPEN)
     write_levels(make_people_levels())
-
-
-def open_campaign(**changes):
-    """Write a campaign.yaml."""
-    campaign = OPEN | changes
-    lines = (f"{name}: {json.dumps(value)}\n" for name, value in campaign.items())
-    (tables.CAMPAIGN / "campaign.yaml").write_text("".join(lines))
 
 
 def write_votes(levels):

@@ -54,12 +54,6 @@ def encode(picture, kind="JPEG"):
     return stream.getvalue()
 
 
-def test_the_moment_is_known_by_its_pictures(world, long):
-    for moment in long:
-        parts = message(take(world, moment), list_times(moment))
-        assert see(world, parts) == [moment.moment_id]
-
-
 def test_pictures_from_other_instants_than_told_are_of_no_moment(world, long):
     moment, other = long
     fine = take(world, moment, FINER * NUMBER)

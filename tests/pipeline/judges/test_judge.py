@@ -1,13 +1,12 @@
 """The stage `judge`: which pairs, which rows, and that a failure is never a level."""
 
-import contextlib
 import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from judged_pairs import QUERIES, make_people_levels, write_checkout, write_levels
+from judged_pairs import QUERIES, make_people_levels, write_levels
 
 from pipeline import judge as stage
 from pipeline.campaign.pairs import query_sha
@@ -15,14 +14,6 @@ from pipeline.core import tables
 from pipeline.core.table import TableError
 from pipeline.judges.base import Answer
 from pipeline.judges.judged_pairs import select_levels_of_people
-
-
-@pytest.fixture
-def folder(tmp_path):
-    """Return a checkout in which people have judged the candidates of each query."""
-    with contextlib.chdir(tmp_path):
-        write_checkout(tmp_path)
-        yield tmp_path
 
 
 def run_judge():
@@ -46,13 +37,6 @@ def test_candidates_extra_pairs_and_the_pool_are_judged_once_but_without_a_clip(
     figures = metrics()
     assert (figures["pairs"], figures["with_level"], figures["pairs_without_clip"]) == (38, 38, 4)
     assert figures["judge"]["fitted_on_queries"] == 3
-
-
-def test_the_same_inputs_give_the_same_bytes(folder):
-    run_judge()
-    before = tables.MACHINE_JUDGMENTS.path.read_bytes()
-    run_judge()
-    assert tables.MACHINE_JUDGMENTS.path.read_bytes() == before
 
 
 def test_a_level_of_another_text_or_clip_teaches_nothing(folder):

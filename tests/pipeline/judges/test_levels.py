@@ -4,16 +4,13 @@ import json
 import math
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.core import files
-from pipeline.judges.judge_prompt import JudgePrompt
 from pipeline.judges.level_requests import Judged, expect_level, read_level
 from pipeline.llm import answers, outcomes
 from pipeline.llm.answers import Answer
 from pipeline.llm.outcomes import Outcome
-from pipeline.llm.prompt import PromptError, load_prompt
 
 
 def make_answer(content, finish="stop", refusal=None):
@@ -66,13 +63,6 @@ def test_no_answer_becomes_a_level_that_it_does_not_state(content, finish, refus
         assert result.expected is None
     else:
         assert isinstance(result, Outcome)
-
-
-@given(contents)
-def test_what_holds_no_digit_never_becomes_a_level(content):
-    assume(not content or not any(digit in content for digit in "01234"))
-    result = read_level(make_answer(content))
-    assert isinstance(result, Outcome) or result.level is None
 
 
 @pytest.mark.parametrize(
@@ -191,41 +181,3 @@ def test_an_answer_without_alternatives_is_kept_as_it_was_before_there_were_any(
     assert make_answer("x")._replace(alternatives={"3": -0.1}).record()["alternatives"] == {
         "3": -0.1
     }
-
-
-# --- the prompt
-
-
-@pytest.fixture
-def content(repository):
-    return files.read_yaml(repository / "prompts" / "judge-v1.yaml")
-
-
-@pytest.mark.parametrize(
-    ("change", "complaint"),
-    [
-        ({"system": "No guideline."}, "system: must contain {{guideline}} once, not 0 times"),
-        ({"user": "{{query}} {{query}}"}, "user: must contain {{query}} once, not 2 times"),
-        ({"clip": "{{seconds}} {{pictures}} {{caption}}"}, "clip: unknown placeholder {{caption}}"),
-        ({"blind": "x"}, "blind: must contain {{caption}} once, not 0 times"),
-        ({"schema": {}}, "schema: must ask for level, one of 0, 1, 2, 3, 4 and null"),
-        ({"examples": []}, "examples: unknown key"),
-    ],
-)
-def test_a_mistake_in_the_prompt_is_a_line(tmp_path, content, change, complaint):
-    path = tmp_path / "prompt.yaml"
-    files.write_json(path, content | change)
-    with pytest.raises(PromptError) as caught:
-        load_prompt(JudgePrompt, path)
-    assert f"prompt.yaml: {complaint}" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "levels", [[0, 1, 2, 3, 4], [0, 1, 2, 3, 4, 5, None], ["0", 1, 2, 3, 4, None], [False, True]]
-)
-def test_the_schema_allows_every_level_and_none(tmp_path, content, levels):
-    path = tmp_path / "prompt.yaml"
-    content["schema"]["properties"]["level"]["enum"] = levels
-    files.write_json(path, content)
-    with pytest.raises(PromptError, match="must ask for level"):
-        load_prompt(JudgePrompt, path)

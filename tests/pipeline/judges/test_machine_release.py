@@ -1,6 +1,5 @@
 """What is released of a machine's levels, and that people's levels can't know of them."""
 
-import contextlib
 import hashlib
 import json
 import shutil
@@ -9,18 +8,16 @@ from pathlib import Path
 import grimp
 import pandas as pd
 import pytest
-from checkouts import PRIVATE, Checkout
+from checkouts import PRIVATE
 from judged_pairs import (
     MOMENTS,
     QUERIES,
     make_people_levels,
-    open_campaign,
-    write,
-    write_checkout,
     write_embeddings,
     write_levels,
     write_votes,
 )
+from opened import OPEN
 
 import momentrank
 from annotation import consensus, pool
@@ -28,6 +25,7 @@ from momentrank.formats import load_qrels
 from pipeline import candidates
 from pipeline import judge as stage
 from pipeline import release as people_release
+from pipeline.campaign.campaign import write_campaign
 from pipeline.campaign.pairs import query_sha
 from pipeline.core import files, tables
 from pipeline.core.machine_pool import read_machine_pool
@@ -36,13 +34,6 @@ from pipeline.judges.repeats import drop_stale, settle_machine
 
 REPOSITORY = Path(__file__).parents[3]
 RELEASE = tables.RELEASE
-
-
-@pytest.fixture
-def folder(tmp_path):
-    with contextlib.chdir(tmp_path):
-        write_checkout(tmp_path)
-        yield tmp_path
 
 
 def release() -> dict:
@@ -87,7 +78,7 @@ def test_the_card_says_first_that_no_person_gave_these_levels(folder):
     assert "Model: similarity. Prompt: none." in card
     assert released.LEARNED in card
     assert released.SIMULATED not in card
-    open_campaign(rehearsal=True)
+    write_campaign(OPEN.model_copy(update={"rehearsal": True}))
     release()
     assert released.SIMULATED in (RELEASE / "machine_card.txt").read_text()
 
@@ -173,27 +164,6 @@ def test_a_release_is_loaded_and_published_with_its_machines_levels(folder):
     package = collect_package(RELEASE)
     assert package.further == {}
     assert "machine_judgments.csv" in list_others(package)
-
-
-def test_people_are_released_byte_for_byte_the_same_whoever_judges_beside_them(tmp_path):
-    checkout = Checkout(tmp_path / "people", REPOSITORY)
-    alone = {path: path.read_bytes() for path in checkout.release().rglob("*") if path.is_file()}
-    with contextlib.chdir(checkout.folder):
-        row = ("q1", "m2", 0, 0.0, None, "No.", "owl", "p@1", "1", 16, 0, "t", "c")
-        write(tables.MACHINE_JUDGMENTS, [row])
-        write(tables.NEIGHBOURS, [("q1", "m9", 41, 0.1)])
-        moments = pd.DataFrame([("m2", "v-m2", 1.5, 3.0)])
-        moments.columns = ["moment_id", "video_id", "start", "end"]
-        stage.write_release(tables.MACHINE_JUDGMENTS.read(), moments, stage.load())
-    beside = {path: path.read_bytes() for path in checkout.release().rglob("*") if path.is_file()}
-    assert {path: beside[path] for path in alone} == alone
-    own = {path.relative_to(checkout.folder / RELEASE).as_posix() for path in beside.keys() - alone}
-    assert own == {"machine_judgments.csv", "machine_card.txt", "machine_manifest.json",
-                   "qrels/val.machine.qrels", "qrels/test.machine.qrels",
-                   "qrels/val.machine.moments.qrels", "qrels/test.machine.moments.qrels"
-                   }  # fmt: skip
-    listed = json.loads((checkout.folder / RELEASE / "machine_manifest.json").read_text())["files"]
-    assert listed["qrels/val.machine.qrels"]["rows"] == 1
 
 
 OF_A_MACHINE = ("machine_", "judge.json", ".machine.")

@@ -1,5 +1,6 @@
 """A model asked by several processes: they get what one would, and spend no more."""
 
+import os
 import pickle
 from collections import Counter
 
@@ -8,6 +9,8 @@ from filelock import FileLock
 from hypothesis import given
 from hypothesis import strategies as st
 from model_server import KEY
+from support.fake_openai.process import read_stats
+from support.killed_judging import count_ends, judge_and_kill
 
 from momentrank.errors import UsageError
 from pipeline.core.engine.shards import map_shards
@@ -39,19 +42,6 @@ def make_sharded(judge, prompt, guideline, tmp_path, monkeypatch):
         return ShardedVisionJudge(Setup(alone._settings, prompt, guideline, options), engine)
 
     return _sharded
-
-
-@pytest.fixture
-def handed_shards(monkeypatch):
-    """Return the shards that are handed out."""
-    shards = []
-
-    def note(stage, work, inputs, engine):
-        shards.extend(inputs.values())
-        return map_shards(stage, work, inputs, engine)
-
-    monkeypatch.setattr(sharded_vision, "map_shards", note)
-    return shards
 
 
 def is_bought_once(server):
@@ -275,3 +265,31 @@ def test_questions_are_dealt_out_once_evenly_and_by_the_clip(pairs, number):
     clip_counts = Counter(question.clip.sha for turn in turns for question in turn.questions)
     assert max(sizes) - min(sizes) <= max(clip_counts.values(), default=0)
     assert len(shares) == max(1, min(number, len(clip_counts)))
+
+
+# Killed runs
+
+KILLS, IN_FLIGHT, PAIRS = 2, 4, 24
+FAULTS = ("refused", "broken-json", "truncated", "429", "500", "cut", "missing")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shards", [1, 2])
+def test_a_killed_run_buys_nothing_again(
+    world, serve, settings, tmp_path, repository, monkeypatch, shards
+):
+    """The second kill is that of a shard, where there are several."""
+    monkeypatch.setenv("PYTHONPATH", f"{repository}{os.pathsep}{repository / 'tests'}")
+    server = serve(latency=0.2, faults=0.1, kinds=FAULTS, hang=5.0)
+    own = settings.model_copy(update={"in_flight": IN_FLIGHT, "cache": str(tmp_path / "cache")})
+    answers = judge_and_kill(world, own, shards, server.url, tmp_path, KILLS)
+    ends, stats = count_ends(world, answers), read_stats(server.url)
+    assert ends["right"] + ends["refused"] + ends["cut"] == len(answers) == PAIRS
+    assert ends["wrong"] == 0
+    assert stats["answers"] - stats["distinct"] <= KILLS * IN_FLIGHT, "those in flight at the kills"
+
+
+def test_pictures_are_taken_beside_the_requests_in_flight(serve, judge, world):
+    server = serve(latency=0.5)
+    list(judge(server, in_flight=6).judge(world.pairs()))
+    assert server.stats.max_in_flight == 6

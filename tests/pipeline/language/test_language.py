@@ -1,27 +1,12 @@
 """The language of a corpus: found, or said by the lead; and refused by what does not know it."""
 
 import pytest
+from german import GERMAN
 
 from pipeline.core import params
 from pipeline.language import detection, support
 from pipeline.language.detection import LanguageError, detect, determine_language
 
-GERMAN = [
-    "Zwei Frauen trinken Kaffee in einer Küche.",
-    "Ein Mann öffnet die Tür und geht hinaus.",
-    "Das Kind spielt mit dem Ball im Garten.",
-    "Eine Katze springt auf den Tisch.",
-    "Der Lehrer schreibt etwas an die Tafel.",
-    "Anna setzt sich auf ihren Platz am Fenster.",
-    "Jemand wirft einen Stein ins Wasser.",
-    "Die Polizistin hält einen Wagen an.",
-    "Drei Männer tragen ein Klavier die Treppe hinauf.",
-    "Ein Hund bellt den Briefträger an.",
-    "Peter schenkt seiner Mutter Blumen.",
-    "Das Auto fährt rückwärts in die Garage.",
-    "Eine alte Dame füttert Tauben im Park.",
-    "Der Koch schneidet Zwiebeln und weint.",
-]
 ENGLISH = [
     "Two women drink coffee in a kitchen.",
     "A man opens the door and goes out.",

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import time
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,7 @@ from pipeline.captions.caption_requests import CaptionRecipe as Recipe
 from pipeline.captions.caption_requests import read_captions as read
 from pipeline.llm import answers, outcomes
 from pipeline.llm.answer_cache import Cache, Entry
-from pipeline.llm.answers import Answer
+from pipeline.llm.answers import Answer, unwrap
 from pipeline.llm.asker import ASKS, Chunk, cut, next_chunks
 from pipeline.llm.client import DEFAULT_URL, Client, Endpoint
 from pipeline.llm.dispatcher import Policy
@@ -233,6 +234,65 @@ def test_a_caption_that_is_no_line_is_missing_alone(caption):
 @pytest.mark.parametrize("caption", ["Émile s'assoit.", "a\u202fb", "一个人坐着。", "👩‍⚕️ sits"])
 def test_a_caption_may_be_in_any_script(caption):
     assert read(make_answer(("a", caption), ("b", "y")), ASKED).outcome is None
+
+
+GOOD = {"captions": [{"id": "ab", "caption": 'A "man" {sits} </think> down.'}]}
+ANSWER = json.dumps(GOOD)
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "%",
+        "\n  %\n",
+        "```json\n%\n```",
+        "```\n%```",
+        "Here you are:\n%",
+        "Here are {two} things: {} and\n%\nDone }.",
+        '<think>Is it {"captions": []}?</think>%',
+        'I think it is {"captions": []}</think>%',  # the opening tag stood in the prompt
+        "%\n%",
+    ],
+)
+def test_the_one_object_is_found(around):
+    assert unwrap(around.replace("%", ANSWER), "captions") == GOOD
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "I can't do that.",
+        ANSWER[:-1],
+        f"```json\n{ANSWER[:-2]}\n```",
+        f"{ANSWER}\n" + json.dumps({"captions": []}),
+        '{"answer": 5}x',
+        'So: {"captions": [], "captions": [1]}',
+        f"<think>{ANSWER}</think> I can't do that.",
+        f"<think>Perhaps {ANSWER}, or rather",
+        f"<think>Well.</think><think>Perhaps {ANSWER}, or rather",
+    ],
+)
+def test_nothing_is_guessed(content):
+    with pytest.raises(ValueError, match=r"."):
+        unwrap(content, "captions")
+
+
+@given(st.text(alphabet='{}[]":,<think>/ab\\n', max_size=60), st.text(max_size=20))
+def test_any_text_brings_the_object_or_an_error(before, after):
+    try:
+        result = unwrap(f"{before}{ANSWER}{after}", "captions")
+    except ValueError:
+        return
+    assert result == GOOD or result in ([], {}, "")
+
+
+def test_a_hostile_answer_takes_no_minutes():
+    start = time.perf_counter()
+    for content in ("{" * 1_000_000, '{"a":' * 100_000, "[" * 1_000_000):
+        with pytest.raises((ValueError, RecursionError)):
+            unwrap(content, "captions")
+    assert time.perf_counter() - start < 20
 
 
 # --- what follows on what

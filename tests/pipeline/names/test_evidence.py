@@ -6,30 +6,16 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.taggers import Eager
 
 from pipeline.captions.names_found import GONE, LEFT, table
 from pipeline.captions.rules.rules_rewriter import RulesRewriter
-from pipeline.names import truecase
 from pipeline.names.base import Span
 from pipeline.names.evidence.advice import advise
 from pipeline.names.evidence.cast import Cast
 from pipeline.names.evidence.corpus import names_share
 from pipeline.names.evidence.judging import MOST_NAME, NAMES_PEOPLE
 from pipeline.names.finder import NameFinder
-
-
-class Eager:
-    """A tagger that takes every word with a capital for a name, as a bad day of any may."""
-
-    def find(self, texts):
-        return [
-            [
-                Span(word.start, word.end, text[word.start : word.end], 1.0)
-                for word in truecase.words(text)
-                if not word.is_lower and word.key not in ("a", "an", "he", "she", "the", "they")
-            ]
-            for text in texts
-        ]
 
 
 class Blind:

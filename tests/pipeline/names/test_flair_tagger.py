@@ -9,8 +9,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from lazy import Lazy
 
-from pipeline.core.params import load
-
 sharded_tagger = Lazy("pipeline.names.sharded_tagger")
 flair_tagger, torch = Lazy("pipeline.names.flair_tagger"), Lazy("torch")
 flair = Lazy("flair")
@@ -43,13 +41,11 @@ def test_names_are_found_with_their_places(tagger):
 
 @pytest.mark.parametrize("shards", [3, 8])
 def test_shards_find_the_same_names_with_the_same_scores(
-    tagger, tagger_file, tmp_path, repository, monkeypatch, shards
+    tagger, tagger_file, engine, monkeypatch, shards
 ):
     monkeypatch.setattr("pipeline.names.flair_tagger.CHUNK", 2)
     monkeypatch.setattr("pipeline.core.engine.text_chunks.BATCHES", 1)
-    engine = load(repository / "params.yaml").engine.model_copy(
-        update={"shards": shards, "workers": 1, "folder": str(tmp_path)}
-    )
+    engine = engine.model_copy(update={"shards": shards, "workers": 1})
     sharded = sharded_tagger.ShardedTagger(tagger_file, "rewrite", engine)
     texts = [*TEXTS, *(f"{text} Then {text}" for text in TEXTS), TEXTS[0]]
     assert sharded.find(texts) == tagger.find(texts)

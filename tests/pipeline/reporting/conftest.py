@@ -1,7 +1,6 @@
 """The small collection, made once, half judged; and one in which every text means harm."""
 
 import contextlib
-import json
 import shutil
 
 import pytest
@@ -33,6 +32,6 @@ def copied(small, tmp_path):
 def hostile(tmp_path_factory):
     """Return the folder of a collection in which every text means harm; its report is made."""
     folder, harm = tmp_path_factory.mktemp("hostile"), small_collection.HOSTILE
-    small_collection.make(folder, text=harm, name=json.dumps(harm))
+    small_collection.make(folder, text=harm, name=harm)
     small_collection.pages(folder)
     return folder

@@ -19,17 +19,9 @@ from pipeline.video.ffmpeg import write_video
 
 REPOSITORY = Path(__file__).parents[3]
 HOSTILE = '<script>alert("1")</script>\u202e{{ 7 * 7 }}</title></svg><img src=http://x.invalid/>'
-OPEN = """\
-id: "348075d9-cac8-4995-ad38-d2f981dd1cde"
-name: {name}
-guideline: "1"
-rehearsal: {rehearsal}
-format: 4
-commit: null
-guidelines: [{guideline}]
-opened_at: "2026-11-22T08:53:12Z"
-closed_at: {closed_at}
-"""
+OPEN = OPENED.model_copy(
+    update={"name": "Small", "commit": None, "opened_at": "2026-11-22T08:53:12Z"}
+)
 MOMENTS = [
     ("m1", "v1", 0.0, 2.0, "A man walks in."),
     ("m2", "v1", 5.0, 9.0, "A woman opens the door."),
@@ -61,15 +53,14 @@ def read() -> report_inputs.Sources:
     return report_inputs.read_sources(load())
 
 
-def make(folder: Path, campaign: str | None = OPEN, votes=VOTES, text: str = "", **fields) -> None:
+def make(folder: Path, campaign=OPEN, votes=VOTES, text: str = "", **fields) -> None:
     """Write the collection into a folder and run what comes before the report."""
-    guide = OPENED.guidelines[0].model_dump_json()
-    usual = {"name": '"Small"', "rehearsal": "false", "closed_at": "null", "guideline": guide}
     shutil.copy(REPOSITORY / "params.yaml", folder / "params.yaml")
     with contextlib.chdir(folder):
         tables.CAMPAIGN.mkdir(parents=True)
-        written = "null\n" if campaign is None else campaign.format(**(usual | fields))
-        opened_campaign.FILE.write_text(written)
+        opened_campaign.FILE.write_text("null\n")
+        if campaign:
+            opened_campaign.write_campaign(campaign.model_copy(update=fields))
         _corpus(text)
         _campaign(votes if campaign else {}, text)
         _metrics(text)
@@ -97,18 +88,11 @@ def _corpus(text: str) -> None:
     tables.QUERIES.write(queries[tables.QUERIES.columns[:4]])
     frozen = queries.loc[queries["split"] != "train", tables.FROZEN_QUERIES.columns[:4]]
     tables.FROZEN_QUERIES.write(frozen)
-    tables.AUDIT.write(tables.AUDIT.empty())
-    tables.TOPUP.write(tables.TOPUP.empty())
-    tables.POOLED_RUNS.write(tables.POOLED_RUNS.empty())
     for table in (
-        tables.VOIDED,
-        tables.GOLD,
-        tables.EXAM,
-        tables.ADJUDICATIONS,
-        tables.SECOND_LOOK,
+        *(tables.AUDIT, tables.TOPUP, tables.POOLED_RUNS, tables.VOIDED, tables.GOLD, tables.EXAM),
+        *(tables.ADJUDICATIONS, tables.SECOND_LOOK, tables.MACHINE_JUDGMENTS),
     ):
         table.write(table.empty())
-    tables.MACHINE_JUDGMENTS.write(tables.MACHINE_JUDGMENTS.empty())
     candidates = pd.DataFrame(SHOWN, columns=["query_id", "moment_id", "rank", "similarity"])
     write_candidates(candidates.assign(batch=1))
     clips = {"moment_id": ["m1", "m2"], "clip": [f"{text}1.mp4", "m2.mp4"], "clip_sha": "c"}

@@ -84,7 +84,7 @@ def test_the_first_screen_holds_seven_checks_at_most(small_pages):
 
 
 def test_a_rehearsal_is_named_on_both_pages_and_on_every_printed_one(tmp_path):
-    for page in make_pages(tmp_path, rehearsal="true"):
+    for page in make_pages(tmp_path, rehearsal=True):
         assert "Rehearsal: simulated answers" in strip_tags(page)
         assert '@top-center { content: "Rehearsal: simulated answers"' in page
 
@@ -188,7 +188,7 @@ def test_the_lead_sees_who_was_stopped_and_why_when_all_is_over_too(copied, runn
 
 
 def test_a_closed_campaign_is_told_and_a_released_one_has_no_next_step(tmp_path):
-    pages = make_pages(tmp_path, closed_at='"2026-11-23T08:53:12Z"')
+    pages = make_pages(tmp_path, closed_at="2026-11-23T08:53:12Z")
     for page in pages:
         assert "dvc repro release report" in strip_tags(page)
     # What waited is discarded, but it never got its votes.

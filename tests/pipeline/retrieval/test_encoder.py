@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from lazy import Lazy
 
-from pipeline.core.params import load
 from pipeline.core.sections import Embed
 
 encoder = Lazy("pipeline.retrieval.encoder")
@@ -81,13 +80,11 @@ def test_a_hub_id_that_cannot_be_had_says_what_to_do():
 
 
 @pytest.mark.parametrize("shards", [1, 3, 8])
-def test_shards_encode_the_same_batches(tiny_bert, tmp_path, repository, monkeypatch, shards):
+def test_shards_encode_the_same_batches(tiny_bert, engine, monkeypatch, shards):
     from pipeline.retrieval.sharded_encoder import ShardedEncoder
 
     monkeypatch.setattr("pipeline.core.engine.text_chunks.BATCHES", 1)
-    engine = load(repository / "params.yaml").engine.model_copy(
-        update={"shards": shards, "workers": 1, "folder": str(tmp_path)}
-    )
+    engine = engine.model_copy(update={"shards": shards, "workers": 1})
     small = params(batch_size=4)
     texts = [f"a man walks {'with his letter ' * (n % 7)}" for n in range(40)]
     sharded = ShardedEncoder(tiny_bert, small, "rewrite", engine)

@@ -143,29 +143,6 @@ def test_thousands_of_equal_vectors_take_no_more_memory_than_a_few():
     assert peak(8000) < peak(500) + 120e6
 
 
-def test_the_own_moment_is_a_candidate_of_similarity_one():
-    vectors = unit_on_grid(np.random.default_rng(0).standard_normal((30, 384)))
-    moments = make_moments(30)
-    result = find_nearest(vectors, np.arange(30), moments, np.arange(30), 3)
-    assert [row for row in result if row[2] == 1] == [(i, i, 1, 1.0) for i in range(30)]
-
-
-def test_moments_of_one_place_are_one_candidate_the_best_captions():
-    vectors = unit_on_grid(np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]))
-    moments = make_moments(3).assign(video_id=["v", "v", "w"], start=1.0, end=2.0)
-    # The first two are the same seconds of the same video; the second says it better.
-    result = find_nearest(vectors, [0], moments, [2, 1, 1], 3)
-    assert result == [(0, 1, 1, 0.8), (0, 2, 2, 0.8)]
-
-
-def test_a_pool_smaller_than_k_gives_all_of_it():
-    vectors = unit_on_grid(np.eye(3))
-    assert find_nearest(vectors, [0, 1], make_moments(1), [0], 40) == [
-        (0, 0, 1, 1.0),
-        (1, 0, 1, 0.0),
-    ]
-
-
 def test_a_text_that_thousands_share_costs_no_more_than_k():
     count = 5000
     moments = make_moments(count)

@@ -11,9 +11,8 @@ from test_search import find_nearest, make_moments, search_by_definition, worlds
 
 from pipeline.core.engine.parts import Input
 from pipeline.core.files import file_sha256
-from pipeline.core.params import load
-from pipeline.retrieval import search, sharded_search
-from pipeline.retrieval.embeddings import Embeddings, text_ids
+from pipeline.retrieval import sharded_search
+from pipeline.retrieval.embeddings import Embeddings, distinct
 from pipeline.retrieval.ranking import PoolError, places
 from pipeline.retrieval.sharded_search import ShardedSearch, ShardSearch
 from pipeline.retrieval.sharded_search import find_nearest as find_part
@@ -76,48 +75,17 @@ def test_a_split_that_is_not_by_video_can_be_wrong(tmp_path):
 
 
 @pytest.fixture
-def engine(repository, tmp_path):
-    params = load(repository / "params.yaml").engine
-    return params.model_copy(update={"folder": str(tmp_path / "parts"), "workers": 1})
-
-
-@pytest.fixture
 def world():
-    """Return 300 moments of 40 videos, some of one place, with texts that tie."""
-    random = np.random.default_rng(5)
-    texts = [f"text {number}" for number in range(90)]
-    centres = random.standard_normal((9, 16))
-    noise = 1e-6 * random.standard_normal((90, 16))
-    vectors = unit_on_grid(centres[random.integers(9, size=90)] + noise)
-    ids = text_ids(texts)
-    order = np.argsort(ids)
-    place = random.integers(0, 200, size=300)
-    moments = pd.DataFrame(
-        {
-            "moment_id": [f"{number:04}" for number in range(300)],
-            "caption": [texts[number] for number in random.integers(0, 90, size=300)],
-            "video_id": [f"video {number % 40}" for number in place],
-            "start": place * 1.0,
-            "end": place + 2.0,
-        }
-    )
-    return pd.Series(texts), moments, Embeddings(ids[order], vectors[order])
-
-
-def rows(neighbours):
-    return np.concatenate([np.stack(part) for part in neighbours], axis=1)
-
-
-@pytest.mark.parametrize("shards", [2, 3, 8, 100])
-def test_shards_find_what_one_search_finds(engine, world, shards, monkeypatch):
-    monkeypatch.setattr(sharded_search, "QUERIES", 40)
-    engine = engine.model_copy(update={"shards": shards})
-    neighbours = ShardedSearch("pseudo", engine).search(*world, 7)
-    assert np.array_equal(rows(neighbours), rows(search.search(*world, 7)))
+    """Return texts, moments of ten videos that have them for captions, and embeddings."""
+    texts = pd.Series([f"text {number}" for number in range(30)])
+    ids, _ = distinct(texts)
+    vectors = unit_on_grid(np.random.default_rng(5).standard_normal((30, 16)))
+    videos = [f"video {number % 10}" for number in range(30)]
+    return texts, make_moments(30).assign(caption=texts, video_id=videos), Embeddings(ids, vectors)
 
 
 def test_other_vectors_are_other_parts_and_finished_ones_are_found_again(engine, world):
-    engine = engine.model_copy(update={"shards": 3})
+    engine = engine.model_copy(update={"shards": 3, "workers": 1})
     sharded = ShardedSearch("candidates", engine)
     texts, moments, embedded = world
     list(sharded.search(texts, moments, embedded, 3))
@@ -134,7 +102,7 @@ def test_other_vectors_are_other_parts_and_finished_ones_are_found_again(engine,
 
 def test_no_queries_no_answer_and_no_moments_a_clear_error(engine, world):
     texts, moments, embedded = world
-    sharded = ShardedSearch("candidates", engine.model_copy(update={"shards": 3}))
+    sharded = ShardedSearch("candidates", engine.model_copy(update={"shards": 3, "workers": 1}))
     assert list(sharded.search(texts[:0], moments, embedded, 3)) == []
     with pytest.raises(PoolError, match=r"ingest\.pool_modalities"):
         sharded.search(texts, moments[:0], embedded, 3)

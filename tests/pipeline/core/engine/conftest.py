@@ -3,15 +3,8 @@ import shard_work
 
 from pipeline.core.engine import parts
 from pipeline.core.engine.shards import assign_shards, map_shards
-from pipeline.core.params import load
 
 NUMBERS = range(24)
-
-
-@pytest.fixture
-def engine(repository, tmp_path):
-    params = load(repository / "params.yaml").engine
-    return params.model_copy(update={"folder": str(tmp_path / "parts")})
 
 
 class Squares:

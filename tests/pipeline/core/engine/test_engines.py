@@ -5,20 +5,17 @@ import signal
 import sys
 import time
 from contextlib import nullcontext, suppress
-from pathlib import Path
 from types import SimpleNamespace
 
 import psutil
 import pytest
 import shard_work
-from shard_lead import go_on, start_lead
+from shard_lead import EXPECTED, go_on, list_sealed, start_lead
 from support import stand_in_slurm
 
 from momentrank.errors import MomentRankError, UsageError
 from pipeline.core.engine import on_ray, on_slurm, session
 from pipeline.core.engine.parts import EngineError, Task
-
-EXPECTED = " ".join(str(number**2) for number in range(24))
 
 
 @pytest.fixture
@@ -77,10 +74,6 @@ def wait_for(condition, seconds=20.0):
     while not condition():
         assert time.monotonic() < deadline, "waited too long"
         time.sleep(0.02)
-
-
-def list_sealed(engine):
-    return {path.name.split(".")[0] for path in Path(engine.folder).rglob("*.sha256.json")}
 
 
 @pytest.mark.parametrize("signal_", [signal.SIGKILL, signal.SIGINT])

@@ -7,14 +7,13 @@ import threading
 import time
 from contextlib import suppress
 from importlib.util import find_spec
-from pathlib import Path
 
 import psutil
 import pytest
 import shard_work
 from lazy import Lazy
 from model_server import KEY, serving
-from shard_lead import go_on, start_lead
+from shard_lead import EXPECTED, go_on, list_sealed, start_lead
 from sharded_corpus import run_stages, write_corpus
 
 from momentrank.errors import MomentRankError
@@ -29,9 +28,6 @@ pytestmark = [
     pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: make engines"),
 ]
 ray = Lazy("ray")
-EXPECTED = " ".join(str(number**2) for number in range(24))
-
-
 TRUTH = {
     "fps": 12,
     "moments": [],
@@ -202,10 +198,6 @@ def test_the_run_after_a_killed_driver_makes_only_the_rest(
     assert "of 6 parts were already finished" in capsys.readouterr().err
     assert len(list_sealed(make_engine())) == 6
     assert all(squares.starts[key] == 1 for key in finished)
-
-
-def list_sealed(engine):
-    return {path.name.split(".")[0] for path in Path(engine.folder).rglob("*.sha256.json")}
 
 
 def test_work_that_a_machine_can_t_import_is_one_error(make_engine, squares, monkeypatch, tmp_path):
