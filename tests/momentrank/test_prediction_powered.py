@@ -79,18 +79,6 @@ def test_the_scale_of_the_machine_does_not_matter(shape, scale, shift):
 
 @settings(max_examples=40, deadline=None)
 @given(shapes)
-def test_the_order_of_queries_does_not_matter(shape):
-    seed, judged, others = shape
-    random = np.random.default_rng(seed)
-    people, own, rest = values(random, judged, others)
-    order = random.permutation(judged)
-    estimate = estimate_mean(people[order], own[order], random.permutation(rest))
-    before = estimate_mean(people, own, rest)
-    assert estimate.combined == pytest.approx(before.combined, nan_ok=True)
-
-
-@settings(max_examples=40, deadline=None)
-@given(shapes)
 def test_it_is_never_wider_than_people_alone(shape):
     seed, judged, others = shape
     estimate = estimate_mean(*values(np.random.default_rng(seed), judged, others))

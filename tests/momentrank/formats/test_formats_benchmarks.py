@@ -241,7 +241,13 @@ def test_a_sentence_that_occurs_twice_in_a_video_is_two_queries(tmp_path, each):
     assert [message.startswith(place) for message in messages] == [True] * (each - 1)
 
 
-@pytest.mark.parametrize("text", [ACTIVITYNET, CHARADES, TVR, NLQ, "1 Q0 v 0 9 1\n1 Q0 v 0 1 1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(ACTIVITYNET, CHARADES, TVR, NLQ, "1 Q0 v 0 9 1\n1 Q0 v 0 1 1"),
+        '{"qid": 1, "vid": "v", "relevant_windows": [[0, 9], [9, 12]]}',
+    ],
+)
 def test_moments_that_end_before_they_start_are_left_out_if_lenient(tmp_path, text):
     whole = rows_of(load_qrels(file_of(tmp_path, text)))
     fields = {"0, 9": "9, 0", "0 9": "9 0", "1.0 9": "9 1", "0, 2.29": "2.29, 0"}
