@@ -11,9 +11,7 @@ import sys
 import threading
 import time
 import warnings
-from html.parser import HTMLParser
 from importlib.util import find_spec
-from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
 from playwright.sync_api import expect
@@ -157,41 +155,6 @@ def site(repository, tmp_path_factory):
     assert done.returncode == 0, done.stderr
     assert time.monotonic() - started < QUICK
     return out
-
-
-class Page(HTMLParser):
-    """What a page links to, what it loads, and its anchors."""
-
-    def __init__(self, path):
-        super().__init__()
-        self.links, self.loaded, self.anchors = [], [], {""}
-        self.feed(path.read_text())
-
-    def handle_starttag(self, tag, attrs):
-        """Note the element's address and its id."""
-        given = dict(attrs)
-        self.anchors |= {given.get("id"), given.get("name")}
-        if tag == "a" and given.get("href"):
-            self.links.append(given["href"])
-        elif address := given.get("src") or (tag == "link" and given.get("href")):
-            self.loaded.append(address)
-
-
-@pytest.mark.slow
-@pytest.mark.integration
-def test_every_link_leads_to_a_page_and_an_anchor(site):
-    pages = {path: Page(path) for path in site.rglob("*.html")}
-    assert len(pages) > 40
-    for path, page in pages.items():
-        assert [one for one in page.loaded if urlsplit(one).netloc] == [], path
-        for link in [*page.links, *page.loaded]:
-            address, anchor = urldefrag(link)
-            if urlsplit(address).scheme:
-                continue
-            target = path.parent / unquote(urlsplit(address).path) if address else path
-            assert target.is_file(), f"{path}: {link}"
-            if anchor and target.suffix == ".html":
-                assert unquote(anchor) in pages[target.resolve()].anchors, f"{path}: {link}"
 
 
 @contextlib.contextmanager
