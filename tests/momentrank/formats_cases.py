@@ -3,8 +3,10 @@
 import gzip
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
+from momentrank.formats import FormatError
 from momentrank.segments import build_qrels, build_run
 
 # A document of two records in each format of qrels and runs
@@ -103,3 +105,10 @@ def file_of(folder, text, name="file"):
     data = text if isinstance(text, bytes) else text.encode()
     path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
     return path
+
+
+def refusal(read, path, **options):
+    """Return why a file is refused."""
+    with pytest.raises(FormatError) as caught:
+        read(path, **options)
+    return str(caught.value)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import oracle
 import pytest
 from benchmark_oracle import kept
+from scorer import segments
 
 from momentrank import FormatError, parse_measure
 from momentrank.cli.main import main
@@ -71,14 +72,8 @@ def data(seed):
 
 
 def read(qrels, run):
-    def table(listed, build, level):
-        rows = [(query, *row) for query, moments in listed.items() for row in moments]
-        columns = [[row[at] for row in rows] for at in range(4)]
-        values = [row[4] if level else 0.0 for row in rows]
-        return build(*columns, values, queries=list(listed))
-
-    truth = Truth(table(qrels, build_qrels, level=True), read_durations=lambda: LENGTHS)
-    return truth, {"": table(run, build_run, level=False)}
+    truth = Truth(segments(qrels, build_qrels, value=True), read_durations=lambda: LENGTHS)
+    return truth, {"": segments(run, build_run, value=False)}
 
 
 def find(qrels, run, number, measure, digits=6):
