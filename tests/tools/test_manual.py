@@ -25,7 +25,9 @@ from tools import manual
 QUICK = 180
 """Seconds for the whole site."""
 BUILD = [sys.executable, "-m", "sphinx", "-qEW", "--keep-going"]
-COMMAND = re.compile(r"python -m\s+((?:annotation|baselines|pipeline)\.\w+)(?:\s+([a-z][\w-]*))?")
+COMMAND = re.compile(
+    r"python -m\s+((?:annotation|baselines|pipeline)\.\w+)(?:\s+([a-z][\w-]*))?([^`\n#]*)"
+)
 PHONE = {"width": 390, "height": 800}
 needs_sphinx = pytest.mark.skipif(find_spec("sphinx") is None, reason="make docs")
 
@@ -48,15 +50,20 @@ def test_the_help_of_every_command_and_verb_is_there(helps):
     assert "`make demo`" in page
 
 
-def test_every_command_on_a_page_has_the_verb_that_it_is_given(helps, repository):
-    _, titles = helps
+def test_every_command_on_a_page_has_the_verb_and_the_options_that_it_is_given(helps, repository):
+    page, titles = helps
     with_verbs = {title.rpartition(" ")[0] for title in titles if title.count(" ") > 2}
-    for page in [repository / "README.md", *(repository / "docs").glob("*.md")]:
-        for module, verb in COMMAND.findall(page.read_text()):
+    parts = re.split(r"^#{3,4} ", page, flags=re.MULTILINE)
+    texts = dict(part.partition("\n")[::2] for part in parts)
+    for path in [repository / "README.md", *(repository / "docs").glob("*.md")]:
+        for module, verb, rest in COMMAND.findall(path.read_text()):
             command = f"python -m {module}"
-            assert command in titles, page
+            assert command in titles, path
             if verb and command in with_verbs:
-                assert f"{command} {verb}" in titles, page
+                command = f"{command} {verb}"
+                assert command in titles, path
+            for option in re.findall(r"--[a-z][a-z-]*", rest):
+                assert option in texts[command], f"{path}: {command} {option}"
 
 
 def leaves(section, *path):
