@@ -51,8 +51,8 @@ def print_people(run: Callable[..., list[list[bool]]]) -> None:
 
 def compare_errors(outcomes: Sequence[Outcome]) -> dict[str, str]:
     """Return the squared errors of levels, and their difference with its 95 % interval."""
-    without, checked = (
-        np.array([outcome[column] for outcome in outcomes]).mean(axis=0) for column in (1, 2)
+    without, checked, end = (
+        np.array([outcome[column] for outcome in outcomes]).mean(axis=0) for column in (1, 2, 3)
     )
     off = np.array([outcome.checked.error - outcome.without.error for outcome in outcomes])
     half = 1.96 * off.std(ddof=1) / len(off) ** 0.5 if len(off) > 1 else np.nan
@@ -61,6 +61,7 @@ def compare_errors(outcomes: Sequence[Outcome]) -> dict[str, str]:
         "levels without / with": f"{without[1]:.0f} / {checked[1]:.0f}",
         "error without / with": f"{without[2]:.3f} / {checked[2]:.3f}",
         "difference": f"{off.mean():+.3f} ({off.mean() - half:+.3f} to {off.mean() + half:+.3f})",
+        "with, at its end": f"{end[2]:.3f} ({end[0]:.0f} judgments)",
     }
 
 

@@ -43,11 +43,15 @@ class Measured(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Campaigns with the same pairs and people after (almost) equally many judgments."""
+    """Campaigns with the same pairs and people after (almost) equally many judgments.
+
+    `end` is the campaign with checks when no more judgments are wanted.
+    """
 
     kind: Kind
     without: Measured
     checked: Measured
+    end: Measured
 
 
 def compare(queries: int, seed: int) -> Outcome:
@@ -58,7 +62,7 @@ def compare(queries: int, seed: int) -> Outcome:
     without, with_checks = (
         [point for point in history if point.judgments <= budget][-1] for history in histories
     )
-    return Outcome(kind, without, with_checks)
+    return Outcome(kind, without, with_checks, histories[1][-1])
 
 
 @dataclass
