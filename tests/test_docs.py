@@ -105,8 +105,14 @@ def test_the_python_example_runs(example):
     assert "nDCG(iou=0.5)@10  0.485864" in out
 
 
-def test_the_lists_of_people_in_the_campaign_guide_are_read(repository, tmp_path):
-    guide = (repository / "docs/campaign.md").read_text()
+@pytest.fixture
+def guide(repository):
+    """Return what a lead is told to type and may see: of the campaign, then of its server."""
+    pages = ("docs/campaign.md", "docs/server.md")
+    return "\n".join((repository / page).read_text() for page in pages)
+
+
+def test_the_lists_of_people_in_the_campaign_guide_are_read(guide, tmp_path):
     public, private, *_ = map(textwrap.dedent, re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL))
     (tmp_path / "public.yaml").write_text(public)
     (tmp_path / "private.yaml").write_text(private)
