@@ -2,10 +2,11 @@
 
     python -m benchmarks.audit [--campaigns 1000] [--seed 1]
 
-For each pool and true share of missed moments it prints the share of 95 % intervals that cover the
-truth; of campaigns in which the check is wrongly Pass or wrongly Check this, and in which it is
-Pass; and the mean width of the interval. 100 of 1,000 queries are audited; then fewer, and queries
-that differ very much.
+For each pool and true share of missed moments it prints the finds; the shares of 95 % intervals
+that cover the truth, are above it or below it; of campaigns in which the check is wrongly Pass or
+wrongly Check this, and in which it is Pass; the mean width of the interval, and the width foretold
+before the audit over it; and the mean upper bound beyond the neighbours. 100 of 1,000 queries are
+audited; then fewer, and queries that differ very much.
 
 Then pools are audited twice, with the same number of judgments: the shares of intervals that cover
 the relevant moments per query, with a machine's levels and without; the ratio of their mean widths,
@@ -21,6 +22,7 @@ from support.audited_pools import (
     JUDGED,
     MACHINES,
     POOLS,
+    RANDOM,
     SETTINGS,
     SHARES,
     Audit,
@@ -30,6 +32,7 @@ from support.audited_pools import (
     simulate_twice,
 )
 
+from annotation.pooling.prospect import Prospect, expect
 from benchmarks.script import parse_arguments, print_rows, run
 from pipeline.campaign.estimator import beyond
 
@@ -41,19 +44,29 @@ def list_missed(number: int, seed: int) -> Iterator[tuple[str, dict[str, object]
     """Yield the figures of `Missed` for each pool and share."""
     for setting in [*(Audit(pool, share) for pool in POOLS for share in SHARES), *FEW]:
         campaigns = simulate(setting, number, seed)
-        missed, truth = beyond(campaigns.near, 1, setting.queries).share, campaigns.missed
+        estimate = beyond(campaigns.near, 1, setting.queries)
+        missed, truth = estimate.share, campaigns.missed
         above, below = misses(missed, truth)
         passed, failed = missed.high <= MOST, missed.low > MOST
+        width = (missed.high - missed.low).mean()
+        found = campaigns.found[0].astype("float64")
+        known = Prospect(setting.drawn, setting.queries, RANDOM, RANDOM, setting.outside, found)
+        foretold = expect(known, float(truth.mean()))
         yield (
             f"{setting.pool:8,}  {setting.drawn} of {setting.queries:,}",
             {
                 "shape": setting.shape,
                 "missed": truth.mean(),
+                "finds": estimate.finds.mean(),
                 "covers": 1 - above - below,
+                "above": above,
+                "below": below,
                 "!pass": (passed & (truth > MOST)).mean(),
                 "!check": (failed & (truth <= MOST)).mean(),
                 "pass": passed.mean(),
-                "width": (missed.high - missed.low).mean(),
+                "width": width,
+                "told": float(foretold.high - foretold.low) / width,
+                "deeper": beyond(campaigns.deep, 1, setting.queries).share.high.mean(),
             },
         )
 

@@ -74,7 +74,7 @@ def _mean_relevant(trial: Trial, ranking: Ints) -> float:
 
 
 def _share_found(trial: Trial, levels: Ints) -> float:
-    return trial.share_found(learned(trial, levels, ROUNDS), JUDGED)
+    return trial.share_found(learned(trial, levels, ROUNDS).pools, JUDGED)
 
 
 def _ask(trial: Trial, levels: Ints, ranking: Ints, rng: np.random.Generator) -> Verdict:

@@ -4,8 +4,9 @@
 
 DESCRIPTIONS has one description per line. The captions that `rules` writes for them count as
 correct; a sample of them is corrupted by one change each, drawn from the same corpus with a seed.
-It prints the share of each kind that a setting rejects: the paper's, that of params.yaml, and each
-of its parts.
+It prints two tables: for each score, how often a correct caption scores above a wrong one (area
+under the ROC curve); and the share of each kind that a setting rejects: the paper's, that of
+params.yaml, and each of its parts.
 """
 
 import random
@@ -14,6 +15,7 @@ from functools import partial
 from typing import NamedTuple
 
 import pandas as pd
+from sklearn.metrics import roc_auc_score
 
 from benchmarks.script import parse_arguments, run
 from pipeline.captions import details
@@ -115,8 +117,19 @@ def pairs(descriptions: Sequence[str], captions: Sequence[str], size: int) -> pd
     return pd.concat([right, pd.DataFrame(wrong, columns=list(right))], ignore_index=True)
 
 
+def areas(table: pd.DataFrame, score: str) -> pd.Series:
+    """Return the area under the ROC curve of each wrong kind against the correct captions."""
+    right = table.loc[table["kind"] == RIGHT, score].astype(float)
+    wrong = table[table["kind"] != RIGHT]
+    return wrong.groupby("kind")[score].apply(
+        lambda scores: roc_auc_score(
+            [1] * len(right) + [0] * len(scores), [*right, *scores.astype(float)]
+        )
+    )
+
+
 def main() -> None:
-    """Print the table."""
+    """Print both tables."""
     options = parse_arguments(__doc__, "descriptions", sample=500)
     lines = options.descriptions.read_text(encoding="utf-8").splitlines()
     texts = list(dict.fromkeys(filter(str.strip, lines)))
@@ -128,6 +141,9 @@ def main() -> None:
     limits = read_limits(params)
     raw = look(Limits(PAPER, limits.max_name_score))
     masked = look(limits._replace(masked=True, min_detail=limits.min_detail or 0.0))
+    scores = {"raw": raw["similarity"], "masked": masked["similarity"], "detail": masked["detail"]}
+    table = table.assign(**scores)
+    print(pd.DataFrame({name: areas(table, name) for name in scores}).round(3).to_string())
     fails = {
         f"raw < {PAPER}": ~raw["similarity_ok"],
         f"masked < {limits.min_similarity}": ~masked["similarity_ok"],

@@ -7,36 +7,49 @@ has different answers: a good judge, a lenient one, one that looks only at capti
 that always answers 3, one that fails on a tenth of the pairs. `calibration`'s verdicts are counted,
 and both alternative annotator tests.
 
+Then the mean level of the pairs: true, as voted, and after second looks: of all pairs that the
+judge doubts by a person swayed halfway to its level, or by one who is not, and as `calibration`
+lists them: from good judges only, with controls, blind.
+
 Last, a machine that judges as one of six simulated people do, on 400 pairs: how often it passes
 either alternative annotator test, by how noisy all of them are.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from importlib import import_module
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from annotation.machine.alternative_test import run_both
 from annotation.machine.calibrate import calibrate
 from annotation.machine.leave_one_out import Panel
 from annotation.machine.others import find_others
+from annotation.machine.second_looks import DOUBTED, list_second_looks
 from annotation.machine.similarity_control import find_control_in_folds
 from annotation.votes.ordered import level_chances
 from annotation.votes.rule import decide
-from annotation.votes.votes import MAX_DIFFERENCE
+from annotation.votes.votes import MAX_DIFFERENCE, NO_LEVEL, Ints
 from benchmarks.script import parse_arguments, print_rows, run
-from pipeline.campaign.pairs import ALL_VOTES
+from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY
 
 simulation: Any = import_module("support.judges")
 support: Any = import_module("support.score_rows")
+NOISE = 0.5
+"""Of the person who decides, in levels."""
 PEOPLE, PAIRS, LEVELS, EPSILON = 6, 400, (0.4, 0.2, 0.15, 0.15, 0.1), 0.15
 NOISES = (0.7, 1.0, 1.4)
+DIFFERENCE = 2
+MEANS = ("true", "voted", "swayed", "all doubted", "listed")
 
 
-def count_verdicts(campaigns: int, judges: int) -> Counter[tuple[str, str]]:
-    """Return how often each judge got which verdicts."""
+def count_verdicts(
+    campaigns: int, judges: int
+) -> tuple[Counter[tuple[str, str]], dict[str, list[list[float]]]]:
+    """Return how often each judge got which verdicts, and the `MEANS` of each by judge."""
     named: Counter[tuple[str, str]] = Counter()
+    means = defaultdict(list)
     for campaign in range(1, campaigns + 1):
         panel, truth = simulation.people(campaign)
         control = find_control_in_folds(panel.query, panel.similarity, panel.consensus)
@@ -52,7 +65,35 @@ def count_verdicts(campaigns: int, judges: int) -> Counter[tuple[str, str]]:
                 named[name, codes] += 1
                 named[name, f"(alternative annotator test, first votes: {test['passed']})"] += 1
                 named[name, f"(as published: {test['published']['passed']})"] += 1
-    return named
+                means[name].append(_look_again(judged, truth, seed, listed=codes == "good"))
+    return named, means
+
+
+def _look_again(panel: Panel, truth: Ints, seed: int, *, listed: bool) -> list[float]:
+    """Return the `MEANS` of the pairs with a level by votes."""
+    random = np.random.default_rng(seed)
+    voted = panel.consensus
+    own = np.clip(np.rint(truth + random.normal(0, NOISE, len(truth))), 0, 4)
+    looks = _list(voted, panel.machine)
+    doubted, looked = (
+        np.isin(np.arange(len(voted)), rows["query_id"])
+        for rows in (looks[looks["why"] == DOUBTED], looks)
+    )
+    swayed = np.where(doubted, np.rint((own + panel.machine) / 2), voted)
+    levels = (truth, voted, swayed, np.where(doubted, own, voted))
+    after = np.where(looked & listed, own, voted)
+    return [float(level[voted != NO_LEVEL].mean()) for level in (*levels, after)]
+
+
+def _list(voted: Ints, machine: Ints) -> pd.DataFrame:
+    rows = pd.DataFrame({"query_id": range(len(voted)), "moment_id": ""})
+    about = dict.fromkeys(("query", "video_id", "start", "end", "clip"), "")
+    pairs = rows.assign(voted_level=voted, scores="", decided="", **about)
+    answers = rows.assign(level=machine, expected=machine * 1.0, levels=1, span=0, remark="")
+    return list_second_looks(
+        pairs[voted != NO_LEVEL], answers[machine != NO_LEVEL], rows.loc[:0, PAIR_KEY][:0],
+        DIFFERENCE,
+    )  # fmt: skip
 
 
 def count_passes(noise: float, campaigns: int) -> dict[str, float]:
@@ -83,12 +124,16 @@ def _draw_peers(random: np.random.Generator, noise: float) -> Panel:
 
 
 def main() -> None:
-    """Print the counts."""
+    """Print the counts and the means."""
     options = parse_arguments(__doc__, campaigns=20, judges=5)
-    named = count_verdicts(options.campaigns, options.judges)
+    named, means = count_verdicts(options.campaigns, options.judges)
     total = options.campaigns * options.judges
     counts = ((f"{name}: {codes}", {"": n}) for (name, codes), n in sorted(named.items()))
     print_rows(f"of {total}", counts)
+    averages = {name: np.mean(rows, axis=0) for name, rows in means.items()}
+    print_rows(
+        "mean level", ((n, dict(zip(MEANS, row, strict=True))) for n, row in averages.items())
+    )
     print_rows("a peer of noise", ((str(noise), count_passes(noise, total)) for noise in NOISES))
 
 

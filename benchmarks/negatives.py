@@ -12,7 +12,9 @@ the code that the release uses.
 
 `holds` is the share of collections in which the true share of negatives with an answer is at most
 the bound: 95 % or more is claimed. In `lone lower`, the answers of queries that are no captions are
-at 2 and 10 times the rank of others, which the bound assumes they are not.
+at 1.5, 2, 3 and 10 times the rank of others, which the bound assumes they are not; in `fewer lower`
+an answer's rank grows with the square root of 5 / its query's answers. `few audited` has an audit
+of 20 queries.
 """
 
 from typing import NamedTuple
@@ -25,7 +27,7 @@ from pipeline.campaign.estimator import Counts, Ints
 from pipeline.campaign.negatives import Tally, bound_missed, bound_negatives
 
 CAPTIONS, OTHERS, HAVING = 300, 100, 0.4
-BATCH, TOP, DEPTH, NEAR, AUDITED = 20, 40, 1000, 60, 100
+BATCH, TOP, DEPTH, NEAR = 20, 40, 1000, 60
 ANSWERED, SHAPE, RICH = 5.0, 1.0, 4
 BETWEEN = 0.7
 """The standard deviation of the logarithm of a query's scale."""
@@ -33,18 +35,29 @@ MOST = 40
 
 
 class Setting(NamedTuple):
-    """How answers rank: the middle rank, the spread of its logarithm, and lone ones' factor."""
+    """How answers rank: the middle rank, the spread of its logarithm, and lone ones' factor.
+
+    `few` is the power of 5 / a query's answers by which their rank grows.
+    """
 
     middle: float
     spread: float
     lone: float = 1.0
+    audited: int = 100
+    few: float = 0.0
 
 
 SETTINGS = {
     "good": Setting(6, 1.2),
     "poor": Setting(30, 1.8),
+    "good, few audited": Setting(6, 1.2, audited=20),
+    "good, lone lower (1.5)": Setting(6, 1.2, lone=1.5),
     "good, lone lower (2)": Setting(6, 1.2, lone=2),
+    "good, lone lower (3)": Setting(6, 1.2, lone=3),
+    "poor, lone lower (3)": Setting(30, 1.8, lone=3),
     "good, lone lower (10)": Setting(6, 1.2, lone=10),
+    "good, fewer lower": Setting(6, 1.2, few=0.5),
+    "poor, fewer lower": Setting(30, 1.8, few=0.5),
 }
 
 
@@ -62,6 +75,7 @@ def draw_ranks(setting: Setting, random: np.random.Generator) -> Ints:
     number = np.minimum(random.poisson(breadth), MOST)
     number = np.concatenate([number, random.random(OTHERS) < HAVING])
     scale = setting.middle * np.exp(random.normal(0, BETWEEN, len(number)))
+    scale *= (np.maximum(number, 1) / ANSWERED) ** -setting.few
     scale[CAPTIONS:] *= setting.lone
     spread = random.normal(0, setting.spread, (len(number), MOST))
     ranks: Ints = np.ceil(scale[:, None] * np.exp(spread)).astype(np.int64)
@@ -77,7 +91,7 @@ def simulate(setting: Setting, random: np.random.Generator) -> Outcome:
     depth = np.where(within >= RICH, TOP, BATCH)
     below = (there & (ranks <= depth[:, None])).sum(1) - within
     outside = there.sum(1) - within - below
-    drawn = random.choice(len(ranks), AUDITED, replace=False)
+    drawn = random.choice(len(ranks), setting.audited, replace=False)
     size = np.stack([np.full_like(depth, BATCH), depth - BATCH, DEPTH - depth], -1)[drawn]
     judged = size.copy()
     judged[:, 2] = NEAR

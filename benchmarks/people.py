@@ -6,7 +6,7 @@ The first tables are about groups of seven, of whom one is of the given kind
 (tests/support/simulated_group.py describes how well honest people agree): who failed the exam or
 was stopped by its answers, and who was stopped within a number of judgments after it. People who
 drift or tire are honest in the exam, and change over 100 judgments: their judgments are counted
-from the end of that. Then the same without an exam.
+from the end of that. Then the same without an exam, and by pairs of known truth alone.
 
 The last table is about whole campaigns, planned and decided by the real rules, in which one of six
 is bad: the squared error of levels with and without exam and checks, at equal numbers of judgments.
@@ -18,7 +18,7 @@ from functools import partial
 from typing import TypeVar
 
 import numpy as np
-from support.simulated_group import AFTER, stopped_after
+from support.simulated_group import AFTER, GOLD, honest_beside, stopped_after, stopped_by_gold
 
 from annotation.quality.decision import interval
 from annotation.simulation.kinds import KINDS, Kind
@@ -47,6 +47,13 @@ def print_people(run: Callable[..., list[list[bool]]]) -> None:
     for exam, name in ((100, "an exam of 100"), (0, "Without an exam")):
         rows = ((kind, describe(columns, run(stopped_after, kind, exam=exam))) for kind in KINDS)
         print_rows(name, rows)
+    beside: tuple[Kind, ...] = ("lazy", "contrary", "random")
+    rows = ((bad, describe(["150 judgments"], run(honest_beside, bad))) for bad in beside)
+    print_rows("no exam, honest beside", rows)
+    pairs = [f"{number} pairs" for number in GOLD]
+    kinds = (kind for kind in KINDS if kind != "copying")
+    rows = ((kind, describe(pairs, run(stopped_by_gold, kind))) for kind in kinds)
+    print_rows("by known truth alone", rows)
 
 
 def compare_errors(outcomes: Sequence[Outcome]) -> dict[str, str]:

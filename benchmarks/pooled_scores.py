@@ -5,13 +5,16 @@
 FOLDER is a rehearsal on the sample corpus that is released (`make demo`: .demo). Two runs are
 scored by its test qrels, and by the true levels of every moment of the pool: `captions`, the
 candidates; and a system that looks at the video, which ranks the pool by the true level plus noise
-of the given standard deviation, drawn several times. It prints both scores of each; by how much the
-second is better, with a 95 % interval over the queries (Student's, of the mean over the draws); how
-often their order by the release is wrong; and what share of the relevant moments has a level.
+of the given standard deviation, drawn several times. It prints both scores of each, and the upper
+bound by the release (`--unjudged bounds`); by how much the second is better, with a 95 % interval
+over the queries (Student's, of the mean over the draws); how often their order by the release is
+wrong, and how often their bounds overlap; what share of the relevant moments has a level; and both
+scores of both by stratum.
 """
 
 import contextlib
 import math
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +66,19 @@ def per_query(scorer: Evaluator, run: Data) -> Floats:
     return np.array([metric.value for metric in metrics])
 
 
+def by_stratum(
+    scorers: Sequence[Evaluator], runs: Sequence[Data], strata: "pd.Series[str]"
+) -> Iterator[tuple[str, int, list[float]]]:
+    """Yield each stratum of the queries, how many these are, and both scores of both runs."""
+    values = [
+        [pd.Series({m.query_id: m.value for m in scorer.iter_calc(run)}) for run in runs]
+        for scorer in scorers
+    ]
+    for name, own in strata.groupby(strata):
+        means = [[each.reindex(own.index).mean() for each in of_scorer] for of_scorer in values]
+        yield name, len(own), [v for first, *rest in means for v in (first, float(np.mean(rest)))]
+
+
 def interval(differences: Floats) -> str:
     """Return the mean and Student's 95 % interval."""
     mean = float(differences.mean())
@@ -78,27 +94,43 @@ def main() -> None:
         released = read_qrels(tables.RELEASE / "qrels/test.qrels")
         candidates = load_run(tables.WORK / "runs/captions.test.run")
         true = read_truth()
+        strata = tables.FROZEN_QUERIES.read().set_index("query_id")["stratum"]
     true = true[true["query_id"].isin(released["query_id"])]
     path = Path(options.folder) / tables.RELEASE / "qrels/test.qrels"  # which knows its negatives
     scorers = [evaluator([MEASURE], path), evaluator([MEASURE], true)]
     runs = [candidates] + [look(true, options.noise, n) for n in range(options.draws)]
-    each = {
-        name: np.array([per_query(scorer, run) for run in runs])
-        for name, scorer in zip(("release", "truth"), scorers, strict=True)
-    }
+    asked = [(scorers[0], None), (scorers[0], "bounds"), (scorers[1], None)]
+    scores = np.array(
+        [[next(iter(s.calc_aggregate(r, kind).values())) for s, kind in asked] for r in runs]
+    )
+    own, others = scores[0], scores[1:]
     queries = released["query_id"].nunique()
-    print(f"{MEASURE}, {queries} test queries, {options.draws} draws")
-    for name, values in each.items():
-        own, others = values[0], values[1:].mean(0)
-        print(f"by the {name}: captions {own.mean():.3f}, looks at the video {others.mean():.3f}")
-        print(f"  the second less the first: {interval(others - own)}")
-    better, truly = (values.mean(1)[1:] > values.mean(1)[0] for values in each.values())
-    print(f"the wrong way round in {(better != truly).sum()} of {options.draws} draws")
+    print(f"{MEASURE}, {queries} test queries:{'':12}by the release       at best  by the truth")
+    rows = {"captions": own, "looks at the video, mean": others.mean(0)}
+    rows |= {"  least": others.min(0), "  most": others.max(0)}
+    for name, values in rows.items():
+        print(f"  {name:42}{''.join(f'{value:14.3f}' for value in values)}")
+    for name, scorer in zip(("release", "truth"), scorers, strict=True):
+        each = np.array([per_query(scorer, run) for run in runs])
+        print(f"looking less captions, by the {name}: {interval(each[1:].mean(0) - each[0])}")
+    wrong = ((others - own)[:, [0, 2]].prod(axis=1) < 0).sum()
+    print(f"the wrong way round in {wrong} of {options.draws} draws")
+    overlap = (others[:, 1] >= own[0]) & (own[1] >= others[:, 0])
+    print(f"the bounds of both overlap in {overlap.sum()} of {options.draws} draws")
     judged = true.merge(released, on=["query_id", *SEGMENT], how="left", suffixes=("", "_judged"))
     for least in (1, 2):
         share = judged.loc[judged["level"] >= least, "level_judged"].notna().mean()
         print(f"of the moments of true level {least} or higher, {share:.0%} have a level")
     print(f"pairs with a level per query: {len(released) / queries:.1f}")
+    names = ("captions", "looks", "captions", "looks")
+    print(
+        f"by stratum:{'':28}by the release{'':6}by the truth\n{'':26}{'':>8}"
+        + "".join(f"{n:>10}" for n in names)
+    )
+    strata = strata[strata.index.isin(released["query_id"])]
+    for name, number, means in by_stratum(scorers, runs, strata):
+        cells = "".join(f"{'-' if math.isnan(mean) else f'{mean:.3f}':>10}" for mean in means)
+        print(f"  {name:24}{number:>8}{cells}")
 
 
 if __name__ == "__main__":

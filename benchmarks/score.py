@@ -1,14 +1,15 @@
-"""Scoring at the size of TVR-Ranking's test set, and what a board takes.
+"""Scoring at the size of TVR-Ranking's test set, compared with the brute-force definition.
 
     python -m benchmarks.score [--queries 2781] [--peers | --board RUNS]
 
 It makes qrels and a run: 20 or 40 judged moments per query, 100 results, K = 10, 20, 40 at IoU .3,
-.5 and .7; about 30 MB of JSON. It prints the CPU seconds of the whole command, from files to
-numbers, compiled, as pip installs it.
+.5 and .7; about 30 MB of JSON. It prints the speed of `calc_aggregate` in memory relative to the
+definition in tests/momentrank/oracle.py, which must give the same values, and from frames; and the
+CPU seconds of the whole command, from files to numbers, compiled, as pip installs it.
 
-`--peers` prints instead how many times faster pytrec_eval and ir_measures are at their own job,
-nDCG@10 by exact ids, than ours at IoU .99, all from prepared input in memory; one that is not
-installed is left out. The results are moments of the qrels or are in no relevant place.
+`--peers` prints instead how many times faster pytrec_eval, ir_measures and ranx are at their own
+job, nDCG@10 by exact ids, than ours at IoU .99, all from prepared input in memory; those that are
+not installed are left out. The results are moments of the qrels or are in no relevant place.
 
 `--board` prints instead what `momentrank board` takes with so many runs of 20 results.
 """
@@ -17,6 +18,7 @@ import importlib
 import json
 import random
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -27,7 +29,8 @@ from time import process_time
 from typing import Any
 
 from benchmarks.script import assert_size, parse_arguments, run, run_module, time_call
-from momentrank import segments
+from momentrank import conventions, segments
+from momentrank.formats import load_run, read_qrels
 from momentrank.functions import calc_aggregate
 from momentrank.measures.parse import parse_measure
 from momentrank.segments import Segments
@@ -99,6 +102,18 @@ def write(folder: Path, qrels: Listed, run: Listed) -> tuple[str, str]:
     return str(folder / "test.json"), str(folder / "predictions.json")
 
 
+def score_by_definition(qrels: Listed, run: Listed) -> dict[str, float]:
+    """Score with the oracle."""
+    sys.path.insert(0, "tests/momentrank")
+    oracle = importlib.import_module("oracle")
+    judged = {query: [oracle.Judged(*row) for row in rows] for query, rows in qrels.items()}
+    results = {query: [oracle.Result(*row) for row in rows] for query, rows in run.items()}
+    return {
+        repr(measure): oracle.mean("nDCG", dict(measure.params), judged, results)
+        for measure in conventions.get(conventions.PAPER).defaults()
+    }
+
+
 def build_peers(qrels: Listed, run: Listed) -> Iterator[tuple[str, Callable[[], float]]]:
     """Yield each peer that is installed with its nDCG@10 by exact ids, from prepared input."""
     judged: dict[str, dict[str, int]] = {}
@@ -116,6 +131,10 @@ def build_peers(qrels: Listed, run: Listed) -> Iterator[tuple[str, Callable[[], 
         ir: Any = importlib.import_module("ir_measures")
         evaluator = ir.evaluator([ir.nDCG @ 10], judged)
         yield "ir_measures", lambda: float(evaluator.calc_aggregate(ranked)[ir.nDCG @ 10])
+    with suppress(ModuleNotFoundError):
+        ranx: Any = importlib.import_module("ranx")
+        prepared = ranx.Qrels(judged), ranx.Run(ranked)
+        yield "ranx", lambda: float(ranx.evaluate(*prepared, "ndcg@10"))
 
 
 def compare_peers(qrels: Listed, run: Listed) -> None:
@@ -130,13 +149,14 @@ def compare_peers(qrels: Listed, run: Listed) -> None:
     own, values = time_call(lambda: calc_aggregate([measure], *ours), ROUNDS, process_time)
     print(f"momentrank   {own * 1e3:6.0f} ms of CPU")
     for name, score in build_peers(qrels, run):
+        score()  # ranx compiles
         peer, value = time_call(score, ROUNDS, process_time)
         apart = abs(value - values[measure])
         print(f"{name:12} {peer * 1e3:6.0f} ms, {own / peer:.1f} times faster, {apart:.0e} apart")
 
 
 def measure_board(qrels: Listed, run: Listed, runs: int) -> None:
-    """Print what a board of runs takes."""
+    """Print what a board of runs takes, and compare a run's values with those of the scorer."""
     rng = random.Random(SEED)
     with TemporaryDirectory() as name:
         folder, path = Path(name, "runs"), Path(name, "test.qrels")
@@ -154,6 +174,11 @@ def measure_board(qrels: Listed, run: Listed, runs: int) -> None:
         options = str(folder), *BOARD_MEASURES, "--qrels", str(path), "--out", f"{name}/site"
         cost = run_module("momentrank", "board", *options)
         print(f"{runs} runs, {len(run):,} queries: {cost.cpu:.1f} CPU s, {cost.peak:.0f} MB")
+        told = json.loads(Path(name, "site/board.json").read_text())["runs"][0]
+        qrels_, run_ = read_qrels(path), load_run(folder / told["run"])
+        values = calc_aggregate(list(map(parse_measure, BOARD_MEASURES)), qrels_, run_)
+        if any(told["values"][repr(measure)] != value for measure, value in values.items()):
+            raise SystemExit("the board's values are not those of the scorer")
 
 
 def time_command(folder: str, *arguments: str) -> float:
@@ -164,26 +189,31 @@ def time_command(folder: str, *arguments: str) -> float:
     return median([call(stdout=subprocess.DEVNULL).cpu for _ in range(ROUNDS + 1)][1:])
 
 
-def measure_command(qrels: Listed, run: Listed) -> None:
-    """Print what the whole command takes."""
-    assert_size("results", sum(map(len, run.values())), RESULTS * len(run))
+def main() -> None:
+    """Print the ratio in memory, and the command's time."""
+    options = parse_arguments(__doc__, queries=2781, peers=False, board=int)
+    qrels, run = draw_collection(options.queries)
+    if options.peers or options.board:
+        return (
+            compare_peers(qrels, run) if options.peers else measure_board(qrels, run, options.board)
+        )
+    assert_size("results", sum(map(len, run.values())), RESULTS * options.queries)
+    ours = build_segments(qrels, run)
+    measures = conventions.get(conventions.PAPER).defaults()
+    fast, values = time_call(lambda: calc_aggregate(measures, *ours), 5, process_time)
+    slow, expected = time_call(lambda: score_by_definition(qrels, run), 1, process_time)
+    wrong = max(abs(value - expected[repr(measure)]) for measure, value in values.items())
+    print(f"in memory: {fast:.2f} s of CPU, the definition {slow:.1f}; at most {wrong:.0e} apart")
+    print(f"ratio {slow / fast:.0f} (goal 50)")
+    frames = segments.qrels_frame(ours[0]), segments.run_frame(ours[1])
+    framed, _ = time_call(lambda: calc_aggregate(measures, *frames), 5, process_time)
+    print(f"from frames: {framed / fast:.2f} times that (goal 1.25)")
     with TemporaryDirectory() as folder:
         paths = write(Path(folder), qrels, run)
         size = sum(Path(path).stat().st_size for path in paths) / 1e6
         whole = time_command(folder, *paths)
-    print(f"the command, from {size:.0f} MB of JSON to numbers: {whole:.2f} s of CPU")
-
-
-def main() -> None:
-    """Print the time of the command, of its peers, or of a board."""
-    options = parse_arguments(__doc__, queries=2781, peers=False, board=int)
-    qrels, run = draw_collection(options.queries)
-    if options.peers:
-        compare_peers(qrels, run)
-    elif options.board:
-        measure_board(qrels, run, options.board)
-    else:
-        measure_command(qrels, run)
+    print(f"the command, from {size:.0f} MB of JSON to numbers: {whole:.2f} s of CPU (goal 1)")
+    return None
 
 
 if __name__ == "__main__":

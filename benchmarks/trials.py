@@ -40,7 +40,8 @@ PEOPLE = {"woman": "a woman", "man": "a man", "unknown": "someone"}
 class Trial(NamedTuple):
     """Unit vectors of the captions (n, d), similarities (q, n) and true levels (q, n), 0 to 4.
 
-    `channels` (q, n, c) are the features of channels that have been admitted.
+    `channels` (q, n, c) are the features of channels
+    that have been admitted.
     """
 
     vectors: Floats
@@ -74,30 +75,44 @@ class Trial(NamedTuple):
         return float(np.mean(np.array(found)[some] / relevant.sum(axis=1)[some]))
 
 
+class Pools(NamedTuple):
+    """Each query's pool in the order judged, and what was expected and found in each round."""
+
+    pools: list[Ints]
+    rounds: list[tuple[int, float, int]]
+    """Queries that went on, relevant moments expected, and judged relevant."""
+
+
 def by_similarity(trial: Trial) -> list[Ints]:
     """Return each query's pool in the paper's order, to the depth that is searched."""
     return list(np.argsort(-trial.similarity, axis=1, kind="stable")[:, :DEPTH])
 
 
-def learned(trial: Trial, levels: Ints, rounds: int) -> list[Ints]:
+def learned(trial: Trial, levels: Ints, rounds: int, min_yield: float = 0.0) -> Pools:
     """Extend each query's first batch by what its judges taught, a batch at a time."""
     ranking = by_similarity(trial)
     pools = [row[:FIRST] for row in ranking]
     batches: list[Ints] = [np.ones(FIRST, np.int64)] * len(ranking)
+    ended, history = [False] * len(ranking), []
     for number in range(2, rounds + 2):
         judged = [
             level_model.Judged(trial.vectors[pool], trial.features(query, pool), level[pool], batch)
             for query, (pool, level, batch) in enumerate(zip(pools, levels, batches, strict=True))
         ]
-        model = level_model.learn(judged)
+        model, going, expected, found = level_model.learn(judged), 0, 0.0, 0
         for query, row in enumerate(ranking):
             rest = row[~np.isin(row, pools[query])]
             features = trial.features(query, rest)
             choice = level_model.choose(model, judged[query], trial.vectors[rest], features, NEXT)
-            chosen = rest[choice.chosen]
-            pools[query] = np.concatenate([pools[query], chosen])
-            batches[query] = np.append(batches[query], np.full(len(chosen), number))
-    return pools
+            ended[query] |= level_model.has_ended(judged[query], choice, min_yield)
+            if not ended[query]:
+                chosen = rest[choice.chosen]
+                pools[query] = np.concatenate([pools[query], chosen])
+                batches[query] = np.append(batches[query], np.full(len(chosen), number))
+                going, expected = going + 1, expected + choice.relevant
+                found += int((levels[query, chosen] >= RELEVANT_FROM).sum())
+        history.append((going, expected, found))
+    return Pools(pools, history)
 
 
 def draw_screenplay(seed: int, misdescribed: float = 0.0) -> Trial:

@@ -30,6 +30,7 @@ MAX_FAILED = 0.15
 """The share of answers in the exam that may be more than 1 off."""
 LIMITS = Limits()
 AFTER = (50, 100, 150)
+GOLD = (5, 10, 20, 40, 60, 100)
 LATE: tuple[Kind, ...] = ("drifting", "tiring")
 
 
@@ -76,15 +77,15 @@ def draw_level(random: np.random.Generator) -> int:
     return int(random.choice(LEVELS, p=SHARES))
 
 
-def simulate(kind: Kind, seed: int, setting: Setting) -> pd.DataFrame:
+def simulate(kind: Kind, seed: int, setting: Setting, beside: Kind = "honest") -> pd.DataFrame:
     """Return the answers of a group in which one is of a `kind`: `evidence.COLUMNS` and `after`.
 
-    The tested person is number 1; the colleagues are honest. The drifting and the tiring begin to
-    change with their first judgment after the exam. `after` is the number of the tested person's
-    judgments after which an answer is there: 0 for the exam.
+    The tested person is number 1; of the colleagues, who are honest, number 3 is `beside`. The
+    drifting and the tiring begin to change with their first judgment after the exam. `after` is
+    the number of the tested person's judgments after which an answer is there: 0 for the exam.
     """
     colleagues = [
-        create_person(number, "honest", seed)
+        create_person(number, beside if number == TESTED + 2 else "honest", seed)
         for number in range(TESTED + 1, TESTED + 1 + setting.colleagues)
     ]
     tested = create_person(TESTED, kind, seed, source=colleagues[0])
@@ -160,3 +161,16 @@ def _decide(rows: pd.DataFrame) -> Decision:
     if not (rows["annotator"] == TESTED).any():
         return Decision("undecided", None, 0, 1, 0, "")
     return decide(rows.drop(columns="after"), LIMITS, [TESTED])[TESTED]
+
+
+def honest_beside(bad: Kind, seed: int) -> list[bool]:
+    """Return whether an honest person is stopped because of a bad colleague's answers."""
+    rows = simulate("honest", seed, Setting(exam=0), beside=bad)
+    return [decide(rows.drop(columns="after"), LIMITS)[TESTED].state == "stop"]
+
+
+def stopped_by_gold(kind: Kind, seed: int) -> list[bool]:
+    """Return whether someone who has fully changed is stopped by given pairs of known truth."""
+    rows = simulate(kind, seed, Setting(exam=0, judged=CHANGED + GOLD[-1], gold=1))
+    rows = rows[(rows["annotator"] == TESTED) & (rows["after"] > CHANGED)]
+    return [_stopped(rows, CHANGED + number) for number in GOLD]
