@@ -154,17 +154,6 @@ def test_the_compose_file_runs_the_workers_as_this_machine_would(repository):
     assert options.data_dir == server["environment"]["LABEL_STUDIO_BASE_DATA_DIR"]
 
 
-def test_the_commands_of_the_campaign_guide_take_what_it_gives_them(guide, command):
-    typed = sorted(set(re.findall(r"python -m (annotation\.\w+)([^`\n#]*)", guide)))
-    assert typed
-    for module, arguments in typed:
-        verb = arguments.split()[:1] if module == "annotation.campaign" else []
-        code, usage, _ = command(module, *verb, "--help")
-        assert code == 0, module
-        for option in re.findall(r"--[a-z-]+", arguments):
-            assert option in usage, f"{module} {option}"
-
-
 @pytest.fixture
 def type_(command, capsys):
     """Return a function that does what a page's shell block says in this process.

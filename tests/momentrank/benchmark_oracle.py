@@ -7,11 +7,14 @@ map a query to its results (video, start, end, score) in file order. All values 
 
 from __future__ import annotations
 
+import operator
 import random
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
+from oracle import discounted
 
 Moment = tuple[str, float, float, float]
 Lists = dict[str, list[Moment]]
@@ -164,30 +167,37 @@ def hull_ious(truth: Lists, lists: Lists, query: str) -> list[float]:
     ]
 
 
+def recalls(
+    name: str,
+    ious: list[list[float]],
+    ranks: tuple[int, ...],
+    thresholds: tuple[float, ...],
+    reaches: Callable[[float, float], bool],
+) -> Cells:
+    """Return the share of queries of which one of the first k results reaches a threshold."""
+    return {
+        name.format(k, threshold): share_of(
+            [any(reaches(value, threshold) for value in values[:k]) for values in ious]
+        )
+        for k in ranks
+        for threshold in thresholds
+    }
+
+
+def first_ious(ious: list[list[float]]) -> Cells:
+    return {"mIoU": mean([values[0] if values else 0.0 for values in ious])}
+
+
 def charades(truth: Lists, lists: Lists) -> Cells:
     """R@1 and R@5 with >=, and the mean IoU of the first result, over every query."""
     ious = [hull_ious(truth, lists, query) for query in truth]
-    cells = {
-        f"R@{k},IoU={threshold}": share_of(
-            [any(v >= threshold for v in values[:k]) for values in ious]
-        )
-        for k in (1, 5)
-        for threshold in (0.3, 0.5, 0.7)
-    }
-    return cells | {"mIoU": mean([values[0] if values else 0.0 for values in ious])}
+    return recalls("R@{},IoU={}", ious, (1, 5), (0.3, 0.5, 0.7), operator.ge) | first_ious(ious)
 
 
 def nlq(truth: Lists, lists: Lists) -> Cells:
     """R@1 and R@5 with >, and the mean IoU of the first result, over the queries of the run."""
     ious = [hull_ious(truth, lists, query) for query in truth if query in lists]
-    cells = {
-        f"Rank@{k} mIoU@{threshold}": share_of(
-            [any(v > threshold for v in values[:k]) for values in ious]
-        )
-        for k in (1, 5)
-        for threshold in (0.3, 0.5)
-    }
-    return cells | {"mIoU": mean([values[0] if values else 0.0 for values in ious])}
+    return recalls("Rank@{} mIoU@{}", ious, (1, 5), (0.3, 0.5), operator.gt) | first_ious(ious)
 
 
 # ------------------------------------------------------------------------- TALL, 2D-TAN, DiDeMo
@@ -217,9 +227,7 @@ def tall(truth: Lists, lists: Lists) -> Cells:
                 order = sorted(enumerate(results), key=lambda item: (-item[1][3], -item[0]))
                 results = [result for _, result in order]
             ious.append(hull_ious(truth, {query: kept(results, threshold - 0.05)}, query))
-        for k in (1, 5, 10):
-            hits = [any(value >= threshold for value in values[:k]) for values in ious]
-            cells[f"IoU={threshold}, R@{k}"] = share_of(hits)
+        cells |= recalls("IoU={1}, R@{0}", ious, (1, 5, 10), (threshold,), operator.ge)
     return cells
 
 
@@ -227,14 +235,8 @@ def two_d_tan(truth: Lists, lists: Lists, limit: float) -> Cells:
     """R@1 and 5 with >, after NMS in the order of the list, and the mean IoU of the first."""
     after = {query: kept(results, limit) for query, results in lists.items()}
     ious = [hull_ious(truth, after, query) for query in truth]
-    cells = {
-        f"Rank@{k},mIoU@{threshold}": share_of(
-            [any(v > threshold for v in values[:k]) for values in ious]
-        )
-        for k in (1, 5)
-        for threshold in (0.1, 0.3, 0.5, 0.7)
-    }
-    return cells | {"mIoU": mean([values[0] if values else 0.0 for values in ious])}
+    cells = recalls("Rank@{},mIoU@{}", ious, (1, 5), (0.1, 0.3, 0.5, 0.7), operator.gt)
+    return cells | first_ious(ious)
 
 
 def didemo(truth: Lists, lists: Lists) -> Cells:
@@ -270,22 +272,18 @@ def spr(truth: Lists, lists: Lists, cutoff: int, threshold: float) -> float | No
     values = []
     for query, results in lists.items():
         free = sorted(relevant(truth, query), key=lambda moment: -moment[3])
-        ideal = [moment[3] for moment in free[:cutoff]]
+        ideal = [2 ** moment[3] - 1 for moment in free[:cutoff]]
         gains = []
         for result in results:
             inside = [moment for moment in free if moment[0] == result[0]]
             best = max(inside, key=lambda moment: by_union(result, moment), default=None)
             reached = best is not None and by_union(result, best) >= threshold
-            gains.append(best[3] if reached else 0.0)
+            gains.append(2 ** best[3] - 1 if reached else 0.0)
             if reached:
                 free.remove(best)
         if ideal:
             values.append(discounted(gains[:cutoff]) / discounted(ideal))
     return mean(values) if values else None
-
-
-def discounted(levels: list[float]) -> float:
-    return sum((2**level - 1) / np.log2(rank + 1) for rank, level in enumerate(levels, start=1))
 
 
 # ------------------------------------------------------------------------------------- the cases

@@ -3,9 +3,56 @@
 import gzip
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
+from momentrank.formats import FormatError
 from momentrank.segments import build_qrels, build_run
+
+# A document of two records in each format of qrels and runs
+
+PAIR = {"video_name": "v", "timestamp": [0, 1], "relevance": 1}
+CLIP = {
+    "clip_uid": "c",
+    "annotations": [
+        {"annotation_uid": "a", "language_queries": [{"clip_start_sec": 0, "clip_end_sec": 1}]}
+    ],
+}
+SUBMITTED = {"clip_uid": "c", "annotation_uid": "a", "query_idx": 0}
+
+
+def submission(task):
+    entries = [{"desc_id": n, "predictions": [[0, 0, 1, 0.5]]} for n in (1, 2)]
+    return {"video2idx": {"v": 0, "w": 1}, task: entries}
+
+
+QRELS = {
+    "tvr-ranking": [{"query_id": n, "query": "x", "relevant_moment": [PAIR]} for n in (1, 2)],
+    "flat": [{"query_id": n, **PAIR} for n in (1, 2)],
+    "qvhighlights": [{"qid": n, "vid": "v", "relevant_windows": [[0, 1], [2, 3]]} for n in (1, 2)],
+    "tvr": [{"desc_id": n, "vid_name": "v", "ts": [0, 1]} for n in (1, 2)],
+    "activitynet-captions": {
+        name: {"timestamps": [[0, 1]], "sentences": ["x"]} for name in ("v", "w")
+    },
+    "didemo": [{"annotation_id": n, "video": "v", "times": [[0, 1]]} for n in (1, 2)],
+    "ego4d-nlq": {"videos": [{"clips": [CLIP, {**CLIP, "clip_uid": "d"}]}]},
+}
+RUNS = {
+    "tvr-ranking": [{"query_id": n, "predictions": [["v", 0, 1, 0.5]]} for n in (1, 2)],
+    "scores": {
+        n: [{"video_name": "v", "timestamp": [0, 1], "model_scores": [0.5]}] for n in ("1", "2")
+    },
+    "qvhighlights": [
+        {"qid": n, "vid": "v", "pred_relevant_windows": [[0, 1, 0.5], [2, 3, 0.4]]} for n in (1, 2)
+    ],
+    "ego4d-nlq": {
+        "results": [{**SUBMITTED, "query_idx": n, "predicted_times": [[0, 1]]} for n in (0, 1)]
+    },
+    "vcmr": submission("VCMR"),
+    "svmr": submission("SVMR"),
+    "vr": submission("VR"),
+}
+CORPUS = {"v": [9.5, 0], "w": [3, 1]}
 
 ids = st.text(min_size=1, max_size=6)
 times = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e6, max_value=1e6)
@@ -58,3 +105,10 @@ def file_of(folder, text, name="file"):
     data = text if isinstance(text, bytes) else text.encode()
     path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
     return path
+
+
+def refusal(read, path, **options):
+    """Return why a file is refused."""
+    with pytest.raises(FormatError) as caught:
+        read(path, **options)
+    return str(caught.value)

@@ -46,6 +46,8 @@ Params = dict[str, Any]
 Qrels = dict[str, list[Judged]]
 Run = dict[str, list[Result]]
 Rates = list[dict[int, float]]
+Verdicts = list[tuple[bool, bool]]
+"""Whether each result is relevant, and judged."""
 
 
 # ------------------------------------------------------------------------------ two segments
@@ -63,6 +65,11 @@ def iou(result: Result, judged: Judged) -> float:
 def meets(start: float, end: float, other_start: float, other_end: float) -> bool:
     """Say whether two half-open intervals share a point; an empty one meets nothing."""
     return max(start, other_start) < min(end, other_end)
+
+
+def relevant_of(params: Params, qrels: list[Judged]) -> list[Judged]:
+    """Return the segments of level `rel` or higher."""
+    return [segment for segment in qrels if segment.level >= params.get("rel", 1)]
 
 
 # ----------------------------------------------------------------- relevance models: the paper
@@ -96,7 +103,7 @@ def greedy(params: Params, qrels: list[Judged], results: list[Result]) -> list[J
     return matches
 
 
-def by_iou(params: Params, qrels: list[Judged], results: list[Result]) -> list[tuple[bool, bool]]:
+def by_iou(params: Params, qrels: list[Judged], results: list[Result]) -> Verdicts:
     """Relevant: took a segment of level >= rel; judged: took any (TVR-Ranking, section 4)."""
     verdicts = []
     for match in greedy(params, qrels, results):
@@ -105,9 +112,7 @@ def by_iou(params: Params, qrels: list[Judged], results: list[Result]) -> list[t
     return verdicts
 
 
-def by_overlap(
-    params: Params, qrels: list[Judged], results: list[Result]
-) -> list[tuple[bool, bool]]:
+def by_overlap(params: Params, qrels: list[Judged], results: list[Result]) -> Verdicts:
     """Relevant: overlaps any relevant segment (Aly et al., section 2).
 
     With `once`, one that no earlier result overlapped; all that a result overlaps are then used.
@@ -140,19 +145,13 @@ def bin_of(params: Params, segment: Judged | Result) -> tuple[str, int]:
 
 def relevant_bins(params: Params, qrels: list[Judged]) -> set[tuple[str, int]]:
     """Return the distinct bins in which a relevant segment starts (Aly et al., section 2)."""
-    bins = set()
-    for segment in qrels:
-        if segment.level >= params.get("rel", 1):
-            bins.add(bin_of(params, segment))
-    return bins
+    return {bin_of(params, segment) for segment in relevant_of(params, qrels)}
 
 
-def by_bin(params: Params, qrels: list[Judged], results: list[Result]) -> list[tuple[bool, bool]]:
+def by_bin(params: Params, qrels: list[Judged], results: list[Result]) -> Verdicts:
     """Verdicts on *bins*, those of the results without repeats (Aly et al., section 2)."""
     relevant = relevant_bins(params, qrels)
-    judged = set()
-    for segment in qrels:
-        judged.add(bin_of(params, segment))
+    judged = {bin_of(params, segment) for segment in qrels}
     done = set()
     verdicts = []
     for result in results:
@@ -164,7 +163,7 @@ def by_bin(params: Params, qrels: list[Judged], results: list[Result]) -> list[t
     return verdicts
 
 
-def by_tol(params: Params, qrels: list[Judged], results: list[Result]) -> list[tuple[bool, bool]]:
+def by_tol(params: Params, qrels: list[Judged], results: list[Result]) -> Verdicts:
     """Relevant: [s, s + tol) meets a relevant segment, and nothing seen (Aly et al., section 2).
 
     Seen is [s', s' + tol) of every earlier result, or, with seen='relevant' (Figure 3), of every
@@ -197,7 +196,7 @@ def by_tol(params: Params, qrels: list[Judged], results: list[Result]) -> list[t
     return verdicts
 
 
-BINARY: dict[str, Callable[..., list[tuple[bool, bool]]]] = {
+BINARY: dict[str, Callable[..., Verdicts]] = {
     "iou": by_iou,
     "overlap": by_overlap,
     "bin": by_bin,
@@ -207,14 +206,8 @@ BINARY: dict[str, Callable[..., list[tuple[bool, bool]]]] = {
 
 def best_ious(params: Params, qrels: list[Judged], results: list[Result]) -> list[float]:
     """Return each result's highest IoU with any relevant segment (AxIoU paper)."""
-    values = []
-    for result in results:
-        best = 0.0
-        for segment in qrels:
-            if segment.level >= params.get("rel", 1):
-                best = max(best, iou(result, segment))
-        values.append(best)
-    return values
+    relevant = relevant_of(params, qrels)
+    return [max([0.0, *(iou(result, segment) for segment in relevant)]) for result in results]
 
 
 def top_ious(params: Params, qrels: list[Judged], results: list[Result]) -> list[float]:
@@ -322,41 +315,42 @@ def ncxiou(params: Params, qrels: list[Judged], results: list[Result]) -> float:
 
 def verdicts_of(
     params: Params, qrels: list[Judged], results: list[Result], default: str = "iou"
-) -> list[tuple[bool, bool]]:
+) -> Verdicts:
     """Return (relevant, judged) of each result of the whole list, under `match`."""
-    return BINARY[params.get("match", default)](params, qrels, results)
+    models = SH_MODELS if is_sh_eval(params) else BINARY
+    return models[params.get("match", default)](params, qrels, results)
+
+
+SH: Params = {"convention": "sh-eval"}
+"""What a measure's parameters have in addition where sh_eval's models and counts apply."""
+
+
+def is_sh_eval(params: Params) -> bool:
+    return params.items() >= SH.items()
+
+
+def hits_of(params: Params, qrels: list[Judged], results: list[Result]) -> list[bool]:
+    """Return whether each of the top K results is relevant."""
+    verdicts = verdicts_of(params, qrels, results)[: params.get("cutoff")]
+    return [relevant for relevant, _ in verdicts]
 
 
 def precision(params: Params, qrels: list[Judged], results: list[Result]) -> float:
-    """P@K: relevant results among the top K, divided by K (Aly et al., section 2)."""
-    hits = 0
-    for relevant, _ in verdicts_of(params, qrels, results)[: params["cutoff"]]:
-        hits += relevant
-    return hits / params["cutoff"]
+    """P@K: relevant results among the top K, divided by K (Aly et al., section 2; sh_eval)."""
+    return sum(hits_of(params, qrels, results)) / params["cutoff"]
 
 
 def average_precision(params: Params, qrels: list[Judged], results: list[Result]) -> float:
     """AP: the sum of precision at the hits, divided by what there is to find.
 
-    That is the number of relevant segments, of distinct relevant bins for match='bin' (Aly et
-    al., section 2).
+    That is NumRel (Aly et al., section 2); by sh_eval, AP can pass 1.
     """
-    wanted = 0
-    for segment in qrels:
-        wanted += segment.level >= params.get("rel", 1)
-    if params.get("match", "iou") == "bin":
-        wanted = len(relevant_bins(params, qrels))
-    verdicts = verdicts_of(params, qrels, results)[: params.get("cutoff")]
-    return precision_sum([relevant for relevant, _ in verdicts], wanted)
-
-
-def precision_sum(hits: list[bool], wanted: int) -> float:
-    """Return the precision at each hit, summed and divided by `wanted`; 0 if that is 0."""
+    wanted = num_rel(params, qrels, results)
     if wanted == 0:
         return 0.0
     total = 0.0
     hit_count = 0
-    for k, hit in enumerate(hits, start=1):
+    for k, hit in enumerate(hits_of(params, qrels, results), start=1):
         if hit:
             hit_count += 1
             total += hit_count / k
@@ -365,25 +359,19 @@ def precision_sum(hits: list[bool], wanted: int) -> float:
 
 def judged_share(params: Params, qrels: list[Judged], results: list[Result]) -> float:
     """Judged@K: judged results among the top K, divided by K (the issue; as P@K)."""
-    count = 0
-    for _, judged in verdicts_of(params, qrels, results)[: params["cutoff"]]:
-        count += judged
-    return count / params["cutoff"]
+    verdicts = verdicts_of(params, qrels, results)[: params["cutoff"]]
+    return sum(judged for _, judged in verdicts) / params["cutoff"]
 
 
 def recall_of_all(params: Params, qrels: list[Judged], results: list[Result]) -> float:
     """Recall@K: relevant results among the top K, divided by the relevant segments, or bins."""
     wanted = num_rel(params, qrels, results)
-    hits = 0
-    for relevant, _ in verdicts_of(params, qrels, results)[: params["cutoff"]]:
-        hits += relevant
-    return 0.0 if wanted == 0 else hits / wanted
+    return 0.0 if wanted == 0 else sum(hits_of(params, qrels, results)) / wanted
 
 
 def reciprocal_rank(params: Params, qrels: list[Judged], results: list[Result]) -> float:
     """RR: one over the rank of the first relevant result of the top K."""
-    verdicts = verdicts_of(params, qrels, results)[: params.get("cutoff")]
-    for rank, (relevant, _) in enumerate(verdicts, start=1):
+    for rank, relevant in enumerate(hits_of(params, qrels, results), start=1):
         if relevant:
             return 1 / rank
     return 0.0
@@ -396,11 +384,8 @@ def first_iou(params: Params, qrels: list[Judged], results: list[Result]) -> flo
 
 def video_recall(params: Params, qrels: list[Judged], results: list[Result]) -> float:
     """VR@K: whether one of the first K distinct videos has a relevant segment."""
-    good = {segment.video for segment in qrels if segment.level >= params.get("rel", 1)}
-    videos: list[str] = []
-    for result in results:
-        if result.video not in videos:
-            videos.append(result.video)
+    good = {segment.video for segment in relevant_of(params, qrels)}
+    videos = list(dict.fromkeys(result.video for result in results))
     return float(any(video in good for video in videos[: params["cutoff"]]))
 
 
@@ -419,12 +404,13 @@ def seconds_of(parts: list[tuple[str, Fraction, Fraction]]) -> Fraction:
 def maisp(params: Params, qrels: list[Judged], results: list[Result]) -> float:
     """MAiSP: mean over 101 points of recall of the best precision from there on, in seconds.
 
-    Exact: a tenth of a second is its nearest float, to the last bit.
+    Exact: a tenth of a second is its nearest float, to the last bit. `sh_played` is sh_eval's.
     """
+    if is_sh_eval(params):
+        return sh_played(params, qrels, results)["value"]
     wanted = [
         (segment.video, Fraction(segment.start), Fraction(segment.end))
-        for segment in qrels
-        if segment.level >= params.get("rel", 1)
+        for segment in relevant_of(params, qrels)
     ]
     whole = seconds_of(wanted)
     if whole == 0:
@@ -456,13 +442,12 @@ def num_q(params: Params, qrels: list[Judged], results: list[Result]) -> float:
 
 
 def num_rel(params: Params, qrels: list[Judged], results: list[Result]) -> float:
-    """NumRel (sh_eval): relevant segments, or distinct relevant bins."""
+    """NumRel: relevant segments, which sh_eval merges, or distinct relevant bins."""
+    relevant = relevant_of(params, qrels)
     if params.get("match") == "bin":
-        return float(len(relevant_bins(params, qrels)))
-    count = 0
-    for segment in qrels:
-        count += segment.level >= params.get("rel", 1)
-    return float(count)
+        bins = touched_by(params, relevant) if is_sh_eval(params) else relevant_bins(params, qrels)
+        return float(len(bins))
+    return float(len(merge(relevant) if is_sh_eval(params) else relevant))
 
 
 def num_ret(params: Params, qrels: list[Judged], results: list[Result]) -> float:
@@ -472,10 +457,8 @@ def num_ret(params: Params, qrels: list[Judged], results: list[Result]) -> float
 
 def num_rel_ret(params: Params, qrels: list[Judged], results: list[Result]) -> float:
     """NumRelRet (sh_eval): relevant results under `match`, over the whole list."""
-    count = 0
-    for relevant, _ in verdicts_of(params, qrels, results, default="overlap"):
-        count += relevant
-    return float(count)
+    verdicts = verdicts_of(params, qrels, results, default="overlap")
+    return float(sum(relevant for relevant, _ in verdicts))
 
 
 def videos_ret(params: Params, qrels: list[Judged], results: list[Result]) -> float:
@@ -485,29 +468,32 @@ def videos_ret(params: Params, qrels: list[Judged], results: list[Result]) -> fl
 
 def videos_rel(params: Params, qrels: list[Judged], results: list[Result]) -> float:
     """VideosRel (sh_eval): distinct videos among the relevant segments."""
-    return float(len({s.video for s in qrels if s.level >= params.get("rel", 1)}))
+    return float(len({segment.video for segment in relevant_of(params, qrels)}))
 
 
 def length_ret(params: Params, qrels: list[Judged], results: list[Result]) -> float:
-    """LengthRet (sh_eval): summed lengths of the results, in seconds."""
-    total = 0.0
-    for result in results:
-        total += result.end - result.start
-    return total
+    """LengthRet: summed lengths of the results, in seconds; by sh_eval, their mean."""
+    return length_of(params, results)
 
 
 def length_rel(params: Params, qrels: list[Judged], results: list[Result]) -> float:
-    """LengthRel (sh_eval): summed lengths of the relevant segments, in seconds."""
+    """LengthRel: summed lengths of the relevant segments; by sh_eval, the mean of merged ones."""
+    relevant = relevant_of(params, qrels)
+    return length_of(params, merge(relevant) if is_sh_eval(params) else relevant)
+
+
+def length_of(params: Params, segments: Sequence[Judged | Result]) -> float:
+    """Return summed lengths, in seconds; by sh_eval, their mean."""
     total = 0.0
-    for segment in qrels:
-        if segment.level >= params.get("rel", 1):
-            total += segment.end - segment.start
-    return total
+    for segment in segments:
+        total += segment.end - segment.start
+    return total / max(1, len(segments)) if is_sh_eval(params) else total
 
 
 # --------------------------------------------------------------------- the sh-eval convention
 
-RELEVANT, SEEN, NOT_RELEVANT, UNJUDGED = "relevant", "seen", "not relevant", "unjudged"
+RELEVANT, SEEN, NOT_RELEVANT, UNJUDGED = (True, True), (False, True), (False, True), (False, False)
+"""What a result can be: its verdict, relevant and judged."""
 
 
 def merge(segments: list[Judged]) -> list[Judged]:
@@ -524,10 +510,8 @@ def merge(segments: list[Judged]) -> list[Judged]:
 
 def apart(params: Params, qrels: list[Judged]) -> tuple[list[Judged], list[Judged]]:
     """Return the relevant and the non-relevant segments."""
-    relevant, irrelevant = [], []
-    for segment in qrels:
-        (relevant if segment.level >= params.get("rel", 1) else irrelevant).append(segment)
-    return relevant, irrelevant
+    relevant = relevant_of(params, qrels)
+    return relevant, [segment for segment in qrels if segment not in relevant]
 
 
 def touched_bins(params: Params, segment: Judged | Result) -> list[tuple[str, int]]:
@@ -537,64 +521,51 @@ def touched_bins(params: Params, segment: Judged | Result) -> list[tuple[str, in
     return [(segment.video, n) for n in range(first, last + 1)]
 
 
-def sh_bin(params: Params, qrels: list[Judged], results: list[Result]) -> list[str]:
-    """Return the status of each bin of the run, first occurrences in rank, then time order."""
-    relevant, irrelevant = apart(params, qrels)
-    relevant_places, irrelevant_places = set(), set()
-    for segment in relevant:
-        relevant_places.update(touched_bins(params, segment))
-    for segment in irrelevant:
-        irrelevant_places.update(touched_bins(params, segment))
-    done = set()
-    statuses = []
-    for result in results:
-        for place in touched_bins(params, result):
-            if place in done:
-                continue
-            done.add(place)
-            if place in relevant_places:
-                statuses.append(RELEVANT)
-            elif place in irrelevant_places:
-                statuses.append(NOT_RELEVANT)
-            else:
-                statuses.append(UNJUDGED)
-    return statuses
+def touched_by(params: Params, segments: Sequence[Judged | Result]) -> dict[tuple[str, int], None]:
+    """Return the distinct bins that segments touch, in their order."""
+    return dict.fromkeys(place for segment in segments for place in touched_bins(params, segment))
 
 
-def sh_overlap(params: Params, qrels: list[Judged], results: list[Result]) -> list[str]:
-    """Return each result's status by closed intervals; nothing is consumed (sh_eval)."""
+def sh_bin(params: Params, qrels: list[Judged], results: list[Result]) -> Verdicts:
+    """Return the verdict on each bin of the run, first occurrences in rank, then time order."""
+    relevant, judged = touched_by(params, relevant_of(params, qrels)), touched_by(params, qrels)
+    return [(place in relevant, place in judged) for place in touched_by(params, results)]
+
+
+def sh_overlap(params: Params, qrels: list[Judged], results: list[Result]) -> Verdicts:
+    """Return each result's verdict by closed intervals; nothing is consumed (sh_eval)."""
     relevant, irrelevant = map(merge, apart(params, qrels))
-    statuses = []
+    verdicts = []
     for result in results:
-        status = UNJUDGED
+        verdict = UNJUDGED
         for name, segments in ((NOT_RELEVANT, irrelevant), (RELEVANT, relevant)):
             for s in segments:
                 if s.video == result.video and s.start <= result.end and result.start <= s.end:
-                    status = name
-        statuses.append(status)
-    return statuses
+                    verdict = name
+        verdicts.append(verdict)
+    return verdicts
 
 
-def sh_tol(params: Params, qrels: list[Judged], results: list[Result]) -> list[str]:
-    """Return each result's status by tolerance, with sh_eval's own set of what was seen."""
+def sh_tol(params: Params, qrels: list[Judged], results: list[Result]) -> Verdicts:
+    """Return each result's verdict by tolerance, with sh_eval's own set of what was seen."""
     tol = params.get("tol", 15)
     relevant, irrelevant = map(merge, apart(params, qrels))
     seen: list[tuple[str, float, float]] = []
-    statuses = []
+    verdicts = []
     for video, start, given in results:
         end = given or start + 1  # [0, 0] is the second 0
         met = met_by(video, start, start + tol, relevant)
         old = any(v == video and meets(start, end, left, right) for v, left, right in seen)
         if met and not old:
             seen.append((video, start, max([start + tol] + [segment.end for segment in met])))
-            statuses.append(RELEVANT)
+            verdicts.append(RELEVANT)
         elif met:
-            statuses.append(SEEN)
+            verdicts.append(SEEN)
         elif met_by(video, start, end, irrelevant):
-            statuses.append(NOT_RELEVANT)
+            verdicts.append(NOT_RELEVANT)
         else:
-            statuses.append(UNJUDGED)
-    return statuses
+            verdicts.append(UNJUDGED)
+    return verdicts
 
 
 def met_by(video: str, start: float, end: float, segments: list[Judged]) -> list[Judged]:
@@ -603,64 +574,6 @@ def met_by(video: str, start: float, end: float, segments: list[Judged]) -> list
 
 
 SH_MODELS = {"overlap": sh_overlap, "bin": sh_bin, "tol": sh_tol}
-
-
-def sh_statuses(params: Params, qrels: list[Judged], results: list[Result]) -> list[str]:
-    """Return the statuses under `match`; `judged_only` leaves the unjudged out."""
-    statuses = SH_MODELS[params.get("match", "overlap")](params, qrels, results)
-    if params.get("judged_only", False):
-        statuses = [status for status in statuses if status != UNJUDGED]
-    return statuses
-
-
-def sh_wanted(params: Params, qrels: list[Judged]) -> int:
-    """Return NumRel (sh_eval): merged relevant segments, or distinct relevant bins."""
-    relevant, _ = apart(params, qrels)
-    if params.get("match", "overlap") != "bin":
-        return len(merge(relevant))
-    places = set()
-    for segment in relevant:
-        places.update(touched_bins(params, segment))
-    return len(places)
-
-
-def sh_p(params: Params, qrels: list[Judged], results: list[Result]) -> float:
-    """P@n (sh_eval): hits among the first n, divided by n."""
-    top = sh_statuses(params, qrels, results)[: params["cutoff"]]
-    return top.count(RELEVANT) / params["cutoff"]
-
-
-def sh_judged(params: Params, qrels: list[Judged], results: list[Result]) -> float:
-    """Judged@n (sh_eval): those not unjudged among the first n, divided by n."""
-    top = sh_statuses(params, qrels, results)[: params["cutoff"]]
-    return (len(top) - top.count(UNJUDGED)) / params["cutoff"]
-
-
-def sh_ap(params: Params, qrels: list[Judged], results: list[Result]) -> float:
-    """AP (sh_eval): the sum of precision at the hits, divided by NumRel; it can pass 1."""
-    statuses = sh_statuses(params, qrels, results)[: params.get("cutoff")]
-    return precision_sum([s == RELEVANT for s in statuses], sh_wanted(params, qrels))
-
-
-def sh_num_rel(params: Params, qrels: list[Judged], results: list[Result]) -> float:
-    """NumRel (sh_eval)."""
-    return float(sh_wanted(params, qrels))
-
-
-def sh_num_rel_ret(params: Params, qrels: list[Judged], results: list[Result]) -> float:
-    """NumRelRet (sh_eval): the hits of the whole list."""
-    return float(sh_statuses(params, qrels, results).count(RELEVANT))
-
-
-def sh_length_ret(params: Params, qrels: list[Judged], results: list[Result]) -> float:
-    """LengthRet (sh_eval): the mean length of the results, in seconds."""
-    return length_ret(params, qrels, results) / len(results) if results else 0.0
-
-
-def sh_length_rel(params: Params, qrels: list[Judged], results: list[Result]) -> float:
-    """LengthRel (sh_eval): the mean length of the merged relevant segments, in seconds."""
-    relevant = merge(apart(params, qrels)[0])
-    return length_rel(params, relevant, results) / len(relevant) if relevant else 0.0
 
 
 def sh_recall_points(seconds: int) -> list[int]:
@@ -712,18 +625,13 @@ def sh_played(params: Params, qrels: list[Judged], results: list[Result]) -> dic
     return at | {"value": value, "relevant": seconds, "played": played, "found": relevant}
 
 
-def sh_maisp(params: Params, qrels: list[Judged], results: list[Result]) -> float:
-    """MAiSP (sh_eval)."""
-    return sh_played(params, qrels, results)["value"]
-
-
 def sh_table(qrels: Qrels, run: Run) -> dict[str, float]:
     """Return what sh_eval prints over all queries, by its own names; %d cuts means of counts."""
     queries = scored_queries("", qrels, run, "sh-eval")
     cells = {}
 
     def total(name: str, measure: Measure, params: Params, end: str = "") -> None:
-        values = [measure(params, qrels[query], run[query]) for query in queries]
+        values = [measure(params | SH, qrels[query], run[query]) for query in queries]
         value = math.fsum(values)
         if not name.startswith("num"):
             value = value / len(values) if values else 0.0
@@ -733,22 +641,22 @@ def sh_table(qrels: Qrels, run: Run) -> dict[str, float]:
     total("num_q", num_q, {})
     total("videos_ret", videos_ret, {})
     total("videos_rel", videos_rel, {})
-    total("avglength_ret", sh_length_ret, {})
-    total("avglength_rel", sh_length_rel, {})
+    total("avglength_ret", length_ret, {})
+    total("avglength_rel", length_rel, {})
     for match, end in (("overlap", ""), ("bin", "_bin"), ("tol", "_tol")):
         model = {"match": match}
-        total("num_rel", sh_num_rel, model, end)
-        total("num_ret", lambda *arguments: float(len(sh_statuses(*arguments))), model, end)
-        total("num_rel_ret", sh_num_rel_ret, model, end)
-        total("map", sh_ap, model, end)
+        total("num_rel", num_rel, model, end)
+        total("num_ret", lambda *arguments: float(len(verdicts_of(*arguments))), model, end)
+        total("num_rel_ret", num_rel_ret, model, end)
+        total("map", average_precision, model, end)
         for k in (5, 10, 20):
-            total(f"P_{k}", sh_p, model | {"cutoff": k}, end)
+            total(f"P_{k}", precision, model | {"cutoff": k}, end)
         for k in (10, 20, 30):
-            total(f"Judged_{k}", sh_judged, model | {"cutoff": k}, end)
+            total(f"Judged_{k}", judged_share, model | {"cutoff": k}, end)
     total("num_rel_secs", lambda *arguments: sh_played(*arguments)["relevant"], {})
     total("num_ret_secs", lambda *arguments: sh_played(*arguments)["played"], {})
     total("num_rel_ret_secs", lambda *arguments: sh_played(*arguments)["found"], {})
-    total("maisp", sh_maisp, {})
+    total("maisp", maisp, {})
     for point in (5, 10, 20):
         total(f"maisp_0.{point:02}", lambda *args, at=str(point): sh_played(*args)[at], {})
     return cells
@@ -783,16 +691,6 @@ MEASURES: dict[str, Measure] = COUNTS | {
     "VR": video_recall,
     "MAiSP": maisp,
 }
-SH_EVAL: dict[str, Measure] = COUNTS | {
-    "P": sh_p,
-    "AP": sh_ap,
-    "Judged": sh_judged,
-    "NumRel": sh_num_rel,
-    "NumRelRet": sh_num_rel_ret,
-    "LengthRet": sh_length_ret,
-    "LengthRel": sh_length_rel,
-    "MAiSP": sh_maisp,
-}
 MAXIOU = ("R", "MeanP", "AxIoU", "NCxIoU", "mIoU")
 MODELS = {  # the relevance models that a measure is defined for; the first is its default
     **dict.fromkeys(COUNTS, ("overlap", "bin", "tol", "iou")),
@@ -816,18 +714,18 @@ def condense(
     match: str, params: Params, qrels: list[Judged], results: list[Result]
 ) -> list[Result]:
     """Return the results without those that the model calls unjudged (judged_only)."""
-    judged_results = []
+    judged = judged_of(match, params, qrels, results)
+    return [result for result, is_judged in zip(results, judged, strict=True) if is_judged]
+
+
+def judged_of(match: str, params: Params, qrels: list[Judged], results: list[Result]) -> list[bool]:
+    """Return whether each result is judged; of a bin, every one."""
     if match == "bin":
         bins = {bin_of(params, segment) for segment in qrels}
-        judged = [bin_of(params, result) in bins for result in results]
-    elif match == "maxiou":
-        judged = [any(iou(result, segment) > 0 for segment in qrels) for result in results]
-    else:
-        judged = [is_judged for _, is_judged in BINARY[match](params, qrels, results)]
-    for result, is_judged in zip(results, judged, strict=True):
-        if is_judged:
-            judged_results.append(result)
-    return judged_results
+        return [bin_of(params, result) in bins for result in results]
+    if match == "maxiou":
+        return [any(iou(result, segment) > 0 for segment in qrels) for result in results]
+    return [is_judged for _, is_judged in BINARY[match](params, qrels, results)]
 
 
 def scored_queries(name: str, qrels: Qrels, run: Run, convention: str) -> list[str]:
@@ -852,7 +750,8 @@ def score(
         raise ValueError(f"{name} is not defined for match={match!r}")
     if convention == "tvr-ranking" and match == "iou":
         params = {"dcg": "exp-log2", "strict": True} | params
-    measure = SH_EVAL[name] if convention == "sh-eval" else MEASURES[name]
+    if convention == "sh-eval":
+        params = params | SH
     values = {}
     for query in scored_queries(name, qrels, run, convention):
         results = run.get(query, [])
@@ -862,7 +761,7 @@ def score(
             ranking = results
             if params.get("judged_only", False) and convention != "sh-eval":
                 ranking = condense(match, own, qrels[query], results)
-            each.append(measure(own, qrels[query], ranking))
+            each.append(MEASURES[name](own, qrels[query], ranking))
         values[query] = math.fsum(each) / len(each)
     return values
 
@@ -896,10 +795,7 @@ def assignable(match: str, params: Params, qrels: list[Judged], results: list[Re
         places: list[Any] = [item_of(match, params, result) for result in results]
         known = {item_of(match, params, segment) for segment in qrels}
         return [n for n, at in enumerate(places) if at not in known and at not in places[:n]]
-    if match == "maxiou":
-        judged = [any(iou(result, segment) > 0 for segment in qrels) for result in results]
-    else:
-        judged = [is_judged for _, is_judged in BINARY[match](params, qrels, results)]
+    judged = judged_of(match, params, qrels, results)
     rows = []
     for n, result in enumerate(results):
         able = result.start < result.end or (match == "iou" and params["iou"] == 0)

@@ -108,16 +108,6 @@ def test_repeating_rows_changes_no_value(judged, retrieved, seed):
         assert mr.calc_aggregate(MEASURES, qrels, run) == once
 
 
-def test_the_command_tells_repeats_and_scores_as_if_there_were_none(tmp_path, capsys):
-    qrels = given_as("file", [QRELS[0], *QRELS], "level", tmp_path)
-    run = given_as("file", [*RUN, *RUN], "score", tmp_path)
-    assert main(["evaluate", str(qrels), str(run), "AP(iou=0.5)"]) == 0
-    out, err = capsys.readouterr()
-    assert "\t1.0000" in out
-    assert "line 2: the same segment as in line 1" in err
-    assert "line 3: the same segment as in line 1 (2 such rows)" in err
-
-
 def test_a_generator_that_meets_nothing_is_an_error_as_a_list_is():
     rows = [("q", "w.mp4", 0, 1, 0.5)]
     for run in rows, iter(rows):

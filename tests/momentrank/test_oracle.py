@@ -1,15 +1,12 @@
-"""Oracle and scorer on examples that were worked by hand, and the axioms of AxIoU."""
+"""Oracle and scorer on examples that were worked by hand."""
 
 import math
-import operator
-import random
-from collections import defaultdict
 from fractions import Fraction
 from itertools import islice, pairwise
 
 import pytest
 import scorer
-from oracle import GRIDS, SETTINGS, Judged, Result, best_ious, case, cases, iou, mean, score
+from oracle import SETTINGS, Judged, Result, case, cases, iou, mean, score
 
 NOT_CONDENSED = {"NumRet", "Judged"}
 LOG3 = math.log2(3)
@@ -495,127 +492,6 @@ def test_sh_eval_tolerance_asks_whether_the_result_itself_was_seen():
     assert value("NumRelRet", {"match": "tol"}, segments((20, 30)), results((5, 6), (12, 13))) == 0
 
 
-# ------------------------------------------------------------------------- the axioms of AxIoU
-#
-# As understood here, r_k being the highest IoU of rank k with a relevant moment, for two lists
-# that differ at one rank k <= K alone:
-#
-# INV-k (invariance against redundant moments): if both r_k and r'_k are at most the best IoU
-#     above rank k, the lists score the same.
-# MON-k (monotonicity with respect to the best moment): if r'_k is greater than the best IoU of
-#     the other list's first k, its list scores strictly higher.
-
-TARGET = segments((0, 12))
-CUTOFF = 5
-AXIOMATIC = {
-    "AxIoU": {},
-    "R": {"iou": 0.5},
-    "MeanP": {"iou": 0.5},
-    "DCG": {"match": "maxiou"},
-}
-
-
-def by_length(values):
-    """Make a list of the IoUs given in twelfths: each begins with the target."""
-    return results(*((0, twelfths) for twelfths in values))
-
-
-def pairs(seed, count=3000):
-    """Make random lists in twelfths of IoU, and for each another at one rank: (k, r, r')."""
-    rng = random.Random(seed)
-    for _ in range(count):
-        old = [rng.randint(0, 12) for _ in range(rng.randint(1, CUTOFF))]
-        k = rng.randrange(len(old))
-        yield k, old, [*old[:k], rng.randint(0, 12), *old[k + 1 :]]
-
-
-def scores_of_redundant(name):
-    both = [
-        (old, new) for k, old, new in pairs("INV") if k > 0 and max(old[k], new[k]) <= max(old[:k])
-    ]
-    return scores_of(name, both)
-
-
-def scores_of_better(name):
-    return scores_of(
-        name, [(old, new) for k, old, new in pairs("MON") if new[k] > max(old[: k + 1])]
-    )
-
-
-def scores_of(name, both):
-    """Return the values of pairs of lists."""
-    before, after = (axiom_values(name, lists) for lists in zip(*both, strict=True))
-    return list(zip(before, after, strict=True))
-
-
-def axiom_values(name, lists):
-    queries = [(TARGET, by_length(ious)) for ious in lists]
-    return values(name, {"cutoff": CUTOFF} | AXIOMATIC[name], queries)
-
-
-def axiom_value(name, ious):
-    return axiom_values(name, [ious])[0]
-
-
-@pytest.mark.parametrize(
-    ("name", "invariant", "monotone"),
-    [
-        ("AxIoU", True, True),
-        ("R", True, False),
-        ("MeanP", False, False),
-        ("DCG", False, True),
-    ],
-)
-def test_axioms(name, invariant, monotone):
-    redundant, better = scores_of_redundant(name), scores_of_better(name)
-    assert min(len(redundant), len(better)) > 300
-    assert all(old == new for old, new in redundant) == invariant
-    assert all(old < new for old, new in better) == monotone
-    assert all(old <= new for old, new in better)  # R and MeanP fail by standing still
-
-
-def test_counterexamples_in_full():
-    # R and MeanP do not see that the best moment gets better on one side of theta.
-    for name in ("R", "MeanP"):
-        assert axiom_value(name, [7]) == axiom_value(name, [12])
-    # MeanP and DCG reward a moment no better than the one above it.
-    for name in ("MeanP", "DCG"):
-        assert axiom_value(name, [12, 0]) < axiom_value(name, [12, 12])
-
-
-def test_axioms_hold_for_axiou_in_random_collections():
-    """The same over any judged segments and levels: the case's first list, one result replaced."""
-    rng = random.Random(4)
-    redundant, better = defaultdict(list), defaultdict(list)  # by cutoff
-    for example in islice(cases(4, empty_lists=False), 3000):
-        for query in example.qrels.keys() & example.run.keys():
-            judged, old = example.qrels[query], example.run[query]
-            k = rng.randrange(len(old))
-            source = judged if rng.random() < 0.5 else old
-            new = [*old[:k], Result(*rng.choice(source)[:3]), *old[k + 1 :]]
-            if not any(segment.level >= 1 for segment in judged):
-                continue  # the query does not count
-            best = [max_ious(judged, ranked) for ranked in (old, new)]
-            cutoff = rng.randint(k + 1, k + 5)
-            if k > 0 and max(best[0][k], best[1][k]) <= max(best[0][:k]):
-                redundant[cutoff].append((judged, old, new))
-            if best[1][k] > max(best[0][: k + 1]):
-                better[cutoff].append((judged, old, new))
-    for kind, holds in ((redundant, operator.eq), (better, operator.lt)):
-        assert sum(map(len, kind.values())) > 300
-        for cutoff, queries in kind.items():
-            before, after = (
-                values("AxIoU", {"cutoff": cutoff}, [(query[0], query[n]) for query in queries])
-                for n in (1, 2)
-            )
-            for query, *both in zip(queries, before, after, strict=True):
-                assert holds(*both), (cutoff, query)
-
-
-def max_ious(judged, ranked):
-    return best_ious({}, judged, ranked)
-
-
 # ------------------------------------------------------ what holds of every measure, and cases
 
 
@@ -641,25 +517,6 @@ def test_what_holds_of_every_setting(n):
             "mIoU",
         }:
             assert all(v <= 1 + 1e-12 for v in scores.values()), (name, params)
-
-
-def test_nothing_below_the_cutoff_matters():
-    below = {"P", "R", "nDCG", "DCG", "MeanP", "AxIoU", "NCxIoU", "Judged", "AP", "RR", "Recall"}
-    settings = [s for s in SETTINGS if s[0] in below and "cutoff" in s[1]]
-    settings = [s for s in settings if not s[1].get("judged_only") and s[1].get("match") != "bin"]
-    for n in range(40):
-        example = case(n)
-        for name, params, convention in settings:
-            cut = {query: ranked[: params["cutoff"]] for query, ranked in example.run.items()}
-            whole = score(name, params, example.qrels, example.run, convention)
-            assert whole == score(name, params, example.qrels, cut, convention), (name, params, n)
-
-
-def test_axiou_is_ncxiou_of_uniform_stopping():
-    for n in range(100):
-        example = case(n)
-        uniform = score("NCxIoU", {"cutoff": 5, "stop": "uniform"}, example.qrels, example.run)
-        assert uniform == pytest.approx(score("AxIoU", {"cutoff": 5}, example.qrels, example.run))
 
 
 def test_cases_are_seeded_and_nasty():
@@ -714,7 +571,3 @@ def test_integer_cases_are_whole_seconds_and_lists_can_be_full():
         ]
         assert all(row.start.is_integer() and 0 <= row.start <= row.end for row in rows)
         assert all([*example.qrels.values(), *example.run.values()])
-
-
-def test_grids_are_sorted():
-    assert all(grid == sorted(set(grid)) for grid in GRIDS.values())

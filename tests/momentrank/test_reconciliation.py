@@ -4,7 +4,10 @@ import json
 import random
 from dataclasses import replace
 
+import oracle
 import pytest
+from benchmark_oracle import kept
+from scorer import segments
 
 from momentrank import FormatError, parse_measure
 from momentrank.cli.main import main
@@ -15,48 +18,22 @@ from momentrank.segments import build_qrels, build_run
 LENGTHS = {"u": 50.0, "v": 60.0}
 
 
-def overlap(one, other):
-    shared = min(one[1], other[1]) - max(one[0], other[0])
-    return max(shared, 0) / (one[1] - one[0] + other[1] - other[0] - max(shared, 0))
-
-
-def reaches(one, other, iou, strict):
-    return overlap(one, other) > iou if strict else overlap(one, other) >= iou
-
-
 def recall(qrels, run, *, k=1, iou=0.5, strict=True, queries=None):
     """R@K in percent, over some queries; of whole lists (video, start, end)."""
+    params = {"cutoff": k, "iou": iou, "strict": strict}
     hits = [
-        any(
-            video == other and reaches(result, moment, iou, strict)
-            for video, *result in run.get(query, [])[:k]
-            for other, *moment, level in qrels[query]
-            if level
+        oracle.recall(
+            params,
+            [oracle.Judged(*moment) for moment in qrels[query]],
+            [oracle.Result(*result) for result in run.get(query, [])],
         )
         for query in queries or qrels
     ]
     return 100 * sum(hits) / len(hits)
 
 
-def suppress(listed, limit):
-    kept = []
-    for video, *result in listed:
-        if all(video != v or overlap(result, other) <= limit for v, *other in kept):
-            kept.append([video, *result])
-    return kept
-
-
 def merge(moments):
-    """Join moments of a video while any two of them touch."""
-    left = [list(moment) for moment in moments]
-    for one in left:
-        for other in left:
-            touch = one is not other and one[0] == other[0] and one[1] <= other[2]
-            if touch and other[1] <= one[2]:
-                rest = [moment for moment in left if moment is not one and moment is not other]
-                joined = [one[0], min(one[1], other[1]), max(one[2], other[2])]
-                return merge([*(each[:3] for each in rest), joined])
-    return [(*moment[:3], 1) for moment in left]
+    return oracle.merge([oracle.Judged(*moment) for moment in moments])
 
 
 def span(moments):
@@ -95,14 +72,8 @@ def data(seed):
 
 
 def read(qrels, run):
-    def table(listed, build, level):
-        rows = [(query, *row) for query, moments in listed.items() for row in moments]
-        columns = [[row[at] for row in rows] for at in range(4)]
-        values = [row[4] if level else 0.0 for row in rows]
-        return build(*columns, values, queries=list(listed))
-
-    truth = Truth(table(qrels, build_qrels, level=True), read_durations=lambda: LENGTHS)
-    return truth, {"": table(run, build_run, level=False)}
+    truth = Truth(segments(qrels, build_qrels, value=True), read_durations=lambda: LENGTHS)
+    return truth, {"": segments(run, build_run, value=False)}
 
 
 def find(qrels, run, number, measure, digits=6):
@@ -125,7 +96,7 @@ CASES = {
     "null": (NULL, RUN, "R@1,0.5", recall(NULL, RUN),
              "queries without a relevant moment count as 0"),
     "nms": (QRELS, DENSE, "R@5,0.5",
-            recall(QRELS, {q: suppress(rows, 0.4) for q, rows in DENSE.items()}, k=5),
+            recall(QRELS, {q: kept(rows, 0.4) for q, rows in DENSE.items()}, k=5),
             "NMS at 0.4"),
     "merged": (QRELS, RUN, "R@1,0.5", recall({q: merge(m) for q, m in QRELS.items()}, RUN),
                "moments that touch merged"),
@@ -170,8 +141,8 @@ def test_it_is_found_among_the_usual_measures(what):
 
 def test_a_script_is_found_by_its_name():
     qrels, run = data(6)
-    kept = {query: suppress(rows, 0.45) for query, rows in run.items()}
-    number = recall(qrels, kept, k=5)
+    listed = {query: kept(rows, 0.45) for query, rows in run.items()}
+    number = recall(qrels, listed, k=5)
     found = find(qrels, run, number, "R@5,0.5")
     assert ("2d-tan-0.45", ()) in [each[1:3] for each in found.combinations]
 

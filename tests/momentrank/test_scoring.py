@@ -140,7 +140,6 @@ def test_nothing_retrieved_and_nothing_judged():
         (NumQ, "trec", "'trec' is not a valid convention, must be one of paper, tvr"),
         (nDCG(iou=0.5) @ 10, "sh-eval", "is not a measure of sh-eval"),
         (AP(match="tol", tol=20), "sh-eval", "is not a measure of sh-eval"),
-        (AP(match="tol") @ 5, "nowhere", "'nowhere' is not a valid convention"),
     ],
 )
 def test_a_convention_that_does_not_have_a_measure_says_so(measure, convention, message):

@@ -167,13 +167,6 @@ def test_repeats_of_a_judged_moment_are_unjudged_as_in_judged():
     assert (result.upper["P(iou=0.5)@2"], result["Judged(iou=0.5)@2"]) == (1.0, 0.5)
 
 
-def test_a_range_of_thresholds_is_the_mean_of_its_bounds():
-    run = [("q2", "v", 0, 6, 0.9)]  # IoU .6
-    result = mr.evaluate(QRELS[2:], run, ["AP(iou=0.5:0.7:0.1)"], unjudged="bounds")
-    # At .7 it takes nothing: one of two relevant moments.
-    assert result.upper["AP(iou=0.5:0.7:0.1)"] == pytest.approx((1 + 1 + 0.5) / 3)
-
-
 @pytest.mark.parametrize(
     ("measure", "convention", "words"),
     [
@@ -244,15 +237,6 @@ def test_a_frame_of_rates_has_all_columns():
     frame = pd.DataFrame({"rank_low": [1], "level": 2, "share": 0.5})
     with pytest.raises(FormatError, match="no columns 'rank_high'"):
         mr.evaluate(QRELS, RUN, MEASURES, unjudged=frame)
-
-
-def test_the_highest_level_is_that_of_all_queries():
-    qrels = [*QRELS, ("q3", "v", 0, 10, 4)]
-    upper = mr.evaluate(qrels, RUN, [nDCG(iou=0.5) @ 10], unjudged="bounds").to_frame(
-        per_query=True
-    )
-    log3 = np.log2(3)
-    assert upper.iloc[0, -1] == pytest.approx(4 / log3 / (4 + 3 / log3))
 
 
 def test_qrels_without_a_relevant_moment_allow_the_lowest_relevant_level():

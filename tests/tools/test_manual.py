@@ -11,9 +11,7 @@ import sys
 import threading
 import time
 import warnings
-from html.parser import HTMLParser
 from importlib.util import find_spec
-from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
 from playwright.sync_api import expect
@@ -27,7 +25,9 @@ from tools import manual
 QUICK = 180
 """Seconds for the whole site."""
 BUILD = [sys.executable, "-m", "sphinx", "-qEW", "--keep-going"]
-COMMAND = re.compile(r"python -m\s+((?:annotation|baselines|pipeline)\.\w+)(?:\s+([a-z][\w-]*))?")
+COMMAND = re.compile(
+    r"python -m\s+((?:annotation|baselines|pipeline)\.\w+)(?:\s+([a-z][\w-]*))?([^`\n#]*)"
+)
 PHONE = {"width": 390, "height": 800}
 needs_sphinx = pytest.mark.skipif(find_spec("sphinx") is None, reason="make docs")
 
@@ -50,15 +50,20 @@ def test_the_help_of_every_command_and_verb_is_there(helps):
     assert "`make demo`" in page
 
 
-def test_every_command_on_a_page_has_the_verb_that_it_is_given(helps, repository):
-    _, titles = helps
+def test_every_command_on_a_page_has_the_verb_and_the_options_that_it_is_given(helps, repository):
+    page, titles = helps
     with_verbs = {title.rpartition(" ")[0] for title in titles if title.count(" ") > 2}
-    for page in [repository / "README.md", *(repository / "docs").glob("*.md")]:
-        for module, verb in COMMAND.findall(page.read_text()):
+    parts = re.split(r"^#{3,4} ", page, flags=re.MULTILINE)
+    texts = dict(part.partition("\n")[::2] for part in parts)
+    for path in [repository / "README.md", *(repository / "docs").glob("*.md")]:
+        for module, verb, rest in COMMAND.findall(path.read_text()):
             command = f"python -m {module}"
-            assert command in titles, page
+            assert command in titles, path
             if verb and command in with_verbs:
-                assert f"{command} {verb}" in titles, page
+                command = f"{command} {verb}"
+                assert command in titles, path
+            for option in re.findall(r"--[a-z][a-z-]*", rest):
+                assert option in texts[command], f"{path}: {command} {option}"
 
 
 def leaves(section, *path):
@@ -157,41 +162,6 @@ def site(repository, tmp_path_factory):
     assert done.returncode == 0, done.stderr
     assert time.monotonic() - started < QUICK
     return out
-
-
-class Page(HTMLParser):
-    """What a page links to, what it loads, and its anchors."""
-
-    def __init__(self, path):
-        super().__init__()
-        self.links, self.loaded, self.anchors = [], [], {""}
-        self.feed(path.read_text())
-
-    def handle_starttag(self, tag, attrs):
-        """Note the element's address and its id."""
-        given = dict(attrs)
-        self.anchors |= {given.get("id"), given.get("name")}
-        if tag == "a" and given.get("href"):
-            self.links.append(given["href"])
-        elif address := given.get("src") or (tag == "link" and given.get("href")):
-            self.loaded.append(address)
-
-
-@pytest.mark.slow
-@pytest.mark.integration
-def test_every_link_leads_to_a_page_and_an_anchor(site):
-    pages = {path: Page(path) for path in site.rglob("*.html")}
-    assert len(pages) > 40
-    for path, page in pages.items():
-        assert [one for one in page.loaded if urlsplit(one).netloc] == [], path
-        for link in [*page.links, *page.loaded]:
-            address, anchor = urldefrag(link)
-            if urlsplit(address).scheme:
-                continue
-            target = path.parent / unquote(urlsplit(address).path) if address else path
-            assert target.is_file(), f"{path}: {link}"
-            if anchor and target.suffix == ".html":
-                assert unquote(anchor) in pages[target.resolve()].anchors, f"{path}: {link}"
 
 
 @contextlib.contextmanager

@@ -65,28 +65,6 @@ def test_a_folder_is_loaded_with_its_own_ids_texts_and_times(old):
     assert mr.evaluate(collection["test"].qrels, run, ["nDCG(iou=0.5)@10"])["nDCG(iou=0.5)@10"] == 1
 
 
-def test_releases_with_the_ids_of_moments_and_with_ids_of_queries_are_both_read(
-    old, tmp_path, capsys
-):
-    """In the old layout a query has its moment's id, and `corpus/` is of the first manifest."""
-    new = write(tmp_path / "new", "2.0.0", TRAINING | {"corpus/corpus.parquet": "x"}, **{
-        path: {"q%202": "q0123456789ab"} for path in ("queries.tsv", "qrels/test.qrels")
-    } | {"pairs.csv": {"q 2": "q0123456789ab"}})  # fmt: skip
-    (old / "corpus").mkdir()
-    (old / "corpus/corpus.parquet").write_text("x")
-    manifest = json.loads((old / "manifest.json").read_text())
-    manifest["files"]["corpus/corpus.parquet"] = {"sha256": hashlib.sha256(b"x").hexdigest()}
-    (old / "manifest.json").write_text(json.dumps(manifest | {"format": 1}))
-    for folder, query in ((old, "q 2"), (new, "q0123456789ab")):
-        collection = mr.load(folder)
-        assert list(collection["test"].queries) == [query, "q3"]
-        assert collection.path("corpus/corpus.parquet").read_text() == "x"
-    assert main(["diff", str(old), str(new)]) == 0
-    output = capsys.readouterr().out
-    assert "corpus/corpus.parquet" in output
-    assert "q0123456789ab" in output
-
-
 def test_what_is_not_the_release_is_refused(old, tmp_path):
     with pytest.raises(mr.FormatError, match=r"nothing.*no such file"):
         mr.load(tmp_path / "nothing")
@@ -107,36 +85,6 @@ def test_what_is_not_the_release_is_refused(old, tmp_path):
         (old / "manifest.json").write_text(text)
         with pytest.raises(mr.FormatError, match=r"manifest.json"):
             mr.load(old)
-
-
-def test_a_release_with_columns_and_qrels_that_are_no_longer_made_is_read(old, tmp_path, capsys):
-    """Until the second consensus was dropped, releases had one."""
-    columns = "pair_id,level,mean,outcome,origin,voted_level,voted_outcome,skill_level,skill_mean"
-    path = "qrels/test.skill.qrels"
-    further = {
-        "consensus.csv": f"{columns}\n3,3,3.0,two,candidates,3,two,2,2.4\n",
-        path: "q%202 Q0 v2 5.0 9.0 2\n",
-    }
-    manifest = json.loads((old / "manifest.json").read_text())
-    manifest["columns"] = {"consensus.csv": columns.split(",")}
-    for name, text in further.items():
-        (old / name).write_text(text)
-        manifest["files"][name] = {"sha256": hashlib.sha256(text.encode()).hexdigest()}
-    (old / "manifest.json").write_text(json.dumps(manifest))
-
-    collection = mr.load(old)
-    assert collection.splits == ["val", "test"]
-    assert [row.level for row in collection["test"].qrels_iter()] == [0, 3, 2]
-    run = [("q 2", "v2", 5, 9), ("q3", "v1", 0, 2)]
-    assert mr.evaluate(collection["test"].qrels, run, ["nDCG(iou=0.5)@10"])["nDCG(iou=0.5)@10"] == 1
-    own = mr.evaluate(collection.path(path), run[:1], ["nDCG(iou=0.5)@10"])
-    assert own["nDCG(iou=0.5)@10"] == 1
-    (tmp_path / "mine.test.run").write_text(RUN)
-    new = write(tmp_path / "new", version="2.0.0")
-    assert main(["diff", str(old), str(new), str(tmp_path / "mine.test.run")]) == 0
-    output = capsys.readouterr().out
-    assert "levels 0 of 3 changed" in output
-    assert f"{path} was removed (major)" in output
 
 
 def test_a_split_without_judgments_has_empty_qrels(tmp_path):

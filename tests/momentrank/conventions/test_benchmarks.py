@@ -6,6 +6,7 @@ from functools import cache
 
 import benchmark_oracle as oracle
 import pytest
+import scorer
 
 import momentrank as mr
 from momentrank import conventions
@@ -21,11 +22,10 @@ CASES = 100
 
 def segments(truth, lists):
     """Return the oracle's truth and lists as qrels and a run."""
-    judged = [(query, *moment) for query, moments in truth.items() for moment in moments]
-    results = [(query, *moment) for query, moments in lists.items() for moment in moments]
-    columns = map(list, zip(*results, strict=True)) if results else [[]] * 5
-    qrels = build_qrels(*map(list, zip(*judged, strict=True)), queries=list(truth))
-    return qrels, build_run(*columns, queries=list(lists))
+    return (
+        scorer.segments(truth, build_qrels, value=True),
+        scorer.segments(lists, build_run, value=True),
+    )
 
 
 def cells(name, truth, lists):

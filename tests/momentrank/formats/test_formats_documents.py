@@ -5,6 +5,7 @@ import json
 import re
 
 import pytest
+from formats_cases import refusal
 
 from momentrank.cli.main import main
 from momentrank.formats import FormatError
@@ -38,12 +39,6 @@ def croissant(release, *more):
     return path
 
 
-def refusal(path):
-    with pytest.raises(FormatError) as caught:
-        describe(path)
-    return str(caught.value)
-
-
 def test_a_manifest_is_accepted_while_its_files_are_what_it_says(release):
     path = manifest(release)
     description = describe(path)
@@ -54,32 +49,33 @@ def test_a_manifest_is_accepted_while_its_files_are_what_it_says(release):
     )
     (release / "val.json").write_text("[] \n")
     place = f'{path}: files["val.json"]: '
-    assert refusal(path).startswith(place)
-    assert refusal(path).endswith(sha256("[] \n"))
+    assert refusal(describe, path).startswith(place)
+    assert refusal(describe, path).endswith(sha256("[] \n"))
     (release / "val.json").unlink()
     assert (
-        refusal(path) == f"{release / 'val.json'}: no such file or directory, but {path} names it"
+        refusal(describe, path)
+        == f"{release / 'val.json'}: no such file or directory, but {path} names it"
     )
 
 
 @pytest.mark.parametrize("name", ["../val.json", "/etc/passwd", "a/../../b", "a\\b", "a\0b"])
 def test_a_name_that_leads_elsewhere_is_not_opened(release, name):
     assert "must name a file in this folder" in refusal(
-        manifest(release, **{name: {"sha256": "x"}})
+        describe, manifest(release, **{name: {"sha256": "x"}})
     )
 
 
 @pytest.mark.parametrize("entry", [None, "x", {}, {"sha256": 3}])
 def test_a_file_needs_its_hash(release, entry):
     path = manifest(release, x=entry)
-    assert "files.x: must be an object with sha256" in refusal(path)
+    assert "files.x: must be an object with sha256" in refusal(describe, path)
 
 
 def test_a_croissant_names_what_lies_beside_it_or_on_the_web(release):
     elsewhere = {"contentUrl": "https://example.org/x.json", "sha256": "0"}
     assert describe(croissant(release, elsewhere)).counted == "1 file, all with matching SHA-256"
     path = croissant(release, {"sha256": "0"})
-    assert refusal(path) == f"{path}: distribution[2]: must name a file in this folder"
+    assert refusal(describe, path) == f"{path}: distribution[2]: must name a file in this folder"
 
 
 def test_levels_are_numbers_with_a_name_and_a_meaning(tmp_path):
@@ -88,10 +84,10 @@ def test_levels_are_numbers_with_a_name_and_a_meaning(tmp_path):
     path.write_text(json.dumps({"guideline": "1", "levels": {"0": good, "1": good}}))
     assert describe(path).counted == "2 levels"
     path.write_text(json.dumps({"levels": {"high": good}}))
-    assert refusal(path) == f"{path}: levels.high: must be a level: 0, 1, 2, ..."
+    assert refusal(describe, path) == f"{path}: levels.high: must be a level: 0, 1, 2, ..."
     path.write_text(json.dumps({"levels": {"0": {"name": "No"}}}))
     message = f'{path}: levels["0"]: must be an object with name and meaning'
-    assert refusal(path).startswith(message)
+    assert refusal(describe, path).startswith(message)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +105,7 @@ def test_before_anything_is_judged_files_are_empty_and_that_is_said(tmp_path, na
 
 def test_any_other_empty_file_is_an_error(tmp_path):
     (tmp_path / "x.txt").write_text("")
-    assert refusal(tmp_path / "x.txt") == f"{tmp_path / 'x.txt'}: the file is empty"
+    assert refusal(describe, tmp_path / "x.txt") == f"{tmp_path / 'x.txt'}: the file is empty"
 
 
 REMARK = r"ids of moments, too: 1 \(such as 'm 1'\); .* without reading anything, and BEIR"

@@ -4,7 +4,7 @@ import contextlib
 import json
 
 import pytest
-from formats_cases import file_of
+from formats_cases import CLIP, CORPUS, QRELS, RUNS, file_of
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -16,27 +16,18 @@ from momentrank.segments import build_qrels
 pytestmark = pytest.mark.filterwarnings("ignore")  # what is told is not looked at here
 
 PAIR = {"video_name": "v", "timestamp": [0, 1], "relevance": 1, "model_scores": [1, 2]}
+BY_INDEX = [{"query_id": 1, "predictions": [["v", 0, 1, 1], [0, 0, 1, 1]]}]
+SPLITS = {"val": {"v": [1.5, 0]}, "train": {"w": [2, 1]}}
 SHAPES = [
+    *(*QRELS.values(), *RUNS.values(), CORPUS, SPLITS, BY_INDEX),
     [{"query_id": 1, "query": "x", "relevant_moment": [PAIR, {**PAIR, "pair_id": 3}]}],
-    [{"query_id": 1, **PAIR}],
-    [{"qid": 1, "vid": "v", "relevant_windows": [[0, 1], [2, 3]]}],
-    [{"query_id": 1, "predictions": [["v", 0, 1, 1], [0, 0, 1, 1]]}],
-    {"1": [PAIR, PAIR], "2": []},
-    {"video2idx": {"v": 0}, "VCMR": [{"desc_id": 1, "predictions": [[0, 0, 1, 1]]}]},
-    [{"qid": 1, "vid": "v", "pred_relevant_windows": [[0, 1, 0.5]]}],
     [{"desc_id": 1, "vid_name": "v", "ts": [0, 1], "duration": 9, "desc": "x"}],
     {"v": {"duration": 9, "timestamps": [[0, 1]], "sentences": ["x"]}},
     [{"annotation_id": 1, "video": "v", "times": [[0, 1]], "num_segments": 6}],
-    {"videos": [{"clips": [{"clip_uid": "c", "video_end_sec": 9, "annotations": [
-        {"annotation_uid": "a", "language_queries": [{"clip_start_sec": 0, "clip_end_sec": 1}]}
-    ]}]}]},
-    {"results": [{"clip_uid": "c", "annotation_uid": "a", "query_idx": 0,
-                  "predicted_times": [[0, 1]]}]},
+    {"videos": [{"clips": [{**CLIP, "video_end_sec": 9}]}]},
     {"results": {"v": [{"sentence": "x", "timestamp": [0, 1], "score": 1}]}},
     [[[0, 1, 0.5]], [[1, 2]]],
-    {"val": {"v": [1.5, 0]}, "train": {"w": [2, 1]}},
-    {"v": [1.5, 0], "w": [2, 1]},
-]  # fmt: skip
+]
 TRUTHS = (
     None,
     Truth(build_qrels(["1"], ["v"], [0], [1], [1]), "didemo"),
@@ -102,9 +93,9 @@ def test_any_json(tmp_path, value, in_lines, fmt):
     try_all(path, file_of(tmp_path, '{"v": [1, 0]}', "corpus"), fmt)
 
 
-@given(damaged_values(SHAPES[-1]))
+@given(damaged_values(CORPUS))
 def test_any_video_corpus(tmp_path, value):
-    path = file_of(tmp_path, json.dumps(SHAPES[3]))
+    path = file_of(tmp_path, json.dumps(BY_INDEX))
     with contextlib.suppress(MomentRankError):
         load_run(path, corpus=file_of(tmp_path, json.dumps(value), "corpus"))
 

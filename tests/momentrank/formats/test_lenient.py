@@ -141,39 +141,6 @@ def test_what_is_malformed_below_the_cutoff_is_told_and_not_scored(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("qrels", "run"),
-    [
-        ("v 0.0 9.0##One.\nv 8.0 4.0##Two.\n", "v#0 Q0 v 0 9 1 1 a\nv#1 Q0 v 4 8 1 1 a\n"),
-        ("b Q0 v 8 4 1\na Q0 v 0 9 1\n", "a Q0 v 0 9 1 1 a\nb Q0 v 4 8 1 1 a\n"),
-        (
-            (
-                '{"qid": 1, "vid": "v", "relevant_windows": [[8, 4]]}\n{"qid": 2, "vid": "v",'
-                ' "relevant_windows": [[0, 9], [9, 3]]}'
-            ),
-            (
-                '{"qid": 1, "pred_relevant_windows": [[4, 8, 1]]}\n{"qid": 2,'
-                ' "pred_relevant_windows": [[0, 9, 1]]}'
-            ),
-        ),
-    ],
-    ids=["charades", "text", "qvhighlights"],
-)
-def test_a_query_whose_moment_is_reversed_is_missed_as_scripts_count_it(
-    tmp_path, monkeypatch, capsys, qrels, run
-):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "q").write_text(qrels)
-    (tmp_path / "run").write_text(run)
-    arguments = ["evaluate", "q", "run", "R(iou=0.5)@1", "--convention", "paper"]
-    assert main(arguments) == 1
-    assert "; --lenient" in capsys.readouterr().err
-    assert main([*arguments, "--lenient"]) == 0
-    told = capsys.readouterr()
-    assert told.out.splitlines()[-1].split() == ["R(iou=0.5,strict=True)@1", "all", "0.5000"]
-    assert "which count as missed: 1" in told.err
-
-
 @pytest.mark.parametrize("verb", ["evaluate", "compare"])
 def test_the_command_says_how_many(tmp_path, monkeypatch, capsys, verb):
     monkeypatch.chdir(tmp_path)

@@ -6,52 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from formats_cases import file_of
+from formats_cases import CORPUS, QRELS, RUNS, file_of
 
 from momentrank.cli.main import main
-
-PAIR = {"video_name": "v", "timestamp": [0, 1], "relevance": 1}
-CLIP = {
-    "clip_uid": "c",
-    "annotations": [
-        {"annotation_uid": "a", "language_queries": [{"clip_start_sec": 0, "clip_end_sec": 1}]}
-    ],
-}
-SUBMITTED = {"clip_uid": "c", "annotation_uid": "a", "query_idx": 0}
-
-
-def submission(task):
-    entries = [{"desc_id": n, "predictions": [[0, 0, 1, 0.5]]} for n in (1, 2)]
-    return {"video2idx": {"v": 0, "w": 1}, task: entries}
-
-
-QRELS = {
-    "tvr-ranking": [{"query_id": n, "query": "x", "relevant_moment": [PAIR]} for n in (1, 2)],
-    "flat": [{"query_id": n, **PAIR} for n in (1, 2)],
-    "qvhighlights": [{"qid": n, "vid": "v", "relevant_windows": [[0, 1], [2, 3]]} for n in (1, 2)],
-    "tvr": [{"desc_id": n, "vid_name": "v", "ts": [0, 1]} for n in (1, 2)],
-    "activitynet-captions": {
-        name: {"timestamps": [[0, 1]], "sentences": ["x"]} for name in ("v", "w")
-    },
-    "didemo": [{"annotation_id": n, "video": "v", "times": [[0, 1]]} for n in (1, 2)],
-    "ego4d-nlq": {"videos": [{"clips": [CLIP, {**CLIP, "clip_uid": "d"}]}]},
-}
-RUNS = {
-    "tvr-ranking": [{"query_id": n, "predictions": [["v", 0, 1, 0.5]]} for n in (1, 2)],
-    "scores": {
-        n: [{"video_name": "v", "timestamp": [0, 1], "model_scores": [0.5]}] for n in ("1", "2")
-    },
-    "qvhighlights": [
-        {"qid": n, "vid": "v", "pred_relevant_windows": [[0, 1, 0.5], [2, 3, 0.4]]} for n in (1, 2)
-    ],
-    "ego4d-nlq": {
-        "results": [{**SUBMITTED, "query_idx": n, "predicted_times": [[0, 1]]} for n in (0, 1)]
-    },
-    "vcmr": submission("VCMR"),
-    "svmr": submission("SVMR"),
-    "vr": submission("VR"),
-}
-OTHER = {"corpus": {"v": [9.5, 0], "w": [3, 1]}}
 
 
 def places(value, path=()):
@@ -108,11 +65,6 @@ def damage(document):
 
 
 LINES = {
-    "qrels": (
-        "q Q0 v 0 1 1\n",
-        ["q Q0 v 0 1", "q Q0 v 1 0 1", "q Q0 v x 1 1", "q Q0 v 0 nan 1", "q Q0 v 0 1 1.5",
-         "q Q0 v 0 1 -1", "q% Q0 v 0 1 1", "q Q0 v%zz 0 1 1", "q Q0 v 0 1 1 1", "{} [] 1"],
-    ),
     "run": (
         "q Q0 v 0 1 1 0.5 t\n",
         ["q Q0 v 0 1 2 0.4", "q Q0 v 1 0 2 0.4 t", "q Q0 v x 1 2 0.4 t", "q Q0 v 0 inf 2 0.4 t",
@@ -131,15 +83,11 @@ LINES = {
         "v 0 1##x\n",
         ["v 0##x", "v 0 1", "v 1 0##x", "v x 1##x", "v 0 1 2##x", "v 0 nan##x", "##"],
     ),
-    "trec": (
-        "q 0 m 1\n",
-        ["q 0 m 1", "q 0 n x", "q 0 n -1", "q 0 n 1.5", "q 0 n", "q% 0 n 1"],
-    ),
 }  # fmt: skip
 
 CASES = [
     (f"{kind}/{name} {'.'.join(map(str, path))} {number}", json.dumps(document))
-    for kind, formats in (("qrels", QRELS), ("run", RUNS), ("other", OTHER))
+    for kind, formats in (("qrels", QRELS), ("run", RUNS), ("other", {"corpus": CORPUS}))
     for name, whole in formats.items()
     for number, (path, document) in enumerate(damage(whole))
 ]
@@ -168,7 +116,7 @@ def test_there_are_enough_of_them():
     assert {name for name, _ in CASES} >= {"lines/run q Q0 v 0 1 2 x t", "lines/charades-sta ##"}
 
 
-@pytest.mark.parametrize("whole", [*QRELS.values(), *RUNS.values(), *OTHER.values()])
+@pytest.mark.parametrize("whole", [*QRELS.values(), *RUNS.values(), CORPUS])
 def test_none_of_them_is_malformed_before(tmp_path, capsys, whole):
     assert main(["validate", str(file_of(tmp_path, json.dumps(whole)))]) == 0
     assert capsys.readouterr().err == ""

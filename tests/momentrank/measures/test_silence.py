@@ -115,23 +115,6 @@ def test_null_acc_and_ndcg_with_silence(drawn, t):
     assert total == pytest.approx(sum(rest) / len(rest))
 
 
-@given(collections(), st.data())
-def test_silence_beats_a_false_answer(drawn, data):
-    levels, scores = drawn
-    nulls = [n for n, level in enumerate(levels) if not level]
-    scores[data.draw(st.sampled_from(nulls))] = [2]
-    answering = dict(enumerate(scores))
-    n = next(n for n in nulls if scores[n])
-    silent = list((answering | {n: []}).values())
-    for measure in (NullAcc, ACCURACY, AUARC(iou=0.5) @ 2):
-        assert values(measure, levels, silent)[1] > values(measure, levels, scores)[1]
-    before, after = (values(AUROC, levels, each)[1] for each in (scores, silent))
-    assert after >= before
-    if any(level and each and best(each) <= best(scores[n])
-           for level, each in zip(levels, scores, strict=True)):  # fmt: skip
-        assert after > before
-
-
 QRELS = "q1 Q0 v 0 10 2\nq2 Q0 v 0 10 1\nq3 Q0 v 0 10 0\nq4 Q0 v 0 10 3\n"
 RUN = "q1 Q0 v 0 10 1 0.9 x\nq2 Q0 v 0 10 1 0.8 x\nq4 Q0 v 50 60 1 0.3 x\n"
 
@@ -305,16 +288,11 @@ def test_a_measure_over_no_query_is_nan_and_not_tested(folder, capsys):
 
 
 def test_without_a_relevant_moment_nothing_is_said_of_boundaries(folder, capsys):
-    from momentrank.formats.source import sha256_of
-
     command = ["evaluate", "qrels/test.qrels", "a.run", "NullAcc"]
     assert main(command) == 0
     assert "would be" in capsys.readouterr().err
-    path = folder / "qrels/test.qrels"
-    path.write_text("q1 Q0 v 0 10 0\nq2 Q0 v 0 10 1\n")
-    manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["files"]["qrels/test.qrels"]["sha256"] = sha256_of(path)
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    (folder / "qrels/test.qrels").write_text("q1 Q0 v 0 10 0\nq2 Q0 v 0 10 1\n")
+    list_files(folder)
     assert main(command) == 0
     assert "would be" not in capsys.readouterr().err
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from oracle import Judged, Result, iou
 
 from momentrank.errors import UsageError
 from momentrank.formats import Lists
@@ -78,11 +79,6 @@ def test_an_example_meets_the_conditions_of_its_axiom():
         assert row.after <= row.before + 1e-12
 
 
-def iou(a, b):
-    shared = max(0.0, min(a[2], b[2]) - max(a[1], b[1])) if a[0] == b[0] else 0.0
-    return shared / (a[2] - a[1] + b[2] - b[1] - shared)
-
-
 def test_the_cases_are_those_of_the_definition():
     """Count, list by list, the new results that meet the conditions, with brute-force IoUs."""
     systems = random_systems([AxIoU @ 4, MeanP(iou=0.3) @ 6])
@@ -93,12 +89,12 @@ def test_the_cases_are_those_of_the_definition():
         run = lists[""]
         for number, name in enumerate(qrels.queries):
             truth = [
-                (qrels.video[row], qrels.start[row], qrels.end[row])
+                Judged(qrels.video[row], qrels.start[row], qrels.end[row], 1)
                 for row in np.flatnonzero((qrels.query == number) & (qrels.value >= 1))
             ]
 
             def rate(moment, truth=truth):
-                return max((iou(moment, wanted) for wanted in truth), default=0.0)
+                return max((iou(Result(*moment), wanted) for wanted in truth), default=0.0)
 
             rows = np.flatnonzero(run.query == run.queries.index(name))[:DEPTH]
             ious = [rate((run.video[row], run.start[row], run.end[row])) for row in rows]
@@ -106,11 +102,11 @@ def test_the_cases_are_those_of_the_definition():
                 above, best = max(ious[: k - 1], default=0.0), max(ious[:k])
                 counts = np.array([k <= 4, True])
                 for number_of, share in enumerate(REDUNDANT):
-                    video, start, end = truth[number_of % len(truth)]
+                    video, start, end, _ = truth[number_of % len(truth)]
                     new = rate((video, end - share * above * (end - start), end)) if share else 0.0
                     redundant += counts * (max(new, old) <= above and abs(new - old) > 1e-6)
                 for number_of, share in enumerate(BETTER):
-                    video, start, end = truth[number_of % len(truth)]
+                    video, start, end, _ = truth[number_of % len(truth)]
                     wanted = best + share * (1 - best)
                     new = rate((video, end - wanted * (end - start), end))
                     better += counts * (new > best + 1e-6)

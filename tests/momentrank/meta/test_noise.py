@@ -1,4 +1,4 @@
-"""Noise of labels: the draws, the closed forms of single results, and one large collection."""
+"""Noise of labels: the draws, the closed forms of single results, its band, and people's own."""
 
 import math
 
@@ -7,8 +7,9 @@ import pytest
 
 from momentrank.errors import UsageError
 from momentrank.formats.source import FormatError
-from momentrank.measures import AxIoU, R, mIoU, nDCG
-from momentrank.meta import noise, votes
+from momentrank.measures import AxIoU, P, R, mIoU, nDCG
+from momentrank.meta import boundaries, noise, votes
+from momentrank.meta.band import Band, Noise, measure_bands
 from momentrank.meta.systems import Systems, stack
 from momentrank.scoring import Evaluator
 from momentrank.segments import build_qrels, build_run, iou
@@ -272,3 +273,104 @@ def test_bad_judgments_are_told(raw, tmp_path, text, error, message):
     raw.write_text(text)
     with pytest.raises(error, match=message):
         votes.read_judgments(raw, make_qrels([2, 3]), tmp_path / "test.qrels")
+
+
+# The noise band: the quantiles of differences against noisy truths
+
+
+def test_a_band_holds_the_differences_of_noisy_truths(two):
+    pair = two()
+    bands = measure_bands(pair, Noise(2.0, copies=30, seed=4), 0.9)
+    differences = []
+    for copy in range(30):
+        truth = noise.draw_moments(pair.evaluator.qrels, "ends", 2.0, rng([4, copy]))
+        scorer = Evaluator([AxIoU @ 2], truth, "paper")
+        first, second = (scorer.calc_aggregate(lists)[AxIoU @ 2] for lists in pair.runs.values())
+        differences.append(second - first)
+    low, high = np.quantile(differences, [0.05, 0.95])
+    assert bands["AxIoU@2", "good", "bad"] == (pytest.approx(low), pytest.approx(high))
+    assert bands["AxIoU@2", "bad", "good"] == (pytest.approx(-high), pytest.approx(-low))
+    assert bands["AxIoU@2", "good", "good"] == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("band", "difference", "turns"),
+    [
+        ((0.1, 0.3), 0.2, False),
+        ((-0.1, 0.3), 0.2, True),
+        ((-0.3, -0.1), 0.2, True),
+        ((-0.3, -0.1), -0.05, False),
+        ((0.0, 0.1), 0.1, True),
+        ((0.1, 0.2), 0.0, True),
+        ((0.0, 0.1), 0.0, True),
+        ((0.0, 0.0), 0.0, False),
+        ((0.0, 1e-17), -1e-17, False),
+    ],
+)
+def test_a_difference_is_within_the_noise_if_it_may_lose_its_sign(band, difference, turns):
+    assert Band(*band).can_turn(difference) is turns
+
+
+def test_boundaries_and_levels_can_both_be_noisy(two):
+    qrels = two().evaluator.qrels
+    none = np.empty((0, 4), np.int64)
+    apart = votes.Votes(np.array([3]), np.array([[0, 4]]))
+    judgments = votes.Judgments((apart, votes.Votes(none[:, 0], none)), 4, 0)
+    for copy in range(20):
+        noisy = Noise(1.0, judgments).change(qrels, copy)
+        draw = rng([2024, copy])
+        alone = noise.draw_moments(qrels, "ends", 1.0, draw)
+        level = votes.draw_levels(qrels, judgments, draw)  # other numbers than the boundaries'
+        has_level = level != votes.NO_LEVEL
+        assert len(noisy.start) in {4, 5}, "0 and 4 give no level"
+        assert noisy.start.tolist() == alone.start[has_level].tolist()
+        assert noisy.value.tolist() == level[has_level].tolist()
+        assert noisy.queries == qrels.queries
+    told = "levels (votes drawn again), 100 noisy truths, seed 2024"
+    assert Noise(None, judgments).describe() == told
+
+
+# Boundary noise at people's agreement: its variance, and what it does to runs
+
+NAMES = [f"q{n}" for n in range(300)]
+
+
+@pytest.fixture
+def many():
+    start = rng(5).uniform(0, 50, 300)
+    return build_qrels(NAMES, ["v"] * 300, start, start + 4 + start / 5, [3.0] * 300)
+
+
+@pytest.mark.parametrize("agreement", [0.725, 0.641, 0.95])
+def test_the_variance_is_where_moments_agree_as_people_do(many, agreement):
+    variance = boundaries.find_variance(many, agreement)
+    kept = []
+    for seed in range(20):  # other draws
+        drawn = noise.draw_moments(many, "ends", variance, rng([9, seed]))
+        kept.append(iou(many.start, many.end, drawn.start, drawn.end).mean())
+    assert np.mean(kept) == pytest.approx(agreement, abs=0.006)
+
+
+def test_a_run_that_has_the_moments_loses_what_others_would_have_drawn(many):
+    runs = {
+        "exact": {"": build_run(NAMES, ["v"] * 300, many.start, many.end)},
+        "none": {"": build_run(NAMES, ["w"] * 300, many.start, many.end)},
+    }
+    exact, none = boundaries.measure_boundary_noise(
+        Evaluator([nDCG(iou=0.5) @ 5], many, "paper"), runs
+    )
+    assert (exact.measure, exact.value, none.value, none.noisy) == ("nDCG(iou=0.7)@5", 1, 0, 0)
+    shares = []
+    for copy in range(20):
+        drawn = noise.draw_moments(many, "ends", exact.variance, rng([7, copy]))
+        shares.append((iou(many.start, many.end, drawn.start, drawn.end) >= 0.7).mean())
+    assert exact.noisy == pytest.approx(np.mean(shares), abs=0.02)
+    assert f"{exact.noisy:.3f} for exact ({exact.noisy - 1:+.3f})" in boundaries.describe(
+        [exact, none]
+    )
+
+
+def test_moments_without_length_have_no_boundaries_to_move():
+    qrels = build_qrels(["q"], ["v"], [5.0], [5.0], [1.0])
+    run = {"a": {"": build_run(["q"], ["v"], [5.0], [5.0])}}
+    assert boundaries.measure_boundary_noise(Evaluator([P(iou=0.5) @ 5], qrels, "paper"), run) == []
