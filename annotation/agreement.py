@@ -16,8 +16,6 @@ lead/, in files that neither git nor DVC's cache stores.
 """
 
 import argparse
-import json
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
@@ -27,7 +25,6 @@ import pandas as pd
 from annotation.quality.checks import measure_checks
 from annotation.quality.gold import read_gold
 from annotation.reliability import kappa, statistics
-from annotation.reliability.agreement_text import text
 from annotation.reliability.annotators import measure_annotators
 from annotation.reliability.scores import (
     Scores,
@@ -37,6 +34,7 @@ from annotation.reliability.scores import (
     sort_scores,
 )
 from annotation.votes import raw
+from annotation.votes.figures import print_figures
 from annotation.votes.rule import decide
 from annotation.votes.votes import NO_LEVEL, Bools, select_rows
 from momentrank.errors import UsageError
@@ -202,8 +200,7 @@ def command(options: argparse.Namespace) -> None:
     result = measure_raw(raw.read(options.raw, options.repeated or "both"), load_defaults())
     if options.lead:
         _write(options.lead, result.lead)
-    shown = json.dumps(result.metrics, indent=2, allow_nan=False) + "\n"
-    sys.stdout.write(shown if options.json else text(result.metrics))
+    print_figures(result.metrics, as_json=options.json)
     return None
 
 

@@ -31,6 +31,7 @@ from annotation.pooling.judged_audit import read_report
 from annotation.pooling.report import as_json, as_text
 from annotation.pooling.scope import Scope, describe_audit, read_scope
 from annotation.votes import raw
+from annotation.votes.figures import print_figures
 from annotation.votes.votes import is_in
 from pipeline.campaign import design
 from pipeline.campaign.design import AuditError
@@ -149,8 +150,7 @@ def examine_published(options: argparse.Namespace) -> None:
     """Print what the files of a published collection show; no project is needed."""
     judged = published.read_judged(options.judged)
     metrics = published.examine(raw.read(options.raw), judged, Rule())
-    shown = f"{json.dumps(metrics, indent=2)}\n" if options.json else published.text(metrics)
-    sys.stdout.write(shown)
+    print_figures(metrics, as_json=options.json)
 
 
 def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
