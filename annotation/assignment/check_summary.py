@@ -43,8 +43,7 @@ def summarize(campaign: PlanInputs, checked: Checks | None = None) -> dict[str, 
 def _people_figures(campaign: PlanInputs) -> dict[str, Any]:
     if campaign.valid["kind"].isin(VOTING).all():  # as in a campaign without checks
         return {}
-    checks = campaign.checks
-    table = measure_checks(campaign.valid, checks.known, checks.min_gold, checks.window)
+    table = measure_checks(campaign.valid, campaign.checks.known)
     table = table.set_index("annotator")
     rows = table.astype(object).where(table.notna(), None)
     return {str(annotator): row for annotator, row in rows.to_dict("index").items()}

@@ -5,7 +5,7 @@ levels: what was known then, so that it can be compared.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -151,23 +151,3 @@ def describe_outcomes(pool: Pool) -> Iterator[str]:
             yield f"at least {others:,} other pairs were judged since: no bounds are for these"
         if len(asked):
             yield f"{len(asked):,} pairs wait for people"
-
-
-def list_judged(queries: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return Judged@depth of each run of a top-up, before and now, for JSON.
-
-    `queries` (`query_id, split`) are those that are judged.
-    """
-    kept = (
-        read_kept().dropna(subset="depth").sort_values("levels").drop_duplicates("run", keep="last")
-    )
-    if kept.empty or not tables.CONSENSUS.path.is_file():
-        return []
-    levels, split = read_levels(queries)
-    known = read_known(split, {})
-    kept = kept[kept["run"].isin(known)]
-    return [
-        {"run": run, "depth": depth, "before": before, "now": float(now.runs["judged"].iloc[0])}
-        for run, depth, before in kept[["run", "depth", "judged"]].itertuples(index=False)
-        if (now := measure(levels, levels[:0], {run: known[run]}, depth))
-    ]
