@@ -29,8 +29,7 @@ from annotation.assignment.pace import measure_progress
 from annotation.assignment.pair_states import find_pair_states
 from annotation.assignment.planning import (
     Answers,
-    exam_standings,
-    people_without_account,
+    describe_people,
     plan,
     read_answers,
     read_inputs,
@@ -113,11 +112,7 @@ def _open_status(opened: Campaign) -> dict[str, Any]:
     campaign = replace(campaign, today=datetime.now(UTC).date())
     planned = plan(campaign)
     measured = measure_progress(campaign, planned.state, answers.rejected, params.plan.pause)
-    measured |= {
-        "without_account": people_without_account(people),
-        "exam": exam_standings(people.annotators, params.exam),
-        "exam_required": params.exam.required,
-    }
+    measured |= describe_people(people, params.exam)
     situation = Situation(
         opened,
         measured,

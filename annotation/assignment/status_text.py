@@ -65,17 +65,7 @@ def _row(number: object, role: object, *values: object) -> str:
 
 
 def _checks(checks: Status) -> Iterator[str]:
-    """Yield each person's hidden checks, who was stopped by them, and where gold runs out."""
-    if checks["people"]:
-        yield f"{'hidden checks':15}{'of gold within 1':>23}{'twice the same':>17}{'within 1':>11}"
-    for number, person in checks["people"].items():
-        share = (
-            "-"
-            if person["share"] is None
-            else f"{person['hits']} of {person['gold']}{_bounds(person)}"
-        )
-        same, near = (f"{person[name]} of {person['repeats']}" for name in ("same", "near"))
-        yield f"{number:>9}      {share:>23}{same:>17}{near:>11}"
+    """Yield who was stopped by hidden checks, and where gold runs out."""
     for number, stop in checks["stopped"].items():
         since, last = (stop[name][:10] for name in ("since", "last"))
         yield f"no longer asked: annotator {number}, who last judged on {last}; since {since}:"
@@ -93,10 +83,6 @@ def _checks(checks: Status) -> Iterator[str]:
         yield f"link: {link['made']} judgments of {of}"
     if checks.get("unusable"):
         yield f"{checks['unusable']} pairs of known level can't be asked: no candidates, or no clip"
-
-
-def _bounds(person: Status) -> str:
-    return f" ({100 * person['low']:.0f}-{100 * person['high']:.0f} %)"
 
 
 def _pace(status: Status) -> Iterator[str]:
