@@ -1,6 +1,8 @@
 """The exam as a page of text for a terminal: everyone's results, attempt by attempt."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -55,10 +57,10 @@ def _people(
     answers: pd.DataFrame, results: pd.DataFrame, standings: Mapping[int, Standing], left: Left
 ) -> str:
     """Return a row for each attempt: the answers given and left, its result, and who stands how."""
-    given = answers.groupby(PERSON).size().to_dict()
+    given = Counter[Any](answers[PERSON].itertuples(index=False, name=None))
     keys = sorted({*given, *left, *((number, FIRST) for number in standings)})
     rows = pd.DataFrame(keys, columns=PERSON).assign(
-        given=[given.get(key, 0) for key in keys],
+        given=[given[key] for key in keys],
         left=[left.get(key, 0) for key in keys],
     )
     table = rows.merge(results, how="left", on=PERSON).assign(

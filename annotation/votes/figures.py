@@ -15,6 +15,7 @@ def print_figures(metrics: Mapping[str, Any], *, as_json: bool) -> None:
         sys.stdout.write(json.dumps(metrics, indent=2, allow_nan=False) + "\n")
         return
     stream, yaml = io.StringIO(), YAML(typ="safe", pure=True)
-    yaml.sort_base_mapping_type_on_output, yaml.width = False, 1000
+    yaml.width = 1000
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]  (it says None)
     yaml.dump(dict(metrics), stream)
     sys.stdout.write(stream.getvalue())
