@@ -14,8 +14,8 @@ def print_figures(metrics: Mapping[str, Any], *, as_json: bool) -> None:
     if as_json:
         sys.stdout.write(json.dumps(metrics, indent=2, allow_nan=False) + "\n")
         return
-    stream, yaml = io.StringIO(), YAML(typ="safe", pure=True)
-    yaml.width = 1000
-    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]  (it says None)
+    stream = io.StringIO()
+    yaml: Any = YAML(typ="safe", pure=True)
+    yaml.width, yaml.sort_base_mapping_type_on_output = 1000, False
     yaml.dump(dict(metrics), stream)
     sys.stdout.write(stream.getvalue())
