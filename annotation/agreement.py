@@ -16,8 +16,6 @@ lead/, in files that neither git nor DVC's cache stores.
 """
 
 import argparse
-import json
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
@@ -27,7 +25,6 @@ import pandas as pd
 from annotation.quality.checks import measure_checks
 from annotation.quality.gold import read_gold
 from annotation.reliability import kappa, statistics
-from annotation.reliability.agreement_text import text
 from annotation.reliability.annotators import measure_annotators
 from annotation.reliability.scores import (
     Scores,
@@ -37,6 +34,7 @@ from annotation.reliability.scores import (
     sort_scores,
 )
 from annotation.votes import raw
+from annotation.votes.figures import print_figures
 from annotation.votes.rule import decide
 from annotation.votes.votes import NO_LEVEL, Bools, select_rows
 from momentrank.errors import UsageError
@@ -45,7 +43,7 @@ from pipeline.campaign.pairs import PAIR_KEY, select_newest
 from pipeline.campaign.voided import drop_voided
 from pipeline.core import cli, csv_files, tables
 from pipeline.core.params import Params, load, load_defaults
-from pipeline.core.people_sections import Agreement, Plan
+from pipeline.core.people_sections import Agreement
 from pipeline.core.strata import mark_strata
 
 PLOTS, LEAD = tables.WORK / "plots", tables.WORK / "lead"
@@ -119,24 +117,6 @@ def mark_first_batch(consensus: pd.DataFrame, shown: pd.DataFrame, batch: int) -
     return first
 
 
-def join_checks(result: AgreementTables, checks: pd.DataFrame) -> AgreementTables:
-    """Return the tables with those of hidden checks, whose flags join each person's own."""
-    annotators = result.lead["annotators.csv"]
-    further = dict(zip(checks["annotator"], checks["flags"], strict=True))
-    rows = zip(annotators["annotator"], annotators["flags"], strict=True)
-    both = ["; ".join(filter(None, (flags, further.get(annotator)))) for annotator, flags in rows]
-    flagged = {*annotators.loc[[bool(flags) for flags in both], "annotator"].tolist()}
-    flagged |= {*checks.loc[checks["flags"] != "", "annotator"].tolist()}
-    lead = {"annotators.csv": annotators.assign(flags=both), "checks.csv": checks}
-    return result._replace(
-        metrics=result.metrics | {"flagged": len(flagged)}, lead=result.lead | lead
-    )
-
-
-def _measure_checks(judgments: pd.DataFrame, plan: Plan) -> pd.DataFrame:
-    return measure_checks(judgments, read_gold(), plan.min_gold, plan.gold_window)
-
-
 def measure_raw(judgments: raw.Raw, params: Params) -> AgreementTables:
     """Return the agreement of raw judgments; final levels follow the paper's rule."""
     consensus = decide(judgments.pair, judgments.level, len(judgments.pairs), closed=True)
@@ -162,10 +142,8 @@ def main() -> None:
     consensus, judgments = tables.CONSENSUS.read(), tables.JUDGMENTS.read()
     ledger, voided = tables.PAIRS.read(), tables.VOIDED.read()
     timed = judgments.assign(seconds=active_seconds(judgments["seconds"], params.plan.pause))
-    result = join_checks(
-        measure_campaign(timed, ledger, voided, consensus, params.agreement),
-        _measure_checks(drop_voided(judgments, voided), params.plan),
-    )
+    result = measure_campaign(timed, ledger, voided, consensus, params.agreement)
+    checks = measure_checks(drop_voided(judgments, voided), read_gold())
     shown = select_newest(ledger)
     scores = campaign_scores(timed, shown, voided, consensus)
     first = mark_first_batch(consensus, shown, params.candidates.batch)
@@ -174,7 +152,7 @@ def main() -> None:
     by_stratum = statistics.by_group(scores, strata, params.agreement)
     by_part = {"by_batch": by_batch} | ({"by_stratum": by_stratum} if strata else {})
     _write(PLOTS, result.plots)
-    _write(LEAD, result.lead)
+    _write(LEAD, result.lead | {"checks.csv": checks})
     cli.write_metrics("agreement", {**result.metrics, **by_part})
     pairs, waiting = len(consensus), int((consensus["outcome"] == "waiting").sum())
     judged, flagged = result.metrics["pairs"], result.metrics["flagged"]
@@ -202,8 +180,7 @@ def command(options: argparse.Namespace) -> None:
     result = measure_raw(raw.read(options.raw, options.repeated or "both"), load_defaults())
     if options.lead:
         _write(options.lead, result.lead)
-    shown = json.dumps(result.metrics, indent=2, allow_nan=False) + "\n"
-    sys.stdout.write(shown if options.json else text(result.metrics))
+    print_figures(result.metrics, as_json=options.json)
     return None
 
 

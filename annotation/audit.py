@@ -17,8 +17,6 @@ published  checks any published collection: raw_annotation.csv against val.json 
 """
 
 import argparse
-import json
-import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -28,9 +26,10 @@ import pandas as pd
 from annotation.assignment.inputs import Rule
 from annotation.pooling import draw, machine_strata, published, topup
 from annotation.pooling.judged_audit import read_report
-from annotation.pooling.report import as_json, as_text
+from annotation.pooling.report import as_json
 from annotation.pooling.scope import Scope, describe_audit, read_scope
 from annotation.votes import raw
+from annotation.votes.figures import print_figures
 from annotation.votes.votes import is_in
 from pipeline.campaign import design
 from pipeline.campaign.design import AuditError
@@ -141,16 +140,14 @@ def print_report(options: argparse.Namespace) -> None:
     if options.out:
         for name in ("by_similarity", "by_rank", "missed", "rates"):
             csv_files.write_csv(options.out / f"audit_{name}.csv", getattr(result, name))
-    text = json.dumps(as_json(result, drawn), indent=2) if options.json else as_text(result, drawn)
-    sys.stdout.write(f"{text}\n")
+    print_figures(as_json(result, drawn), as_json=options.json)
 
 
 def examine_published(options: argparse.Namespace) -> None:
     """Print what the files of a published collection show; no project is needed."""
     judged = published.read_judged(options.judged)
     metrics = published.examine(raw.read(options.raw), judged, Rule())
-    shown = f"{json.dumps(metrics, indent=2)}\n" if options.json else published.text(metrics)
-    sys.stdout.write(shown)
+    print_figures(metrics, as_json=options.json)
 
 
 def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:

@@ -15,8 +15,6 @@ Decisions by the lead (`python -m annotation.adjudicate`) take precedence.
 """
 
 import argparse
-import json
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
@@ -29,6 +27,7 @@ from annotation.reliability.statistics import summarize
 from annotation.votes import raw, raw_consensus
 from annotation.votes.adjudication import adjudicate, fresh_decisions
 from annotation.votes.campaign_votes import consensus, counted_votes
+from annotation.votes.figures import print_figures
 from annotation.votes.rule import LEVELS
 from annotation.votes.votes import NO_LEVEL, classify, last_shown, select_rows, select_votes
 from momentrank.errors import UsageError
@@ -136,7 +135,7 @@ def command(options: argparse.Namespace) -> None:
     if "rounding" in asked and asked.get("method", "paper") != "paper":
         raise UsageError(f"--rounding is only for --method paper; {asked['method']} does not round")
     result = raw_consensus.run(raw_consensus.Options(**asked))
-    sys.stdout.write(f"{json.dumps(result, indent=2)}\n" if as_json else raw_consensus.text(result))
+    print_figures(result, as_json=bool(as_json))
     return None
 
 

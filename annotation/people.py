@@ -84,7 +84,7 @@ def run_hours(options: argparse.Namespace) -> None:
     named = table.assign(
         email=table["annotator"].map(emails),
         name=table["annotator"].map(names),
-        per_hour=pd.Series(map(hours.rate, table.to_dict("records")), dtype="float64"),
+        per_hour=hours.rate(table),
     )
     columns = [*hours.KEY, "name", "email", "judgments", "hours", "per_hour", *hours.TOTALS[2:]]
     write_private(options.csv, named[columns].round(4))

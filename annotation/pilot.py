@@ -7,9 +7,9 @@ writes  nothing
 
 It prints the agreement of the first two votes, the median time of a judgment, and what a campaign
 of `--queries` would take with this time and this pilot's shares of disputed pairs and of further
-batches. Then it lists what the guideline should settle: the levels that people confuse, and the
-queries and pairs on which they are furthest apart, with every answer. The clips are on the lead's
-page. Run it before `campaign open --end-pilot`, which sets a pilot's judgments apart.
+batches. Then it lists the levels that people confuse. The pairs on which they are furthest apart
+are on the lead's page, with every answer and the clips. Run it before `campaign open --end-pilot`,
+which sets a pilot's judgments apart.
 """
 
 import argparse
@@ -29,11 +29,9 @@ from pipeline.campaign.next_step import LEAD_PAGE
 from pipeline.campaign.pool_steps import LEARNED, SECOND, name_steps
 from pipeline.core import cli
 from pipeline.core.params import PARAMS, Params, load
-from pipeline.pages.lead import APART, Disputed, list_disputed
+from pipeline.pages.lead import APART, list_disputed
 from pipeline.pages.report_inputs import Sources, read_sources
 
-SHOWN = 10
-"""Queries, and pairs, that are listed."""
 HOWTO, FORM = "docs/guideline-howto.md", ".github/ISSUE_TEMPLATE/pilot.md"
 
 
@@ -82,38 +80,23 @@ def describe_confused(rows: Sequence[Mapping[str, int]], names: Mapping[int, str
     `rows` have `min, max, pairs` (`statistics.min_max`), `names` are the levels' names.
     """
     apart = [row for row in rows if row["pairs"] and row["max"] - row["min"] >= APART]
-    for row in sorted(apart, key=lambda row: (-row["pairs"], row["min"], row["max"]))[:SHOWN]:
+    for row in sorted(apart, key=lambda row: (-row["pairs"], row["min"], row["max"])):
         low, high = (f"{row[end]} ({names[row[end]]})" for end in ("min", "max"))
         yield f"  {row['pairs']:>5,}  {low} and {high}"
 
 
-def describe_queries(disputed: Sequence[Disputed], pairs: Mapping[str, int]) -> Iterator[str]:
-    """Yield the queries with the most disputed pairs; `pairs` are those judged, by query."""
-    numbers = Counter(pair.query for pair in disputed)
-    for query, number in sorted(numbers.items(), key=lambda it: (-it[1], it[0]))[:SHOWN]:
-        yield f"  {number:>5} of {pairs[query]}  {query}"
-
-
-def describe_pairs(disputed: Sequence[Disputed]) -> Iterator[str]:
-    """Yield the pairs that people disagree on most, with each answer."""
-    for pair in disputed[:SHOWN]:
-        yield f"  {pair.query}"
-        yield f"    {pair.moment}: {', '.join(pair.answers)} ({pair.outcome})"
-
-
 def text(sources: Sources, params: Params, names: Mapping[int, str], hourly: float | None) -> str:
     """Return what a pilot says, as a page; `params` are those of the whole campaign."""
-    votes, disputed = sources.votes, list_disputed(sources)
     timed = active_seconds(sources.valid["seconds"].dropna(), sources.pause)
     seconds = round(float(timed.median()), 1) if len(timed) else SECONDS
     shares, metrics = measure_shares(sources), sources.metrics["agreement"]
     waiting = int((sources.consensus["outcome"] == "waiting").sum())
-    pairs = Counter(sources.consensus.merge(sources.queries, on="query_id")["query"].tolist())
-    reasons = Counter(votes["reason"].dropna())
+    reasons = Counter(sources.votes["reason"].dropna())
     what = [f"{number:,} {reason}" for reason, number in reasons.most_common()]
     made = (
         f"{len(sources.valid):,} judgments by {sources.valid['annotator'].nunique()} people on"
-        f" {len(sources.consensus):,} pairs of {len(pairs):,} queries; {waiting:,} pairs wait"
+        f" {len(sources.consensus):,} pairs of {sources.consensus['query_id'].nunique():,} queries;"
+        f" {waiting:,} pairs wait"
     )
     took = (
         f"time: {seconds:g} s a judgment (median; TVR-Ranking: {SECONDS:g}),"
@@ -125,10 +108,6 @@ def text(sources: Sources, params: Params, names: Mapping[int, str], hourly: flo
     )
     sections = {
         "pairs by levels that lie far apart": describe_confused(metrics["min_max"], names),
-        "queries by pairs with such levels": describe_queries(disputed, pairs),
-        f"pairs furthest apart ({len(disputed):,} in all; watch the clips: {LEAD_PAGE})": (
-            describe_pairs(disputed)
-        ),
         "votes without a level": iter([f"  {', '.join(what)}"] if what else []),
     }
     blocks = [[title, *(list(lines) or ["  none"])] for title, lines in sections.items()]
@@ -156,8 +135,9 @@ def main(options: argparse.Namespace) -> None:
     names = {int(number): level.name for number, level in guide.levels.items()}
     sys.stdout.write(text(sources, whole, names, options.hourly))
     sys.stdout.write(
-        "\nnext: for each of these pairs, find the sentence that would have settled it, and write"
-        f" it into {guide.path} ({HOWTO})\nwhat went wrong on the way: {FORM}\n"
+        f"\nnext: watch the {len(list_disputed(sources)):,} pairs furthest apart ({LEAD_PAGE}); for"
+        " each, find the sentence that would have settled it, and write it into"
+        f" {guide.path} ({HOWTO})\nwhat went wrong on the way: {FORM}\n"
     )
 
 

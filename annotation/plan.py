@@ -21,8 +21,7 @@ from annotation.assignment.check_inputs import explain_stopped
 from annotation.assignment.inputs import PlanError
 from annotation.assignment.pace import measure_progress
 from annotation.assignment.planning import (
-    exam_standings,
-    people_without_account,
+    describe_people,
     plan,
     read_answers,
     read_inputs,
@@ -77,9 +76,7 @@ def main() -> None:
     state = {
         "campaign": campaign.name,
         **measure_progress(inputs, planned.state, answers.rejected, params.plan.pause),
-        "without_account": people_without_account(people),
-        "exam": exam_standings(people.annotators, params.exam),
-        "exam_required": params.exam.required,
+        **describe_people(people, params.exam),
         "stopped": _explain_stopped(params),
         "stale_judgments": int((standing == "stale").sum()),
     }

@@ -4,18 +4,12 @@
     python -m annotation.server stop
     python -m annotation.server status
     python -m annotation.server check [--create]     (the server in .env, wherever it runs)
-    python -m annotation.server backup FILE.zip [--clips]
-    python -m annotation.server restore FILE.zip
 
 It listens on 127.0.0.1, keeps its database, media and log under .label-studio/, creates a first
 user with a random password and token (in .env, which git ignores and only you can read), requires
 a link to sign up, and sends no statistics. It keeps its port across restarts, so people's links
 stay valid. Answers are kept in SQLite, or in the PostgreSQL database that LABEL_STUDIO_DATABASE
 names (in the environment or `.env`); then `--workers` processes answer in parallel.
-
-`backup` can run while people judge. It saves SQLite's database, `.env` and the private list of
-people: everything that neither git nor DVC has. `restore` puts them in place, and keeps what was
-there.
 """
 
 import argparse
@@ -24,14 +18,13 @@ import secrets
 import sys
 from functools import partial
 from http import HTTPStatus
-from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 from filelock import FileLock, Timeout
 
 from annotation.label_studio import settings
 from annotation.label_studio.client import LabelStudio
-from annotation.local_server import backup, database, ports, sqlite
+from annotation.local_server import database, ports, sqlite
 from annotation.local_server.launch import (
     PortTakenError,
     TokenError,
@@ -238,10 +231,6 @@ def main(options: argparse.Namespace) -> None:
         cli.log("stopped" if stop() else "it was not running")
     elif options.do == "check":
         cli.log(check(create=options.create))
-    elif options.do == "backup":
-        cli.log(backup.write(options.file, clips=options.clips))
-    elif options.do == "restore":
-        cli.log(backup.restore(options.file))
     else:
         _status()
 
@@ -318,11 +307,6 @@ def _arguments() -> argparse.Namespace:
     commands.add_parser("status", help="show where it runs")
     check = commands.add_parser("check", help="check that the server accepts our token")
     check.add_argument("--create", action="store_true", help="make a project, and delete it")
-    save = commands.add_parser("backup", help="save everything that git and DVC don't have")
-    put = commands.add_parser("restore", help="restore a backup; the present files are kept")
-    for command in (save, put):
-        command.add_argument("file", type=Path, metavar="FILE.zip")
-    save.add_argument("--clips", action="store_true", help="include the clips")
     return parser.parse_args()
 
 

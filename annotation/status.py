@@ -1,13 +1,12 @@
 """Show the lead the state of the campaign, and what to do next.
 
-    python -m annotation.status [--json] [--watch [SECONDS]]
+    python -m annotation.status [--json]
 
 It queries the server, and changes nothing. It prints the next step with its command; for each
 annotator, tasks done and open, pace, hours to pay and hours left; who has not begun, and who has
-not judged for a week; the pace of the last seven days, and the forecast end; refused answers;
-agreement so far; pairs that were escalated, discarded or can't be judged; the yield of judging, and
-what the next batch of the open queries would bring; how far an audit is, and the judging of late
-runs; and the queries whose second batch is judged, with the levels of their first batch in a row.
+not judged for a week; the pace of the last seven days, and the forecast end; refused answers; pairs
+that were escalated, discarded or can't be judged; the yield of judging, and what the next batch of
+the open queries would bring; and how far an audit is.
 
 It exits with 0 when every pair is decided or the campaign is closed, and with 75 while it waits:
 for people, for a clip, or for your decision.
@@ -16,7 +15,6 @@ for people, for a clip, or for your decision.
 import argparse
 import json
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -28,11 +26,10 @@ import pandas as pd
 from annotation.answers import pulling
 from annotation.assignment.inputs import PlanInputs
 from annotation.assignment.pace import measure_progress
-from annotation.assignment.pair_states import PairStates, find_pair_states
+from annotation.assignment.pair_states import find_pair_states
 from annotation.assignment.planning import (
     Answers,
-    exam_standings,
-    people_without_account,
+    describe_people,
     plan,
     read_answers,
     read_inputs,
@@ -43,81 +40,39 @@ from annotation.assignment.yield_pairs import decided_pairs
 from annotation.label_studio import settings
 from annotation.label_studio.connection import connect, hold_lock
 from annotation.pooling.judged_audit import count_judged
-from annotation.pooling.late_runs import list_judged
 from annotation.roster import roster
-from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, NO_LEVEL, is_in
+from annotation.votes.votes import is_in
 from pipeline.campaign import design
 from pipeline.campaign.campaign import FILE, Campaign, CampaignError, load_campaign
 from pipeline.campaign.freezing import is_frozen
 from pipeline.campaign.next_step import Situation, Step, is_released, list_open, next_steps
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.campaign.pool_steps import add_learned
-from pipeline.campaign.yields import by_step, curve
+from pipeline.campaign.yields import by_step
 from pipeline.core import cli, tables
 from pipeline.core.params import load
 
 WAITING = 75
-WATCH_SECONDS = 60
 
 
 def status(
     campaign: PlanInputs, state: Mapping[str, Any], steps: Sequence[Step], *extra: pd.DataFrame
 ) -> dict[str, Any]:
-    """Return the next steps, the campaign's state, people's agreement and the yield, for JSON.
+    """Return the next steps, the campaign's state and the yield, for JSON: unknown is null.
 
     `extra` are the audit, and the top-up with what was learned: what is judged besides candidates.
     """
-    states, queries = find_pair_states(campaign), state["queries"]
+    states = find_pair_states(campaign)
+    steps_found = by_step(decided_pairs(states, campaign, *extra)).astype(object)
     return {
         "next": [step._asdict() for step in steps],
         "wanted": sum(person["open"] for person in state["annotators"].values()),
         "waits": bool(list_open(state)),
         **state,
-        "agreement": agreement(states),
-        **measure_yield(decided_pairs(states, campaign, *extra)),
+        "yield": steps_found.where(steps_found.notna(), None).to_dict("records"),
         "audit": count_judged(states.pairs.loc[states.outcome == "waiting", PAIR_KEY]),
-        "late": list_judged(tables.FROZEN_QUERIES.read()),
-        "extended": {query: levels(states, query) for query in queries["extended"]},
-        "for_the_lead": queries["for_the_lead"],
+        "for_the_lead": state["queries"]["for_the_lead"],
     }
-
-
-def measure_yield(pairs: pd.DataFrame) -> dict[str, Any]:
-    """Return `yields.by_step` and `yields.curve` in rows; null where there is no number."""
-    named = {"yield": by_step(pairs), "yield_curve": curve(pairs)}
-    rows: dict[str, Any] = {}
-    for name, table in named.items():
-        cells = table.astype(object)
-        rows[name] = cells.where(cells.notna(), None).to_dict("records")
-    return rows
-
-
-def agreement(states: PairStates) -> dict[str, float | int | None]:
-    """Return how often a pair's first two levels are equal, or at most 1 apart."""
-    scores = states.consensus.lists()
-    apart = pd.Series(
-        [
-            max(pair_scores) - min(pair_scores)
-            for pair_scores in scores
-            if len(pair_scores) == FIRST_VOTES
-        ]
-    )
-    escalated = int(states.escalated.sum())
-    both = len(apart) + int((states.consensus.scores > FIRST_VOTES).sum())
-    near = int((apart <= MAX_DIFFERENCE).sum())
-    return {
-        "pairs_with_two": both,
-        "exact": round(int((apart == 0).sum()) / both, 4) if both else None,
-        "within_1": round(near / both, 4) if both else None,
-        "escalated": escalated,
-    }
-
-
-def levels(states: PairStates, query: str) -> list[int | None]:
-    """Return the levels of a query's first batch in rank order; None where there is none."""
-    rows = states.pairs.assign(level=states.consensus.level)
-    rows = rows[(rows["query_id"] == query) & (rows["batch"] == 1)].sort_values("rank")
-    return [None if level == NO_LEVEL else level for level in rows["level"].tolist()]
 
 
 def read_status() -> tuple[str, dict[str, Any]]:
@@ -157,11 +112,7 @@ def _open_status(opened: Campaign) -> dict[str, Any]:
     campaign = replace(campaign, today=datetime.now(UTC).date())
     planned = plan(campaign)
     measured = measure_progress(campaign, planned.state, answers.rejected, params.plan.pause)
-    measured |= {
-        "without_account": people_without_account(people),
-        "exam": exam_standings(people.annotators, params.exam),
-        "exam_required": params.exam.required,
-    }
+    measured |= describe_people(people, params.exam)
     situation = Situation(
         opened,
         measured,
@@ -183,28 +134,15 @@ def count_unsent(wanted: pd.DataFrame, open_tasks: pd.DataFrame) -> int:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Print the state of the campaign, once or repeatedly."""
-    while True:
-        name, metrics = read_status()
-        shown = f"{json.dumps(metrics, indent=2)}\n" if options.json else text(name, metrics)
-        sys.stdout.write(shown)
-        sys.stdout.flush()
-        if options.watch is None:
-            sys.exit(WAITING if metrics["waits"] else 0)
-        time.sleep(options.watch)
+    """Print the state of the campaign."""
+    name, metrics = read_status()
+    sys.stdout.write(f"{json.dumps(metrics, indent=2)}\n" if options.json else text(name, metrics))
+    sys.exit(WAITING if metrics["waits"] else 0)
 
 
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Works in the current folder, with the campaign that is open there.")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument(
-        "--watch",
-        type=cli.parse_positive_float,
-        nargs="?",
-        const=WATCH_SECONDS,
-        metavar="SECONDS",
-        help=f"repeat every SECONDS ({WATCH_SECONDS}), until Ctrl-C",
-    )
     return parser.parse_args()
 
 

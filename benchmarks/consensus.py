@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 
 from annotation import agreement
-from annotation.reliability.agreement_text import text
 from annotation.votes import raw, raw_consensus
+from annotation.votes.figures import print_figures
 from annotation.votes.rule import decide
 from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, NO_LEVEL
 from benchmarks.script import assert_size, parse_arguments, run, time_call
@@ -86,7 +86,7 @@ def measure(source: Path, out: Path, repeat: int, pairs: int) -> None:
         lambda: agreement.measure_raw(raw.read(source), load_defaults()),
         repeat,
     )
-    print(raw_consensus.text(consensus), text(agreed.metrics), sep="\n")
+    print_figures({"consensus": consensus, "agreement": agreed.metrics}, as_json=False)
 
 
 def main() -> None:

@@ -193,11 +193,11 @@ def test_the_commands_of_the_audit_of_tvr_ranking_run_on_files_like_its_own(
     assert len(printed) == 12
     output = " ".join("\n".join(printed.values()).split())
     for expected in (
-        "pairs 18 scores 48 annotators 4 flagged 0",
-        "kept 12 discarded 6 ",
-        "levels that follow from the votes by the rule: 12 ",
-        "similarity 1.0: 6 pairs, 0.0% below level 4",
-        "second batch judged: 0 queries",
+        "pairs: 18 scores: 48 annotators: 4 ",
+        "kept: 12 discarded: 6 ",
+        "levels: {same: 12, ",
+        "similarity_1: {pairs: 6, below_top: 0, share: 0.0}",
+        "extension: queries: 6 extended: 0 ",
     ):
         assert expected in output
     conventions = {

@@ -73,7 +73,7 @@ def fetch_decisions(
         found_projects = projects.find_projects(connection, "adjudication")
     until = {person.number: person.until for person in connection.roster.annotators}
     left_by = find_left(departed, until, tables.JUDGMENT_HISTORY.empty())
-    set_aside = deviations.find_set_aside(deviations.read(), "adjudication")
+    set_aside = deviations.find_set_aside(tables.DEVIATIONS.read_or_empty(), "adjudication")
     for owner in reader.owners(connection, found_projects) if found_projects else ():
         tasks = reader.read(connection.studio, found_projects[owner.annotator], full=full)
         deciding = owner._replace(

@@ -32,12 +32,6 @@ PULLED = {
 TICK = timedelta(microseconds=1)
 
 
-def read() -> pd.DataFrame:
-    """Return `tables.DEVIATIONS`; nothing if there is no such file yet."""
-    exists = tables.DEVIATIONS.path.is_file()
-    return tables.DEVIATIONS.read() if exists else tables.DEVIATIONS.empty()
-
-
 def inspect(connection: Connection, params: Params) -> dict[Whose, str]:
     """Return what differs in each of the campaign's projects from what push made, in words.
 

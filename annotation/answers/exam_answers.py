@@ -48,7 +48,7 @@ def fetch_and_mark(connection: Connection, params: Exam, *, full: bool = False) 
     rules = Rules(connection.signer, shown, first_pairs=first_pairs)
     for purpose, attempt in ATTEMPT_OF.items() if len(exam) else ():
         exam_projects = projects.find_projects(connection, purpose)
-        set_aside = deviations.find_set_aside(deviations.read(), purpose)
+        set_aside = deviations.find_set_aside(tables.DEVIATIONS.read_or_empty(), purpose)
         for owner in reader.owners(connection, exam_projects):
             tasks = reader.read(connection.studio, exam_projects[owner.annotator], full=full)
             of_exam = owner._replace(kinds=(purpose,), set_aside=set_aside(owner.annotator))

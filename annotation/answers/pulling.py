@@ -51,7 +51,7 @@ def fetch(
     """
     rows = SortedAnswers([], [], [], [])
     open_projects = projects.find_projects(connection)
-    before = tables.JUDGMENT_HISTORY.read()
+    before, refused = tables.JUDGMENT_HISTORY.read(), tables.REJECTED_JUDGMENTS.read_or_empty()
     trusted = trust or set(before.loc[before["state"] == "trusted", "origin"]).__contains__
     people = owners(connection, open_projects)
     rules = Rules(
@@ -59,12 +59,12 @@ def fetch(
         connection.campaign.guidelines_shown,
         trusted,
         first_pairs(before),
-        _read_prefilled(),
+        set(refused.loc[refused["reason"] == "prefilled", "origin"]),
         connection.campaign.released,
     )
     until = {person.number: person.until for person in connection.roster.annotators}
     left = find_left(departed, until, before)
-    set_aside = deviations.find_set_aside(deviations.read(), "campaign", before)
+    set_aside = deviations.find_set_aside(tables.DEVIATIONS.read_or_empty(), "campaign", before)
     for listed in progress("pull", people, total=len(people), unit="projects"):
         number = listed.annotator
         owner = listed._replace(left=left(number), set_aside=set_aside(number))
@@ -73,14 +73,6 @@ def fetch(
         for name, project_rows in project._asdict().items():
             getattr(rows, name).extend(project_rows)
     return rows
-
-
-def _read_prefilled() -> set[str]:
-    """Return the answers that an earlier pull refused as prefilled, by origin."""
-    if not tables.REJECTED_JUDGMENTS.path.is_file():
-        return set()
-    refused = tables.REJECTED_JUDGMENTS.read()
-    return set(refused.loc[refused["reason"] == "prefilled", "origin"])
 
 
 def record_departures(connection: Connection) -> pd.DataFrame:
@@ -222,7 +214,9 @@ def pull(
     """
     departed, now = record_departures(connection), connection.studio.now()
     found = deviations.inspect(connection, load())
-    deviated = deviations.update_deviations(deviations.read(), found, connection, now)
+    deviated = deviations.update_deviations(
+        tables.DEVIATIONS.read_or_empty(), found, connection, now
+    )
     tables.DEVIATIONS.write(deviations.take(deviated, now) if take_set_aside else deviated)
     rows = fetch(connection, departed, full=full, trust=trust)
     released = connection.campaign.released

@@ -37,8 +37,6 @@ def read_checks(
         known=gold,
         taken=pd.concat([exam[person], adjudicated[person]]).drop_duplicates(),
         stopped={annotator: stop for annotator, stop in stopped.items() if annotator in asked},
-        min_gold=plan.min_gold,
-        window=plan.gold_window,
         link=plan.link,
     )
 

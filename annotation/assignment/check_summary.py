@@ -1,15 +1,13 @@
-"""Hidden checks in the campaign's state: gold available, people's results, who is stopped."""
+"""Hidden checks in the campaign's state: the gold available, and who is stopped."""
 
 from typing import Any
 
 from annotation.assignment.hidden_checks import Checks
 from annotation.assignment.inputs import PlanInputs
-from annotation.quality.checks import measure_checks
-from pipeline.core.tables import VOTING
 
 
 def summarize(campaign: PlanInputs, checked: Checks | None = None) -> dict[str, Any]:
-    """Return the metrics for JSON; without `checked`, as in a closed campaign, only people's.
+    """Return the metrics for JSON; without `checked`, as in a closed campaign, only who is stopped.
 
     `gold` counts the pairs that can be asked as gold, `unusable` the known ones that can't (they
     are not candidates, or have no clip); `without_gold` are people who have had too few of them.
@@ -28,7 +26,6 @@ def summarize(campaign: PlanInputs, checked: Checks | None = None) -> dict[str, 
     )
     return pool | {
         "shares": {"gold": checks.gold, "repeats": checks.repeats},
-        "people": _people_figures(campaign),
         "stopped": {
             str(annotator): {
                 "reason": stop.reason,
@@ -38,13 +35,3 @@ def summarize(campaign: PlanInputs, checked: Checks | None = None) -> dict[str, 
             for annotator, stop in sorted(checks.stopped.items())
         },
     }
-
-
-def _people_figures(campaign: PlanInputs) -> dict[str, Any]:
-    if campaign.valid["kind"].isin(VOTING).all():  # as in a campaign without checks
-        return {}
-    checks = campaign.checks
-    table = measure_checks(campaign.valid, checks.known, checks.min_gold, checks.window)
-    table = table.set_index("annotator")
-    rows = table.astype(object).where(table.notna(), None)
-    return {str(annotator): row for annotator, row in rows.to_dict("index").items()}

@@ -50,9 +50,8 @@ class CheckInputs:
 
     A repeat comes after at least `gap` other tasks. `known` are known levels (`quality.gold`),
     `taken` (`query_id, moment_id, annotator`) says who knows them from elsewhere, such as the exam.
-    `stopped` are the people whom checks have stopped; people whose hits on the last `window` gold
-    pairs are below `min_gold` are flagged. `link` is the share of decided pairs that new people
-    judge again after a reopening.
+    `stopped` are the people whom checks have stopped. `link` is the share of decided pairs that new
+    people judge again after a reopening.
     """
 
     gold: float = 0.0
@@ -63,8 +62,6 @@ class CheckInputs:
     )
     taken: pd.DataFrame = field(default_factory=tables.ASSIGNMENTS.empty)
     stopped: Mapping[int, Stop] = field(default_factory=dict)
-    min_gold: float = 0.7
-    window: int = 60
     link: float = 0.0
 
     def per_vote(self, kind: str) -> float:

@@ -224,12 +224,6 @@ def barred_by_exam(annotators: Sequence[Annotator], exam: Exam) -> dict[int, str
     return bar(read_standings(annotators, required=exam.required), required=exam.required)
 
 
-def exam_standings(annotators: Sequence[Annotator], exam: Exam) -> dict[str, str]:
-    """Return everyone's exam standing, by number, for `campaign_state.json`."""
-    standings = read_standings(annotators, required=exam.required)
-    return {str(number): standing for number, standing in standings.items()}
-
-
 def find_overdue(open_tasks: pd.DataFrame, today: date, patience: float) -> pd.DataFrame:
     """Return the tasks that have been open for `patience` days or more as the day begins."""
     age = pd.Timestamp(today, tz="UTC") - open_tasks["opened_at"]
@@ -242,6 +236,12 @@ def read_day() -> date:
     return date.fromisoformat(day) if day else datetime.now(UTC).date()
 
 
-def people_without_account(people: roster.Roster) -> list[int]:
-    """Return the people who may be asked but whose account is not listed."""
-    return sorted(roles_of_voters(people.annotators).keys() - people.accounts.keys())
+def describe_people(people: roster.Roster, exam: Exam) -> dict[str, Any]:
+    """Return who has no account, and how everyone stands in the exam, for `campaign_state.json`."""
+    standings = read_standings(people.annotators, required=exam.required)
+    asked = roles_of_voters(people.annotators).keys()
+    return {
+        "without_account": sorted(asked - people.accounts.keys()),
+        "exam": {str(number): standing for number, standing in standings.items()},
+        "exam_required": exam.required,
+    }

@@ -10,8 +10,6 @@ from pipeline.core import tables
 
 PERSON = ("role", "done", "open", "hours", "per hour", "hours left", "refused")
 Status = Mapping[str, Any]
-BAR = 50
-"""The length of a bar for one relevant moment per judgment."""
 VOID = "python -m annotation.people void {} --from {}"
 
 
@@ -25,7 +23,6 @@ def text(name: str, status: Status) -> str:
         list(_pace(status)),
         list(_refused(status["refused"])),
         list(_pairs(status["pairs"])),
-        list(_agreement(status["agreement"])),
         list(_yield(status)),
         list(_queries(status)),
     ]
@@ -68,17 +65,7 @@ def _row(number: object, role: object, *values: object) -> str:
 
 
 def _checks(checks: Status) -> Iterator[str]:
-    """Yield each person's hidden checks, who was stopped by them, and where gold runs out."""
-    if checks["people"]:
-        yield f"{'hidden checks':15}{'of gold within 1':>23}{'twice the same':>17}{'within 1':>11}"
-    for number, person in checks["people"].items():
-        share = (
-            "-"
-            if person["share"] is None
-            else f"{person['hits']} of {person['gold']}{_bounds(person)}"
-        )
-        same, near = (f"{person[name]} of {person['repeats']}" for name in ("same", "near"))
-        yield f"{number:>9}      {share:>23}{same:>17}{near:>11}  {person['flags']}".rstrip()
+    """Yield who was stopped by hidden checks, and where gold runs out."""
     for number, stop in checks["stopped"].items():
         since, last = (stop[name][:10] for name in ("since", "last"))
         yield f"no longer asked: annotator {number}, who last judged on {last}; since {since}:"
@@ -96,10 +83,6 @@ def _checks(checks: Status) -> Iterator[str]:
         yield f"link: {link['made']} judgments of {of}"
     if checks.get("unusable"):
         yield f"{checks['unusable']} pairs of known level can't be asked: no candidates, or no clip"
-
-
-def _bounds(person: Status) -> str:
-    return f" ({100 * person['low']:.0f}-{100 * person['high']:.0f} %)"
 
 
 def _pace(status: Status) -> Iterator[str]:
@@ -144,12 +127,6 @@ def _pairs(pairs: Mapping[str, int]) -> Iterator[str]:
             yield f"  {key.replace('_', ' '):22}{number:>7}"
 
 
-def _agreement(agreed: Status) -> Iterator[str]:
-    yield f"of {agreed['pairs_with_two']} pairs with two levels"
-    for key in ("exact", "within_1"):
-        yield f"  {key.replace('_', ' '):22}{_share(agreed[key])}"
-
-
 def _yield(status: Status) -> Iterator[str]:
     """Yield what each step found, and what the next batch of the open queries would bring."""
     if status["yield"]:
@@ -158,11 +135,6 @@ def _yield(status: Status) -> Iterator[str]:
         each = "-" if row["per_judgment"] is None else f"{100 * row['per_judgment']:.1f}"
         numbers = f"{row['pairs']:>9,}{row['judgments']:>11,}{row['relevant']:>10,}{each:>19}"
         yield f"  {row['step']:20}{numbers}"
-    for point in status["yield_curve"]:
-        what = f"{point['step']} {point['ranks']}".strip()
-        rate = point["per_judgment"] or 0
-        found = f"{point['relevant']:,} for {point['judgments']:,}"
-        yield f"  up to {what:20}{found:>18}  {'#' * int(BAR * rate)}".rstrip()
     for prospect in status.get("prospects", []):
         yield f"  {describe_prospect(prospect)}"
     if audit := status["audit"]:
@@ -171,21 +143,9 @@ def _yield(status: Status) -> Iterator[str]:
             f"  audit of {audit['queries']:,} queries: {audit['drawn']:,} drawn,"
             f" {audit['judged']:,} judged{later}"
         )
-    for late in status.get("late", []):
-        shares = f"{late['before']:.0%} before its top-up, {late['now']:.0%} now"
-        yield f"  late run {late['run']}: Judged@{late['depth']} {shares}"
 
 
 def _queries(status: Status) -> Iterator[str]:
-    if status["extended"]:
-        yield "further batches judged, and the levels of the first by rank"
-        for query, row in status["extended"].items():
-            levels = " ".join("-" if level is None else str(level) for level in row)
-            yield f"  {query:22}{levels}"
     if status["for_the_lead"]:
         yield f"for you to decide in {tables.EXTEND.path} (no level at the last ranks)"
         yield from (f"  {query}" for query in status["for_the_lead"])
-
-
-def _share(value: float | None) -> str:
-    return f"{'-':>7}" if value is None else f"{100 * value:>6.1f} %"

@@ -206,13 +206,6 @@ class LabelStudio:
         with translate_errors(self.url):
             self._sdk.tasks.update(str(task), is_labeled=closed, request_options=ONCE)
 
-    def answer(self, task: int, result: Sequence[Mapping[str, Any]], seconds: float) -> None:
-        """Answer a task as the token's owner."""
-        with translate_errors(self.url):
-            self._sdk.annotations.create(
-                task, result=list(result), lead_time=seconds, request_options=ONCE
-            )
-
     def page_url(self, project: Project) -> str:
         """Return the address at which its annotator judges, one task after another."""
         return f"{self._data_url(project)}?labeling=1"

@@ -1,1 +1,1 @@
-"""The Label Studio of this folder: its process, its port, its log, its backup."""
+"""The Label Studio of this folder: its process, its port, its log."""

@@ -16,4 +16,4 @@ LOG, LOCK = HOME / "server.log", HOME / "server.lock"
 
 
 class ServerError(MomentRankError):
-    """The server can't be started, stopped, backed up or restored."""
+    """The server can't be started or stopped."""

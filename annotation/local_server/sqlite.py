@@ -1,4 +1,4 @@
-"""The embedded database: created instantly, fast to write, copied while in use."""
+"""The embedded database: created instantly, fast to write, refused if damaged."""
 
 import os
 import sqlite3
@@ -17,10 +17,9 @@ from annotation.local_server.process import WHERE
 from pipeline.core import files
 
 BUSY_SECONDS = 60.0
-PARTS = tuple(f"{DATABASE.name}{end}" for end in ("", "-journal", "-wal", "-shm"))
 WHOLE_COPY = (
     f"If it is a copy, its newest answers may be in {DATABASE.name}-wal beside the original: stop"
-    " that server and copy both files, or use `python -m annotation.server backup` there"
+    " that server and copy both files (docs/server.md, Back up and restore)"
 )
 
 
@@ -76,7 +75,7 @@ def refuse_damaged() -> None:
     if state != "ok":
         raise ServerError(
             f"{DATABASE}: is damaged ({' '.join(state.split())}), so no server is started on it."
-            f" Restore a backup (python -m annotation.server restore FILE.zip). {WHOLE_COPY}."
+            f" Restore a backup (docs/server.md). {WHOLE_COPY}."
             f" Without either, move {DATABASE}* away and start again: what was pulled still counts"
             " (python -m annotation.pull --accept-loss)"
         )
@@ -89,43 +88,3 @@ def count_missing(origins: Collection[str]) -> int:
         rows = database.execute("select id, created_at from task_completion")
         answers = {f"{number}@{created.replace(' ', 'T')}Z" for number, created in rows}
     return len(set(origins) - answers)
-
-
-def dump(to: Path) -> int:
-    """Copy the database while it is in use; return how many answers the copy contains.
-
-    Raises:
-        ServerError: it is missing or damaged.
-    """
-    if not DATABASE.is_file():
-        raise ServerError(f"{DATABASE}: missing; no server has run in this folder yet")
-    try:
-        with (
-            closing(sqlite3.connect(DATABASE, timeout=BUSY_SECONDS)) as source,
-            closing(sqlite3.connect(to)) as copy,
-        ):
-            source.backup(copy)
-            return _count(copy, DATABASE)
-    except sqlite3.Error as exc:
-        raise ServerError(f"{DATABASE}: can't be copied ({exc})") from exc
-
-
-def count_answers(path: Path, name: Path) -> int:
-    """Return how many answers a database contains; `name` is its name in errors.
-
-    Raises:
-        ServerError: it is damaged, or not Label Studio's.
-    """
-    try:
-        with closing(sqlite3.connect(path)) as database:
-            return _count(database, name)
-    except sqlite3.Error as exc:
-        raise ServerError(f"{name}: not a readable backup ({exc})") from exc
-
-
-def _count(database: sqlite3.Connection, name: Path) -> int:
-    [[state]] = database.execute("pragma quick_check(1)").fetchall()
-    if state != "ok":
-        raise ServerError(f"{name}: is damaged ({state})")
-    [[number]] = database.execute("select count(*) from task_completion").fetchall()
-    return int(number)

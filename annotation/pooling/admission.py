@@ -9,7 +9,7 @@ from annotation.pooling import channels, pooled_runs
 from annotation.pooling.channels import LEAST_QUERIES, QUERIES, SIZE
 from annotation.pooling.copied import refuse_copied, refuse_outs
 from annotation.pooling.inside import read_inside
-from annotation.pooling.kept_channels import ChannelError, locate, read_known
+from annotation.pooling.kept_channels import ChannelError, locate
 from annotation.pooling.prospect import describe_cost
 from annotation.pooling.ranked import rank_pool
 from annotation.pooling.topup import MIN_IOU, Pool, match_results, name_run, read_pool
@@ -36,17 +36,12 @@ def admit(options: argparse.Namespace) -> None:
     campaign = require_campaign(COMMAND)
     name = name_run(Path(options.name or options.run))
     refuse_outs(options.run)
-    known = read_known()
+    known = tables.CHANNELS.read_or_empty()
     if name not in set(known["channel"]):
         _propose(name, options, campaign.id)
     else:
         _refuse_another(known, name, options.run)
         _decide(known, name)
-
-
-def _read_samples() -> pd.DataFrame:
-    table = tables.CHANNEL_SAMPLE
-    return table.read() if table.path.is_file() else table.empty()
 
 
 def _propose(name: str, options: argparse.Namespace, campaign: str) -> None:
@@ -79,7 +74,7 @@ def _propose(name: str, options: argparse.Namespace, campaign: str) -> None:
         return
     locate(name).parent.mkdir(parents=True, exist_ok=True)
     tables.CHANNEL.write(channel, locate(name))
-    samples = _read_samples()
+    samples = tables.CHANNEL_SAMPLE.read_or_empty()
     kept = samples[samples["channel"] != name]
     both = pd.concat([kept, sample[tables.CHANNEL_SAMPLE.columns]], ignore_index=True)
     tables.CHANNEL_SAMPLE.write(both)
@@ -88,7 +83,7 @@ def _propose(name: str, options: argparse.Namespace, campaign: str) -> None:
     row = dict.fromkeys(tables.CHANNELS.columns) | {"channel": name, "sha256": sha256}
     row |= {"run_sha256": files.file_sha256(options.run)}
     row |= {"results": len(run), "matched": round(matched, 6), "decision": "asked"}
-    known = [*read_known().to_dict("records"), row]
+    known = [*tables.CHANNELS.read_or_empty().to_dict("records"), row]
     tables.CHANNELS.write(pd.DataFrame(known, columns=tables.CHANNELS.columns))
     _ask(sample)
     cli.log(f"commit {tables.CAMPAIGN}; `dvc repro` hands out the pairs; then repeat the command")
@@ -150,7 +145,7 @@ def _read_judged(name: str) -> pd.DataFrame:
 
     What can't be shown, for want of a clip, is unjudgeable.
     """
-    samples = _read_samples()
+    samples = tables.CHANNEL_SAMPLE.read_or_empty()
     sample = samples[samples["channel"] == name]
     _ask(sample)
     levels = tables.CONSENSUS.read()[[*PAIR_KEY, "level", "outcome"]]

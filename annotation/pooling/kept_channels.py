@@ -23,15 +23,10 @@ def read_admitted() -> dict[str, pd.DataFrame]:
     Raises:
         ChannelError: one is not the file that people judged a sample of.
     """
-    known = read_known()
+    known = tables.CHANNELS.read_or_empty()
     admitted = known[known["decision"] == "admitted"]
     for row in admitted.itertuples():
         path = locate(str(row.channel))
         if not path.is_file() or files.file_sha256(path) != row.sha256:
             raise ChannelError(f"{path}: not as it was admitted; `git restore {path}`")
     return {name: tables.CHANNEL.read(locate(name)) for name in admitted["channel"].tolist()}
-
-
-def read_known() -> pd.DataFrame:
-    """Return what is known of all channels (`tables.CHANNELS`)."""
-    return tables.CHANNELS.read() if tables.CHANNELS.path.is_file() else tables.CHANNELS.empty()

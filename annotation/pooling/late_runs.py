@@ -5,7 +5,7 @@ levels: what was known then, so that it can be compared.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -44,8 +44,7 @@ def read_known(split: str, late: Runs) -> dict[str, pd.DataFrame]:
     """Return the `late` runs, those of earlier top-ups, and the reference runs, by name."""
     paths = {name: RUNS / f"{name}.{split}.run" for name in REFERENCE}
     reference = {name: formats.read_run(path) for name, path in paths.items() if path.is_file()}
-    recorded = tables.POOLED_RUNS.read() if tables.POOLED_RUNS.path.exists() else None
-    by_name = {} if recorded is None else dict(iter(recorded.groupby("origin")))
+    by_name = dict(iter(tables.POOLED_RUNS.read_or_empty().groupby("origin")))
     runs = reference | {str(name): rows for name, rows in by_name.items()} | dict(late)
     return {name: rows[[*PLACE, "rank"]] for name, rows in runs.items()}
 
@@ -106,7 +105,7 @@ def describe_standings(standings: Standings, block: Block) -> str:
 
 def record(standings: Standings, block: Block) -> None:
     """Keep where the runs stand before a top-up; that replaces what was kept at the same levels."""
-    earlier = read_kept()
+    earlier = LATE_RUNS.read_or_empty()
     same = earlier[earlier["levels"] == block.levels].set_index("run")["depth"]
     said = {name: value for name, value in block._asdict().items() if name != "late"}
     rows = standings.runs.assign(**said, at=pd.Timestamp.now("UTC"))
@@ -117,15 +116,10 @@ def record(standings: Standings, block: Block) -> None:
     LATE_RUNS.write(kept)
 
 
-def read_kept() -> pd.DataFrame:
-    """Return `tables.LATE_RUNS`; empty without the file."""
-    return LATE_RUNS.read() if LATE_RUNS.path.is_file() else LATE_RUNS.empty()
-
-
 def describe_outcomes(pool: Pool) -> Iterator[str]:
     """Yield for each top-up what became of the values and of the order of the runs."""
     (levels, split), asked = read_levels(pool.queries), find_asked(pool.moments)
-    kept, runs = read_kept(), read_known(split, {})
+    kept, runs = LATE_RUNS.read_or_empty(), read_known(split, {})
     newest = kept.dropna(subset="depth").groupby("run")["levels"].max()
     for known, before in kept.groupby("levels"):
         title = f"top-up of {before['at'].max():%Y-%m-%d}, {known:,} levels then"

@@ -54,13 +54,13 @@ class Answered(NamedTuple):
 
         A pair that can't be shown, for want of a clip, waits for nobody.
         """
-        rounding, failed = params.consensus.rounding, tables.FAILED_CLIPS
+        rounding = params.consensus.rounding
         voted = consensus(self.judgments, self.ledger, self.voided, closed=False, rounding=rounding)
         decided = adjudicate(voted, fresh_decisions(self.adjudications, last_shown(self.ledger)))
         rows = pool.merge(decided[[*PAIR_KEY, "level", "outcome"]], on=PAIR_KEY, how="left")
-        absent = failed.read() if failed.path.is_file() else failed.empty()
+        failed = tables.FAILED_CLIPS.read_or_empty()["moment_id"]
         left = rows["outcome"].fillna("waiting") == "waiting"
-        waits = left & ~rows["moment_id"].isin(absent["moment_id"])
+        waits = left & ~rows["moment_id"].isin(failed)
         return rows.assign(waits=waits).drop(columns="outcome")
 
 

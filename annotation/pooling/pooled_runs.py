@@ -33,8 +33,7 @@ def record(results: pd.DataFrame, pooled: pd.DataFrame, moments: pd.DataFrame) -
 
 def add(runs: pd.DataFrame) -> None:
     """Add recorded runs to the file; a run of the same name replaces the one before."""
-    path = tables.POOLED_RUNS.path
-    earlier = tables.POOLED_RUNS.read() if path.exists() else tables.POOLED_RUNS.empty()
+    earlier = tables.POOLED_RUNS.read_or_empty()
     kept = earlier[~earlier["origin"].isin(runs["origin"])]
     both = pd.concat([kept, runs], ignore_index=True)
     tables.POOLED_RUNS.write(both.sort_values(list(tables.POOLED_RUNS.key), ignore_index=True))

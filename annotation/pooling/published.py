@@ -4,7 +4,7 @@ Ranks are those of the pairs with a level, by similarity: discarded pairs are no
 rank may be higher up than the one that annotators saw.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -116,49 +116,3 @@ def _batch(name: str, level: pd.Series) -> dict[str, Any]:
         "mean": number(level.mean()) if len(level) else None,
         "top_levels": number((level >= TOP_LEVEL - 1).mean()) if len(level) else None,
     }
-
-
-def text(metrics: Mapping[str, Any]) -> str:
-    """Return the figures as lines."""
-    return "".join(f"{line}\n" for line in _lines(metrics))
-
-
-def _lines(metrics: Mapping[str, Any]) -> Iterator[str]:
-    levels, alike, extension = (metrics[name] for name in ("levels", "similarity_1", "extension"))
-    yield f"queries {metrics['queries']:,}   pairs with a level {metrics['pairs']:,}"
-    yield f"levels that follow from the votes by the rule: {levels['same']:,}"
-    for name, title in PROBLEMS.items():
-        if levels[name]:
-            yield f"  {title}: {levels[name]:,}"
-    below = f"{_share(alike['share'])} below level {TOP_LEVEL}"
-    yield f"similarity 1.0: {alike['pairs']:,} pairs, {below}"
-    yield from _extension(extension)
-
-
-def _extension(metrics: Mapping[str, Any]) -> Iterator[str]:
-    decided = metrics["queries"] - metrics["undecided"]
-    yield f"second batch judged: {metrics['extended']:,} queries, {_share(metrics['share'])}"
-    by_rule = f"  by the rule: {metrics['by_rule']:,}, {_share(metrics['share_by_rule'])}"
-    yield f"{by_rule}; the same decision for {metrics['same']:,} of {decided:,}"
-    yield f"{'':24}{'pairs':>9}{'mean level':>12}{'level 3, 4':>12}"
-    for row in metrics["batches"]:
-        mean = "undefined" if row["mean"] is None else f"{row['mean']:.3f}"
-        cells = f"{row['pairs']:>9,}{mean:>12}{_share(row['top_levels']):>12}"
-        yield f"{TITLES[row['batch']]:24}{cells}"
-
-
-PROBLEMS = {
-    "different": "other levels than the rule's (adjudicated pairs included)",
-    "discarded": "published, although the rule discards them (adjudicated pairs included)",
-    "without_votes": "published without votes",
-    "unpublished": "kept by the rule, but not published",
-}
-TITLES = {
-    "first": "ranks of the first batch",
-    "first_of_extended": "  of extended queries",
-    "second": "beyond the first batch",
-}
-
-
-def _share(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.1%}"

@@ -5,7 +5,7 @@ so nobody has to choose one first.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -24,14 +24,8 @@ NEAR, DEEP = "near", "deep"
 SIMILARITIES = [round(edge / 10, 1) for edge in range(-10, 11)]
 RANKS = [*range(0, 70, 10), 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000]
 DECIMALS = 4
-ENDS = ("", "_low", "_high")
-"""Suffixes of the columns of an estimate and its bounds."""
-_ESTIMATES = [f"{name}{end}" for name in ("per_query", "share") for end in ENDS]
+_ESTIMATES = [f"{name}{end}" for name in ("per_query", "share") for end in ("", "_low", "_high")]
 MISSED = ["level", "where", *_ESTIMATES, "finds", "unseen_at_most", "width_ratio"]
-WIDTH = (
-    "`width` is the width of the interval per query, relative to as many random moments drawn"
-    " without the machine's levels, estimated from this sample: .80 is a fifth narrower."
-)
 
 
 class Judged(NamedTuple):
@@ -251,76 +245,3 @@ def as_json(result: Report, design: Design) -> dict[str, Any]:
 def is_complete(result: Report, design: Design) -> bool:
     """Tell whether all pairs of all chosen queries are drawn and decided."""
     return result.progress["queries_done"] == design.drawn
-
-
-def as_text(result: Report, design: Design) -> str:
-    """Return the report as text."""
-    parts = [
-        _progress_text(result, design),
-        f"Levels by similarity\n\n{_columns(result.by_similarity)}",
-        f"Levels by rank\n\n{_columns(result.by_rank)}",
-        f"Relevant moments outside the pool\n\n{_missed_text(result, design)}",
-    ]
-    return "\n\n".join(parts)
-
-
-def _progress_text(result: Report, design: Design) -> str:
-    progress, state = result.progress, "complete" if is_complete(result, design) else "INCOMPLETE"
-    machine = f" {design.machine} guided which moments were drawn more." if design.machine else ""
-    return (
-        f"Audit of {design.drawn} of {design.queries} queries, {state}: {progress['decided']:,} of"
-        f" {progress['pairs']:,} pairs are decided ({progress['without_level']:,} of them without a"
-        f" level), all of {progress['queries_done']} queries.{machine}"
-    )
-
-
-def _columns(frame: pd.DataFrame) -> str:
-    if frame.empty:
-        return "no pair has a level yet"
-    return str(frame.to_string(index=False, float_format=lambda value: f"{value:.2f}"))
-
-
-def _missed_text(result: Report, design: Design) -> str:
-    frame = result.missed
-    if frame.empty:
-        return "not until two queries are fully judged"
-    near = f"to rank {design.depth:,}"
-    shown = pd.DataFrame(
-        {
-            "level": [f">= {level}" for level in frame["level"]],
-            "where": [near if where == NEAR else "deeper" for where in frame["where"]],
-            "per query": _spans(frame, "per_query", 1, 1),
-            "% missed": _spans(frame, "share", 100, 0),
-            "finds": frame["finds"],
-        }
-    )
-    if design.machine:
-        ratios = frame["width_ratio"]
-        shown["width"] = ["-" if pd.isna(ratio) else f"{ratio:.2f}" for ratio in ratios]
-    return "\n".join([shown.to_string(index=False), *_notes(result, design)])
-
-
-def _notes(result: Report, design: Design) -> Iterator[str]:
-    """Yield what a reader of the table must know."""
-    yield (
-        f"\nEstimated from {result.progress['queries_used']} queries, with 95 % intervals."
-        " `% missed` is the share outside the pool, of the relevant moments there and inside it."
-        " `finds` counts the relevant ones drawn: below five, an interval is wide and its lower"
-        " bound says little."
-    )
-    if design.machine:
-        yield WIDTH
-    none = result.missed[result.missed["unseen_at_most"].notna()]
-    for row in none.itertuples():
-        yield (
-            f"Level >= {row.level}, {row.where}: no drawn moment is relevant. The audited queries"
-            f" miss at most {row.unseen_at_most:.1f} on average (exact one-sided 95 % bound)."
-        )
-
-
-def _spans(frame: pd.DataFrame, name: str, unit: float, decimals: int) -> list[str]:
-    ends = (frame[f"{name}{end}"] * unit for end in ENDS)
-    return [
-        "-" if pd.isna(value) else f"{value:.{decimals}f} ({low:.{decimals}f}, {high:.{decimals}f})"
-        for value, low, high in zip(*ends, strict=True)
-    ]

@@ -1,33 +1,19 @@
 """The exam as a page of text for a terminal: everyone's results, attempt by attempt."""
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
 
 from annotation.quality.exam_pairs import by_finish, is_frozen
-from annotation.quality.marking import ATTEMPTS, FIRST, SECOND, Marked, between_people
+from annotation.quality.marking import FIRST, PERSON, SECOND, Marked, between_people
 from annotation.quality.standing import Standing
 from pipeline.campaign.next_step import exam_steps, format_steps
 from pipeline.core.people_sections import Exam
 
-HEAD = (
-    f"{'annotator':>9}{'attempt':>9}{'answered':>10}{'left':>6}{'failed':>8}{'share':>9}{'plain':>8}"
-    f"{'quadratic':>11}  stands"
-)
-WORDS: Mapping[Standing, str] = {
-    "to-begin": "has not begun",
-    "begun": "has not finished",
-    "waits": "waits for others to finish",
-    "failed": "failed",
-    "failed-twice": "failed twice",
-    "passed": "passed",
-    "admitted": "admitted",
-}
 Left = Mapping[tuple[int, int], int]
 """Open tasks by annotator and attempt."""
-Result = Mapping[Hashable, Any]
-"""A row of `tables.QUALIFICATIONS`."""
 
 
 def text(marked: Marked, params: Exam, standings: Mapping[int, Standing]) -> str:
@@ -36,7 +22,7 @@ def text(marked: Marked, params: Exam, standings: Mapping[int, Standing]) -> str
     by_name = {str(number): _at_work(number, name, left) for number, name in standings.items()}
     sections = [
         [_truth(exam, answers, params), *format_steps(list(exam_steps(by_name)))],
-        [HEAD, *_people(answers, results, standings, left)],
+        [_people(answers, results, standings, left)],
         list(_between(exam, answers, results)),
         [f"answers that don't count: {number} {why}" for why, number in sorted(refused.items())],
         [
@@ -69,34 +55,20 @@ def _truth(exam: pd.DataFrame, answers: pd.DataFrame, params: Exam) -> str:
 
 def _people(
     answers: pd.DataFrame, results: pd.DataFrame, standings: Mapping[int, Standing], left: Left
-) -> Iterator[str]:
-    """Yield a line with the result of each attempt; a person's last line has their standing."""
-    answered = answers.groupby(["annotator", "attempt"]).size().to_dict()
-    rows = {(row["annotator"], row["attempt"]): row for row in results.to_dict("records")}
-    for number in sorted(standings.keys() | set(answers["annotator"])):
-        keys = [(number, attempt) for attempt in ATTEMPTS]
-        begun = [key for key in keys if key in answered or key in left] or [(number, FIRST)]
-        for key in begun:
-            stands = _stands(rows.get(key), standings.get(number), last=key == begun[-1])
-            counts = f"{number:>9}{key[1]:>9}{answered.get(key, 0):>10}{left.get(key, 0):>6}"
-            yield f"{counts}{_result(rows.get(key))}  {stands}"
-
-
-def _stands(result: Result | None, standing: Standing | None, *, last: bool) -> str:
-    if result is not None and not (last and standing == "failed-twice"):
-        mark = "passed" if result["passed"] == "yes" else "failed"
-        return "admitted" if standing == "admitted" and last else mark
-    if standing is None:
-        return "is not asked"
-    return "has feedback to answer" if standing == "failed" else WORDS[standing]
-
-
-def _result(result: Result | None) -> str:
-    if result is None:
-        return f"{'-':>8}{'-':>9}{'-':>8}{'-':>11}"
-    share = f"{100 * result['failed'] / result['answered']:.1f} %" if result["answered"] else "-"
-    kappas = f"{_format(result['plain']):>8}{_format(result['quadratic']):>11}"
-    return f"{result['failed']:>8}{share:>9}{kappas}"
+) -> str:
+    """Return a row for each attempt: the answers given and left, its result, and who stands how."""
+    given = Counter[Any](answers[PERSON].itertuples(index=False, name=None))
+    keys = sorted({*given, *left, *((number, FIRST) for number in standings)})
+    rows = pd.DataFrame(keys, columns=PERSON).assign(
+        given=[given[key] for key in keys],
+        left=[left.get(key, 0) for key in keys],
+    )
+    table = rows.merge(results, how="left", on=PERSON).assign(
+        stands=rows["annotator"].map(standings).fillna("not asked")
+    )
+    counts = dict.fromkeys(("answered", "failed"), "Int64")
+    cells = table.astype(counts).astype(object).fillna("-")
+    return str(cells.to_string(index=False, float_format="{:.3f}".format))
 
 
 def _between(exam: pd.DataFrame, answers: pd.DataFrame, results: pd.DataFrame) -> Iterator[str]:
@@ -105,10 +77,6 @@ def _between(exam: pd.DataFrame, answers: pd.DataFrame, results: pd.DataFrame) -
         metrics = between_people(answers, exam, attempt)
         mean = metrics["mean_over_annotator_pairs"]
         yield (
-            f"between people, attempt {attempt}: kappa plain {_format(mean['plain'])}, quadratic"
-            f" {_format(mean['quadratic'])} (mean of {metrics['annotator_pairs']} pairs of people)"
+            f"between people, attempt {attempt}: kappa plain {mean['plain']}, quadratic"
+            f" {mean['quadratic']} (mean of {metrics['annotator_pairs']} pairs of people)"
         )
-
-
-def _format(value: float | None) -> str:
-    return "-" if value is None or pd.isna(value) else f"{value:.3f}"

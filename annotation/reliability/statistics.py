@@ -28,12 +28,6 @@ from pipeline.core.people_sections import Agreement
 
 ALIKE = 1.0
 TOP_LEVEL = LEVELS - 1
-SELECTION = (
-    "Pairs got four scores because their first two lay apart, and two because they did not:"
-    " agreement is high in `two` and low in `four` by that selection, and `all` counts disputed"
-    " pairs by more couples. `first_two`, the first two scores of every pair, is free of it; where"
-    " the order of scores is not known it is null, and `first_two_limits` says what it can be."
-)
 
 
 def agreement(scores: Scores, params: Agreement) -> dict[str, Any]:
@@ -53,7 +47,6 @@ def agreement(scores: Scores, params: Agreement) -> dict[str, Any]:
         "disputes": voting.count_disputes(scores),
         "groups": _groups(scores, params),
         "first_two_limits": None if scores.first is not None else voting.first_two_limits(scores),
-        "selection": SELECTION,
     }
 
 

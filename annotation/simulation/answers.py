@@ -29,14 +29,6 @@ class SimulatedAnswer(NamedTuple):
     seconds: float
 
 
-def answer_pair(
-    truth: int, seed: int, annotator: int, query_id: str, moment_id: str
-) -> SimulatedAnswer:
-    """Return an annotator's answer to a pair: always the same for the same seed."""
-    seen = truth + usual_bias(seed, annotator)
-    return judge(seen, NOISE, rng.generator(seed, annotator, query_id, moment_id))
-
-
 def usual_bias(seed: int, annotator: int) -> float:
     """Return how many levels higher than others a rehearsal's annotator judges."""
     return rng.generator(seed, annotator).normal(0, BIAS)

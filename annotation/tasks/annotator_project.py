@@ -129,7 +129,9 @@ def ensure_project(
     found = find_differences(connection, project, common.clips, expected)
     whose = annotator, purpose
     if found.texts:
-        deviated = deviations.open_period(deviations.read(), whose, found.texts, connection)
+        deviated = deviations.open_period(
+            tables.DEVIATIONS.read_or_empty(), whose, found.texts, connection
+        )
         tables.DEVIATIONS.write(deviated)
         cli.log(f"push: restore {project.title!r}: {'; '.join(found.texts)}")
         if project.predictions:
@@ -140,7 +142,9 @@ def ensure_project(
         storage.attach(studio, project, clips)
         studio.change(project, settings)
     if found.texts:
-        tables.DEVIATIONS.write(deviations.close(deviations.read(), whose, studio.now()))
+        tables.DEVIATIONS.write(
+            deviations.close(tables.DEVIATIONS.read_or_empty(), whose, studio.now())
+        )
     return project
 
 

@@ -108,20 +108,3 @@ def summarize(table: pd.DataFrame) -> dict[str, Any]:
         "unjudgeable": outcomes["unjudgeable"],
         "levels": {f"{level:g}": by_level[level] for level in sorted({*range(LEVELS), *by_level})},
     }
-
-
-def text(metrics: dict[str, Any]) -> str:
-    """Return the figures as text."""
-    by_number = metrics["discarded_by_number_of_votes"].items()
-    why = ", ".join(f"{count:,} with {number}" for number, count in by_number)
-    rows = {
-        "pairs": metrics["pairs"],
-        "kept": metrics["kept"],
-        "discarded": metrics["discarded"],
-        "  by four votes": metrics["discarded_by_four_votes"],
-        "  too few votes": metrics["discarded_with_too_few_votes"],
-        "unjudgeable": metrics["unjudgeable"],
-        **{f"level {level}": count for level, count in metrics["levels"].items()},
-    }
-    notes = {"  too few votes": f"  (votes: {why})"} if why else {}
-    return "".join(f"{name:20} {n:>10,}{notes.get(name, '')}\n" for name, n in rows.items())

@@ -4,14 +4,12 @@ All work counts, whatever it was for: votes, hidden checks, exam and feedback, a
 and refused answers are listed separately. None of it is released.
 """
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import date
-from typing import Any
 
 import pandas as pd
 
 from annotation.roster.senders import is_own
-from momentrank.cli.tables import align_columns
 from pipeline.campaign.effort import HOUR, active_seconds, bound_seconds
 from pipeline.campaign.voided import mark_voided
 from pipeline.core import tables
@@ -21,8 +19,6 @@ WORK = (tables.JUDGMENTS, tables.EXAM_ANSWERS, tables.ADJUDICATIONS)
 DONE = ["annotator", "submitted_at", "seconds", "origin"]
 KEY = ["annotator", "week"]
 STATES = ("counted", "voided", "refused")
-HEAD = ("annotator", "week", "judgments", "hours", "per hour", "without time", "voided", "(hours)",
-        "refused", "(hours)")  # fmt: skip
 ALL = "all"
 
 
@@ -76,50 +72,28 @@ TOTALS = ["judgments", "hours", "without_time", "voided", "voided_hours", "refus
            "refused_hours"]  # fmt: skip
 
 
-Row = Mapping[Hashable, Any]
-
-
-def sum_hours(hours: pd.DataFrame) -> list[Row]:
+def add_totals(hours: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of each annotator followed by their total, and finally everyone's total."""
     totals = hours.groupby("annotator")[TOTALS].sum().reset_index().assign(week=ALL)
     both = pd.concat([hours, totals]).sort_values("annotator", kind="stable")
-    everybody: dict[Hashable, Any] = {name: hours[name].sum() for name in TOTALS}
-    rows: list[Row] = list(both.to_dict("records"))
-    return [*rows, {"annotator": ALL, "week": ALL} | everybody]
+    everybody = {name: hours[name].sum() for name in TOTALS} | dict.fromkeys(KEY, ALL)
+    return pd.concat([both.astype({"annotator": object}), pd.DataFrame([everybody])])
 
 
-def rate(row: Row) -> float | None:
-    """Return the judgments per hour, of those with a time; None if there are none."""
-    hours = float(row["hours"])
-    return (row["judgments"] - row["without_time"]) / hours if hours else None
+def rate(hours: pd.DataFrame) -> pd.Series:
+    """Return the judgments per hour, of those with a time; NaN if there are none."""
+    known = hours["judgments"] - hours["without_time"]
+    return known / hours["hours"].where(hours["hours"] > 0)
 
 
 def text(hours: pd.DataFrame, pause: float) -> str:
     """Return the hours as a table for a terminal."""
-    rows = [list(HEAD), *map(_cells, sum_hours(hours))]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    right = [
-        row[:2] + [cell.rjust(width) for cell, width in zip(row[2:], widths[2:], strict=True)]
-        for row in rows
-    ]
-    return "".join(align_columns(right)) + (
+    whole = add_totals(hours)
+    shown = whole.assign(per_hour=rate(whole))[[*KEY, *TOTALS[:2], "per_hour", *TOTALS[2:]]]
+    table = shown.to_string(index=False, na_rep="-", float_format="{:.2f}".format)
+    return (
+        f"{table}\n"
         "Weeks are ISO weeks, by the time of submission (UTC). An answer counts for at most"
         f" {pause:g} minutes (plan.pause), and no more than the time since their last one; one"
         " without a time for nothing.\n"
     )
-
-
-def _cells(row: Row) -> list[str]:
-    speed = rate(row)
-    return [
-        str(row["annotator"]),
-        row["week"],
-        f"{row['judgments']:,}",
-        f"{row['hours']:.2f}",
-        "-" if speed is None else f"{speed:.0f}",
-        f"{row['without_time']:,}",
-        f"{row['voided']:,}",
-        f"{row['voided_hours']:.2f}",
-        f"{row['refused']:,}",
-        f"{row['refused_hours']:.2f}",
-    ]

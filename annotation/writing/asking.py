@@ -10,8 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-import pandas as pd
-
 from annotation.answers import reader
 from annotation.answers.judgments import Owner, is_owners
 from annotation.label_studio import storage
@@ -121,7 +119,7 @@ def ask_to_watch(desk: Desk, writers: Sequence[int], params: Params) -> list[str
     Raises:
         CampaignError: there are no clips.
     """
-    clips = _read_clips()
+    clips = tables.CLIPS.read_or_empty()
     if clips.empty:
         raise CampaignError(f"{tables.CLIPS.path}: no clip to show; make clips: dvc repro clips")
     pages, lines = find_pages(desk.studio), []
@@ -236,7 +234,7 @@ def draw_stills(writer: int, setting: str) -> list[tuple[str, float]]:
 
     `setting` is `clips.url`. Empty without clips, or if they are GIFs, which can't stand still.
     """
-    clips = _read_clips()
+    clips = tables.CLIPS.read_or_empty()
     clips = clips[~clips["clip"].str.endswith(".gif")]
     drawn = clips.assign(order=[rng.draw("still", writer, m) for m in clips["moment_id"]])
     rows = drawn.sort_values("order").head(STILLS)[["clip", "seconds"]]
@@ -244,7 +242,3 @@ def draw_stills(writer: int, setting: str) -> list[tuple[str, float]]:
         (store.clip_url(clip, setting), seconds / 2)
         for clip, seconds in rows.itertuples(index=False)
     ]
-
-
-def _read_clips() -> pd.DataFrame:
-    return tables.CLIPS.read() if tables.CLIPS.path.exists() else tables.CLIPS.empty()

@@ -211,16 +211,10 @@ class CollectionTables(NamedTuple):
             select_learned(pool),
             candidates.batch,
             candidates.top,
-            _read_strata(),
+            tables.AUDIT_STRATA.read_or_empty(),
             design.find(),
             tables.SECOND_LOOK.read(),
         )
-
-
-def _read_strata() -> pd.DataFrame:
-    """Return the strata of the audit's pairs; none without an audit."""
-    table = tables.AUDIT_STRATA
-    return table.read() if table.path.exists() else table.empty()
 
 
 def collect(campaign: Campaign | None, source: CollectionTables) -> Collection:

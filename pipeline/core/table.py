@@ -147,6 +147,10 @@ class Table:
             return table.check(_read_csv(table.path), "line").reset_index(drop=True)
         return table.check(_read_parquet(table.path))
 
+    def read_or_empty(self) -> pd.DataFrame:
+        """Read and check the table, as `read`; without the file it is empty."""
+        return self.read() if self.path.is_file() else self.empty()
+
     def count_rows(self) -> int:
         """Count a Parquet file's rows by its footer; 0 if it can't be read, as `read` reports."""
         return batches.count_rows(self.path)

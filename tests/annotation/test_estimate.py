@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from support.campaign_cases import START, make_judgments
 
-from annotation.estimate import UNLEARNED, pilot_text
+from annotation.estimate import UNLEARNED
 from annotation.workforce.costs import EXTENDED, LEAST, MOST, estimate, text
 from pipeline.campaign.effort import ESCALATED, SECONDS, measure_seconds
 from pipeline.core import tables
@@ -76,32 +76,6 @@ def test_what_people_took_here_counts_once_there_is_enough_of_it(paper, tmp_path
     whose = {"annotator": [1], "since": [START], "until": [None], "note": [None]}
     tables.VOIDED.write(pd.DataFrame(whose), voided)
     assert measure_seconds(paper, path) is None, "what is voided says nothing"
-
-
-@pytest.mark.parametrize(
-    ("ends", "needed"),
-    [
-        ([lambda n: 10, lambda n: 7 - n % 2, lambda n: 2], "2 2"),
-        ([lambda n: 10, lambda n: 9 - 5 * (n % 2), lambda n: 4 + 5 * (n % 2)], "> 20 > 20"),
-    ],
-)
-def test_a_pilot_tells_how_many_queries_are_enough(paper, tmp_path, ends, needed):
-    """Of three runs on 40 queries, two are far apart, or equally good on other queries."""
-    (tmp_path / "p.qrels").write_text("".join(f"q{n} Q0 v 0 10 1\n" for n in range(40)))
-    for name, end in enumerate(ends):
-        lines = [f"q{n} Q0 v 0 {end(n)} 1 0.5 t\n" for n in range(40)]
-        (tmp_path / f"{name}.run").write_text("".join(lines))
-    output = pilot_text(
-        paper, tmp_path / "p.qrels", [tmp_path / f"{name}.run" for name in range(3)]
-    )
-    head, columns, *rows = output.splitlines()
-    assert head.startswith("queries needed, from 3 runs on 40 queries of ")
-    assert head.endswith("(here: 3,281)")
-    assert columns.split() == ["tau", "0.9", "difference", "0.05"]
-    assert [row.split() for row in rows] == [
-        [measure, *needed.split()]
-        for measure in ("nDCG(iou=0.5)@10", "nDCG(iou=0.5)@20", "AxIoU@10", "AxIoU@20")
-    ]
 
 
 @pytest.mark.parametrize(

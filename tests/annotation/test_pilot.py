@@ -5,12 +5,11 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from annotation.pilot import describe_confused, describe_queries, measure_shares
+from annotation.pilot import describe_confused, measure_shares
 from annotation.votes.rule import LEVELS
 from annotation.workforce.costs import estimate
 from pipeline.campaign.pool_steps import AUDIT, CANDIDATES, LEARNED
 from pipeline.core.params import load
-from pipeline.pages.lead import Disputed
 
 NAMES = {level: f"L{level}" for level in range(LEVELS)}
 
@@ -53,9 +52,3 @@ def test_a_campaign_like_the_pilot_has_as_many_pairs(repository, further, share)
 def test_only_levels_that_are_far_apart_are_confused_the_most_frequent_first():
     lines = confuse((0, 0, 9), (0, 1, 9), (0, 2, 1), (1, 4, 3), (2, 4, 0))
     assert lines == ["      3  1 (L1) and 4 (L4)", "      1  0 (L0) and 2 (L2)"]
-
-
-def test_the_queries_are_in_the_order_of_their_disputed_pairs():
-    pairs = [Disputed(query, "", "", "", [], None) for query in ("b", "a", "c", "a")]
-    lines = list(describe_queries(pairs, {"a": 5, "b": 4, "c": 3}))
-    assert lines == ["      2 of 5  a", "      1 of 4  b", "      1 of 3  c"]

@@ -1,7 +1,6 @@
 """What the lead is told, on campaigns small enough to count by hand."""
 
 import re
-import sys
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -62,17 +61,6 @@ def figures():
     return measure_status(campaign)
 
 
-def test_agreement_is_of_the_first_two_levels(figures):
-    shares = {"exact": 0.75, "within_1": 0.875}
-    assert figures["agreement"] == {"pairs_with_two": 8, "escalated": 1, **shares}
-
-
-def test_an_extended_query_shows_its_levels_in_the_order_of_ranks(figures):
-    assert figures["extended"] == {"q0": [3] * 6}
-    assert figures["pairs"]["two"] == 7
-    assert figures["for_the_lead"] == []
-
-
 def test_hours_are_what_people_spent_and_what_is_left_at_their_pace(figures):
     first, third = figures["annotators"]["1"], figures["annotators"]["3"]
     assert (first["done"], first["hours"], first["per_hour"]) == (6, round(24 / 3600, 2), 900)
@@ -91,8 +79,6 @@ def test_the_yield_is_of_decided_pairs_and_the_next_batch_of_open_queries(figure
     ]  # fmt: skip
     page = status.text("Spring", figures)
     assert re.search(r"first batch +7 +14 +7 +50\.0\n", page)
-    assert re.search(r"up to first batch 1\u20135 +6 for 12  #{25}\n", page)
-    assert figures["yield_curve"][-1]["relevant"] == 7
     assert "second batch of 1 query: nothing to expect yet" in page
 
 
@@ -112,14 +98,12 @@ def test_the_yield_of_a_run_and_an_audit_stands_apart():
 def test_the_page_says_all_of_it(figures):
     page = status.text("Spring", figures)
     assert page.startswith(f"Spring: {figures['wanted']} judgments wanted now;")
-    assert "q0                    3 3 3 3 3 3" in page
-    assert " 87.5 %" in page
     assert "None" not in page
 
 
-def test_a_campaign_without_judgments_has_no_shares():
+def test_a_campaign_without_judgments_has_all_to_ask():
     empty = measure_status(campaign_of(candidates_of(1, 6), people(4)))
-    assert (empty["agreement"]["exact"], empty["wanted"]) == (None, 12)
+    assert empty["wanted"] == 12
     assert "-" in status.text("Spring", empty)
 
 
@@ -250,17 +234,9 @@ def test_without_a_campaign_there_is_nothing_to_say(tmp_path, monkeypatch):
         status.read_status()
 
 
-@pytest.mark.parametrize("seconds", ["-1", "0", "inf"])
-def test_nobody_watches_a_time_that_is_none(monkeypatch, capsys, seconds):
-    monkeypatch.setattr(sys, "argv", ["status", "--watch", seconds])
-    with pytest.raises(SystemExit):
-        status._arguments()
-    assert f"--watch: {seconds}: must be above 0" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(("judged", "is_left"), [(3, True), (10, False)])
 def test_an_audit_is_told_as_unfinished_until_all_its_queries_are_judged(judged, is_left):
     audit = {"queries": 10, "drawn": 7, "judged": judged}
-    [line] = status_text._yield({"yield": [], "yield_curve": [], "audit": audit})
+    [line] = status_text._yield({"yield": [], "audit": audit})
     assert f"audit of 10 queries: 7 drawn, {judged} judged" in line
     assert ("tells nothing" in line) is is_left

@@ -14,7 +14,7 @@ import pandas as pd
 from annotation.assignment.inputs import PlanInputs, Rule
 from annotation.assignment.planning import plan
 from annotation.roster.annotator import Annotator
-from annotation.simulation.answers import answer_pair
+from annotation.simulation import kinds
 from annotation.tasks.pushing import append_pairs
 from pipeline import sample
 from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY, query_sha
@@ -132,7 +132,8 @@ def _answer_tasks(wanted, truth, seed, before) -> pd.DataFrame:
     rows = []
     for number, task in enumerate(wanted.itertuples(), start=before):
         level = truth(task.query_id, task.moment_id)
-        answer = answer_pair(level, seed, task.annotator, task.query_id, task.moment_id)
+        person = kinds.Person(task.annotator, seed=seed)
+        answer = kinds.answer(person, level, task.query_id, task.moment_id)
         rows.append(
             {
                 **{name: getattr(task, name) for name in [*SHOWN_KEY, "annotator", "kind"]},

@@ -39,7 +39,7 @@ from annotation.label_studio import connection, page
 from annotation.label_studio.errors import StudioError
 from annotation.local_server import layout
 from annotation.local_server.process import is_alive
-from annotation.simulation.answers import answer_pair
+from annotation.simulation.kinds import Person, answer
 from annotation.tasks import lock
 from pipeline.campaign.pairs import PAIR_KEY, select_newest
 from pipeline.core import tables
@@ -952,7 +952,7 @@ def test_a_server_killed_as_people_answer(camp, world):
     assert 1 <= len(part) < len(wanted)
     camp.simulate(level)
     camp.well("pull")
-    expected = {key: answer_pair(int(key[1][-1]), 1, key[2], *key[:2]).level for key in wanted}
+    expected = {key: answer(Person(key[2]), int(key[1][-1]), *key[:2]).level for key in wanted}
     assert camp.read_judgments() == expected
     assert part.items() <= expected.items()
     camp.well("push")

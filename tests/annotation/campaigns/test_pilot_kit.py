@@ -10,7 +10,6 @@ import sys
 import time
 from itertools import product
 
-import pandas as pd
 import pytest
 from opened import LABELS
 from project import make_checkout
@@ -185,11 +184,8 @@ def judge_until_done(checkout, copy, text, output):
 
 
 def assert_disputed_are_told(copy, told):
-    """The pairs that are furthest apart are listed, with their queries."""
+    """The pairs that are furthest apart are counted; the lead's page lists them."""
     table = tables.CONSENSUS.read(copy / tables.CONSENSUS.path)
     apart = table["scores"].map(lambda scores: max(scores) - min(scores) if len(scores) else 0)
-    queries = tables.QUERIES.read(copy / tables.QUERIES.path).set_index("query_id")["query"]
     assert (apart >= 2).any(), "noise makes some"
-    first = pd.Series(table["query_id"])[apart == apart.max()]
-    assert any(f"  {queries[query]}\n" in told for query in first)
-    assert f"({(apart >= 2).sum():,} in all" in told
+    assert f"watch the {(apart >= 2).sum():,} pairs furthest apart" in told

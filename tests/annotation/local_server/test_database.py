@@ -1,9 +1,7 @@
 """The address of a PostgreSQL database and Label Studio's settings of it; the embedded database."""
 
-import shlex
 import stat
 from contextlib import closing
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -11,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.label_studio import settings
-from annotation.local_server import backup, database, environment, layout, sqlite
+from annotation.local_server import database, environment, layout, sqlite
 from annotation.server import ServerError, start
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1)
@@ -89,7 +87,7 @@ def test_a_password_comes_from_the_address_else_the_environment_else_the_file(mo
     assert read_password("postgresql://a:typed@b/c") == "typed"
 
 
-def test_the_embedded_database_writes_ahead_and_is_copied_meanwhile(tmp_path):
+def test_the_embedded_database_writes_ahead():
     sqlite.write_ahead()
     assert not layout.DATABASE.exists(), "Label Studio makes it"
     layout.DATA.mkdir(parents=True)
@@ -98,13 +96,9 @@ def test_the_embedded_database_writes_ahead_and_is_copied_meanwhile(tmp_path):
     sqlite.write_ahead()
     with closing(sqlite.sqlite3.connect(layout.DATABASE)) as server:
         assert server.execute("pragma journal_mode").fetchone() == ("wal",)
-        server.execute("insert into task_completion values (1)")
-        server.commit()
-        assert sqlite.dump(tmp_path / "copy.sqlite3") == 1
     layout.DATABASE.write_bytes(b"no database" * 999)
     sqlite.write_ahead()
-    with pytest.raises(ServerError, match="can't be copied"):
-        sqlite.dump(tmp_path / "copy.sqlite3")
+    assert layout.DATABASE.read_bytes() == b"no database" * 999
 
 
 def test_several_workers_need_postgres():
@@ -112,19 +106,6 @@ def test_several_workers_need_postgres():
     layout.PROGRAM.touch()
     with pytest.raises(ServerError, match="--workers 3: SQLite has one writer"):
         start(0, 3)
-
-
-def test_a_backup_of_postgres_is_left_to_its_own_program(monkeypatch):
-    monkeypatch.setenv(database.URL, "postgresql://a:hidden-word@/c d?host=/run")
-    with pytest.raises(ServerError) as caught:
-        backup.write(Path("my backup.zip"))
-    _, _, typed = str(caught.value).partition("to save them: ")
-    assert shlex.split(typed) == [
-        "pg_dump",
-        "--format=custom",
-        "--file=my backup.dump",
-        "postgresql://a@/c d?host=/run",
-    ]
 
 
 def test_a_server_behind_https_is_told_its_address_and_people_get_it():
@@ -138,18 +119,3 @@ def test_a_server_behind_https_is_told_its_address_and_people_get_it():
     assert settings.public_address(local) == local
     settings.write({settings.HOST: "https://judge.example.org/"})
     assert settings.public_address(local) == "https://judge.example.org"
-
-
-def test_clips_are_in_a_backup_that_asks_for_them_and_only_missing_ones_are_restored():
-    layout.DATA.mkdir(parents=True)
-    with closing(sqlite.sqlite3.connect(layout.DATABASE)) as connection:
-        connection.execute("create table task_completion (id integer)")
-    layout.CUT_CLIPS.mkdir(parents=True)
-    for name in ("a.mp4", "b.mp4"):
-        (layout.CUT_CLIPS / name).write_bytes(b"one")
-    assert "clips" in backup.write(Path("saved.zip"), clips=True)
-    (layout.CUT_CLIPS / "a.mp4").unlink()
-    (layout.CUT_CLIPS / "b.mp4").write_bytes(b"two")
-    backup.restore(Path("saved.zip"))
-    assert (layout.CUT_CLIPS / "a.mp4").read_bytes() == b"one"
-    assert (layout.CUT_CLIPS / "b.mp4").read_bytes() == b"two"

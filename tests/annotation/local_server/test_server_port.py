@@ -350,7 +350,7 @@ def test_no_server_is_started_on_a_damaged_database(folder, damage):
     before = layout.DATABASE.read_bytes()
     with pytest.raises(ServerError) as caught:
         start(0)
-    for words in ("is damaged", "server restore FILE.zip", "label_studio.sqlite3-wal"):
+    for words in ("is damaged", "Restore a backup (docs/server.md)", "label_studio.sqlite3-wal"):
         assert words in str(caught.value)
     assert (find(), layout.DATABASE.read_bytes()) == (None, before)
 

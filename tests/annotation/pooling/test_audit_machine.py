@@ -15,7 +15,7 @@ from annotation.pooling.design_effect import compare_widths, simple_variance
 from annotation.pooling.draw import Machine, Sizes
 from annotation.pooling.machine_strata import LEAST, NAMES, WEIGHTS, allocate, assign_levels
 from annotation.pooling.ranked import rank_pool
-from annotation.pooling.report import Judged, as_json, as_text, report
+from annotation.pooling.report import Judged, as_json, report
 from pipeline.campaign.design import Design
 from pipeline.campaign.estimator import Counts
 from pipeline.campaign.pairs import query_sha
@@ -195,8 +195,6 @@ def test_a_find_counts_for_its_stratum():
     assert row["finds"] == 3
     assert result.progress["queries_used"] == 2
     assert result.missed["width_ratio"].isna().all()  # three finds
-    assert "width" in as_text(result, DESIGN).partition("outside the pool")[2]
-    assert "width" not in as_text(result, DESIGN.model_copy(update={"machine": None}))
 
 
 def test_the_report_says_how_wide_the_interval_is_beside_one_without_strata():
@@ -208,7 +206,6 @@ def test_the_report_says_how_wide_the_interval_is_beside_one_without_strata():
     judged = Counts(*np.broadcast_arrays([6, 2, 12], [6, 2, 2], finds), 2)
     [ratio] = set(result.missed["width_ratio"])
     assert ratio == pytest.approx(float(compare_widths(judged, 1, 10)), abs=1e-4)
-    assert as_text(result, DESIGN).count(f" {ratio:.2f}\n") == 4
     row = as_json(result, DESIGN)["missed"][0]
     assert row["width_ratio"] == ratio
 

@@ -87,12 +87,8 @@ def test_what_became_of_a_run_is_told_and_is_within_its_bounds(shown, capsys):
     new = tables.TOPUP.read()
     assert kept.loc["clip", "asked"] == len(new)
     assert f"{len(new):,} pairs wait" in tell(capsys)
-    [judged] = late_runs.list_judged(tables.QUERIES.read())
-    assert judged["before"] == judged["now"] == kept.loc["clip", "judged"]
     decide(shown, new)
     show(new)
-    [judged] = late_runs.list_judged(tables.QUERIES.read())
-    assert judged == {"run": "clip", "depth": 5, "before": kept.loc["clip", "judged"], "now": 1}
     said = tell(capsys)
     assert "wait" not in said
     assert "NO" not in said

@@ -1,6 +1,5 @@
 """Simulated people do as their kind says, always alike, and are known again."""
 
-import itertools
 from statistics import mean
 
 import pandas as pd
@@ -10,7 +9,7 @@ from support.pools import write_candidates
 from annotation.roster import roster
 from annotation.roster.roster import Account
 from annotation.simulation import careless
-from annotation.simulation.answers import SimulatedAnswer, answer_pair, create_people
+from annotation.simulation.answers import SimulatedAnswer, create_people
 from annotation.simulation.detect import Simulated
 from annotation.simulation.kinds import (
     CHANGED,
@@ -30,12 +29,6 @@ def off(person, at=0):
     levels = (answer(person, truth, "q", str(m), at).level for m, truth in enumerate(TRUTHS))
     pairs = zip(levels, TRUTHS, strict=True)
     return mean((level - truth) ** 2 for level, truth in pairs if level is not None)
-
-
-def test_an_honest_one_answers_as_rehearsals_always_did():
-    for number, truth in itertools.product(range(1, 5), range(5)):
-        person = Person(number, seed=7)
-        assert answer(person, truth, "q", "m") == answer_pair(truth, 7, number, "q", "m")
 
 
 @pytest.mark.parametrize("kind", KINDS)
