@@ -53,6 +53,8 @@ def test_a_missing_table_says_what_makes_it(repository, tmp_path, run):
     [
         (["--queries", "-1"], 2, "argument --queries: -1: must be 1 or more\n"),
         (["--top", "0"], 2, "argument --top: 0: must be 1 or more\n"),
+        (["--queries", "0,5"], 2, "argument --queries: '0,5' is not a whole number\n"),
+        (["--quries", "5"], 2, "unrecognized arguments: --quries 5; did you mean --queries?\n"),
         ([], 1, MISSING),
     ],
 )
