@@ -200,7 +200,7 @@ def parse_end(text: str) -> End:
 
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Works in the current folder, with the campaign that was opened there.")
-    commands = parser.add_subparsers(dest="do", required=True)
+    commands = parser.add_subparsers(dest="do", required=True, metavar="VERB")
     commands.add_parser("list", help="show who takes part")
     inviting = commands.add_parser("invite", help="print what to send to each person")
     paying = commands.add_parser("hours", help="show what people did, and how long it took")

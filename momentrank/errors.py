@@ -32,13 +32,13 @@ def explain_argument(message: str, help_text: str) -> str:
     message = re.sub(decimal, r"\1 is not a number (such as 0.5)", message)
     message = re.sub(r"invalid \w+ value: (.*)", r"\1 is not a whole number", message)
     choice = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
-    option = re.search(r"unrecognized arguments: (-\S+)", message)
+    option = re.search(r"unrecognized arguments: --?([^\s=]+)", message)
+    near = []
     if choice:
         near = get_close_matches(choice[1], re.findall(r"[^\s,']+", choice[2]), n=1)
     elif option:
-        near = get_close_matches(option[1], re.findall(r"--[\w-]+", help_text), n=1, cutoff=0.7)
-    else:
-        near = []
+        names = re.findall(r"--([\w-]+)", help_text)
+        near = [f"--{name}" for name in get_close_matches(option[1], names, n=1)]
     return f"{message}; did you mean {near[0]}?" if near else message
 
 

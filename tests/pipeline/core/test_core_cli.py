@@ -30,7 +30,8 @@ def test_an_error_is_one_line_and_an_exit_code(repository, tmp_path):
 
     missing = split()
     assert (missing.returncode, missing.stdout) == (1, "")
-    assert missing.stderr == "error: params.yaml: no such file or directory\n"
+    remedy = "this folder is no working copy (it has no dvc.yaml)"
+    assert missing.stderr == f"error: params.yaml: no such file or directory; {remedy}\n"
     text = (repository / "params.yaml").read_text()
     (tmp_path / "params.yaml").write_text(text.replace("max_rejected: 0.01", "max_rejected: 2.0"))
     wrong = split()
