@@ -1,4 +1,4 @@
-"""Open, run and close a campaign.
+"""Open, close and reopen a campaign, or bring it to a newer format.
 
     python -m annotation.campaign open --name "Kitchen videos, spring"
     python -m annotation.campaign open --name Rehearsal --rehearsal --people 6

@@ -68,7 +68,13 @@ def run_invite(options: argparse.Namespace) -> None:
 
 
 def run_hours(options: argparse.Namespace) -> None:
-    """Print the hours, or write them to a file for payment."""
+    """Print the hours, or write them to a file for payment.
+
+    Raises:
+        UsageError: the last day is before the first.
+    """
+    if options.since and options.until and options.until < options.since:
+        raise UsageError(f"--to {options.until} is before --from {options.since}")
     pause = load().plan.pause
     done = [table.read() for table in hours.WORK]
     versions = tables.JUDGMENT_HISTORY.read()

@@ -96,7 +96,8 @@ def restore(path: Path) -> str:
             _move_aside(aside)
             _put_in_place(new, names)
     except (OSError, zipfile.BadZipFile, zipfile.LargeZipFile) as exc:
-        raise ServerError(f"{path}: not a readable backup ({exc})") from exc
+        why = getattr(exc, "strerror", None) or exc
+        raise ServerError(f"{path}: not a readable backup ({why})") from exc
     remark = f"; the previous files are in {aside}" if aside.exists() else ""
     return (
         f"{path}: {answers:,} answers restored{remark}. Next: python -m annotation.server start,"
