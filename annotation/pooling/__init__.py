@@ -1,1 +1,1 @@
-"""What is judged: learned batches, systems' runs and channels, and the audit of what was left out."""
+"""What is judged: learned batches, systems' runs and channels; and the audit of the rest."""
