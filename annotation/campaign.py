@@ -1,4 +1,4 @@
-"""Open, run and close a campaign.
+"""Open, close and reopen a campaign, or bring it to a newer format.
 
     python -m annotation.campaign open --name "Kitchen videos, spring"
     python -m annotation.campaign open --name Rehearsal --rehearsal --people 6
@@ -349,7 +349,7 @@ def run_migrate(_: argparse.Namespace) -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Works in the current folder.")
-    commands = parser.add_subparsers(dest="do", required=True)
+    commands = parser.add_subparsers(dest="do", required=True, metavar="VERB")
     begin = commands.add_parser("open", help="freeze the queries and start asking people")
     begin.add_argument("--name", help="title that annotators see above their tasks")
     begin.add_argument(

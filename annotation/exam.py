@@ -159,7 +159,7 @@ def main(options: argparse.Namespace) -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Works in the current folder, with the campaign that is open there.")
-    commands = parser.add_subparsers(dest="do", required=True)
+    commands = parser.add_subparsers(dest="do", required=True, metavar="VERB")
     give = commands.add_parser("push", help="give the exam to everyone who has not finished it")
     give.add_argument(
         "--beside-others",

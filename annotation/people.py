@@ -68,7 +68,13 @@ def run_invite(options: argparse.Namespace) -> None:
 
 
 def run_hours(options: argparse.Namespace) -> None:
-    """Print the hours, or write them to a file for payment."""
+    """Print the hours, or write them to a file for payment.
+
+    Raises:
+        UsageError: the last day is before the first.
+    """
+    if options.since and options.until and options.until < options.since:
+        raise UsageError(f"--to {options.until} is before --from {options.since}")
     pause = load().plan.pause
     done = [table.read() for table in hours.WORK]
     versions = tables.JUDGMENT_HISTORY.read()
@@ -200,7 +206,7 @@ def parse_end(text: str) -> End:
 
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Works in the current folder, with the campaign that was opened there.")
-    commands = parser.add_subparsers(dest="do", required=True)
+    commands = parser.add_subparsers(dest="do", required=True, metavar="VERB")
     commands.add_parser("list", help="show who takes part")
     inviting = commands.add_parser("invite", help="print what to send to each person")
     paying = commands.add_parser("hours", help="show what people did, and how long it took")

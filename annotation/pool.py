@@ -147,7 +147,7 @@ def run() -> None:
 def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     """Parse the command line, or the given words."""
     parser = cli.parser("Reads params.yaml in the current folder.")
-    commands = parser.add_subparsers(dest="do")
+    commands = parser.add_subparsers(dest="do", metavar="VERB")
     commands.add_parser("check", help="choose what was learned again, and print what differs")
     add_options(
         commands.add_parser("admit", help="admit a system's run as a channel, or refuse it")

@@ -211,7 +211,7 @@ def main(options: argparse.Namespace) -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Works in the current folder, before the campaign is opened there.")
-    commands = parser.add_subparsers(dest="do", required=True)
+    commands = parser.add_subparsers(dest="do", required=True, metavar="VERB")
     give = commands.add_parser("ask", help="give writers a page")
     kinds = give.add_mutually_exclusive_group()
     kinds.add_argument(

@@ -264,7 +264,7 @@ def check(*, create: bool = False) -> str:
         StudioError: it does not answer, or refuses.
     """
     if not (endpoint := settings.endpoint()):
-        cli.log("none is configured")
+        cli.log(f"no server is configured; type: make label-studio, or set {settings.URL} in .env")
         sys.exit(NOT_RUNNING)
     studio = LabelStudio(endpoint)
     users = studio.users()
@@ -290,7 +290,7 @@ def _try_project(studio: LabelStudio) -> str:
 
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Works in the current folder.")
-    commands = parser.add_subparsers(dest="do", required=True)
+    commands = parser.add_subparsers(dest="do", required=True, metavar="VERB")
     begin = commands.add_parser("start", help="start it, and wait until it answers")
     begin.add_argument(
         "--port",

@@ -1,6 +1,6 @@
 """Import the weights of a published XML or ReLoCLNet checkpoint.
 
-python -m baselines.import_weights reloclnet best_model.pt --top 20 --seed 2024
+    python -m baselines.import_weights reloclnet best_model.pt --top 20 --seed 2024
 
 Writes datasets/work/baselines/models/MODEL/topNN-seed.safetensors, which `baselines.predict`
 reads. Reads the checkpoints of TVRetrieval and ReLoCLNet (`model`), and TVR-Ranking's
@@ -117,10 +117,10 @@ def main(name: str, path: Path, top: int, seed: int) -> None:
 
 if __name__ == "__main__":
     parser = cli.parser()
-    parser.add_argument("model", choices=("reloclnet", "xml"))
-    parser.add_argument("checkpoint", type=Path)
-    parser.add_argument("--top", type=int, required=True, help="N of its training set")
-    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("model", choices=("reloclnet", "xml"), help="the model that it is of")
+    parser.add_argument("checkpoint", type=Path, metavar="CHECKPOINT", help="its file")
+    parser.add_argument("--top", type=int, required=True, help="N of its training set, top N")
+    parser.add_argument("--seed", type=int, required=True, help="the seed of its training")
     arguments: argparse.Namespace = parser.parse_args()
     values = (arguments.model, arguments.checkpoint, arguments.top, arguments.seed)
     cli.run_command(lambda: main(*values))

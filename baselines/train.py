@@ -134,6 +134,6 @@ def main(name: str) -> None:
 
 if __name__ == "__main__":
     parser = cli.parser()
-    parser.add_argument("model", choices=MODELS)
+    parser.add_argument("model", choices=MODELS, help="its section is in baselines/params.yaml")
     arguments: argparse.Namespace = parser.parse_args()
     cli.run_command(lambda: main(arguments.model))

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO, NamedTuple, TypeVar
 
+from pipeline.core.cli import parser as command_parser
 from pipeline.core.cli import run_command
 from pipeline.core.parallel import cores
 
@@ -41,8 +42,8 @@ def parse_arguments(doc: str | None, *files: str, **options: Option) -> argparse
     A type as default stands for an option without one; False for a flag; a list for one value or
     more.
     """
-    form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=doc, formatter_class=form)
+    parser = command_parser("The first line of the output names the processor of its seconds.")
+    parser.description = doc
     for name in files:
         parser.add_argument(name, type=Path)
     for name, default in options.items():
@@ -52,18 +53,27 @@ def parse_arguments(doc: str | None, *files: str, **options: Option) -> argparse
         elif isinstance(default, type):
             parser.add_argument(flag, type=default)
         elif isinstance(default, list):
-            parser.add_argument(flag, type=type(default[0]), nargs="+", default=default)
+            text = f"default: {' '.join(map(str, default))}"
+            parser.add_argument(flag, type=type(default[0]), nargs="+", default=default, help=text)
         else:
-            parser.add_argument(flag, type=type(default), default=default)
-    return parser.parse_args()
+            parser.add_argument(
+                flag, type=type(default), default=default, help="default: %(default)s"
+            )
+    given = parser.parse_args()
+    print_processor()
+    return given
 
 
-def run(main: Callable[[], None]) -> None:
-    """Run a benchmark; what it lacks is one line. A line names the processor of its seconds."""
+def print_processor() -> None:
+    """Print on what the seconds are measured."""
     info = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     name = next((line for line in info.splitlines() if line.startswith("model name")), ": unknown")
     load = f"{os.getloadavg()[0]:.1f}"
     print(f"on{name.partition(':')[2]}: {cores()} cores, load {load}", flush=True)
+
+
+def run(main: Callable[[], None]) -> None:
+    """Run a benchmark; what it lacks is one line."""
     try:
         run_command(main)
     except FileNotFoundError as exc:

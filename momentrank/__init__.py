@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # under their own names, as type checkers require of public o
     from momentrank.scoring import Evaluator as Evaluator
     from momentrank.segments import SegmentError as SegmentError
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 _MODULES = {
     **dict.fromkeys(("FormatError", "read_qrels", "read_run"), "formats"),
     **dict.fromkeys(

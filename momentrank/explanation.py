@@ -47,7 +47,8 @@ def explain(
 ) -> Explanation:
     """Explain a measure's value for one query by its first results."""
     if query not in qrels.queries:
-        raise UsageError(f"the qrels have no query {query!r}")
+        first = next(iter(qrels.queries), None)
+        raise UsageError(f"the qrels have no query {query!r}; their first is {first!r}")
     everyone, others = qrels, run
     run = select_queries(run, [query])
     upper = _upper(Evaluator([measure], qrels, convention), run, query)

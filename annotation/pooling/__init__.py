@@ -1,1 +1,1 @@
-"""The audit of the candidates, and the top-up of their pool."""
+"""What is judged: learned batches, systems' runs and channels; and the audit of the rest."""

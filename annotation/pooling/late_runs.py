@@ -5,7 +5,7 @@ levels: what was known then, so that it can be compared.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -153,7 +153,10 @@ def list_judged(queries: pd.DataFrame) -> list[dict[str, Any]]:
     `queries` (`query_id, split`) are those that are judged.
     """
     kept = (
-        read_kept().dropna(subset="depth").sort_values("levels").drop_duplicates("run", keep="last")
+        LATE_RUNS.read_or_empty()
+        .dropna(subset="depth")
+        .sort_values("levels")
+        .drop_duplicates("run", keep="last")
     )
     if kept.empty or not tables.CONSENSUS.path.is_file():
         return []

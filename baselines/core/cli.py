@@ -4,11 +4,11 @@ import argparse
 import io
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 from tqdm import tqdm
 
-from momentrank.errors import MomentRankError
+from momentrank.errors import MomentRankError, explain_argument
 from momentrank.ids import reveal
 
 EVERY = 30.0
@@ -18,12 +18,18 @@ EVERY = 30.0
 def parser() -> argparse.ArgumentParser:
     """Return a parser whose help is the docstring of the running module."""
     main = sys.modules["__main__"]
-    return argparse.ArgumentParser(
+    return _Parser(
         prog=f"python -m {main.__spec__.name}" if main.__spec__ else None,
         description=main.__doc__,
         epilog="Reads baselines/params.yaml. `dvc repro baselines/dvc.yaml` runs all stages.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Exit with the message, and what was meant."""
+        super().error(explain_argument(message, self.format_help()))
 
 
 def run_command(work: Callable[[], None]) -> None:

@@ -1,5 +1,7 @@
 """Compare runs query by query, with significance tests.
 
+    momentrank compare test.qrels a.run b.run c.run 'nDCG(iou=0.5)@10' AxIoU@10
+
 Prints the mean of each run, marked with the runs that it is significantly better than, and for
 each pair of runs the difference of means with its interval, the p-values of a paired
 randomisation test, of Student's t-test and of Wilcoxon's signed-rank test, before and after Holm's
@@ -176,7 +178,7 @@ USAGE = "momentrank compare QRELS RUN_A RUN_B [RUN ...] MEASURE [MEASURE ...]"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("qrels", type=Path, metavar="QRELS")
+    parser.add_argument("qrels", type=Path, metavar="QRELS", help="judged moments, in any format")
     parser.add_argument("names", nargs="+", metavar="RUN|MEASURE",
                         help="two or more runs, compared in all pairs, and measures:"
                              " 'nDCG(iou=0.5)@10', 'AxIoU@10'")  # fmt: skip

@@ -1,5 +1,7 @@
 """Convert qrels or a run to another format.
 
+    momentrank convert predictions.json my.run --to segments
+
 The input format is detected from the content. If OUT ends in .gz, it is compressed.
 """
 
@@ -12,8 +14,8 @@ from momentrank.formats.write import QRELS_WRITTEN, RUNS_WRITTEN, convert
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, metavar="FILE")
-    parser.add_argument("out", type=Path, metavar="OUT")
+    parser.add_argument("file", type=Path, metavar="FILE", help="qrels or a run")
+    parser.add_argument("out", type=Path, metavar="OUT", help="the file to write")
     names = list(dict.fromkeys([*QRELS_WRITTEN, *RUNS_WRITTEN]))
     parser.add_argument("--to", choices=names, required=True, metavar="FORMAT",
                         help=f"qrels: {', '.join(QRELS_WRITTEN)};"

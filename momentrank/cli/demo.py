@@ -1,5 +1,7 @@
 """Score and explain a tiny run, before you have files of your own.
 
+    momentrank demo --write example
+
 Prints two files (what people judged, and what a system returned), the commands that score and
 explain the run, and their output. Keeps nothing, unless --write names a folder for the files.
 """

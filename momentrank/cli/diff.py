@@ -1,5 +1,7 @@
 """Compare two versions of a collection: what changed, and what that does to scores.
 
+    momentrank diff release-1.0.0 release my.test.run
+
 OLD and NEW are folders of releases, or hf:owner/name[@revision]. It prints which queries, judged
 pairs and levels changed, each run's scores by both versions, and the version that is required: a
 changed format is major, a changed level, pair or query is minor. By default, runs are those in

@@ -1,5 +1,8 @@
 """Score runs against qrels.
 
+    momentrank evaluate test.qrels my.run 'nDCG(iou=0.5)@10' 'R@1,0.7'
+    momentrank evaluate val.jsonl submission.jsonl --convention qvhighlights
+
 By default, it prints the convention's own: a benchmark's table with the benchmark's names, or
 nDCG(iou=0.3|0.5|0.7)@10|20|40. One run prints trec_eval's three columns: measure, query, value;
 `all` is the mean over queries (for counts, the sum). Several runs or groups print a table in which
@@ -44,7 +47,7 @@ FOR_PAPERS = ("markdown", "latex")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("qrels", type=Path, metavar="QRELS")
+    parser.add_argument("qrels", type=Path, metavar="QRELS", help="judged moments, in any format")
     parser.add_argument("names", nargs="*", metavar="RUN|MEASURE",
                         help="runs and measures: 'nDCG(iou=0.5)@10', 'AxIoU@10'")  # fmt: skip
     inputs.add_convention(parser)

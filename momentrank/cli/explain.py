@@ -1,5 +1,7 @@
 """Show one query's ranking next to its judged moments, as a measure sees them.
 
+    momentrank explain test.qrels my.run q1 'nDCG(iou=0.5)@10' --html q1.html
+
 Lists each result with the judged moment that it matched, the IoU, the level, whether it is
 relevant, its gain, and the measure's value if the list ended there; with --html, as a page with a
 timeline per video (Figure 7 of the TVR-Ranking paper).
@@ -23,8 +25,8 @@ SHOWN = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("qrels", type=Path, metavar="QRELS")
-    parser.add_argument("run_file", type=Path, metavar="RUN")
+    parser.add_argument("qrels", type=Path, metavar="QRELS", help="judged moments, in any format")
+    parser.add_argument("run_file", type=Path, metavar="RUN", help="a run, in any format")
     parser.add_argument("query", metavar="QUERY", help="the query's id")
     parser.add_argument("measure", nargs="?", metavar="MEASURE",
                         help="default: nDCG(iou=0.5)@10, or the convention's own")  # fmt: skip

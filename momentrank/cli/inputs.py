@@ -143,9 +143,10 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
 
 
 def add_convention(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--convention", choices=CONVENTIONS,
-                        help="compute as each measure's paper does (default), or as a benchmark's"
-                             " or a paper's own script")  # fmt: skip
+    parser.add_argument("--convention", choices=CONVENTIONS, metavar="NAME",
+                        help="compute as each measure's paper does (default: paper), or as a"
+                             " benchmark's or a paper's own script:"
+                             f" {', '.join(CONVENTIONS)}")  # fmt: skip
 
 
 def convention_of(options: argparse.Namespace) -> str:

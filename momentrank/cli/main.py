@@ -15,10 +15,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from momentrank import __version__
-from momentrank.errors import MomentRankError
+from momentrank.errors import MomentRankError, explain_argument
 from momentrank.ids import reveal
 
 VERBS = (
@@ -87,17 +87,25 @@ def _fail(message: str, code: int) -> int:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """Exit with the message; say how to write what looks like an option."""
-        if "QUERY" in message or "unrecognized" in message:
-            message += " (a name that begins with - comes last, after --)"
-        super().error(message)
+        """Exit with the message; say what was meant, or how to write what looks like an option."""
+        explained = explain_argument(message, self.format_help())
+        if explained == message and ("QUERY" in message or "unrecognized" in message):
+            explained += " (a name that begins with - comes last, after --)"
+        super().error(explained)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Refuse unknown options here, where those that may be meant are known."""
+        options, rest = super().parse_known_args(args, namespace)
+        if any(word.startswith("-") for word in rest):
+            self.error(f"unrecognized arguments: {' '.join(rest)}")
+        return options, rest
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     """Parse the arguments; names may come before and after options."""
     parser = _parser([verb for verb in VERBS if verb in arguments[:1]] or VERBS)
     options, rest = parser.parse_known_args(arguments)
-    if rest and (not hasattr(options, "names") or any(name.startswith("-") for name in rest)):
+    if rest and not hasattr(options, "names"):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     if rest:
         options.names = [*options.names, *rest]

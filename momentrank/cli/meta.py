@@ -50,7 +50,7 @@ DIGITS = 6
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("qrels", type=Path, metavar="QRELS")
+    parser.add_argument("qrels", type=Path, metavar="QRELS", help="judged moments, in any format")
     parser.add_argument("names", nargs="+", metavar="RUN|MEASURE",
                         help="two or more runs, and measures: 'nDCG(iou=0.5)@10'")  # fmt: skip
     inputs.add_convention(parser)

@@ -51,8 +51,8 @@ def parse_published(text: str) -> Published:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("qrels", type=Path, metavar="QRELS")
-    parser.add_argument("file", type=Path, metavar="RUN")
+    parser.add_argument("qrels", type=Path, metavar="QRELS", help="judged moments, in any format")
+    parser.add_argument("file", type=Path, metavar="RUN", help="a run, in any format")
     parser.add_argument("names", nargs="*", metavar="MEASURE", help="what the number may be")
     parser.add_argument("--published", type=parse_published, required=True, metavar="NUMBER",
                         help="the number, with all its digits: 53.94")  # fmt: skip

@@ -1,5 +1,7 @@
 """Check qrels, runs, training sets and video corpora in any known format.
 
+    momentrank validate submission.jsonl --like qvhighlights --qrels val.jsonl
+
 A release's manifest.json, train_manifest.json, machine_manifest.json and croissant.json are checked
 against the files next to them, by SHA-256. With --like, runs are also checked against a benchmark's
 submission rules: format, ids, number of results, times, direction of scores, videos.

@@ -234,6 +234,8 @@ def load(source: Path | str, revision: str | None = None) -> Collection:
         return _load_from_hub(str(source).removeprefix(HUB), revision)
     if revision is not None:
         raise UsageError(f"{source}: revision is only for the hub: {HUB}owner/name")
+    if not (Path(source) / MANIFEST).is_file():
+        raise FormatError(f"{source}: not the folder of a release: it has no {MANIFEST}")
     return Collection(Path(source))
 
 

@@ -89,6 +89,8 @@ def _parse(text: str) -> Measure:
         raise MeasureError(f"{text!r} is not a measure; {EXAMPLE}") from exc
     cutoff = {}
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+        if isinstance(node.right, ast.Name):
+            raise MeasureError(f"{text!r}: the cutoff after @ must be a whole number")
         cutoff = {"cutoff": _value(node.right, text)}
         node = node.left
     params = {}

@@ -8,11 +8,11 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from tqdm import tqdm
 
-from momentrank.errors import MomentRankError, UsageError
+from momentrank.errors import MomentRankError, UsageError, explain_argument
 from pipeline.core import files
 from pipeline.core.text import reveal
 
@@ -32,12 +32,27 @@ def run_stage(main: Callable[[], None]) -> None:
 
 def parser(epilog: str) -> argparse.ArgumentParser:
     """Return a parser whose help is the docstring of the module that runs."""
-    return argparse.ArgumentParser(
+    return Parser(
         prog=_prog(),
         description=sys.modules["__main__"].__doc__,
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors name the choice or option that was meant."""
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with the message."""
+        super().error(explain_argument(message, self.format_help()))
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401
+        """Refuse unknown options here, where those that may be meant are known."""
+        options, rest = super().parse_known_args(args, namespace)
+        if any(word.startswith("-") for word in rest):
+            self.error(f"unrecognized arguments: {' '.join(rest)}")
+        return options, rest
 
 
 def wants_estimate(what: str = "print the cost; send nothing") -> bool:

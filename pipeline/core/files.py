@@ -210,7 +210,14 @@ def open_source(path: Path) -> IO[bytes]:
     except OSError as exc:
         command = command_for(path) if isinstance(exc, FileNotFoundError) else None
         remedy = f"; `{command}` makes it" if command else ""
+        if isinstance(exc, FileNotFoundError) and not remedy and _is_elsewhere(path):
+            remedy = f"; this folder is no working copy (it has no {DAG})"
         raise FileError(f"{path}: {(exc.strerror or str(exc)).lower()}{remedy}") from exc
+
+
+def _is_elsewhere(path: Path) -> bool:
+    """Tell whether a file of the working copy is looked for in another folder."""
+    return path.parts[0] in ("datasets", "params.yaml") and not DAG.exists()
 
 
 _MERGED = re.compile(rb"^(?:<{7}|>{7}) ", re.MULTILINE)

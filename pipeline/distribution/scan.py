@@ -62,7 +62,7 @@ def refuse_people(campaign: Campaign | None, private: Path = PRIVATE) -> None:
     if not private.is_file() and campaign is not None and not campaign.closed:
         raise ReleaseError(
             f"{private}: no such file, so the release can't be searched for annotators' names;"
-            " copy it from the checkout in which the campaign was opened"
+            " list their accounts there, or copy it from the checkout in which you did"
         )
     patterns = read_private(private)
     problem = next(filter(None, (_describe_problem(cell, patterns) for cell in _cells())), None)

@@ -277,6 +277,8 @@ def test_a_period_that_ends_before_it_begins_is_said_as_it_was_typed(checkout, t
     with pytest.raises(UsageError, match=f"--to {to} is not after --from 2024-05-01 00:00"):
         run("void", "2", "--from", "2024-05-01", "--to", to)
     assert tables.VOIDED.read().empty
+    with pytest.raises(UsageError, match="--to 2024-04-30 is before --from 2024-05-01"):
+        run("hours", "--from", "2024-05-01", "--to", "2024-04-30")
 
 
 @pytest.mark.parametrize("arguments", [["void", "2", "--from", "soon"], ["hours", "--to", "24:00"]])

@@ -145,6 +145,25 @@ def test_errors_are_one_line_and_an_exit_code(files, capsys, arguments, code, me
     assert out.out == ""
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["evalute", "test.qrels"], "did you mean evaluate?"),
+        (["evaluate", "test.qrels", "a.run", "--fomat", "json"], "did you mean --format?"),
+        (["evaluate", "test.qrels", "--convention", "chardes"], "did you mean charades?"),
+        (["compare", "test.qrels", "--confidence", "0,9"], "'0,9' is not a number (such as 0.5)"),
+        (["explain", "test.qrels", "a.run", "q1", "-k", "2,5"], "'2,5' is not a whole number"),
+        (["evaluate", "test.qrels", "--xyz"], "comes last, after --)"),
+    ],
+)
+def test_a_mistyped_argument_says_what_was_meant(files, capsys, arguments, message):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    out, err = capsys.readouterr()
+    assert (out, message in err.splitlines()[-1]) == ("", True)
+
+
 def test_per_query_rows_of_several_runs_are_those_that_count(files, capsys):
     (files / "b.run").write_text(B)
     out = call(capsys, "evaluate", "-q", "test.qrels", "a.run", "b.run", "R@1,0.5",

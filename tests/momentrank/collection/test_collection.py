@@ -66,7 +66,7 @@ def test_a_folder_is_loaded_with_its_own_ids_texts_and_times(old):
 
 
 def test_what_is_not_the_release_is_refused(old, tmp_path):
-    with pytest.raises(mr.FormatError, match=r"nothing.*no such file"):
+    with pytest.raises(mr.FormatError, match=r"nothing: not the folder of a release"):
         mr.load(tmp_path / "nothing")
     collection = mr.load(old)
     with pytest.raises(mr.UsageError, match="'train' is not a split"):

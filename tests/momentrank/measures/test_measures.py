@@ -162,7 +162,7 @@ def test_outputs_show_the_comparison_of_r_and_meanp(name):
         ("nDCG(iou=0.5,dcg='ln')@2", "dcg must be 'log2' or 'exp-log2', not 'ln'"),
         ("P(match='tol',bin=5)@10", "bin belongs to match='bin'"),
         ("nDCG(0.5)@10", "is not a measure; write it like"),
-        ("nDCG(iou=0.5)@K", "K is not a value"),
+        ("nDCG(iou=0.5)@K", "the cutoff after @ must be a whole number"),
         ("P(match=tol)@5", "tol is not a value; write 'tol'$"),
         ("nDCG(iou=__import__('os'))@1", "is not a value"),
         ("nDCG(**{'iou': 0.5})@1", "has no parameter 'None'"),

@@ -30,7 +30,8 @@ def test_an_error_is_one_line_and_an_exit_code(repository, tmp_path):
 
     missing = split()
     assert (missing.returncode, missing.stdout) == (1, "")
-    assert missing.stderr == "error: params.yaml: no such file or directory\n"
+    remedy = "this folder is no working copy (it has no dvc.yaml)"
+    assert missing.stderr == f"error: params.yaml: no such file or directory; {remedy}\n"
     text = (repository / "params.yaml").read_text()
     (tmp_path / "params.yaml").write_text(text.replace("max_rejected: 0.01", "max_rejected: 2.0"))
     wrong = split()
@@ -53,6 +54,8 @@ def test_a_missing_table_says_what_makes_it(repository, tmp_path, run):
     [
         (["--queries", "-1"], 2, "argument --queries: -1: must be 1 or more\n"),
         (["--top", "0"], 2, "argument --top: 0: must be 1 or more\n"),
+        (["--queries", "0,5"], 2, "argument --queries: '0,5' is not a whole number\n"),
+        (["--quries", "5"], 2, "unrecognized arguments: --quries 5; did you mean --queries?\n"),
         ([], 1, MISSING),
     ],
 )
