@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from test_server_port import make_database
 
 from annotation.label_studio import settings
 from annotation.local_server import backup, database, environment, layout, sqlite
@@ -141,9 +142,7 @@ def test_a_server_behind_https_is_told_its_address_and_people_get_it():
 
 
 def test_clips_are_in_a_backup_that_asks_for_them_and_only_missing_ones_are_restored():
-    layout.DATA.mkdir(parents=True)
-    with closing(sqlite.sqlite3.connect(layout.DATABASE)) as connection:
-        connection.execute("create table task_completion (id integer)")
+    make_database()
     layout.CUT_CLIPS.mkdir(parents=True)
     for name in ("a.mp4", "b.mp4"):
         (layout.CUT_CLIPS / name).write_bytes(b"one")

@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from test_server_port import make_database
 
 from annotation.label_studio import settings
 from annotation.local_server import backup, layout
@@ -18,23 +19,13 @@ from pipeline.core.tables import PRIVATE
 pytestmark = pytest.mark.usefixtures("folder")
 
 
-def make_database(answers):
-    layout.DATA.mkdir(parents=True)
-    with closing(sqlite3.connect(layout.DATABASE)) as connection:
-        connection.execute("create table task_completion (id integer)")
-        connection.executemany(
-            "insert into task_completion values (?)", [(n,) for n in range(answers)]
-        )
-        connection.commit()
-
-
 def count_answers():
     with closing(sqlite3.connect(layout.DATABASE)) as connection:
         return connection.execute("select count(*) from task_completion").fetchone()[0]
 
 
 def test_what_is_restored_is_what_was_saved_and_what_was_there_is_kept():
-    make_database(3)
+    make_database(more=3)
     (layout.DATA / ".env").write_text("SECRET_KEY=a")
     settings.write({settings.TOKEN: "first"})
     PRIVATE.parent.mkdir(parents=True)
@@ -42,7 +33,7 @@ def test_what_is_restored_is_what_was_saved_and_what_was_there_is_kept():
     with closing(sqlite3.connect(layout.DATABASE)) as writer:
         writer.execute("begin immediate")  # a server that is just about to write
         assert "3 answers" in backup.write(Path("saved.zip"))
-        writer.execute("insert into task_completion values (9)")
+        writer.execute("insert into task_completion (id) values (9)")
         writer.commit()
     assert stat.S_IMODE(Path("saved.zip").stat().st_mode) == 0o600
     settings.write({settings.TOKEN: "second"})
@@ -59,7 +50,7 @@ def test_what_is_restored_is_what_was_saved_and_what_was_there_is_kept():
 
 
 def test_a_damaged_database_is_not_saved_as_if_it_were_sound():
-    make_database(2000)
+    make_database(more=2000)
     content = bytearray(layout.DATABASE.read_bytes())
     content[4096 * 2 : 4096 * 3] = b"x" * 4096
     layout.DATABASE.write_bytes(content)

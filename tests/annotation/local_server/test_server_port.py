@@ -314,15 +314,15 @@ def test_starting_names_another_version(folder, capsys):
     assert f"is Label Studio 1.22.0; only {TESTED} was tested" in capsys.readouterr().err
 
 
-def make_database(*answers):
-    """Make the server's database in this folder, with these answers: number and time."""
+def make_database(*answers, more=100):
+    """Make the server's database in this folder, with these answers, number and time, and more."""
     layout.DATA.mkdir(parents=True)
     with contextlib.closing(sqlite3.connect(layout.DATABASE)) as database:
         database.execute("pragma journal_mode = wal")
         database.execute("create table task_completion (id integer primary key, created_at text)")
         rows = [(number, f"2026-01-01 00:00:0{second}.000123") for number, second in answers]
         database.executemany("insert into task_completion values (?, ?)", rows)
-        filler = [(number, "x" * 500) for number in range(1000, 1100)]
+        filler = [(number, "x" * 500) for number in range(1000, 1000 + more)]
         database.executemany("insert into task_completion values (?, ?)", filler)
         database.commit()
 
