@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from support.campaign_cases import IN_GIT
 from support.campaign_folder import CampaignFolder, Size
 
 from annotation.answers import deviations, pulling
@@ -23,16 +24,10 @@ from pipeline.campaign.campaign import FILE, load_campaign
 from pipeline.core import tables
 from pipeline.core.files import FileError
 from pipeline.core.params import load
-from pipeline.core.table import Table, TableError
+from pipeline.core.table import TableError
 from pipeline.distribution import versions
 
-TABLES = {
-    table.path: table.read
-    for table in vars(tables).values()
-    if isinstance(table, Table)
-    and table.path.is_relative_to(tables.CAMPAIGN)
-    and table.path.suffix == ".csv"
-}
+TABLES = {table.path: table.read for table in IN_GIT}
 OTHERS = {
     FILE: load_campaign,
     roster.PUBLIC: roster.read_people,
@@ -40,11 +35,10 @@ OTHERS = {
     versions.FILE: versions.read_published,
     design.PATH: design.read,
 }
-IDENTITY = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
 
 
 def git(*words: str, fails: bool = False) -> str:
-    done = subprocess.run(["git", *IDENTITY, *words], capture_output=True, text=True, check=False)
+    done = subprocess.run(["git", *words], capture_output=True, text=True, check=False)
     assert (done.returncode != 0) == fails, done.stdout + done.stderr
     return done.stdout
 

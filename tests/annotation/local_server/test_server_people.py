@@ -10,7 +10,7 @@ from http import HTTPStatus
 
 import httpx
 import pytest
-from support.studio import Studio, studio
+from support.studio import PASSWORD, Studio, studio
 
 from annotation.label_studio import settings as env
 from annotation.label_studio.errors import StudioError
@@ -22,7 +22,6 @@ from pipeline.core import files
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 HOST = "https://judge.example.org"
-PASSWORD = "a-good-password"  # noqa: S105
 CONFIG = """<View><Text name="t" value="$q"/><Choices name="c" toName="t">
 <Choice value="0"/><Choice value="1"/></Choices></View>"""
 RESULT = [{"from_name": "c", "to_name": "t", "type": "choices", "value": {"choices": ["1"]}}]
