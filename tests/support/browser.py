@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 import pytest
 from opened import STANDARD
 from playwright.sync_api import Browser, Page, expect, sync_playwright
-from support.studio import PASSWORD, Studio
+from support.campaign_folder import PASSWORD
+from support.studio import Studio
 
 from annotation.label_studio import guideline
 from annotation.label_studio.page import label_config, task_data

@@ -18,7 +18,6 @@ from typing import NamedTuple
 import pandas as pd
 from opened import LABELS, OPEN, STANDARD
 from support.campaign_cases import SEAT, write_empty
-from support.studio import PASSWORD
 
 from annotation.label_studio import guideline, keys, settings
 from pipeline.campaign.campaign import FILE, Campaign, write_campaign
@@ -27,6 +26,7 @@ from tools import settings as params_file
 
 CAMPAIGN = "6f1c2a34-5b6d-4e7f-8a9b-0c1d2e3f4a5b"
 SECRET = "of these tests alone: thirty-two bytes"  # noqa: S105
+PASSWORD = "a-good-password"  # noqa: S105
 CLIPS_URL = "https://clips.example.org"
 CAPTION = "Zanzibar"
 """A word of every caption, and of nothing that anybody may see."""

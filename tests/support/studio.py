@@ -26,7 +26,6 @@ select task.id, task.project_id as project, data, is_labeled,
 from task left join task_completion as answer on answer.task_id = task.id
 group by task.id order by task.id
 """
-PASSWORD = "a-good-password"  # noqa: S105
 FORM_TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from support.campaign_cases import IN_GIT
+from support.campaign_cases import IN_GIT, usual
 from support.campaign_folder import CampaignFolder, Size
 
 from annotation.answers import deviations, pulling
@@ -21,6 +21,7 @@ from annotation.tasks import pushing
 from annotation.votes.campaign_votes import consensus
 from pipeline.campaign import design
 from pipeline.campaign.campaign import FILE, load_campaign
+from pipeline.campaign.pairs import SHOWN_KEY
 from pipeline.core import tables
 from pipeline.core.files import FileError
 from pipeline.core.params import load
@@ -113,22 +114,10 @@ class Server:
         for annotator in people:
             number = len(self.answers)
             when = f"2026-01-02T00:{number:02}:00Z"
-            self.answers.append(
-                {
-                    **{name: pair[name] for name in ("query_id", "moment_id")},
-                    **{name: pair[name] for name in ("query_sha", "clip_sha")},
-                    "annotator": annotator,
-                    "kind": "first",
-                    "guideline": "1",
-                    "level": level,
-                    "reason": None,
-                    "submitted_at": when,
-                    "updated_at": when,
-                    "seconds": 4.0,
-                    "origin": f"{number}@{when}",
-                    "state": "stands",
-                }
-            )
+            answer = usual(number) | {name: pair[name] for name in SHOWN_KEY}
+            answer |= {"annotator": annotator, "level": level, "origin": f"{number}@{when}"}
+            times = {"submitted_at": when, "updated_at": when}
+            self.answers.append(answer | times | {"state": "stands"})
 
     def fetch(self, *_: object, **__: object) -> SortedAnswers:
         return SortedAnswers(list(self.answers), [], [], [])

@@ -15,7 +15,8 @@ import pytest
 from opened import LABELS
 from project import make_checkout
 from readme import shell
-from support.studio import PASSWORD, Studio
+from support.campaign_folder import PASSWORD
+from support.studio import Studio
 
 from annotation.label_studio import page, settings
 from annotation.local_server import layout

@@ -10,7 +10,8 @@ from http import HTTPStatus
 
 import httpx
 import pytest
-from support.studio import PASSWORD, Studio, studio
+from support.campaign_folder import PASSWORD
+from support.studio import Studio, studio
 
 from annotation.label_studio import settings as env
 from annotation.label_studio.errors import StudioError

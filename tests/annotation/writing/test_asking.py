@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 from support.browser import annotator
 from support.campaign_cases import write_empty
-from support.studio import PASSWORD, studio
+from support.campaign_folder import PASSWORD
+from support.studio import studio
 
 from annotation.label_studio import settings
 from annotation.label_studio.client import LabelStudio
