@@ -481,8 +481,8 @@ def test_what_is_no_judgment_is_refused_and_the_pair_goes_on(camp, world):
     assert " 0 tasks added, 0 closed, 0 reopened" in camp.well("push").said
 
 
-KINDS = ("add_twin", "import_answers", "answer_for_another", "change_answer", "take_answer",
-         "change_what_is_shown", "swap_keys", "spoil_keys", "add_swapped_twin")  # fmt: skip
+KINDS = ("add a twin", "import an answer", "answer for another", "change an answer",
+         "take an answer", "change what is shown", "swap keys", "add a swapped twin")  # fmt: skip
 
 
 def test_attackers_make_nothing_count_that_nobody_judged_and_take_nothing_away(camp, world):
@@ -497,9 +497,11 @@ def test_attackers_make_nothing_count_that_nobody_judged_and_take_nothing_away(c
         assert camp.read_judgments() == levels, "all that was pulled before it was attacked"
         pulled = dict(levels)
         attacker = Attacker(camp, (world.stranger, world.people[turn + 1]), random)
-        for kind in (*KINDS, *["delete_answer"] * turn, "exchange_tasks"):
+        for kind in KINDS:
             attacker.attack(kind, 2)
-        attacker.attack("join_equal_tasks", 1)
+        if turn == 1:
+            attacker.delete(2)
+        attacker.exchange_tasks(2)
         done = camp.well("pull", "plan", "push")
         assert camp.read_judgments() == pulled, done.said
         assert not {key: n for key, n in camp.count_offered().items() if n > 1}, "once each"
@@ -552,89 +554,108 @@ def read_content(task):
 
 
 class Attacker:
-    """Somebody with an account, who does in the projects of others what the API lets them.
-
-    An attack gets the account, the project that it is in, whose that is, and a task of it that is
-    answered and one that is not.
-    """
+    """Somebody with an account, who does in the projects of others what the API lets them."""
 
     def __init__(self, camp, accounts, random):
-        self._projects, self._accounts, self._pick = camp.projects(), accounts, random.choice
+        self._camp, self._accounts, self._random = camp, accounts, random
+        self._projects = camp.projects()
         people = camp.lead.api("GET", "/api/users/")
         self._ids = {person["email"]: person["id"] for person in people}
         self._own = {who.api("GET", "/api/current-user/whoami")["id"] for who in accounts}
 
     def attack(self, kind, times):
         for _ in range(times):
-            getattr(self, kind)(self._pick(self._accounts), *self._find_victim())
+            me = self._random.choice(self._accounts)
+            getattr(self, kind.replace(" ", "_"))(me)
 
-    def _find_victim(self):
+    def _victim(self):
+        """Return somebody else's annotator, with their tasks that are answered and not."""
         others = [n for n in self._projects if self._ids[email_of(n)] not in self._own]
-        number = self._pick(sorted(others))
+        number = self._random.choice(sorted(others))
+        who = self._ids[email_of(number)]
         tasks = read_tasks(self._projects[number])
         answered = [task for task in tasks if task["annotations"]]
         waiting = [task for task in tasks if not task["annotations"]]
         if not answered or not waiting:
-            return self._find_victim()
-        who = self._ids[email_of(number)]
-        return self._projects[number], who, self._pick(answered), self._pick(waiting)
+            return self._victim()
+        return number, who, answered, waiting
 
-    def add_twin(self, me, project, _who, *tasks):
-        me.add(project, [self._pick(tasks)["data"]])
+    def _pick(self, tasks):
+        return self._random.choice(tasks)
 
-    def add_swapped_twin(self, me, project, _who, _answered, waiting):
-        me.add(project, [waiting["data"] | {"query": "somebody else entirely"}])
+    def _import(self, me, number, data, answers=()):
+        task = {"data": data, "annotations": list(answers)}
+        me.api("POST", f"/api/projects/{self._projects[number]}/import", [task])
 
-    def import_answers(self, me, project, who, *tasks):
+    def add_a_twin(self, me):
+        number, _, answered, waiting = self._victim()
+        self._import(me, number, self._pick(answered + waiting)["data"])
+
+    def import_an_answer(self, me):
+        number, who, answered, waiting = self._victim()
         answer = {"completed_by": who, "result": make_result(0), "lead_time": 5.0}
-        content = [{"data": task["data"], "annotations": [answer]} for task in tasks]
-        me.api("POST", f"/api/projects/{project}/import", content)
+        self._import(me, number, self._pick(answered)["data"], [answer])
+        self._import(me, number, self._pick(waiting)["data"], [answer])
 
-    def answer_for_another(self, me, project, who, answered, _waiting):
-        [twin] = me.add(project, [answered["data"]])
+    def answer_for_another(self, me):
+        number, who, answered, _ = self._victim()
+        self._import(me, number, self._pick(answered)["data"])
+        tasks = read_tasks(self._projects[number])
+        twin = max(tasks, key=lambda task: task["id"])
         body = {"completed_by": who, "result": make_result(1)}
-        me.api("POST", f"/api/tasks/{twin}/annotations/", body)
+        me.api("POST", f"/api/tasks/{twin['id']}/annotations/", body)
 
-    def change_answer(self, me, _project, _who, answered, _waiting):
-        change = {"result": make_result(0)} | self._pick([{}, {"was_cancelled": True}])
-        change_answers(me, answered, change)
+    def _patch(self, me, task, change):
+        for annotation in task["annotations"]:
+            me.api("PATCH", f"/api/annotations/{annotation['id']}/", change)
 
-    def take_answer(self, me, _project, _who, answered, _waiting):
-        change_answers(me, answered, {"completed_by": self._pick(sorted(self._own))})
+    def change_an_answer(self, me):
+        _, _, answered, _ = self._victim()
+        change = {"result": make_result(0)}
+        change |= self._pick([{}, {"was_cancelled": True}])
+        self._patch(me, self._pick(answered), change)
 
-    def change_what_is_shown(self, me, _project, _who, *tasks):
-        changes = [{"query": "somebody else entirely"}, {"clip_html": "<p>It is a 4.</p>"}]
-        change = self._pick(changes)
-        for task in tasks:
-            edit(me, task, change)
+    def take_an_answer(self, me):
+        _, _, answered, _ = self._victim()
+        self._patch(me, self._pick(answered), {"completed_by": self._pick(sorted(self._own))})
 
-    def swap_keys(self, me, _project, _who, *tasks):
-        for task, other in (tasks, tasks[::-1]):
-            edit(me, task, {"pair": other["data"]["pair"]})
+    def change_what_is_shown(self, me):
+        _, _, answered, waiting = self._victim()
+        change = self._pick(
+            [{"query": "somebody else entirely"}, {"clip_html": "<p>It is a 4.</p>"}]
+        )
+        for task in (self._pick(answered), self._pick(waiting)):
+            self._set(me, task, change)
 
-    def spoil_keys(self, me, _project, _who, *tasks):
-        for task in tasks:
-            edit(me, task, {"pair": task["data"]["pair"][:-8] + "AAAAAAA="})
+    def swap_keys(self, me):
+        _, _, answered, waiting = self._victim()
+        answered_task, waiting_task = self._pick(answered), self._pick(waiting)
+        pairs = answered_task["data"]["pair"], waiting_task["data"]["pair"]
+        self._set(me, answered_task, {"pair": pairs[1]})
+        self._set(me, waiting_task, {"pair": pairs[0]})
+        self._set(me, self._pick(waiting), {"pair": pairs[0][:-8] + "AAAAAAA="})
 
-    def delete_answer(self, me, _project, _who, answered, _waiting):
-        me.api("DELETE", f"/api/annotations/{answered['annotations'][0]['id']}/")
+    def _set(self, me, task, change):
+        me.api("PATCH", f"/api/tasks/{task['id']}/", {"data": task["data"] | change})
 
-    def exchange_tasks(self, me, _project, _who, answered, waiting):
-        """Make a task the task of another pair, whole."""
-        edit(me, answered, waiting["data"])
+    def exchange_tasks(self, times):
+        """Make tasks the tasks of other pairs, whole, and let Label Studio join what is equal."""
+        for _ in range(times):
+            number, _, answered, waiting = self._victim()
+            self._set(self._accounts[0], self._pick(answered), self._pick(waiting)["data"])
+        action = f"/api/dm/actions?id=remove_duplicates&project={self._projects[number]}"
+        self._accounts[0].api("POST", action, {"selectedItems": {"all": True, "excluded": []}})
 
-    def join_equal_tasks(self, me, project, *_):
-        action = f"/api/dm/actions?id=remove_duplicates&project={project}"
-        me.api("POST", action, {"selectedItems": {"all": True, "excluded": []}})
+    def add_a_swapped_twin(self, me):
+        number, _, _, waiting = self._victim()
+        change = {"query": "somebody else entirely"}
+        self._import(me, number, self._pick(waiting)["data"] | change)
 
-
-def edit(me, task, change):
-    me.api("PATCH", f"/api/tasks/{task['id']}/", {"data": task["data"] | change})
-
-
-def change_answers(me, task, change):
-    for annotation in task["annotations"]:
-        me.api("PATCH", f"/api/annotations/{annotation['id']}/", change)
+    def delete(self, times):
+        for _ in range(times):
+            _, _, answered, _ = self._victim()
+            [first, *_] = self._pick(answered)["annotations"]
+            self._accounts[0].api("DELETE", f"/api/annotations/{first['id']}/")
 
 
 def test_two_checkouts_push_into_one_campaign_one_after_the_other(camp):
