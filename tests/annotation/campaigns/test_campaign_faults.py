@@ -3,8 +3,10 @@
 Afterwards not one task is there twice, and not one judgment lost, altered or on another pair.
 """
 
+import base64
 import contextlib
 import gc
+import json
 import re
 import shutil
 import signal
@@ -20,7 +22,6 @@ import httpx
 import pandas as pd
 import pytest
 from opened import LABELS
-from support.campaign_cases import SEAT
 from support.campaign_folder import (
     CAMPAIGN,
     CLIPS_URL,
@@ -29,7 +30,6 @@ from support.campaign_folder import (
     Size,
     email_of,
     ranks,
-    set_params,
 )
 from support.studio import Studio, read_projects, read_tasks, studio
 from support.wire import LATE_SECONDS, Fault, Wire
@@ -41,7 +41,7 @@ from annotation.local_server import layout
 from annotation.local_server.process import is_alive
 from annotation.simulation.answers import answer_pair
 from annotation.tasks import lock
-from pipeline.campaign.pairs import PAIR_KEY
+from pipeline.campaign.pairs import PAIR_KEY, select_newest
 from pipeline.core import tables
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -51,8 +51,8 @@ AT_ONCE_SECONDS = 6.0
 MOST_TURNS, MOST_ANSWERS = 30, 5
 PATIENCE_SECONDS = 600
 FEW_WRITES = 4
-MOVES = ("added", "closed", "reopened")
 PUSHED = re.compile(r"(\d+) tasks added, (\d+) closed, (\d+) reopened")
+PAIR = ["query_id", "moment_id", "annotator"]
 
 
 NEW, AWAY = layout.HOME / "new", layout.HOME / "away"
@@ -91,16 +91,16 @@ class World:
         self.revive()
 
 
-class Camp(CampaignFolder):
+class Camp:
     """A campaign on the real server, and what is there of it."""
 
-    def join(self, world):
-        """Be on this server, on which nobody has answered."""
-        self.world, self.lead = world, world.lead
+    def __init__(self, world, folder):
+        self.world, self.folder, self.lead = world, folder, world.lead
         self.answers = {}
         """What people know they submitted, by (query, moment, annotator)."""
-        self.configure(self.lead.url, self.lead.token, str(self.lead.media))
-        return self
+
+    def run(self, module, *options):
+        return self.folder.run(module, *options)
 
     def measure(self, module):
         """Return how many seconds a command takes."""
@@ -108,15 +108,18 @@ class Camp(CampaignFolder):
         self.well(module)
         return time.monotonic() - began
 
+    def start(self, module, *options):
+        return self.folder.start(module, *options)
+
     def strike(self, wire, fault, module="push", methods=frozenset({"POST"}), victim=None):
         """Run a command through a wire that fails once; return how it ended."""
-        self.configure(wire.url, self.lead.token, str(self.lead.media))
+        self.folder.configure(wire.url, self.lead.token, str(self.lead.media))
         wire.arm(fault, methods)
         child = self.start(module)
         wire.aim(victim or child)
         done = child.wait()
         assert wire.struck, (fault, done.said)
-        self.configure(self.lead.url, self.lead.token, str(self.lead.media))
+        self.folder.configure(self.lead.url, self.lead.token, str(self.lead.media))
         return done
 
     def well(self, *modules):
@@ -127,21 +130,21 @@ class Camp(CampaignFolder):
 
     def simulate(self, level):
         """Let simulated people answer all that is open, in this process: it knows the levels."""
-        with contextlib.chdir(self.path):
+        with contextlib.chdir(self.folder.path):
             simulate.simulate(connection.connect("test"), level, 1.0, seed=1)
         drop_connections()
 
     def assign(self, wanted):
         """Say what the plan wants: (query, moment, annotator)."""
         rows = [(*key, "first") for key in sorted(wanted)]
-        self.put(tables.ASSIGNMENTS, pd.DataFrame(rows, columns=tables.ASSIGNMENTS.columns))
+        self.folder.put(tables.ASSIGNMENTS, pd.DataFrame(rows, columns=tables.ASSIGNMENTS.columns))
 
     def tasks(self):
         """Return every task of the campaign as `{(query, moment, annotator): [task]}`."""
         tasks_by_key, annotators = {}, self._annotators()
         for task in read_tasks():
             if task["project"] in annotators:
-                key = self.signer.read(task["data"]["pair"])
+                key = self.folder.signer.read(task["data"]["pair"])
                 assert key.annotator == annotators[task["project"]]
                 tasks_by_key.setdefault(key[:3], []).append(task)
         return tasks_by_key
@@ -150,7 +153,7 @@ class Camp(CampaignFolder):
         """Return how many tasks wait of each (query, moment, annotator), as the people see them."""
         annotators = self._annotators()
         waiting = [t for t in read_tasks() if open_(t) and t["project"] in annotators]
-        keys = [self.signer.read(task["data"]["pair"]) for task in waiting]
+        keys = [self.folder.signer.read(task["data"]["pair"]) for task in waiting]
         return Counter(key[:3] for key in keys if key)
 
     def projects(self):
@@ -161,8 +164,9 @@ class Camp(CampaignFolder):
         marked = [p for p in read_projects() if f"{CAMPAIGN}, annotator" in p["description"]]
         return {p["id"]: int(p["title"].rpartition(" ")[2]) for p in marked}
 
-    def answer(self, task, key, level):
-        annotation = self.world.people[key[2]].annotate(task["id"], make_result(level))
+    def answer(self, task, key, level, who=None):
+        who = who or self.world.people[key[2]]
+        annotation = who.annotate(task["id"], make_result(level))
         self.answers[key] = level
         return annotation
 
@@ -172,9 +176,13 @@ class Camp(CampaignFolder):
         for key, task in random.sample(sorted(waiting, key=lambda item: item[0]), number):
             self.answer(task, key, random.randrange(5))
 
+    def read_judgments(self):
+        rows = self.folder.get(tables.JUDGMENTS)
+        return dict(zip(rows[PAIR].itertuples(index=False, name=None), rows["level"], strict=True))
+
     def read_refusals(self):
-        rows = self.get(tables.REJECTED_JUDGMENTS)
-        keys = rows[SEAT].itertuples(index=False, name=None)
+        rows = self.folder.get(tables.REJECTED_JUDGMENTS)
+        keys = rows[PAIR].itertuples(index=False, name=None)
         return dict(zip(keys, rows["reason"], strict=True))
 
 
@@ -196,7 +204,8 @@ def open_(task):
 
 
 def make_result(level):
-    return page.result_of(LABELS | {"7": "7"}, level)
+    value = {"choices": [LABELS.get(str(level), str(level))]}
+    return [{"from_name": "level", "to_name": "clip", "type": "choices", "value": value}]
 
 
 @pytest.fixture(scope="module")
@@ -213,7 +222,11 @@ def camp(world, tmp_path, repository):
     """Return what makes a campaign; its projects are gone afterwards."""
 
     def camp(size, checkout="one", **options):
-        return Camp.make(tmp_path / checkout, repository, size, **options).join(world)
+        path = tmp_path / checkout
+        path.mkdir()
+        folder = CampaignFolder.make(path, repository, size, **options)
+        folder.configure(world.lead.url, world.lead.token, str(world.lead.media))
+        return Camp(world, folder)
 
     yield camp
     for project in read_projects():
@@ -231,8 +244,8 @@ def assert_as_wanted(camp, wanted, ledger):
     assert wanted <= tasks.keys()
     waiting = {key for key, [task] in tasks.items() if open_(task)}
     assert waiting == {key for key in wanted if key not in camp.answers}
-    assert camp.ledger().startswith(ledger), "append-only"
-    pairs = camp.get(tables.PAIRS)
+    assert camp.folder.ledger().startswith(ledger), "append-only"
+    pairs = camp.folder.get(tables.PAIRS)
     assert pairs["pair_id"].tolist() == list(range(len(pairs))), "one number after the other"
     assert not pairs.duplicated(["query_id", "moment_id"]).any()
     assert {key[:2] for key in tasks} <= set(
@@ -267,7 +280,7 @@ def test_a_push_killed_at_any_moment_and_run_again_is_as_if_nothing_was(camp, wo
             back = set(random.sample(everybody[: turn * 12], turn and 4))
             wanted = (wanted - gone) | back | set(everybody[turn * 12 : turn * 12 + 12])
             camp.assign(wanted)
-            ledger = camp.ledger()
+            ledger = camp.folder.ledger()
             if kind == "time":
                 child = camp.start("push")
                 time.sleep(usual * moment)
@@ -282,7 +295,7 @@ def test_a_push_killed_at_any_moment_and_run_again_is_as_if_nothing_was(camp, wo
                     assert len(done.said.strip().splitlines()[-1]) < 200
                 else:
                     assert done.code == -signal.SIGKILL, done.said
-            between = camp.ledger()
+            between = camp.folder.ledger()
             assert between.startswith(ledger)
             camp.well("push")
             camp.answer_some(2, random, assert_as_wanted(camp, wanted, between))
@@ -327,7 +340,7 @@ def test_a_server_killed_under_a_command(camp, world, module, fault, methods):
         camp.well("pull")
         camp.answer_some(5, Random(2))
     camp.assign(wanted)
-    before, ledger = dict(camp.answers), camp.ledger()
+    before, ledger = dict(camp.answers), camp.folder.ledger()
     with contextlib.closing(Wire(world.lead.url)) as wire:
         done = camp.strike(wire, fault, module, methods, victim=world)
     assert done.code == 1, done.said
@@ -363,24 +376,24 @@ def test_a_pull_killed_at_any_moment_leaves_whole_tables(camp):
         if isinstance(moment, float):
             time.sleep(usual * moment)
         else:
-            wait_for_replacement(camp.path / moment.path)
+            wait_for_replacement(camp.folder.path / moment.path)
         child.kill()
         struck.append(child.wait().code == -signal.SIGKILL)
         assert camp.read_judgments() in (before, camp.answers), "whole, of before or of now"
         for table in (tables.JUDGMENT_HISTORY, tables.OPEN_TASKS, tables.REJECTED_JUDGMENTS):
-            camp.get(table)
+            camp.folder.get(table)
         camp.well("pull")
         assert camp.read_judgments() == camp.answers
     assert sum(struck) >= len(struck) - 2, "most were killed before they were done"
-    incremental = camp.content()
+    incremental = camp.folder.content()
     camp.well("pull")
     assert camp.run("pull", "--full").code == 0
-    assert camp.content() == incremental
+    assert camp.folder.content() == incremental
 
 
 def read_assigned(camp):
-    rows = camp.get(tables.ASSIGNMENTS)
-    return set(rows[SEAT].itertuples(index=False, name=None))
+    rows = camp.folder.get(tables.ASSIGNMENTS)
+    return set(rows[PAIR].itertuples(index=False, name=None))
 
 
 def test_a_server_wiped_and_restored(camp, world):
@@ -388,7 +401,7 @@ def test_a_server_wiped_and_restored(camp, world):
     camp.well("pull", "plan", "push")
     camp.answer_some(9, Random(4))
     camp.well("pull", "plan", "push")
-    before, judged = camp.content(), camp.read_judgments()
+    before, judged = camp.folder.content(), camp.read_judgments()
     assert judged == camp.answers
     world.exchange(AWAY, NEW)
     for _ in range(2):
@@ -396,10 +409,10 @@ def test_a_server_wiped_and_restored(camp, world):
         assert done.code == 1
         assert "9 judgments disappeared from the server" in done.said
         assert "--accept-loss" in done.said
-        assert camp.content() == before
+        assert camp.folder.content() == before
     world.exchange(NEW, AWAY)
     camp.well("pull")
-    assert camp.content() == before
+    assert camp.folder.content() == before
     assert " 0 tasks added, 0 closed, 0 reopened" in camp.well("plan", "push").said
 
     tasks = camp.tasks()
@@ -412,7 +425,7 @@ def test_a_server_wiped_and_restored(camp, world):
     assert done.code == 1
     assert f"{gone[number]} judgments disappeared" in done.said
     assert f"({gone[number]} by annotator {number})" in done.said
-    assert camp.content() == before
+    assert camp.folder.content() == before
     assert camp.run("pull", "--accept-loss").code == 0
     assert camp.read_judgments() == judged, "a person did judge"
     camp.well("pull", "plan", "push")
@@ -447,7 +460,7 @@ def test_what_is_no_judgment_is_refused_and_the_pair_goes_on(camp, world):
     ann.api("POST", f"/api/tasks/{cases['unseen'][1]['id']}/drafts", draft)
 
     camp.well("pull")
-    rejected = camp.get(tables.REJECTED_JUDGMENTS)
+    rejected = camp.folder.get(tables.REJECTED_JUDGMENTS)
     actual = {
         (row.moment_id if isinstance(row.moment_id, str) else None): row.reason
         for row in rejected.itertuples()
@@ -463,7 +476,7 @@ def test_what_is_no_judgment_is_refused_and_the_pair_goes_on(camp, world):
     assert actual == expected | {None: "bad-key"}
     assert set(rejected["annotator"]) == {1}
     assert camp.read_judgments() == {cases["changed"][0]: 3}, "what its annotator said counts"
-    history = camp.get(tables.JUDGMENT_HISTORY)
+    history = camp.folder.get(tables.JUDGMENT_HISTORY)
     assert history["state"].tolist() == ["tampered"], "what was seen is kept"
 
     camp.well("plan", "push")
@@ -511,7 +524,7 @@ def test_attackers_make_nothing_count_that_nobody_judged_and_take_nothing_away(c
     for kind in KINDS:  # and now before anything was pulled of it
         attacker.attack(kind, 1)
     camp.well("pull")
-    judged, rejected = camp.read_judgments(), camp.get(tables.REJECTED_JUDGMENTS)
+    judged, rejected = camp.read_judgments(), camp.folder.get(tables.REJECTED_JUDGMENTS)
     wrong = {key for key in judged if judged[key] != levels.get(key)}
     lost = {key for key in pulled if key not in judged}
     unpulled = {key for key in levels if key not in judged}
@@ -533,15 +546,15 @@ def judge_some(camp, me, number, project, levels, random, most=4):
         task = answer.json()
         level = random.randrange(5)
         me.annotate(task["id"], make_result(level))
-        key = camp.signer.read(task["data"]["pair"])
+        key = camp.folder.signer.read(task["data"]["pair"])
         if key and key.annotator == number and expected_content(key) == read_content(task):
             levels[key[:3]] = level
 
 
 def content(camp):
     """Return a function: what the task of a pair shows, by the tables of the campaign."""
-    queries = camp.get(tables.QUERIES).set_index("query_id")["query"]
-    clips = camp.get(tables.CLIPS).set_index("moment_id")["clip"]
+    queries = camp.folder.get(tables.QUERIES).set_index("query_id")["query"]
+    clips = camp.folder.get(tables.CLIPS).set_index("moment_id")["clip"]
 
     def describe(key):
         return queries[key.query_id], page.clip_html(f"{CLIPS_URL}/{clips[key.moment_id]}")
@@ -559,6 +572,8 @@ class Attacker:
     def __init__(self, camp, accounts, random):
         self._camp, self._accounts, self._random = camp, accounts, random
         self._projects = camp.projects()
+        ids = {who.url: who for who in accounts}
+        assert len(ids) == 1
         people = camp.lead.api("GET", "/api/users/")
         self._ids = {person["email"]: person["id"] for person in people}
         self._own = {who.api("GET", "/api/current-user/whoami")["id"] for who in accounts}
@@ -675,7 +690,7 @@ def test_two_checkouts_push_into_one_campaign_one_after_the_other(camp):
         assert sum(parse_figures(outcome.said)[0] for outcome in outcomes) == 8 * 2
         output += outcomes[0].said + outcomes[1].said
     assert "pushes into this campaign" in output, "they met"
-    assert not [project for project in read_projects() if lock.TICKET.match(project["description"])]
+    assert not tickets(first)
 
 
 def test_projects_that_are_created_at_once_do_not_lock_each_other_out(camp, world):
@@ -693,6 +708,10 @@ def test_projects_that_are_created_at_once_do_not_lock_each_other_out(camp, worl
     assert "database is locked" not in layout.LOG.read_text()[before:]
 
 
+def tickets(camp):
+    return [project for project in read_projects() if lock.TICKET.match(project["description"])]
+
+
 class Judge(threading.Thread):
     """Somebody who takes the next pair of their stream, as the page does, and answers it."""
 
@@ -705,6 +724,7 @@ class Judge(threading.Thread):
         self._random = Random(number)
         self.done = threading.Event()
         self.answers, self.unsure, self.problems = {}, [], []
+        self.changed = 0
 
     def run(self):
         with contextlib.closing(self._me):
@@ -722,7 +742,7 @@ class Judge(threading.Thread):
         if answer.status_code != httpx.codes.OK:
             return
         task = answer.json()
-        key = self._camp.signer.read(task["data"]["pair"])
+        key = self._camp.folder.signer.read(task["data"]["pair"])
         level = self._random.randrange(5)
         assert key.annotator == self._number
         if self._random.random() < 0.2:
@@ -731,6 +751,7 @@ class Judge(threading.Thread):
         if self._random.random() < 0.1:
             own_answers = self._answers(task["id"])
             if len(own_answers) == 1:
+                self.changed += 1
                 path = f"/api/annotations/{own_answers[0]['id']}/"
                 self._send("PATCH", path, task["id"], key[:3], (level + 1) % 5)
 
@@ -751,9 +772,16 @@ class Judge(threading.Thread):
 
     def _make_sure(self, task, key, level):
         """What was answered by an error may have been done: look."""
-        results = [answer["result"] for answer in self._answers(task)]
-        if any(page.read_answer(result, LABELS).level == level for result in results):
+        if any(answer["result"] and read_level(answer) == level for answer in self._answers(task)):
             self.answers[key] = level
+
+
+def read_level(answer):
+    [text] = answer["result"][0]["value"]["choices"]
+    return next(int(choice) for choice, label in LABELS.items() if label == text)
+
+
+MOVES = ("added", "closed", "reopened")
 
 
 def parse_figures(output):
@@ -772,7 +800,7 @@ def test_eight_people_at_once_while_tasks_are_taken_back_and_given_out(camp, wor
     begin, done, moved = time.monotonic(), [], Counter()
     for turn in range(MOST_TURNS):  # the other half of the people is away each time
         away = {1 + (number + turn * PEOPLE // 2) % PEOPLE for number in range(PEOPLE // 2)}
-        camp.people({n: {"active": n not in away} for n in range(1, PEOPLE + 1)})
+        camp.folder.people({n: {"active": n not in away} for n in range(1, PEOPLE + 1)})
         done += [camp.run(module) for module in ("pull", "plan", "push")]
         moved.update(dict(zip(MOVES, parse_figures(done[-1].said), strict=True)))
         late = time.monotonic() - begin > AT_ONCE_SECONDS
@@ -795,9 +823,9 @@ def test_eight_people_at_once_while_tasks_are_taken_back_and_given_out(camp, wor
     assert camp.read_judgments() == {
         key: level for key, level in answers.items() if key not in refused
     }
-    content = camp.content()
+    content = camp.folder.content()
     assert camp.run("pull", "--full").code == 0
-    assert camp.content() == content, "what is read piece by piece is all there is"
+    assert camp.folder.content() == content, "what is read piece by piece is all there is"
     camp.well("plan", "push")
     assert all(len(same_key) == 1 for same_key in camp.tasks().values())
 
@@ -805,6 +833,8 @@ def test_eight_people_at_once_while_tasks_are_taken_back_and_given_out(camp, wor
 # The exam
 
 
+EXAM = {"  required: false  ": "  required: true  ", "  queries: 10  ": "  queries: 3  "}
+EXAM |= {"  top: 10  ": "  top: 4  "}
 OFF = {2: 1, 4: 3}
 """How far people's levels are off; the fourth is careless."""
 
@@ -821,7 +851,7 @@ def own_level(key):
 
 def read_exam_tasks(camp):
     """Return every task of exam and feedback, with its key."""
-    keyed = [(camp.signer.read(task["data"]["pair"]), task) for task in read_tasks()]
+    keyed = [(camp.folder.signer.read(task["data"]["pair"]), task) for task in read_tasks()]
     return [(key, task) for key, task in keyed if key.kind in {"exam", "feedback"}]
 
 
@@ -835,16 +865,20 @@ def take_exam(camp, level=own_level):
     return levels
 
 
+def read_truth(camp):
+    return camp.folder.get(tables.EXAM).set_index(["query_id", "moment_id"])["level"]
+
+
 def results(camp):
-    rows = camp.get(tables.QUALIFICATIONS)
+    rows = camp.folder.get(tables.QUALIFICATIONS)
     return {(row.annotator, row.attempt): row for row in rows.itertuples()}
 
 
 def test_four_take_the_exam_and_the_one_who_fails_is_told_why_and_passes(camp, world):
     camp = camp(Size(queries=4, ranks=4, people=4))
-    exam = {"exam.required": "true", "exam.queries": "3", "exam.top": "4"}
-    set_params(exam, camp.path / "params.yaml")
-    camp.put(tables.FROZEN_QUERIES, camp.get(tables.QUERIES))
+    path = camp.folder.path / "params.yaml"
+    path.write_text(re.sub("|".join(EXAM), lambda at: EXAM[at[0]], path.read_text()))
+    camp.folder.put(tables.FROZEN_QUERIES, camp.folder.get(tables.QUERIES))
     assert "annotation.exam push" in camp.run("exam", "status").said
     assert "12 pairs of 3 queries for 4 people; 48 tasks added" in examine(camp, "push")
     assert " 0 tasks added, 0 closed" in examine(camp, "push")
@@ -852,7 +886,7 @@ def test_four_take_the_exam_and_the_one_who_fails_is_told_why_and_passes(camp, w
     strange = next(task for key, task in read_exam_tasks(camp) if key.annotator == 1)
     annotation = world.stranger.annotate(strange["id"], make_result(0))
     camp.well("pull", "plan", "push")
-    assert camp.get(tables.EXAM_ANSWERS).empty
+    assert camp.folder.get(tables.EXAM_ANSWERS).empty
     world.lead.api("DELETE", f"/api/annotations/{annotation['id']}/")
     levels = take_exam(camp)
     camp.well("pull", "plan", "push")
@@ -861,8 +895,7 @@ def test_four_take_the_exam_and_the_one_who_fails_is_told_why_and_passes(camp, w
     assert passed == {(1, 1): "yes", (2, 1): "yes", (3, 1): "yes", (4, 1): "no"}
     assert {key[2] for key in read_assigned(camp)} == {1, 2, 3}, "who failed is asked nothing"
 
-    exam = camp.content(tables.EXAM)
-    truth = camp.get(tables.EXAM).set_index(PAIR_KEY)["level"]
+    truth, exam = read_truth(camp), camp.folder.content(tables.EXAM)
     assert "feedback to 1 people: 3 tasks added" in examine(camp, "feedback")
     for key, task in read_exam_tasks(camp):
         if key.kind == "feedback":
@@ -875,10 +908,10 @@ def test_four_take_the_exam_and_the_one_who_fails_is_told_why_and_passes(camp, w
             )
     again = take_exam(camp, lambda key: int(truth[key[:2]]))
     assert {key[2] for key in again} == {4}
-    camp.people({number: {} for number in range(1, 6)})  # somebody joins
-    clips, pool = camp.get(tables.CLIPS), camp.get(tables.POOL)
-    camp.put(tables.CLIPS, clips.assign(clip="other.mp4", clip_sha="other"))
-    camp.put(tables.POOL, pool.tail(3))
+    camp.folder.people({number: {} for number in range(1, 6)})  # somebody joins
+    clips, pool = camp.folder.get(tables.CLIPS), camp.folder.get(tables.POOL)
+    camp.folder.put(tables.CLIPS, clips.assign(clip="other.mp4", clip_sha="other"))
+    camp.folder.put(tables.POOL, pool.tail(3))
     assert "for 1 people; 12 tasks added" in examine(camp, "push")
     assert "annotator 5, attempt 1: http" in examine(camp, "mark")
     assert (results(camp)[4, 1].failed, results(camp)[4, 2].failed) == (3, 0)
@@ -887,11 +920,11 @@ def test_four_take_the_exam_and_the_one_who_fails_is_told_why_and_passes(camp, w
     assert {key[:2] for key in newcomers} == {key[:2] for key in levels}, "the same exam"
     examine(camp, "mark")
     assert results(camp)[5, 1].passed == "yes"
-    assert camp.content(tables.EXAM) == exam
-    assert len(camp.get(tables.EXAM_ANSWERS)) == 5 * 12 + 3
-    camp.put(tables.CLIPS, clips)
-    camp.put(tables.POOL, pool)
-    camp.people({n: {"active": n != 3} for n in range(1, 6)})  # whose work goes to others
+    assert camp.folder.content(tables.EXAM) == exam
+    assert len(camp.folder.get(tables.EXAM_ANSWERS)) == 5 * 12 + 3
+    camp.folder.put(tables.CLIPS, clips)
+    camp.folder.put(tables.POOL, pool)
+    camp.folder.people({n: {"active": n != 3} for n in range(1, 6)})  # whose work goes to others
     camp.well("pull", "plan")
     assert {key[2] for key in read_assigned(camp)} == {1, 2, 4, 5}, "who has passed is asked"
 
@@ -906,14 +939,14 @@ def test_a_server_killed_as_people_answer(camp, world):
         return int(moment_id[-1])
 
     with contextlib.closing(Wire(world.lead.url)) as wire:
-        camp.configure(wire.url, world.lead.token)
+        camp.folder.configure(wire.url, world.lead.token)
         wire.arm(Fault(2 + 9, "during"), {"POST"})  # two log in
         wire.aim(world)
         with pytest.raises(StudioError):
             camp.simulate(level)
         assert wire.struck
     world.revive()
-    camp.configure(world.lead.url, world.lead.token)
+    camp.folder.configure(world.lead.url, world.lead.token)
     camp.well("pull")
     part = camp.read_judgments()
     assert 1 <= len(part) < len(wanted)
@@ -924,6 +957,34 @@ def test_a_server_killed_as_people_answer(camp, world):
     assert part.items() <= expected.items()
     camp.well("push")
     assert all(len(same_key) == 1 for same_key in camp.tasks().values())
+
+
+def test_an_annotator_leaves_and_comes_back(camp):
+    camp = camp(Size(queries=3, ranks=4, people=5))
+    camp.well("pull", "plan", "push")
+    own = {key: task["id"] for key, [task] in camp.tasks().items() if key[2] == 1}
+    assert own
+    camp.folder.people({1: {"active": False}, **{n: {} for n in range(2, 6)}})
+    camp.well("pull", "plan", "push")
+    tasks = camp.tasks()
+    assert not [key for key in own if open_(tasks[key][0])]
+    ledger = camp.folder.ledger()
+    assert_as_wanted(camp, read_assigned(camp), ledger)
+    late = min(own)
+    camp.answer(tasks[late][0], late, 3)
+    camp.well("pull", "plan", "push")
+    assert camp.read_judgments() == {}
+    assert camp.read_refusals() == {late: "left"}
+    assert len(read_assigned(camp)) == 2 * 12, "an answer after the departure does not count"
+    camp.folder.people({2: {"active": False}, **{n: {} for n in (1, 3, 4, 5)}})
+    camp.well("pull", "plan", "push")
+    tasks = camp.tasks()
+    back = [key for key in own if open_(tasks[key][0])]
+    assert back, "what was given to another and is to be given on comes back"
+    assert all(tasks[key][0]["id"] == number for key, number in own.items()), "the same tasks"
+    assert_as_wanted(camp, read_assigned(camp), ledger)
+    assert camp.folder.ledger() == ledger
+    assert " 0 tasks added, 0 closed, 0 reopened" in camp.well("pull", "plan", "push").said
 
 
 def test_one_of_six_is_voided_in_the_middle_and_the_campaign_ends(camp):
@@ -940,13 +1001,13 @@ def test_one_of_six_is_voided_in_the_middle_and_the_campaign_ends(camp):
             break
         assert careless not in {who for *_, who in read_assigned(camp)}, "asked for nothing more"
         camp.simulate(lambda query, moment: int(moment[-1]))
-    with contextlib.chdir(camp.path):
+    with contextlib.chdir(camp.folder.path):
         tables.FROZEN_QUERIES.write(tables.FROZEN_QUERIES.empty())
         consensus.main()
     assert len(camp.read_judgments()) > number, "what was voided is kept"
-    outcomes = camp.get(tables.CONSENSUS)
+    outcomes = camp.folder.get(tables.CONSENSUS)
     assert set(outcomes["outcome"]) <= {"two", "four", "discarded", "unjudgeable"}
-    ledger, counted = camp.get(tables.PAIRS), camp.get(tables.COUNTED_VOTES)
+    ledger, counted = camp.folder.get(tables.PAIRS), camp.folder.get(tables.COUNTED_VOTES)
     assert len(ledger) == len(outcomes) == 3 * 4
     valid = counted.dropna(subset="level").groupby("pair_id")["annotator"].agg(list)
     assert set(valid.index) == set(ledger["pair_id"]), "every pair that was shown was judged"
@@ -954,3 +1015,76 @@ def test_one_of_six_is_voided_in_the_middle_and_the_campaign_ends(camp):
     assert careless not in set(counted["annotator"])
     listing = camp.run("people", "list").said
     assert [line.split()[2] for line in listing.splitlines()[1:]].count("voided") == 1
+
+
+def test_no_field_of_a_task_says_what_kind_of_vote_it_is_or_of_which_moment(camp, world):
+    camp = camp(Size(queries=2, ranks=4, people=5))
+    rows = [("q000", "q000-m01", 1, "first"), ("q000", "q000-m01", 2, "escalated"),
+            ("q000", "q000-m01", 3, "gold"), ("q000", "q000-m01", 4, "repeat")]  # fmt: skip
+    camp.folder.put(tables.ASSIGNMENTS, pd.DataFrame(rows, columns=tables.ASSIGNMENTS.columns))
+    camp.well("push")
+    lengths = set()
+    for number, project in camp.projects().items():
+        [task] = world.people[number].tasks(project)
+        text = json.dumps([task, world.people[number].api("GET", f"/api/projects/{project}/")])
+        parts = re.findall(r"[A-Za-z0-9_+/-]{8,}={0,2}", text)
+        text += "".join(decode(part) for part in parts)
+        for word in ("q000", "m01", "escalated", "repeat", '"gold"', "first_vote"):
+            assert word not in text
+        lengths.add(len(task["data"]["pair"]))
+    assert len(lengths) == 1
+
+
+def decode(part):
+    try:
+        return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)).decode("latin-1")
+    except ValueError:
+        return ""
+
+
+def answer_all(camp, level_of):
+    """Let everybody answer all that is open, with `level_of(moment)`."""
+    for key, [task] in sorted(camp.tasks().items(), key=lambda item: item[0]):
+        if open_(task):
+            camp.answer(task, key, level_of(key[1]))
+
+
+def test_links_after_a_reopening_reach_new_people_and_no_level(camp):
+    camp = camp(Size(queries=4, ranks=4, people=PEOPLE))
+    old = {number: {} for number in range(1, 5)}
+    camp.folder.people(old)
+    camp.well("pull", "plan", "push")
+    answer_all(camp, lambda moment: int(moment[-1]) % 4)
+    camp.well("pull", "plan", "push", "consensus")
+    assert read_assigned(camp) == set()
+    before = camp.folder.get(tables.CONSENSUS)
+    assert before["level"].notna().all()
+    base = camp.folder.path / "datasets/campaign/released/1.0"
+    base.mkdir(parents=True)
+    numbers = select_newest(camp.folder.get(tables.PAIRS))
+    before.merge(numbers, on=PAIR_KEY).to_csv(base / "consensus.csv", index=False)
+    now = pd.Timestamp.now("UTC").isoformat()
+    camp.folder.open(reopenings=[{"at": now, "reason": "R", "closed_at": now, "version": "1.0"}])
+    new = {5: {}, 6: {}}
+    camp.folder.people(old | new)
+    ledger = camp.folder.ledger()
+    camp.well("pull", "plan", "push")
+    everything = set(before[PAIR[:2]].itertuples(index=False, name=None))
+    assert read_assigned(camp) == {(*pair, who) for pair in everything for who in new}
+    kinds = camp.folder.get(tables.ASSIGNMENTS)["kind"]
+    assert set(kinds) == {"link"}
+    shown = [task["data"] for key, [task] in camp.tasks().items() if key[2] in new]
+    assert not any("link" in str(data["pair"]) for data in shown)
+    answer_all(camp, lambda moment: int(moment[-1]) % 4 + 1)
+    camp.well("pull", "plan", "push", "consensus")
+    judgments = camp.folder.get(tables.JUDGMENTS)
+    assert (judgments["kind"] == "link").sum() == 2 * len(everything)
+    assert read_assigned(camp) == set()
+    assert camp.folder.ledger() == ledger
+    pd.testing.assert_frame_equal(camp.folder.get(tables.CONSENSUS), before)
+    metrics = json.loads((camp.folder.path / "datasets/work/metrics/consensus.json").read_text())
+    [link] = metrics["agreement"]["link"]
+    assert (link["version"], link["pairs"], link["people"]) == ("1.0", len(everything), 2)
+    assert link["drift"] == 1.0
+    page = camp.run("status").said
+    assert f"link: {2 * len(everything)} judgments of {len(everything)} decided pairs" in page

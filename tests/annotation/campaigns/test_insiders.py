@@ -104,7 +104,7 @@ def test_a_forged_answer_says_who_sent_it_and_nobody_is_paid_for_what_a_clock_cl
     for _, task in others:
         ann.api("POST", f"/api/tasks/{task['id']}/annotations/", body)
     assert "by annotator 2 (1), in others' projects" in begun.well("pull").said
-    [row] = begun.get(tables.REJECTED_JUDGMENTS).to_dict("records")
+    [row] = begun.folder.get(tables.REJECTED_JUDGMENTS).to_dict("records")
     assert (row["moment_id"], row["reason"]) == (forged[1], "changed-by-another")
     assert (row["annotator"], row["sent_by"]) == (1, "annotator 2")
     line = begun.run("people", "hours").said.splitlines()[1].split()
@@ -169,7 +169,7 @@ def test_a_changed_setup_is_told_and_restored_and_answers_in_between_are_set_asi
     assert "not as push made it:" not in said
     assert "--take-set-aside" in said
     assert begun.read_judgments() == before | after
-    periods = begun.get(tables.DEVIATIONS)
+    periods = begun.folder.get(tables.DEVIATIONS)
     assert (len(periods), periods["until"].isna().sum()) == (4, 0)
     project = begun.projects()[2]
     for attached in ("storages/export", "dm/views/"):
@@ -195,7 +195,7 @@ def test_a_change_that_only_push_finds_sets_aside_as_well_and_one_that_is_undone
     assert "not as push made it: sampling" in begun.well("pull").said
     bob.api("PATCH", path, {"sampling": OPTIONS["sampling"]})
     assert "not as push made it:" not in begun.well("pull").said
-    assert begun.get(tables.DEVIATIONS)["until"].notna().all()
+    assert begun.folder.get(tables.DEVIATIONS)["until"].notna().all()
 
 
 def test_an_answer_that_a_prediction_chose_counts_for_nobody_and_predictions_are_removed(begun):
