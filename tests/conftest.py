@@ -32,6 +32,10 @@ settings.load_profile("momentrank")
 # As many processes run as there are cores: a second thread would wait for its turn, and busily.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Tests and what they start commit, whoever runs them.
+for _role in ("AUTHOR", "COMMITTER"):
+    os.environ |= {f"GIT_{_role}_NAME": "Test", f"GIT_{_role}_EMAIL": "test@example.org"}
+
 # A shell ignores SIGINT for what it starts by `&`, and every child of ours would inherit that.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

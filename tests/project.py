@@ -67,11 +67,6 @@ class Project:
         self.env = {
             **{name: value for name, value in os.environ.items() if "LABEL_STUDIO" not in name},
             "PATH": str(Path(sys.executable).parent) + os.pathsep + os.environ["PATH"],
-            **{
-                f"GIT_{role}_{key}": "test@example.org"
-                for role in ("AUTHOR", "COMMITTER")
-                for key in ("NAME", "EMAIL")
-            },
         }
 
     def run(self, *command: str, fails: bool = False, **env: str) -> str:

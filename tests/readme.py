@@ -1,6 +1,7 @@
-"""A page as a newcomer reads it: its sections, and what they are told to type."""
+"""A page as a newcomer reads it: its sections, what they are told to type, and a shell."""
 
 import re
+import subprocess
 import textwrap
 from pathlib import Path
 
@@ -16,6 +17,28 @@ def sections(page: Path) -> dict[str, list[str]]:
     head, *parts = HEADING.split(page.read_text(encoding="utf-8"))
     texts = {"": head, **dict(zip(parts[::2], parts[1::2], strict=True))}
     return {title: _find_commands(text) for title, text in texts.items()}
+
+
+def shell(
+    script: str,
+    folder: Path,
+    env: dict[str, str],
+    *,
+    codes: tuple[int, ...] = (0,),
+    stderr: int = subprocess.STDOUT,
+) -> str:
+    """Type a script into a shell, which ends at the first failure; return what is written."""
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=folder,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        text=True,
+        check=False,
+    )
+    assert done.returncode in codes, done.stdout + (done.stderr or "")
+    return done.stdout
 
 
 def _find_commands(text: str) -> list[str]:

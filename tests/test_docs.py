@@ -10,6 +10,7 @@ from pathlib import Path
 import benchmark_files
 import published_files
 import pytest
+import readme
 
 from annotation.label_studio import settings
 from annotation.local_server import database, environment, layout, workers
@@ -30,16 +31,8 @@ def blocks(text, language=""):
 
 def shell(script, folder):
     scripts = Path(sys.executable).parent
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script],
-        cwd=folder,
-        env={"PATH": f"{scripts}:/usr/bin:/bin", "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    env = {"PATH": f"{scripts}:/usr/bin:/bin", "PYTHONPATH": str(ROOT)}
+    return readme.shell(script, folder, env, stderr=subprocess.PIPE)
 
 
 def test_the_example_of_silence_is_what_the_command_prints(repository, tmp_path):

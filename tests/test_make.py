@@ -11,14 +11,9 @@ from tools import clone, demo
 
 pytestmark = pytest.mark.integration
 
-NAMES = ("Test", "test@example.org")
-
 
 def git(folder, *words):
-    user = ["-c", f"user.name={NAMES[0]}", "-c", f"user.email={NAMES[1]}"]
-    done = subprocess.run(
-        ["git", *user, *words], cwd=folder, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True)
     return done.stdout
 
 
@@ -84,23 +79,6 @@ def test_the_demo_goes_on_with_the_code_of_the_last_commit_and_its_own_campaign(
     before = git(demo, "rev-parse", "HEAD")
     clone_demo(checkout)
     assert git(demo, "rev-parse", "HEAD") == before, "with nothing new it makes no commit"
-
-
-def test_a_taking_in_that_was_stopped_in_the_middle_is_done_again(checkout):
-    demo = clone_demo(checkout)
-    campaign = demo / "datasets/campaign/campaign.yaml"
-    campaign.write_text("made: by the demo\n")
-    git(demo, "commit", "--quiet", "--all", "-m", "made")
-    (checkout / "new.py").write_text("")
-    commit(checkout)
-    git(demo, "fetch", "--quiet", str(checkout), "HEAD")
-    git(demo, "merge", "--quiet", "--strategy=ours", "--no-commit", "FETCH_HEAD")
-    git(demo, "read-tree", "-u", "--reset", "FETCH_HEAD")
-    clone_demo(checkout)
-    assert campaign.read_text() == "made: by the demo\n"
-    assert params(demo)["split"]["val"] == VAL
-    assert (demo / "new.py").exists()
-    assert git(demo, "status", "--porcelain") == ""
 
 
 class Kill(BaseException):

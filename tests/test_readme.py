@@ -6,14 +6,13 @@ typed differs from the page only where this file says so: a smaller sample, file
 
 import json
 import re
-import subprocess
 import time
 
 import benchmark_files
 import pandas as pd
 import pytest
 from project import make_checkout
-from readme import sections
+from readme import sections, shell
 
 from pipeline.core import files
 
@@ -142,7 +141,7 @@ class Newcomer:
         `instead` are words of the page and what is typed for them, `before` is done by hand
         before a command; `active`: in the checkout's environment.
         """
-        lines = ["set -euo pipefail", *([". .venv/bin/activate"] if active else [])]
+        lines = [". .venv/bin/activate"] if active else []
         replaced = set()
         for command in (text for text in commands if text not in NOT_TYPED):
             lines.append((before or {}).get(command, ""))
@@ -156,17 +155,7 @@ class Newcomer:
         return self.shell("\n".join(lines), self.checkout)
 
     def shell(self, script, folder):
-        done = subprocess.run(
-            ["bash", "-c", script],
-            cwd=folder,
-            env=self.env,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout
-        return done.stdout
+        return shell(script, folder, self.env)
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from support.campaign_cases import (
     ledger_of,
     make_judgments,
     shown_of,
+    write_empty,
 )
 
 from annotation import agreement, consensus
@@ -38,9 +39,7 @@ def project(folder, tmp_path, repository):
         write_campaign(campaign)
         tables.JUDGMENTS.write(judgments)
         tables.PAIRS.write(ledger)
-        nothing = tables.VOIDED, tables.GOLD, tables.EXAM, tables.ADJUDICATIONS
-        for table in (*nothing, tables.FROZEN_QUERIES):
-            table.write(table.empty())
+        write_empty()
         consensus.main()
         agreement.main()
         names = ("consensus", "agreement")

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from opened import OPEN
 from scipy import stats
+from support.campaign_cases import decisions_of, write_candidates, write_empty
 from support.judges import judges, people
-from support.pools import write_candidates
 from support.rehearsed import rehearsed
 
 from annotation import adjudicate, calibration, consensus
@@ -41,15 +41,12 @@ def sample(tmp_path_factory, repository):
         tables.PAIRS.write(rehearsal_data.ledger)
         tables.QUERIES.write(rehearsal_data.queries)
         tables.FROZEN_QUERIES.write(rehearsal_data.queries)
-        for table in (tables.VOIDED, tables.ADJUDICATIONS, tables.SECOND_LOOK, tables.AUDIT):
-            table.write(table.empty())
+        write_empty(tables.FAILED_CLIPS, tables.MACHINE_JUDGMENTS)
         moments = rehearsal_data.ledger["moment_id"].drop_duplicates().tolist()
         clips = {"moment_id": moments, "clip": [f"{moment}.mp4" for moment in moments]}
         tables.CLIPS.write(pd.DataFrame(clips).assign(clip_sha="c", seconds=3.5))
-        tables.FAILED_CLIPS.write(tables.FAILED_CLIPS.empty())
         write_campaign(CAMPAIGN)
         consensus.main()
-        tables.MACHINE_JUDGMENTS.write(tables.MACHINE_JUDGMENTS.empty())
         _write_runs(rehearsal_data)
     return folder
 
@@ -192,11 +189,8 @@ def some_doubts(**columns):
 
 def decide_again(looks, level):
     """Write decisions on pairs, as if they were fetched."""
-    rows = tables.PAIRS.read().merge(looks[PAIR_KEY], on=PAIR_KEY)
-    rows = rows.assign(annotator=9, level=level, reason=None, submitted_at=LATER, seconds=3.0)
-    rows["origin"] = [f"{at}" for at in range(len(rows))]
-    decisions = rows.assign(guideline="1")[tables.ADJUDICATIONS.columns]
-    tables.ADJUDICATIONS.write(tables.ADJUDICATIONS.check(decisions))
+    shown = tables.PAIRS.read().merge(looks[PAIR_KEY], on=PAIR_KEY)
+    tables.ADJUDICATIONS.write(decisions_of(shown, level, at=LATER))
     consensus.main()
 
 

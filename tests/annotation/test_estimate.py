@@ -1,8 +1,7 @@
 """What a campaign takes is told before it begins, and is what TVR-Ranking's took."""
 
-import pandas as pd
 import pytest
-from support.campaign_cases import START, make_judgments
+from support.campaign_cases import START, make_judgments, voided_of
 
 from annotation.estimate import UNLEARNED
 from annotation.workforce.costs import EXTENDED, LEAST, MOST, estimate, text
@@ -73,8 +72,7 @@ def test_what_people_took_here_counts_once_there_is_enough_of_it(paper, tmp_path
         assert measure_seconds(paper, path) == expected
     tables.JUDGMENTS.write(make_judgments([row | {"seconds": 9e4} for row in rows]), path)
     assert measure_seconds(paper, path) == 300, "nobody judges for a day"
-    whose = {"annotator": [1], "since": [START], "until": [None], "note": [None]}
-    tables.VOIDED.write(pd.DataFrame(whose), voided)
+    tables.VOIDED.write(voided_of((1, START, None, None)), voided)
     assert measure_seconds(paper, path) is None, "what is voided says nothing"
 
 

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from opened import STANDARD
 from playwright.sync_api import Browser, Page, expect, sync_playwright
+from support.campaign_folder import PASSWORD
 from support.studio import Studio
 
 from annotation.label_studio import guideline
@@ -15,7 +16,6 @@ from annotation.label_studio.page import label_config, task_data
 from annotation.label_studio.records import OPTIONS
 
 LAPTOP = {"width": 1280, "height": 800}
-PASSWORD = "a-good-password"  # noqa: S105
 SECONDS = 30_000
 INSTRUCTION = ".lsf-modal-ls__body"
 

@@ -1,11 +1,28 @@
-"""Judgments, ledgers and candidates for the tests of what people do, in few words."""
+"""Judgments, ledgers, decisions and empty tables for the tests of what people do, in few words."""
 
 import pandas as pd
 
+from annotation.pooling.growth import begin
+from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY
 from pipeline.core import tables
+from pipeline.core.table import Table
 
+SEAT = [*PAIR_KEY, "annotator"]
 START = pd.Timestamp("2024-05-01T08:00:00Z")
 NONE_VOIDED = tables.VOIDED.empty()
+IN_GIT = [
+    table
+    for table in vars(tables).values()
+    if isinstance(table, Table) and table.path.parent == tables.CAMPAIGN
+]
+"""The tables in datasets/campaign/."""
+
+
+def write_empty(*more) -> None:
+    """Write without rows what is not there of the tables in git, and these of datasets/work/."""
+    for table in (*IN_GIT, *more):
+        if not table.path.exists():
+            table.write(table.empty())
 
 
 def judgments_of(rows) -> pd.DataFrame:
@@ -26,6 +43,11 @@ def make_judgments(rows) -> pd.DataFrame:
     return tables.JUDGMENTS.check(frame.assign(reason=broken))
 
 
+def vote(annotator, level, **rest) -> dict:
+    """Return a judgment of the pair `q`, `m`, for `make_judgments`."""
+    return {"query_id": "q", "moment_id": "m", "annotator": annotator, "level": level} | rest
+
+
 def usual(second: int) -> dict:
     return {
         "submitted_at": START + pd.Timedelta(seconds=second),
@@ -37,6 +59,25 @@ def usual(second: int) -> dict:
         "clip_sha": "clip",
         "reason": None,
     }
+
+
+def write_candidates(candidates) -> None:
+    """Write candidates, and the pool that begins with them."""
+    tables.CANDIDATES.write(candidates)
+    tables.POOL.write(begin(tables.CANDIDATES.read(), "similarity"))
+
+
+def voided_of(*periods) -> pd.DataFrame:
+    """Return voided periods of `(annotator, since, until, note)`."""
+    return tables.VOIDED.check(pd.DataFrame(periods, columns=tables.VOIDED.columns))
+
+
+def decisions_of(shown, level, at=START, **rest) -> pd.DataFrame:
+    """Return an expert's decisions on pairs as they were shown, with their levels."""
+    rows = shown[SHOWN_KEY].assign(annotator=9, level=level, submitted_at=at, seconds=3.0)
+    rows = rows.assign(origin=[f"d{row}" for row in range(len(rows))], guideline="1").assign(**rest)
+    reason = rows["level"].isna().map({True: "broken-clip", False: None})
+    return tables.ADJUDICATIONS.check(rows.assign(reason=reason)[tables.ADJUDICATIONS.columns])
 
 
 def shown_of(rows) -> pd.DataFrame:

@@ -5,7 +5,7 @@ folder.configure(url, token)
 assert folder.run("plan").code == 0
 """
 
-import json
+import contextlib
 import os
 import shutil
 import subprocess
@@ -16,11 +16,13 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import pandas as pd
-from opened import LABELS, STANDARD
+from opened import LABELS, OPEN, STANDARD
+from support.campaign_cases import SEAT, write_empty
 
 from annotation.label_studio import guideline, keys, settings
-from pipeline.campaign.campaign import FORMAT
+from pipeline.campaign.campaign import FILE, Campaign, write_campaign
 from pipeline.core import files, tables
+from tools import settings as params_file
 
 CAMPAIGN = "6f1c2a34-5b6d-4e7f-8a9b-0c1d2e3f4a5b"
 SECRET = "of these tests alone: thirty-two bytes"  # noqa: S105
@@ -61,16 +63,14 @@ class CampaignFolder:
 
     def fill(self, size: Size, url: str) -> None:
         """Write everything that a campaign of this size has."""
-        (self.path / "params.yaml").write_text(_params(self._repository, size, url))
+        own = shutil.copy(self._repository / "params.yaml", self.path)
+        changes = dict.fromkeys(["candidates.top", "candidates.batch"], str(size.ranks))
+        changes |= {"pull.page": str(size.page), "push.batch": str(size.push), "clips.url": url}
+        set_params(changes, Path(own))
         for table, rows in _contents(size):
             self.put(table, pd.DataFrame(rows, columns=table.columns))
-        nothing = (tables.PAIRS, tables.JUDGMENTS, tables.JUDGMENT_HISTORY, tables.EXTEND)
-        nothing += (tables.FROZEN_QUERIES,)
-        people = (tables.GOLD, tables.EXAM, tables.EXAM_ANSWERS, tables.QUALIFICATIONS)
-        decided = (tables.AUDIT, tables.TOPUP, tables.POOLED_RUNS, tables.VOIDED, tables.DEPARTURES)
-        decided += (tables.DEVIATIONS, tables.CHANNELS, tables.CHANNEL_SAMPLE, tables.LATE_RUNS)
-        for table in (*nothing, *people, *decided, tables.ADJUDICATIONS, tables.SECOND_LOOK):
-            self.put(table, table.empty())
+        with contextlib.chdir(self.path):
+            write_empty()
         self.open()
         self.people({number: {} for number in range(1, size.people + 1)})
         settings.write({keys.SECRET: SECRET}, self.path / settings.ENV)
@@ -85,24 +85,19 @@ class CampaignFolder:
     def get(self, table):
         return table.read(self.path / table.path)
 
+    def read_judgments(self):
+        """Return the level of each judgment, by (query, moment, annotator)."""
+        rows = self.get(tables.JUDGMENTS)
+        return dict(zip(rows[SEAT].itertuples(index=False, name=None), rows["level"], strict=True))
+
     def open(self, campaign=CAMPAIGN, **changes):
         """Open a campaign, under the guideline of this version."""
         guide, opened_at = guideline.current(STANDARD), "2026-01-01T00:00:00Z"
         first = {"version": guide.version, "sha": guide.sha, "since": opened_at, "reason": None}
-        first |= {"labels": LABELS}
-        fields = {
-            "format": FORMAT,
-            "commit": None,
-            "id": campaign,
-            "name": "Faults",
-            "guideline": guide.version,
-            "rehearsal": True,
-            "opened_at": opened_at,
-            "closed_at": None,
-            "guidelines": [first],
-        }
-        text = "".join(f"{name}: {json.dumps(v)}\n" for name, v in (fields | changes).items())
-        (self.path / tables.CAMPAIGN / "campaign.yaml").write_text(text)
+        usual = {"id": campaign, "name": "Faults", "commit": None, "rehearsal": True}
+        usual |= {"opened_at": opened_at, "guidelines": [first | {"labels": LABELS}]}
+        opened = Campaign(**(OPEN.model_dump() | usual | changes))
+        write_campaign(opened, self.path / FILE)
 
     def people(self, changes):
         """Write both lists of people; who is not told otherwise is an active annotator."""
@@ -175,21 +170,6 @@ def ranks(size):
     return range(1, size.ranks + 1)
 
 
-def _params(repository, size, url):
-    text = (repository / "params.yaml").read_text()
-    changes = {
-        "  top: 40  ": f"  top: {size.ranks}  ",
-        "  batch: 20  ": f"  batch: {size.ranks}  ",
-        "  url: label-studio  ": f"  url: {url}  ",
-        "  page: 1000  ": f"  page: {size.page}  ",
-        "  batch: 2000  ": f"  batch: {size.push}  ",
-    }
-    for old, new in changes.items():
-        assert text.count(old) == 1, old
-        text = text.replace(old, new)
-    return text
-
-
 def _contents(size):
     """Yield each table of the pipeline, and its rows."""
     ids = _ids(size)
@@ -208,6 +188,11 @@ def _contents(size):
     yield tables.CAPTIONS, [(moment, f"{CAPTION} falls into {moment}", *rest) for moment in moments]
     clips = enumerate(moments)
     yield tables.CLIPS, [(moment, f"clip{at}.mp4", f"clip{at}", 5.0) for at, moment in clips]
+
+
+def set_params(changes, path=Path("params.yaml")):
+    """Change settings in a params.yaml, and nothing else of it."""
+    path.write_text(params_file.apply(path.read_text(), changes))
 
 
 class Child:

@@ -4,12 +4,16 @@ Moments and true levels are the sample corpus's; what is similar is told by the 
 descriptions share, so that no encoder is needed.
 """
 
+import contextlib
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import pandas as pd
+from project import name_collection
+from support.campaign_cases import write_empty
 
 from annotation.assignment.inputs import PlanInputs, Rule
 from annotation.assignment.planning import plan
@@ -65,6 +69,25 @@ def rehearsed(videos=32, val=10, test=30, batch=10, seed=1) -> Rehearsed:
 
     candidates = _candidates(queries, moments, batch)
     return Rehearsed(queries, tuple(_rounds(queries, candidates, moments, truth, seed)), truth)
+
+
+def write_made(queries, judgments, ledger) -> None:
+    """Write what people made in a campaign."""
+    tables.FROZEN_QUERIES.write(queries)
+    tables.JUDGMENTS.write(judgments)
+    tables.PAIRS.write(ledger)
+
+
+@contextlib.contextmanager
+def checkout_of(folder, repository, queries, judgments, ledger):
+    """Be in a folder with the text files of a campaign that was not opened, and nothing else."""
+    shutil.copytree(repository / "annotation/guideline", folder / "annotation/guideline")
+    shutil.copy(repository / "params.yaml", folder)
+    name_collection(folder / "params.yaml")
+    with contextlib.chdir(folder):
+        write_made(queries, judgments, ledger)
+        write_empty()
+        yield
 
 
 def _moments(records) -> pd.DataFrame:

@@ -1,10 +1,10 @@
 """A small campaign for tests: it plans, people answer in any order, leave and join."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 import pandas as pd
-from support.campaign_cases import ledger_of, make_judgments
+from support.campaign_cases import SEAT, ledger_of, make_judgments
 
 from annotation.assignment.inputs import PlanInputs, Rule
 from annotation.assignment.planning import Plan, plan
@@ -44,9 +44,28 @@ def campaign_of(candidates: pd.DataFrame, annotators, **rest) -> PlanInputs:
     return PlanInputs(candidates=candidates, annotators=annotators, **(usual | rest))
 
 
-def answers(tasks: pd.DataFrame, level_of) -> list[dict]:
+def answers(tasks: pd.DataFrame, level_of, **rest) -> list[dict]:
     """Return a judgment of every task, with `level_of(task)`, as `told` reads them."""
-    return [task | {"level": level_of(task)} for task in tasks.to_dict("records")]
+    return [task | {"level": level_of(task)} | rest for task in tasks.to_dict("records")]
+
+
+def open_planned(campaign: PlanInputs) -> PlanInputs:
+    """Return the campaign with all that the plan wants open."""
+    return replace(campaign, open_tasks=plan(campaign).assignments)
+
+
+def answer_tasks(campaign: PlanInputs, tasks: pd.DataFrame, level_of, **rest) -> PlanInputs:
+    """Return the campaign with answers to `tasks` and none of them open."""
+    rows = campaign.judgments.to_dict("records") + answers(tasks, level_of, **rest)
+    before, done = (pd.MultiIndex.from_frame(rows[SEAT]) for rows in (campaign.open_tasks, tasks))
+    open_tasks = campaign.open_tasks[~before.isin(done)]
+    return replace(campaign, judgments=make_judgments(rows), open_tasks=open_tasks)
+
+
+def answer_all(campaign: PlanInputs, level_of) -> PlanInputs:
+    """Return the campaign as it is once everything that is wanted now was answered."""
+    now = open_planned(campaign)
+    return answer_tasks(now, now.open_tasks, level_of)
 
 
 @dataclass
@@ -77,6 +96,15 @@ class Simulated:
         self.rows += answers(tasks, lambda _: self.random.choice(self.levels))
         remaining = pd.concat([self.tasks, tasks]).drop_duplicates(keep=False)
         self.tasks = remaining[remaining.index.isin(self.tasks.index)]
+
+    def judge_all(self) -> Plan:
+        """Answer all that is wanted until nothing is; return the last plan."""
+        for _ in range(40):
+            _, result = self.plan()
+            if result.assignments.empty:
+                return result
+            self.answer(self.tasks)
+        raise AssertionError("the campaign does not end")
 
     def answer_some(self) -> None:
         share = self.random.choice([0, 0.3, 0.8, 1])

@@ -1,14 +1,14 @@
 """A small checkout whose pool learns: true levels follow a direction of the captions' vectors."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from opened import LABELS
+from opened import OPEN
+from support.campaign_cases import write_empty
 
 from annotation import pool
-from pipeline.campaign.campaign import FORMAT
+from pipeline.campaign.campaign import write_campaign
 from pipeline.campaign.pairs import PAIR_KEY, query_sha
 from pipeline.core import tables
 from pipeline.retrieval import embeddings
@@ -29,7 +29,7 @@ SETTINGS = {
 class SmallPool:
     """Its tables in the current folder, and what happens to them."""
 
-    def __init__(self, params: str, **campaign) -> None:
+    def __init__(self, params: str) -> None:
         for old, new in SETTINGS.items():
             assert f"  {old} " in params, old
             params = params.replace(f"  {old} ", f"  {new} ")
@@ -47,7 +47,7 @@ class SmallPool:
         }
         similarity = 0.3 + 0.1 * vectors @ wanted.T + rng.normal(0, 0.1, (MOMENTS, QUERIES))
         self._write_tables(moments, similarity.round(6))
-        self.open_campaign(**campaign)
+        self.open_campaign()
         pool.run()
 
     def write_params(self, text):
@@ -79,30 +79,11 @@ class SmallPool:
         tables.MOMENTS.write(pd.DataFrame(shown, columns=tables.MOMENTS.columns))
         asked = [(f"q{q}", f"Text of q{q}", "test", None) for q in range(QUERIES)]
         tables.FROZEN_QUERIES.write(pd.DataFrame(asked, columns=tables.FROZEN_QUERIES.columns[:4]))
-        for table in (tables.JUDGMENTS, tables.ADJUDICATIONS, tables.VOIDED, tables.EXTEND):
-            table.write(table.empty())
-        for table in (tables.PAIRS, tables.AUDIT, tables.TOPUP, tables.FAILED_CLIPS, tables.POOL):
-            table.write(table.empty())
+        write_empty(tables.FAILED_CLIPS)
 
     def open_campaign(self, **changes):
         """Write a campaign.yaml."""
-        number = "6f1c2a34-5b6d-4e7f-8a9b-0c1d2e3f4a5b"
-        first = {"version": "1", "sha": "x", "since": "2026-01-01T00:00:00Z", "reason": None}
-        fields = {
-            "format": FORMAT,
-            "commit": None,
-            "id": number,
-            "name": "Small",
-            "guideline": "1",
-            "rehearsal": True,
-            "opened_at": "2026-01-01T00:00:00Z",
-            "closed_at": None,
-            "guidelines": [first | {"labels": LABELS}],
-            "further": "learned",
-        }
-        lines = (f"{name}: {json.dumps(value)}\n" for name, value in (fields | changes).items())
-        tables.CAMPAIGN.mkdir(parents=True, exist_ok=True)
-        (tables.CAMPAIGN / "campaign.yaml").write_text("".join(lines))
+        write_campaign(OPEN.model_copy(update={"rehearsal": True, "further": "learned"} | changes))
 
     def judge(self, pairs=None, level_of=None, minute=None):
         """Show pairs (all of the pool), and have two people give each its true level."""

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from opened import OPEN, STANDARD
-from support.campaign_cases import START
+from support.campaign_cases import START, decisions_of, ledger_of, voided_of
 from support.disputed import EXPERT, SETTLED, disputed_campaign
 from test_pulling import AWAY, KEY, OLD, OTHER, OURS, SIGNER, answer, level, task
 from test_pulling import START as LAST_DAY
@@ -51,13 +51,10 @@ def make_second_look(*moments):
 
 def make_decisions(*rows):
     """Return decisions of `(moment, level, second, origin)`."""
-    full = [
-        ("q", moment, EXPERT, level, None, START + pd.Timedelta(seconds=second), 3.0, origin, "1",
-         "text", "clip")
-        for moment, level, second, origin in rows
-    ]  # fmt: skip
-    frame = pd.DataFrame(full, columns=tables.ADJUDICATIONS.columns)
-    return tables.ADJUDICATIONS.check(frame) if full else tables.ADJUDICATIONS.empty()
+    moments, levels, seconds, origins = zip(*rows, strict=True)
+    times = [START + pd.Timedelta(seconds=second) for second in seconds]
+    ledger = ledger_of(("q", moment) for moment in moments)
+    return decisions_of(ledger, levels, at=times, origin=origins)
 
 
 OUTCOMES = make_consensus(
@@ -120,7 +117,7 @@ def test_of_several_decisions_on_a_pair_the_last_counts_and_a_changed_answer_as_
     now = make_decisions(("a", 4, 9, "z"), ("b", 3, 1, "y"))
     assert merge_decisions(before, now)["level"].tolist() == [4, 3]
     assert merge_decisions(now, before)["level"].tolist() == [4, 2]
-    merged = merge_decisions(before, make_decisions())
+    merged = merge_decisions(before, tables.ADJUDICATIONS.empty())
     pd.testing.assert_frame_equal(merged, before)
 
 
@@ -246,29 +243,23 @@ def campaign(tmp_path, repository):
         yield folder
 
 
-def test_nothing_happens_without_a_server_or_after_the_close(campaign, command, monkeypatch):
+def test_nothing_happens_without_a_server(campaign, command, monkeypatch):
     for name in ("LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     _, *output = command("annotation.adjudicate")
     assert "no Label Studio is configured" in "".join(output)
-    campaign.open(closed_at="2026-02-01T00:00:00Z")
-    code, *output = command("annotation.adjudicate")
-    assert code != 0
-    assert "python -m annotation.campaign reopen" in "".join(output)
 
 
 def test_the_status_counts_what_was_decided(campaign):
     _, figures = status.read_status()
     assert (figures["pairs"]["discarded"], figures["pairs"]["waiting"]) == (8, 0)
-    rows = campaign.get(tables.PAIRS).iloc[:9].assign(annotator=EXPERT, reason=None)
-    decisions = rows.assign(submitted_at=START, seconds=3.0, origin="a", guideline="1")
-    decisions["level"] = pd.array([0, 1, 2, 3, 4, 0, 1, 2, None], "Int64")
-    campaign.put(tables.ADJUDICATIONS, decisions[tables.ADJUDICATIONS.columns])
+    levels = pd.array([0, 1, 2, 3, 4, 0, 1, 2, None], "Int64")
+    decisions = decisions_of(campaign.get(tables.PAIRS).iloc[:9], levels)
+    campaign.put(tables.ADJUDICATIONS, decisions)
     _, figures = status.read_status()
     pairs = figures["pairs"]
     assert (pairs["adjudicated"], pairs["discarded"], pairs["unjudgeable"]) == (8, 0, 1)
-    voided = pd.DataFrame({"annotator": [1], "since": [START], "until": [None], "note": [None]})
-    campaign.put(tables.VOIDED, tables.VOIDED.check(voided))
+    campaign.put(tables.VOIDED, voided_of((1, START, None, None)))
     _, figures = status.read_status()
     pairs = figures["pairs"]
     assert (pairs["adjudicated"], pairs["waiting"], pairs["without_clip"]) == (8, 1, 0), (
@@ -333,9 +324,7 @@ def test_a_clone_without_the_corpus_takes_in_decisions_and_asks_and_withdraws_no
     told = capsys.readouterr()
     assert "10 left" in told.out + told.err
     assert "10 have no clip here, so nobody is asked" in told.out + told.err
-    rows = ledger.assign(annotator=EXPERT, reason=None, level=0, seconds=3.0, origin="a")
-    rows = rows.assign(submitted_at=START, guideline="1")
-    tables.ADJUDICATIONS.write(tables.ADJUDICATIONS.check(rows[tables.ADJUDICATIONS.columns]))
+    tables.ADJUDICATIONS.write(decisions_of(ledger, 0))
     adjudicate.main(options)
     told = capsys.readouterr()
     assert "10 decided, 0 left" in told.out + told.err
@@ -394,10 +383,8 @@ def test_a_report_of_no_judged_pair_is_refused_with_its_line_and_changes_nothing
 
 
 def test_what_an_expert_has_decided_is_not_asked_again_but_a_file_may_be_read_again(campaign):
-    rows = campaign.get(tables.PAIRS).iloc[[9]].assign(annotator=EXPERT, reason=None, level=3)
-    rows = rows.assign(submitted_at=START, seconds=3.0, origin="a", guideline="1")
     report("pair_id,remark", "9,no")
-    campaign.put(tables.ADJUDICATIONS, rows[tables.ADJUDICATIONS.columns])
+    campaign.put(tables.ADJUDICATIONS, decisions_of(campaign.get(tables.PAIRS).iloc[[9]], 3))
     report("pair_id,remark", "9,no")
     again = r"line 3: .*an expert has decided this pair"
     with pytest.raises(CampaignError, match=again):

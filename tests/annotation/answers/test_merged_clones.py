@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from support.campaign_cases import IN_GIT, usual
 from support.campaign_folder import CampaignFolder, Size
 
 from annotation.answers import deviations, pulling
@@ -20,19 +21,14 @@ from annotation.tasks import pushing
 from annotation.votes.campaign_votes import consensus
 from pipeline.campaign import design
 from pipeline.campaign.campaign import FILE, load_campaign
+from pipeline.campaign.pairs import SHOWN_KEY
 from pipeline.core import tables
 from pipeline.core.files import FileError
 from pipeline.core.params import load
-from pipeline.core.table import Table, TableError
+from pipeline.core.table import TableError
 from pipeline.distribution import versions
 
-TABLES = {
-    table.path: table.read
-    for table in vars(tables).values()
-    if isinstance(table, Table)
-    and table.path.is_relative_to(tables.CAMPAIGN)
-    and table.path.suffix == ".csv"
-}
+TABLES = {table.path: table.read for table in IN_GIT}
 OTHERS = {
     FILE: load_campaign,
     roster.PUBLIC: roster.read_people,
@@ -40,11 +36,10 @@ OTHERS = {
     versions.FILE: versions.read_published,
     design.PATH: design.read,
 }
-IDENTITY = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
 
 
 def git(*words: str, fails: bool = False) -> str:
-    done = subprocess.run(["git", *IDENTITY, *words], capture_output=True, text=True, check=False)
+    done = subprocess.run(["git", *words], capture_output=True, text=True, check=False)
     assert (done.returncode != 0) == fails, done.stdout + done.stderr
     return done.stdout
 
@@ -119,22 +114,10 @@ class Server:
         for annotator in people:
             number = len(self.answers)
             when = f"2026-01-02T00:{number:02}:00Z"
-            self.answers.append(
-                {
-                    **{name: pair[name] for name in ("query_id", "moment_id")},
-                    **{name: pair[name] for name in ("query_sha", "clip_sha")},
-                    "annotator": annotator,
-                    "kind": "first",
-                    "guideline": "1",
-                    "level": level,
-                    "reason": None,
-                    "submitted_at": when,
-                    "updated_at": when,
-                    "seconds": 4.0,
-                    "origin": f"{number}@{when}",
-                    "state": "stands",
-                }
-            )
+            answer = usual(number) | {name: pair[name] for name in SHOWN_KEY}
+            answer |= {"annotator": annotator, "level": level, "origin": f"{number}@{when}"}
+            times = {"submitted_at": when, "updated_at": when}
+            self.answers.append(answer | times | {"state": "stands"})
 
     def fetch(self, *_: object, **__: object) -> SortedAnswers:
         return SortedAnswers(list(self.answers), [], [], [])

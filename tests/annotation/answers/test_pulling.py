@@ -732,6 +732,18 @@ def test_a_failure_in_the_middle_leaves_what_was_remembered(studio):
     check_read(studio, reader.read(studio, PROJECT))
 
 
+def test_after_the_servers_clock_was_set_back_new_answers_come_and_anew_brings_changed_ones(folder):
+    studio = Studio(task(answer()), task(number=2))
+    for number in (1, 2):
+        studio.put(studio.tasks[number], minutes=120)
+    reader.read(studio, PROJECT)
+    studio.put(task(answer(2), number=2), minutes=1)  # two hours earlier, says its clock
+    check_read(studio, reader.read(studio, PROJECT))
+    studio.put(task(answer(said=[level(4)])), minutes=1)
+    assert dict(reader.read(studio, PROJECT)) != studio.tasks, "a changed one is not seen"
+    check_read(studio, reader.read(studio, PROJECT, full=True))
+
+
 @settings(max_examples=40)
 @given(st.lists(st.lists(st.tuples(st.integers(1, 4), st.sampled_from("atd")), max_size=4)))
 def test_read_piece_by_piece_it_is_what_is_there(tmp_path_factory, pulls):

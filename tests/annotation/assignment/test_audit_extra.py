@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.campaign_cases import make_judgments
-from support.simulated import BATCH, answers, campaign_of, candidates_of, people
+from support.simulated import BATCH, answer_all, answers, campaign_of, candidates_of, people
 
 from annotation.assignment.planning import plan
 from annotation.assignment.shown import FIRST_EXTRA, extra_pairs
@@ -39,13 +39,6 @@ def campaign(audit=NOBODY, topup=NO_RUN, candidates=TWO_BATCHES, staff=6):
     pairs = pd.concat([candidates, extra])
     base = campaign_of(pairs.drop_duplicates(PAIR), people(staff))
     return replace(base, candidates=candidates, extra=extra)
-
-
-def answer_all(now, level_of):
-    """Return the campaign once all that is wanted now was answered."""
-    tasks = plan(now).assignments
-    rows = now.judgments.to_dict("records") + answers(tasks, level_of)
-    return replace(now, judgments=make_judgments(rows))
 
 
 def in_candidates(level, elsewhere):

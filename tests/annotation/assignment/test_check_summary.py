@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from lazy import Lazy
-from support.campaign_cases import START, make_judgments
+from support.campaign_cases import START, make_judgments, write_empty
 
 from annotation.assignment import check_inputs
 from annotation.assignment.inputs import CheckInputs
@@ -44,17 +44,13 @@ def measure(rows, gold):
 
 
 def test_the_lead_has_decided_on_who_is_asked_nothing_anyway(folder, repository, monkeypatch):
-    for table in (tables.GOLD, tables.EXAM, tables.EXAM_ANSWERS, tables.QUALIFICATIONS):
-        table.write(table.empty())
-    tables.ADJUDICATIONS.write(tables.ADJUDICATIONS.empty())
+    write_empty()
     stop = Stop("misses known levels", START, START)
     monkeypatch.setattr(check_inputs, "find_stopped", lambda *_: dict.fromkeys(range(1, 5), stop))
     people = [Annotator(1, "annotator", True), Annotator(2, "annotator", False)]
     people += [Annotator(3, "expert", True), Annotator(4, "expert", False)]
     inputs = load(repository / "params.yaml"), people, tables.JUDGMENTS.empty()
     assert set(check_inputs.read_checks(*inputs).stopped) == {1}
-    for table in (tables.JUDGMENTS, tables.VOIDED):
-        table.write(table.empty())
     listed = {who.number: Person(role=who.role, active=who.active) for who in people[:2]}
     roster.write(listed, {})
     messages = careless.describe_stopped(inputs[0])

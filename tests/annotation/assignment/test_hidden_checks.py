@@ -1,7 +1,7 @@
 """Hidden checks in the plan: their shares, what they are made of, and that nothing counts them."""
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import floor
 from random import Random
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from support.campaign_cases import ledger_of, make_judgments
-from support.simulated import BATCH, Simulated, campaign_of, candidates_of, people
+from support.simulated import BATCH, LEVELS, Simulated, campaign_of, candidates_of, people
 
 from annotation.assignment.inputs import CheckInputs, Rule
 from annotation.assignment.planning import plan
@@ -41,17 +41,10 @@ def make_checks(candidates, **changes):
     return CheckInputs(**(usual | changes))
 
 
-@dataclass
-class Watched(Simulated):
-    """A campaign under way, with hidden checks and a limit of open tasks."""
-
-    checks: CheckInputs = field(default_factory=CheckInputs)
-    queue: int = 200
-
-    @property
-    def campaign(self):
-        rule = Rule(BATCH, max_open=self.queue)
-        return replace(super().campaign, checks=self.checks, rule=rule, id="c")
+def watch(candidates, number, random, levels=LEVELS, **checks):
+    """Return a campaign under way, with hidden checks and a limit of open tasks."""
+    rest = {"checks": make_checks(candidates, **checks), "rule": Rule(BATCH, max_open=200)}
+    return Simulated(candidates, people(number), random, levels, rest=rest | {"id": "c"})
 
 
 def count_tasks(world, new_plan):
@@ -102,9 +95,7 @@ def check_watched(world, campaign, new_plan):
 def test_checks_keep_their_shares_come_late_enough_and_never_twice(seed):
     random = Random(seed)
     candidates = candidates_of(6, 2 * BATCH)
-    world = Watched(
-        candidates, people(random.randint(5, 8)), random, checks=make_checks(candidates)
-    )
+    world = watch(candidates, random.randint(5, 8), random, levels=(*LEVELS, None))
     for _ in range(6):
         campaign, new_plan = world.plan()
         check_watched(world, campaign, new_plan)
@@ -127,7 +118,7 @@ def test_checks_keep_their_shares_come_late_enough_and_never_twice(seed):
 def run_to_end(queries=30, number=6):
     """Return a campaign at its end, whose queries came one after the other; nobody disagreed."""
     whole = candidates_of(queries, 2 * BATCH)
-    world = Watched(whole, people(number), Random(1), levels=(1, 1, 2), checks=make_checks(whole))
+    world = watch(whole, number, Random(1), levels=(1, 1, 2))
     for asked in range(3, queries + 1, 3):
         names = [f"q{query}" for query in range(asked)]
         world.candidates = whole[whole["query_id"].isin(names)]
@@ -170,9 +161,7 @@ def test_the_campaign_ends_and_checks_come_with_votes_alone(finished_world):
 def test_where_gold_runs_out_there_are_fewer_and_the_state_says_so():
     candidates = candidates_of(12, 2 * BATCH)
     two = make_gold([("q0", "m0-12"), ("q1", "m1-12"), ("q9", "nothing")])
-    world = Watched(
-        candidates, people(6), Random(1), checks=make_checks(candidates, known=two, gold=0.3)
-    )
+    world = watch(candidates, 6, Random(1), known=two, gold=0.3)
     _, new_plan = world.plan()
     golds = new_plan.assignments[new_plan.assignments["kind"] == "gold"]
     assert set(golds.groupby("annotator").size()) <= {1, 2}
@@ -274,17 +263,3 @@ def test_checks_of_who_is_stopped_are_closed_with_their_votes():
     assert who not in set(after.assignments["annotator"])
     others = now.open_tasks[now.open_tasks["annotator"] != who]
     assert len(others.merge(after.assignments)) == len(others)
-
-
-def test_the_queue_holds_checks_too():
-    candidates = candidates_of(40, BATCH, batch=BATCH)
-    gold = make_gold(list_pairs(candidates[candidates["rank"] == 1]))
-    rule = Rule(BATCH, max_open=20)
-    campaign = campaign_of(
-        candidates, people(8), id="c", rule=rule, checks=CheckInputs(gold=0.2, known=gold)
-    )
-    assignments = plan(campaign).assignments
-    votes = assignments[assignments["kind"] != "gold"].groupby("annotator").size()
-    golds = assignments[assignments["kind"] == "gold"].groupby("annotator").size()
-    for who, number in golds.items():
-        assert number + votes[who] <= max(rule.max_open, votes[who])

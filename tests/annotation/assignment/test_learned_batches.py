@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from support.campaign_cases import make_judgments
-from support.simulated import BATCH, answers, campaign_of, candidates_of, people
+from support.simulated import BATCH, answer_all, campaign_of, candidates_of, people
 
 from annotation.assignment.ended import find_batches
 from annotation.assignment.inputs import Rule
@@ -14,6 +13,10 @@ from pipeline.core import tables
 
 TOP = 3 * BATCH
 QUERIES = 4
+
+
+def find_nothing(_):
+    return 0
 
 
 def make_campaign(*learned, **changes):
@@ -32,11 +35,6 @@ def make_campaign(*learned, **changes):
     return campaign_of(pool, people(6), rule=Rule(BATCH, learned=TOP), **changes)
 
 
-def answer_all(now, level=0):
-    rows = now.judgments.to_dict("records") + answers(plan(now).assignments, lambda _: level)
-    return replace(now, judgments=make_judgments(rows))
-
-
 def asked(now):
     return set(plan(now).assignments["moment_id"])
 
@@ -44,7 +42,7 @@ def asked(now):
 def test_a_learned_batch_is_asked_whatever_the_first_one_found():
     now = make_campaign((0, 1), (1, 2))
     assert {"x0-0", "x1-0", "x1-5"} <= asked(now)
-    state = plan(answer_all(now)).state
+    state = plan(answer_all(now, find_nothing)).state
     assert state["queries"]["extended"] == ["q0", "q1"]
     assert state["queries"]["for_the_lead"] == []
     assert state["pairs"]["two"] == QUERIES * BATCH + 9
@@ -61,7 +59,7 @@ def test_a_query_has_ended_once_nothing_of_its_pool_waits():
     now = make_campaign((0, 1))
     nobody = tables.TOPUP.empty()
     assert find_batches(now, nobody).ended == set()
-    judged = answer_all(now)
+    judged = answer_all(now, find_nothing)
     assert find_batches(judged, nobody).ended == {f"q{query}" for query in range(QUERIES)}
     later = make_campaign((0, 2))
     pool = {name: getattr(later, name) for name in ("candidates", "shown", "clips")}
@@ -71,7 +69,7 @@ def test_a_query_has_ended_once_nothing_of_its_pool_waits():
 @pytest.mark.parametrize("answered", [False, True])
 def test_the_outlook_counts_what_a_query_has_left(answered):
     now = make_campaign((0, 1), (1, 2))
-    outlook = plan(answer_all(now) if answered else now).state["outlook"]
+    outlook = plan(answer_all(now, find_nothing) if answered else now).state["outlook"]
     if answered:
         assert (outlook["undecided"], outlook["second_pairs"]) == (0, 0)
         assert (outlook["decided"], outlook["extended"]) == (QUERIES, 2)

@@ -2,8 +2,7 @@
 
 from collections import Counter
 from copy import deepcopy
-from dataclasses import dataclass, replace
-from dataclasses import field as data_field
+from dataclasses import replace
 from functools import cache
 from math import ceil
 from random import Random
@@ -12,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from support.campaign_cases import START, ledger_of, make_judgments
+from support.campaign_cases import START, ledger_of, make_judgments, voided_of
 from support.simulated import BATCH, Simulated, candidates_of, people
 
 from annotation.assignment import links
@@ -34,39 +33,14 @@ def reopen(second):
     return Reopening(at=at, reason="late runs", closed_at="2024-05-01T00:00:00Z", version="1.0")
 
 
-@dataclass
-class Reopened(Simulated):
-    """A campaign whose first queries were judged by old people, then reopened."""
-
-    queue: int = 200
-    reopenings: list = data_field(default_factory=list)
-
-    @property
-    def campaign(self):
-        return replace(
-            super().campaign,
-            checks=CheckInputs(link=SHARE),
-            rule=Rule(BATCH, max_open=self.queue),
-            reopenings=self.reopenings,
-            id="c",
-        )
-
-    def judge_all(self):
-        for _ in range(40):
-            self.plan()
-            if self.tasks.empty:
-                return
-            self.answer(self.tasks)
-        raise AssertionError("the campaign does not end")
-
-
 def make_reopened(random, queries=5, further=2, queue=200):
     """Return a campaign that ended, was reopened with new people, and has `further` queries."""
     whole = candidates_of(queries + further, BATCH)
     asked = whole["query_id"].isin([f"q{query}" for query in range(queries)])
-    world = Reopened(whole[asked], people(OLD), random, queue=queue)
+    rest = {"checks": CheckInputs(link=SHARE), "rule": Rule(BATCH, max_open=queue), "id": "c"}
+    world = Simulated(whole[asked], people(OLD), random, rest=rest)
     world.judge_all()
-    world.reopenings = [reopen(len(world.rows))]
+    rest["reopenings"] = [reopen(len(world.rows))]
     world.candidates = whole
     world.annotators += [Annotator(OLD + at, "annotator", active=True) for at in range(1, NEW + 1)]
     return world
@@ -82,7 +56,7 @@ def list_links(world, state):
 def levels_before(world):
     """Return each pair's level by the votes before the reopening."""
     old = make_judgments(world.rows)
-    old = old[old["submitted_at"] < pd.Timestamp(world.reopenings[-1].at)]
+    old = old[old["submitted_at"] < pd.Timestamp(world.campaign.reopenings[-1].at)]
     ledger = ledger_of(sorted({tuple(row) for row in old[PAIR_KEY].to_numpy()}))
     table = consensus(old, ledger, tables.VOIDED.empty())
     return table[table["level"].notna()].set_index(PAIR_KEY)["level"].to_dict()
@@ -106,7 +80,7 @@ def test_new_people_judge_decided_pairs_again_and_no_level_moves(seed):
         assert all(who > OLD for _, who in asked), "only of people who had given no vote"
         assert max(Counter(pair for pair, _ in asked).values(), default=0) <= links.FIRST_VOTES
         open_links = Counter(state.assignments.query("kind == 'link'")["annotator"])
-        assert max(open_links.values(), default=0) <= ceil(world.queue / links.PART)
+        assert max(open_links.values(), default=0) <= ceil(campaign.rule.max_open / links.PART)
         rows = pd.concat([make_judgments(world.rows)[[*PAIR_KEY, "annotator"]], state.assignments])
         assert not rows.duplicated([*PAIR_KEY, "annotator"]).any(), "nobody meets a pair twice"
         again = plan(replace(campaign, open_tasks=state.assignments))
@@ -206,14 +180,13 @@ def test_each_reopening_draws_pairs_of_its_own_and_a_later_one_knows_more_people
     world.judge_all()
     campaign = world.campaign
     assert count_links(campaign) == 0, "all are done"
-    later = [*world.reopenings, reopen(len(world.rows) + 60)]
+    later = [*campaign.reopenings, reopen(len(world.rows) + 60)]
     assert count_links(replace(campaign, reopenings=later)) > 0, "links are no votes: still new"
 
 
 def test_a_voided_person_does_not_count_and_the_pair_is_asked_of_others(world):
     world.judge_all()
-    row = [(OLD + 1, START, None, None)]
-    voided = tables.VOIDED.check(pd.DataFrame(row, columns=tables.VOIDED.columns))
+    voided = voided_of((OLD + 1, START, None, None))
     asked = plan(replace(world.campaign, voided=voided)).assignments
     made = [row for row in world.rows if row["kind"] == "link" and row["annotator"] == OLD + 1]
     assert len(asked) == len(made) > 0

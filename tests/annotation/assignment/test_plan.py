@@ -8,8 +8,18 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.campaign_cases import NONE_VOIDED, ledger_of, make_judgments
-from support.simulated import BATCH, Simulated, answers, campaign_of, candidates_of, people
+from support.campaign_cases import NONE_VOIDED, SEAT, ledger_of, make_judgments
+from support.simulated import (
+    BATCH,
+    Simulated,
+    answer_all,
+    answer_tasks,
+    answers,
+    campaign_of,
+    candidates_of,
+    open_planned,
+    people,
+)
 
 from annotation.assignment.inputs import PlanError, Rule
 from annotation.assignment.planning import plan
@@ -22,7 +32,6 @@ from pipeline.core import tables
 OUTCOMES = ("two", "four", "discarded", "unjudgeable")
 seeds = st.integers(0, 10**6)
 PAIR = ["query_id", "moment_id"]
-SEAT = [*PAIR, "annotator"]
 ONE_QUERY = candidates_of(1, BATCH)
 TWO_BATCHES = candidates_of(1, 2 * BATCH)
 
@@ -37,27 +46,6 @@ def who_has(result, **where):
 
 def loads(result):
     return {number: who["open"] for number, who in result.state["annotators"].items()}
-
-
-def answer_tasks(campaign, tasks, level_of):
-    """Return the campaign with answers to `tasks` and none of them open."""
-    rows = campaign.judgments.to_dict("records") + answers(tasks, level_of)
-    keys = pd.MultiIndex.from_frame(tasks[SEAT])
-    open_tasks = campaign.open_tasks[
-        ~pd.MultiIndex.from_frame(campaign.open_tasks[SEAT]).isin(keys)
-    ]
-    return replace(campaign, judgments=make_judgments(rows), open_tasks=open_tasks)
-
-
-def open_planned(campaign):
-    """Return the campaign with all that the plan wants open."""
-    return replace(campaign, open_tasks=plan(campaign).assignments)
-
-
-def answer_all(campaign, level_of):
-    """Return the campaign as it is once everything open was answered."""
-    now = open_planned(campaign)
-    return answer_tasks(now, now.open_tasks, level_of)
 
 
 def by_rank(levels):
@@ -402,19 +390,9 @@ def test_a_campaign_ends_with_every_pair_decided_by_two_or_four_people(seed):
             world.late(campaign.open_tasks)
         world.answer_some()
         world.come_and_go()
-    counts = answer_to_the_end(world)
+    counts = world.judge_all().state["pairs"]
     assert counts["waiting"] == counts["nobody_left"] == 0
     check_outcomes(world, counts)
-
-
-def answer_to_the_end(world):
-    """Answer all that is wanted until nothing is; return the counts of pairs."""
-    for _ in range(20):
-        _, result = world.plan()
-        if result.assignments.empty:
-            return result.state["pairs"]
-        world.answer(world.tasks)
-    raise AssertionError("the campaign does not end")
 
 
 def check_outcomes(world, counts):

@@ -9,8 +9,16 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.campaign_cases import make_judgments
-from support.simulated import BATCH, Simulated, answers, campaign_of, candidates_of, people
+from support.campaign_cases import SEAT
+from support.simulated import (
+    BATCH,
+    Simulated,
+    answer_tasks,
+    campaign_of,
+    candidates_of,
+    open_planned,
+    people,
+)
 
 from annotation.assignment.inputs import Rule, query_sort_key
 from annotation.assignment.planning import find_overdue, plan
@@ -18,7 +26,6 @@ from annotation.roster.annotator import Annotator
 from pipeline.core import tables
 
 PAIR = ["query_id", "moment_id"]
-SEAT = [*PAIR, "annotator"]
 DAY = date(2024, 6, 3)
 QUEUE = 2 * BATCH
 SMALL = Rule(BATCH, max_open=QUEUE)
@@ -30,24 +37,13 @@ def loads(new_plan):
     return Counter(new_plan.assignments["annotator"].tolist())
 
 
-def on(day, task, level=2):
-    when = pd.Timestamp(day, tz="UTC") + pd.Timedelta(hours=9)
-    return task | {"level": level, "submitted_at": when}
+def morning_of(day):
+    return pd.Timestamp(day, tz="UTC") + pd.Timedelta(hours=9)
 
 
 def answer_on(campaign, tasks, day, level_of=lambda _: 2):
     """Return the campaign with these tasks answered on a day, and the others of it open."""
-    rows = campaign.judgments.to_dict("records")
-    rows += [on(day, task, task["level"]) for task in answers(tasks, level_of)]
-    keys = pd.MultiIndex.from_frame(tasks[SEAT])
-    still_open = campaign.open_tasks[
-        ~pd.MultiIndex.from_frame(campaign.open_tasks[SEAT]).isin(keys)
-    ]
-    return replace(campaign, judgments=make_judgments(rows), open_tasks=still_open)
-
-
-def hand_out(campaign):
-    return replace(campaign, open_tasks=plan(campaign).assignments)
+    return answer_tasks(campaign, tasks, level_of, submitted_at=morning_of(day))
 
 
 def batches(tasks):
@@ -85,7 +81,9 @@ def test_a_batch_larger_than_the_queue_is_given_out_whole():
 
 
 def test_disputes_and_second_batches_come_before_the_rest():
-    campaign = hand_out(campaign_of(candidates_of(30, 2 * BATCH), people(6), rule=SMALL, id="c"))
+    campaign = open_planned(
+        campaign_of(candidates_of(30, 2 * BATCH), people(6), rule=SMALL, id="c")
+    )
     front = min(campaign.open_tasks["query_id"], key=lambda query: query_sort_key("c", query))
     own = campaign.open_tasks[campaign.open_tasks["query_id"] == front]
     apart = own.drop_duplicates(PAIR).index
@@ -102,7 +100,7 @@ def test_disputes_and_second_batches_come_before_the_rest():
 
 
 def test_a_batch_that_was_begun_is_finished_first():
-    campaign = hand_out(campaign_of(MANY, people(5), rule=SMALL, id="zz"))
+    campaign = open_planned(campaign_of(MANY, people(5), rule=SMALL, id="zz"))
     last = max(campaign.open_tasks["query_id"], key=lambda query: query_sort_key("zz", query))
     leaver = campaign.open_tasks.loc[campaign.open_tasks["query_id"] == last, "annotator"].min()
     others = campaign.open_tasks[campaign.open_tasks["annotator"] != leaver]
@@ -119,8 +117,7 @@ def test_a_share_is_of_an_equal_part():
     who = [*people(4), Annotator(5, "annotator", active=True, share=0.25)]
     world = Simulated(candidates_of(80, BATCH), who, Random(2), levels=(2,))
     world.rest = {"rule": SMALL, "id": "c"}
-    while not world.plan()[1].assignments.empty:
-        world.answer(world.tasks)
+    world.judge_all()
     done = Counter(row["annotator"] for row in world.rows)
     part = sum(done.values()) / 4.25
     assert abs(done[5] - part / 4) <= QUEUE
@@ -138,7 +135,9 @@ def test_nobody_judges_more_in_a_week_than_they_said(most):
         world.plan()
         before = len(world.rows)
         world.answer(world.tasks)
-        world.rows[before:] = [on(today, row) for row in world.rows[before:]]
+        world.rows[before:] = [
+            row | {"submitted_at": morning_of(today)} for row in world.rows[before:]
+        ]
         days.append(sum(row["annotator"] == 5 for row in world.rows[before:]))
     weeks = [sum(days[begin : begin + 7]) for begin in range(10)]
     assert max(weeks) <= most
@@ -159,7 +158,7 @@ def test_who_comes_later_or_has_left_is_not_asked():
 
 
 def test_who_is_barred_is_not_asked_and_their_tasks_go_to_others():
-    campaign = hand_out(campaign_of(MANY, people(6), rule=SMALL))
+    campaign = open_planned(campaign_of(MANY, people(6), rule=SMALL))
     new_plan = plan(replace(campaign, barred={2: "has not passed the exam"}))
     assert loads(new_plan) == dict.fromkeys((1, 3, 4, 5, 6), QUEUE)
 
@@ -169,7 +168,7 @@ def test_who_is_barred_is_not_asked_and_their_tasks_go_to_others():
 
 def make_patient_campaign(**rest):
     """Return a campaign of a month in which all but annotator 1 judged yesterday."""
-    campaign = hand_out(campaign_of(MANY, people(5), rule=SMALL, id="c"))
+    campaign = open_planned(campaign_of(MANY, people(5), rule=SMALL, id="c"))
     others = campaign.open_tasks[campaign.open_tasks["annotator"] != 1]
     begun = answer_on(campaign, others.iloc[:1], DAY - timedelta(days=30))
     done = answer_on(begun, others.iloc[1:], DAY - timedelta(days=1))
@@ -258,7 +257,9 @@ def test_waves_keep_their_word_and_end(seed):
         mine = world.tasks[~world.tasks["annotator"].isin(absent)]
         before = len(world.rows)
         world.answer(mine.sample(frac=random.choice([0.0, 0.4, 1.0]), random_state=number))
-        world.rows[before:] = [on(today, row, row["level"]) for row in world.rows[before:]]
+        world.rows[before:] = [
+            row | {"submitted_at": morning_of(today)} for row in world.rows[before:]
+        ]
     else:
         raise AssertionError("the campaign does not end")
 

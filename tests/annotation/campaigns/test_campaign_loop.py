@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 from project import Project, copy_of
 from support import hidden_tasks
+from support.campaign_folder import set_params
 from support.studio import Studio, studio
 
 from annotation.label_studio import keys
@@ -27,7 +28,6 @@ from annotation.votes.votes import FIRST_VOTES
 from pipeline.campaign.campaign import FILE, load_campaign
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import files, tables
-from tools import settings
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -80,11 +80,10 @@ class Killer:
 
 def change_settings(project):
     """Set many hidden checks, also of what people just judged; and a pool that learns."""
-    path = project.folder / "params.yaml"
     many = {"plan.gold": "0.3", "plan.repeats": "0.2", "plan.repeat_gap": "0"}
     learned = {"candidates.further": "learned", "candidates.min_yield": "0.05"}
     learned |= {"pool.learned_batch": "2"}
-    path.write_text(settings.apply(path.read_text(), many | learned))
+    set_params(many | learned, project.folder / "params.yaml")
 
 
 def write_gold(project):
@@ -160,7 +159,7 @@ def read_answers(project, lead):
     """Return `(annotator, account, key)` of every answer on the server, project by project."""
     campaign, signer = load_campaign(project.folder / FILE), make_signer(project)
     answers = []
-    for server_project in lead.api("GET", "/api/projects/?page_size=100")["results"]:
+    for server_project in lead.projects():
         assert campaign.id in server_project["description"]
         for task in lead.tasks(server_project["id"]):
             key = signer.read(task["data"]["pair"])
@@ -241,20 +240,18 @@ def test_nothing_that_the_api_tells_an_annotator_gives_a_hidden_check_away(finis
     assert all(result.area > result.limit for result in leak), "it would have been found"
 
 
+def count_tasks(lead):
+    return [project["task_number"] for project in lead.api("GET", "/api/projects/")["results"]]
+
+
 def test_a_further_run_adds_nothing(finished_campaign):
     project, lead = finished_campaign
-    before = [
-        server_project["task_number"]
-        for server_project in lead.api("GET", "/api/projects/")["results"]
-    ]
+    before = count_tasks(lead)
     ledger = (project.folder / "datasets/campaign/pairs.csv").read_bytes()
     assert project.repro() == []
     receipt = json.loads((project.folder / "datasets/work/push_receipt.json").read_text())
     assert (receipt["added"], receipt["closed"], receipt["reopened"]) == (0, 0, 0)
-    assert [
-        server_project["task_number"]
-        for server_project in lead.api("GET", "/api/projects/")["results"]
-    ] == before
+    assert count_tasks(lead) == before
     assert (project.folder / "datasets/campaign/pairs.csv").read_bytes() == ledger
 
 
@@ -263,12 +260,7 @@ def test_no_caption_and_no_secret_leaves_the_house(finished_campaign):
     captions = pd.read_parquet(project.folder / "datasets/work/captions.parquet")["caption"]
     queries = set(pd.read_csv(project.folder / "datasets/campaign/queries.csv")["query"])
     hidden = [caption for caption in captions if caption not in queries]
-    task_text = json.dumps(
-        [
-            lead.tasks(server_project["id"])
-            for server_project in lead.api("GET", "/api/projects/")["results"]
-        ]
-    )
+    task_text = json.dumps([lead.tasks(server_project["id"]) for server_project in lead.projects()])
     assert [caption for caption in hidden if json.dumps(caption)[1:-1] in task_text] == []
     env = (project.folder / ".env").read_text()
     values = dict(line.split("=", 1) for line in env.split())

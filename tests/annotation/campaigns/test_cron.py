@@ -78,10 +78,7 @@ def crontab(tmp_path, repository):
         stages[name]["deps"] = [d for d in stages[name]["deps"] if d.startswith("datasets/")]
     files.write_yaml(camp.path / "dvc.yaml", {"stages": {s: stages[s] for s in STAGES}}, "stages")
     (camp.path / "dvc.lock").write_text("schema: '2.0'\nstages: {}\n")
-    who = {f"GIT_{role}_{key}": "lead@example.org" for role in ("AUTHOR", "COMMITTER")
-           for key in ("NAME", "EMAIL")}  # fmt: skip
-    environment = camp.environment | who
-    crontab = Crontab(tmp_path, line, environment)
+    crontab = Crontab(tmp_path, line, camp.environment)
     for words in ("init -q", "add -A", "commit -qm begin"):
         crontab.git(*words.split())
     (camp.path / LOG).parent.mkdir(parents=True)

@@ -14,7 +14,7 @@ from project import Project, make_checkout
 from support.studio import Studio
 
 from annotation import server
-from annotation.label_studio import settings
+from annotation.label_studio import page, settings
 from annotation.local_server.process import is_alive
 from annotation.simulation.practice import TITLE
 from pipeline import reference_runs
@@ -84,8 +84,8 @@ def test_ctrl_c_ends_it_soon_and_it_goes_on_from_there(rehearsal):
     assert figures["outcomes"]["two"] > 0
     machine = files.read_json(rehearsal.folder / "datasets/work/metrics/judge.json")
     assert (machine["backend"], machine["pairs"] > 0) == ("similarity", True)
-    page = (rehearsal.folder / "datasets/report/index.html").read_text()
-    assert '<section id="machine"' in page
+    report = (rehearsal.folder / "datasets/report/index.html").read_text()
+    assert '<section id="machine"' in report
     assert rehearsal.run("git", "status", "--porcelain") == ""
 
 
@@ -138,14 +138,9 @@ def test_it_is_not_taken_away_where_people_have_judged(rehearsal):
     with contextlib.chdir(rehearsal.folder):
         endpoint, running = settings.endpoint(), server.find_running()
     with contextlib.closing(Studio(*endpoint, rehearsal.folder)) as lead:
-        practice = next(
-            server_project["id"]
-            for server_project in lead.api("GET", "/api/projects/")["results"]
-            if server_project["title"] == TITLE
-        )
+        [practice] = [each["id"] for each in lead.projects() if each["title"] == TITLE]
         task = lead.tasks(practice)[0]["id"]
-        choice = {"from_name": "level", "to_name": "clip", "type": "choices"}
-        lead.annotate(task, [{**choice, "value": {"choices": [LABELS["3"]]}}])
+        lead.annotate(task, page.result_of(LABELS, 3))
         checkout.run("make", "clean-demo", fails=True)
         assert "people have judged here: 1 judgments" in checkout.errors, "it looks on the server"
         lead.api("DELETE", f"/api/tasks/{task}/")

@@ -13,6 +13,8 @@ from itertools import product
 import pytest
 from opened import LABELS
 from project import make_checkout
+from readme import shell
+from support.campaign_folder import PASSWORD
 from support.studio import Studio
 
 from annotation.label_studio import page, settings
@@ -29,7 +31,6 @@ WHO = ("A man", "A woman", "A child", "A cook")
 DOES = ("opens", "cleans", "carries", "looks into", "closes")
 WHAT = ("the fridge", "a drawer", "the oven", "a basket")
 MOMENTS, SECONDS = 3, 4
-PASSWORD = "a-good-password"  # noqa: S105
 WAITING, MOST_ROUNDS = 75, 8
 NOISE = 0.8
 QUICK = 30 * 60
@@ -78,20 +79,13 @@ def make_videos(folder, lines):
 def type_(checkout, script):
     """Type a block in the copy's shell (at first: in the checkout's); return what is written."""
     copy = checkout.parent / "pilot"
-    begin = ". .venv/bin/activate\n" if copy.exists() else ""
-    done = subprocess.run(
-        ["bash", "-c", f"set -euo pipefail\n{begin}{script}"],
-        cwd=copy if copy.exists() else checkout,
-        env={"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(checkout.parent)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
+    folder, begin = (copy, ". .venv/bin/activate\n") if copy.exists() else (checkout, "")
+    env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(checkout.parent)}
     status = script.rstrip().endswith("annotation.status")
-    assert done.returncode in ({0, WAITING} if status else {0}), done.stdout
-    sys.stdout.write(done.stdout)
-    return done
+    codes = (0, WAITING) if status else (0,)
+    output = shell(f"{begin}{script}", folder, env, codes=codes)
+    sys.stdout.write(output)
+    return output
 
 
 def judge(copy, invitations):
@@ -148,7 +142,7 @@ def test_the_page_is_followed_to_the_letter(checkout, blocks):
         elif language == "sh" and "annotation.status" in text:
             output[text] = judge_until_done(checkout, copy, text, output)
         elif language == "sh":
-            output[text] = type_(checkout, text).stdout
+            output[text] = type_(checkout, text)
     assert time.monotonic() - started < QUICK
     [made, opened, _, told] = output.values()
     assert "MISSING" not in made
@@ -176,11 +170,11 @@ def judge_until_done(checkout, copy, text, output):
     assert len(invitations) == 4
     for _ in range(MOST_ROUNDS):
         answered = judge(copy, invitations)
-        done = type_(checkout, text)
+        told = type_(checkout, text)
         invitations = {email: (False, project) for email, (_, project) in invitations.items()}
-        if " 0 judgments wanted now" in done.stdout and not answered:
-            return done.stdout
-    raise AssertionError(done.stdout)
+        if " 0 judgments wanted now" in told and not answered:
+            return told
+    raise AssertionError(told)
 
 
 def assert_disputed_are_told(copy, told):

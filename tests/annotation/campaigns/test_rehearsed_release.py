@@ -4,16 +4,14 @@ import contextlib
 import hashlib
 import json
 import re
-import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
 from lazy import Lazy
 from opened import OPEN, STANDARD
-from project import name_collection
 from support.campaign_cases import NONE_VOIDED
-from support.rehearsed import rehearsed
+from support.rehearsed import checkout_of, rehearsed
 
 from annotation import consensus, rehearsal
 from annotation.label_studio import guideline
@@ -44,19 +42,7 @@ DOCUMENTS = ("manifest.json", "croissant.json", "qrels/levels.json")
 
 def checkout(folder, repository, judgments, ledger, campaign=CAMPAIGN):
     """Write the text files of a campaign, and nothing else, and release; return the folder."""
-    (folder / "annotation").mkdir(parents=True)
-    shutil.copytree(repository / "annotation/guideline", folder / "annotation/guideline")
-    shutil.copy(repository / "params.yaml", folder)
-    name_collection(folder / "params.yaml")
-    with contextlib.chdir(folder):
-        tables.FROZEN_QUERIES.write(rehearsed().queries)
-        tables.JUDGMENTS.write(judgments)
-        tables.PAIRS.write(ledger)
-        tables.AUDIT.write(tables.AUDIT.empty())
-        for table in (tables.TOPUP, tables.POOLED_RUNS, tables.POOL, tables.SECOND_LOOK):
-            table.write(table.empty())
-        for table in (tables.VOIDED, tables.GOLD, tables.EXAM, tables.ADJUDICATIONS):
-            table.write(table.empty())
+    with checkout_of(folder, repository, rehearsed().queries, judgments, ledger):
         write_campaign(campaign)
         consensus.main()
         release.main()

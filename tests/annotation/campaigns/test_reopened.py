@@ -14,6 +14,7 @@ from collections import Counter
 import pandas as pd
 import pytest
 from project import Project
+from support.campaign_folder import set_params
 from support.studio import studio
 
 from annotation.roster import roster
@@ -23,8 +24,7 @@ from pipeline.campaign.freezing import is_frozen
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.campaign.phases import find_state
 from pipeline.campaign.reopening import BASES
-from pipeline.core import files, tables
-from tools import settings
+from pipeline.core import cli, files, tables
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -69,11 +69,6 @@ def judge_all(project):
             return
         python(project, "annotation.simulate")
     raise AssertionError("judgments are still missing")
-
-
-def set_params(project, changes):
-    path = project.folder / "params.yaml"
-    path.write_text(settings.apply(path.read_text(), changes))
 
 
 def write_runs(project):
@@ -137,7 +132,7 @@ def reopened(released):
     with contextlib.chdir(project.folder):
         assert find_state(load_campaign()) == "reopened"
     assert project.run("git", "status", "--porcelain", "datasets/campaign", "dvc.yaml") == ""
-    set_params(project, {"plan.link": "0.2"})
+    set_params({"plan.link": "0.2"}, project.folder / "params.yaml")
     add_people(project)
     write_runs(project)
     (project.folder / "mine.csv").write_text("query\na woman opens a window\n")
@@ -146,6 +141,7 @@ def reopened(released):
     runs = ("baseline.run", "looking.run", "--depth", "4", "--yes")
     python(project, "annotation.pool", "top-up", *runs)
     judge_all(project)
+    project.status = python(project, "annotation.status") + project.errors
     kill(project, "pipeline.campaign.freezing.freeze", 0, *CLOSE)
     kill(project, "pipeline.core.git.commit", 0, *CLOSE)
     python(project, *CLOSE)
@@ -154,7 +150,7 @@ def reopened(released):
     assert project.run("git", "status", "--porcelain", "datasets/campaign", "dvc.yaml") == ""
     project.run("dvc", "repro", fails=True)
     project.too_low = project.errors
-    set_params(project, {"release.version": "0.2.0"})
+    set_params({"release.version": "0.2.0"}, project.folder / "params.yaml")
     project.run("dvc", "repro", "consensus")
     kill(project, "pipeline.core.files.unfinished", 5, "pipeline.release")
     project.run("dvc", "repro")
@@ -187,6 +183,9 @@ def test_old_pairs_are_the_same_bytes_and_new_ones_are_judged(reopened):
     kinds = Counter(judgments.loc[judgments["annotator"].isin(NEW), "kind"])
     assert kinds["first"] > 0
     assert kinds["link"] > 0
+    [link] = files.read_json(reopened.folder / cli.METRICS / "consensus.json")["agreement"]["link"]
+    assert (link["version"], link["votes"], link["people"]) == ("0.1.0", kinds["link"], 2)
+    assert f"link: {kinds['link']} judgments of {link['pairs']} decided pairs" in reopened.status
     assert set(judgments.loc[judgments["kind"] == "link", "annotator"]) <= {*NEW}
 
 
@@ -216,7 +215,7 @@ def test_a_clone_without_the_corpus_is_reopened_voided_and_released(reopened, tm
     python(clone, "annotation.people", "void", "7", "--from", "2020-01-01", "--reason", "careless")
     offline = ("--offline", "--give-up")
     python(clone, *CLOSE, *offline)
-    set_params(clone, {"release.version": "0.3.0"})
+    set_params({"release.version": "0.3.0"}, clone.folder / "params.yaml")
     clone.run(*again)
     with contextlib.chdir(clone.folder):
         assert [one.version for one in load_campaign(FILE).reopenings] == ["0.1.0", "0.2.0"]

@@ -16,7 +16,6 @@ from support.studio import studio
 
 from annotation.label_studio import guideline
 from annotation.label_studio.page import Answer, label_config, read_answer, read_guideline_sha
-from annotation.label_studio.records import OPTIONS
 from pipeline.core import tables
 from pipeline.video.ffmpeg import write_video
 
@@ -262,12 +261,6 @@ def test_all_that_is_needed_is_seen_on_a_laptop_without_scrolling(person, begin)
         box = person.page.locator(f".momentrank {part}").bounding_box()
         assert box["y"] >= 0
         assert box["y"] + box["height"] <= low
-
-
-def test_the_server_takes_every_option(lead):
-    project = campaign_page(lead, "grey.mp4", ["a man sits"])
-    settings = lead.api("GET", f"/api/projects/{project}/")
-    assert {name: settings[name] for name in OPTIONS} == OPTIONS
 
 
 def test_an_expert_decides_on_ten_disputed_pairs(lead, person, tmp_path, repository):

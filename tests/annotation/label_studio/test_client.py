@@ -265,16 +265,6 @@ def test_the_tested_version_is_the_pinned_one(repository):
     assert f"label-studio=={TESTED}" in pinned
 
 
-def test_another_version_is_one_line_and_no_refusal(server, folder, capsys):
-    main()
-    assert "WARNING" not in capsys.readouterr().err
-    server.version["release"] = "1.20.0"
-    main()
-    [line] = [line for line in capsys.readouterr().err.splitlines() if "WARNING" in line]
-    assert {"1.20.0;", TESTED} <= set(line.split())
-    assert set(folder.get(tables.JUDGMENTS)["level"]) == {4}
-
-
 VERSIONS = {"1": "2025-12-31T00:00:00Z", "2": "2026-01-02T00:00:00Z", "3": "2026-01-03T00:00:00Z"}
 
 
@@ -298,13 +288,16 @@ def test_an_answer_has_the_guideline_of_the_page_whenever_it_was_sent(
     assert set(folder.get(tables.JUDGMENTS)["level"]) == {4}
 
 
-@pytest.mark.parametrize("ask", [check, lambda: connect("push")], ids=["check", "push"])
-def test_a_push_and_a_check_name_another_version(ask, server, folder, capsys):
+@pytest.mark.parametrize(
+    "ask", [main, check, lambda: connect("push")], ids=["pull", "check", "push"]
+)
+def test_another_version_is_one_line_and_no_refusal(ask, server, folder, capsys):
     ask()
     assert "WARNING" not in capsys.readouterr().err
     server.version["release"] = "1.22.0"
     said = ask()
-    assert f"Label Studio 1.22.0; only {TESTED} was tested" in capsys.readouterr().err
+    [line] = [line for line in capsys.readouterr().err.splitlines() if "WARNING" in line]
+    assert f"Label Studio 1.22.0; only {TESTED} was tested" in line
     assert ask is not check or "Label Studio 1.22.0, " in said
 
 

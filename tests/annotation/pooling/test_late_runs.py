@@ -25,7 +25,6 @@ __all__ = ["small"]
 @pytest.fixture
 def shown(small):
     """The small pool, all of it shown and judged; captions are a reference run."""
-    tables.LATE_RUNS.write(tables.LATE_RUNS.empty())
     show(tables.POOL.read())
     late_runs.RUNS.mkdir(parents=True)
     write_run(lambda query, n: -n, late_runs.RUNS / "captions.test.run")

@@ -1,15 +1,12 @@
 """The stage `pool`: what it chooses, when, from what, and that it chooses once."""
 
-import os
 import re
-import subprocess
-import sys
-import time
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from support.campaign_cases import voided_of
 from support.small_pool import FIRST, QUERIES, SIZE, TOP, SmallPool
 
 from annotation import pool
@@ -230,10 +227,7 @@ def test_check_says_when_levels_have_changed_since(small, capsys):
     everything_goes_on(small)
     small.next_round()
     small.next_round()
-    voided = pd.DataFrame(
-        [(1, "2026-01-01T00:00:00Z", None, "careless")], columns=tables.VOIDED.columns
-    )
-    tables.VOIDED.write(tables.VOIDED.check(voided))
+    tables.VOIDED.write(voided_of((1, "2026-01-01T00:00:00Z", None, "careless")))
     text, fine = check(capsys)
     assert fine, "the pool is what it was chosen to be"
     assert "changed, voided or set apart" in text
@@ -395,24 +389,6 @@ def test_a_closed_campaign_keeps_its_pool(small):
     before = tables.POOL.path.read_bytes()
     pool.run()
     assert tables.POOL.path.read_bytes() == before
-
-
-def test_a_killed_stage_leaves_the_whole_pool_and_chooses_the_same(small, repository):
-    everything_goes_on(small)
-    small.judge()
-    before = tables.POOL.path.read_bytes()
-    command = [sys.executable, "-m", "annotation.pool"]
-    environment = {**os.environ, "PYTHONPATH": str(repository)}
-    seen = set()
-    for moment in (1.5, 2.0, 2.5, 3.0):
-        process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
-        time.sleep(moment)
-        process.kill()
-        process.wait()
-        seen.add(tables.POOL.path.read_bytes())
-    pool.run()
-    assert seen <= {before, tables.POOL.path.read_bytes()}
-    assert (tables.POOL.read()["batch"] == 2).any()
 
 
 def test_the_report_sets_what_was_expected_beside_what_was_found(small):

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lazy import Lazy
-from support.campaign_cases import NONE_VOIDED, START, ledger_of, make_judgments
+from support.campaign_cases import NONE_VOIDED, START, ledger_of, make_judgments, voided_of
 
 from annotation.reliability.drift import estimate_drift, measure_drifts
 from annotation.reliability.scores import campaign_scores
@@ -19,7 +19,6 @@ from annotation.votes.campaign_votes import consensus
 from annotation.votes.rule import LEVELS, decide
 from pipeline.campaign.campaign import Reopening
 from pipeline.campaign.voided import drop_voided
-from pipeline.core import tables
 from pipeline.core.params import load
 from pipeline.pages import soundness
 
@@ -180,11 +179,8 @@ def test_what_was_decided_or_voided_since_is_left_out():
     assert measure(late, [reopen(90)])[0]["pairs"] == 0
     assert measure(late, [reopen(90)])[0]["drift"] is None
     assert measure(late, [reopen(90)])[0]["unasked"] == [0, 3]
-    [unknown] = measure(
-        [*OLD, answer("a", 7, 4, 100, kind="link")],
-        [reopen(90)],
-        tables.VOIDED.check(pd.DataFrame([(7, START, None, None)], columns=tables.VOIDED.columns)),
-    )
+    rows, voided = [*OLD, answer("a", 7, 4, 100, kind="link")], voided_of((7, START, None, None))
+    [unknown] = measure(rows, [reopen(90)], voided)
     assert unknown["votes"] == 0
 
 

@@ -294,19 +294,23 @@ def measure_people(rows, timed=False, seconds=None, **changes):
 
 @settings(max_examples=40)
 @given(rows_of_scores)
-def test_bias_is_against_the_mean_of_the_others(rows):
+def test_bias_and_correlation_are_with_the_mean_of_the_others(rows):
     table = measure_people(rows)
     units = group_by_pair(rows)
     for person, row in table.iterrows():
-        off = []
+        points = []
         for unit in units.values():
             others = [level for who, level in unit if who != person]
-            own = [level for who, level in unit if who == person]
-            off += [level - np.mean(others) for level in own if others]
-        if off:
-            assert row["bias"] == pytest.approx(np.mean(off), abs=1e-6)
+            points += [(level, np.mean(others)) for who, level in unit if who == person and others]
+        own, theirs = np.array(points).reshape(-1, 2).T
+        if points:
+            assert row["bias"] == pytest.approx(np.mean(own - theirs), abs=1e-6)
         else:
             assert np.isnan(row["bias"])
+        if len(points) < 2 or np.ptp(own) < 1e-9 or np.ptp(theirs) < 1e-9:
+            assert np.isnan(row["correlation"])
+        else:
+            assert row["correlation"] == pytest.approx(np.corrcoef(own, theirs)[0, 1], abs=1e-5)
         own = [level for _, who, level in rows if who == person]
         assert row["number"] == len(own)
         assert row["mean"] == pytest.approx(np.mean(own), abs=1e-6)
@@ -316,23 +320,6 @@ def test_bias_is_against_the_mean_of_the_others(rows):
         assert row["escalated"] == pytest.approx(
             np.mean([len(units[pair]) > 2 for pair, who, _ in rows if who == person]), abs=1e-6
         )
-
-
-@settings(max_examples=40)
-@given(rows_of_scores)
-def test_correlation_is_pearsons_with_the_mean_of_the_others(rows):
-    table = measure_people(rows)
-    units = group_by_pair(rows)
-    for person, row in table.iterrows():
-        points = []
-        for unit in units.values():
-            others = [level for who, level in unit if who != person]
-            points += [(level, np.mean(others)) for who, level in unit if who == person and others]
-        own, theirs = np.array(points).reshape(-1, 2).T
-        if len(points) < 2 or np.ptp(own) < 1e-9 or np.ptp(theirs) < 1e-9:
-            assert np.isnan(row["correlation"])
-        else:
-            assert row["correlation"] == pytest.approx(np.corrcoef(own, theirs)[0, 1], abs=1e-5)
 
 
 def test_drift_is_how_much_higher_the_later_half_is():

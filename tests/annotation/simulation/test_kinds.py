@@ -4,7 +4,7 @@ from statistics import mean
 
 import pandas as pd
 import pytest
-from support.pools import write_candidates
+from support.campaign_cases import write_candidates
 
 from annotation.roster import roster
 from annotation.roster.roster import Account

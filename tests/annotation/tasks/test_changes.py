@@ -3,22 +3,29 @@
 import os
 import time
 from collections import Counter, defaultdict
+from random import Random
 
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from opened import OPEN, STANDARD
 from support.campaign_cases import shown_of
 
+from annotation.label_studio import guideline
+from annotation.label_studio.connection import Connection
 from annotation.label_studio.keys import Key
 from annotation.label_studio.records import Task
-from annotation.tasks import unfinished
+from annotation.roster.roster import Roster
+from annotation.tasks import pushing, unfinished
 from annotation.tasks.annotator_project import compare_tasks
 from annotation.tasks.pushing import append_pairs, find_restored, find_unrecorded
-from annotation.tasks.tasks import shuffle
+from annotation.tasks.tasks import mix_checks, shuffle
 from annotation.votes.votes import last_shown
+from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.pairs import SHOWN_KEY
 from pipeline.core import files, tables
+from pipeline.core.params import load
 from pipeline.core.table import TableError
 
 QUERIES, MOMENTS = ["q0", "q1"], ["m0", "m1", "m2"]
@@ -113,7 +120,7 @@ def test_cut_off_anywhere_and_run_again_it_ends_the_same(wanted, earlier, tasks,
 
 
 def test_of_a_task_that_is_there_twice_the_answered_one_is_kept_else_an_open_else_the_older():
-    key = Key("q", "m", 1, "first", "text", "clip", "1")
+    key = make_key("q", "m")
 
     def compare(*tasks):
         changes = compare_tasks([key], [Task(*task) for task in tasks], read)
@@ -126,12 +133,12 @@ def test_of_a_task_that_is_there_twice_the_answered_one_is_kept_else_an_open_els
     assert compare((1, key, True, 0), (2, key, True, 0)) == ([], [1])
 
 
-def make_keys(annotator, queries=9, moments=7):
-    return [
-        Key(f"q{q}", f"m{m}", annotator, "first", "text", "clip", "1")
-        for q in range(queries)
-        for m in range(moments)
-    ]
+def make_key(query, moment, kind="first", annotator=1):
+    return Key(query, moment, annotator, kind, "text", "clip", "1")
+
+
+def make_keys(annotator):
+    return [make_key(f"q{q}", f"m{m}", "first", annotator) for q in range(9) for m in range(7)]
 
 
 def test_queries_come_in_one_order_for_all_and_their_pairs_in_everybodys_own():
@@ -145,6 +152,47 @@ def test_queries_come_in_one_order_for_all_and_their_pairs_in_everybodys_own():
     within = {tuple(m for q, m in orders[0] if q == query) for query in ("q1", "q2", "q3")}
     assert len(within) == 3
     assert orders[0] != sorted(orders[0])
+
+
+def make_push(random, annotator=1):
+    """Return what one person is given at once: batches, pairs others disputed, and checks."""
+    queries = random.sample(range(500), random.randint(1, 12))
+    keys = []
+    for query in queries:
+        kind = random.choice(["first", "first", "escalated"])
+        number = 20 if kind == "first" else random.randint(1, 6)
+        keys += [make_key(f"q{query}", f"m{rank}", kind, annotator) for rank in range(number)]
+    for _ in range(random.randint(0, 4)):
+        kind = random.choice(["gold", "repeat"])
+        query = random.choice([*queries, random.randrange(500, 900)] if kind != "gold" else queries)
+        keys.append(make_key(f"q{query}", f"g{random.randrange(99)}", kind, annotator))
+    return list(dict.fromkeys(keys))
+
+
+@given(st.integers(0, 10**6))
+def test_votes_stay_in_their_order_and_checks_stand_where_pairs_do(seed):
+    keys = make_push(Random(seed))
+    order = shuffle(keys, "c")
+    assert sorted(order) == sorted(keys)
+    assert order == shuffle(keys[::-1], "c")
+    assert mix_checks(order, "c") == order, "a second time changes nothing"
+    checks = [key for key in keys if key.kind == "repeat"]
+    votes = [key for key in keys if key not in checks]
+    assert [key for key in order if key in votes] == shuffle(votes, "c")
+    unmarked = [key._replace(kind="first") for key in keys if key in votes]
+    places = [key[:2] for key in order if key in votes]
+    assert places == [key[:2] for key in shuffle(unmarked, "c")], "gold is where a vote is"
+    runs = [key.query_id for at, key in enumerate(order) if not at or order[at - 1][0] != key[0]]
+    assert len(runs) == len(set(runs)), "a query's pairs stay together"
+    if len({key.query_id for key in votes}) > 1:
+        strangers = {key.query_id for key in checks} - {key.query_id for key in votes}
+        assert order[0].query_id not in strangers
+        assert order[-1].query_id not in strangers
+    for query in {key.query_id for key in checks} & {key.query_id for key in votes}:
+        own = [key for key in order if key.query_id == query]
+        if sum(key in votes for key in own) > 1:
+            assert own[0] in votes
+            assert own[-1] in votes
 
 
 def make_pairs(*pairs):
@@ -271,3 +319,19 @@ def test_dvc_never_answers_from_its_cache_instead_of_asking_the_server(repositor
     for out in outputs:
         [options] = out.values()
         assert options == {"cache": False, "persist": True}, "text in git, never emptied before"
+
+
+OURS = guideline.current(STANDARD)
+
+
+def connection(version, sha):
+    versions = [OPEN.guidelines[0].model_copy(update={"version": version, "sha": sha})]
+    campaign = OPEN.model_copy(update={"guideline": version, "guidelines": versions})
+    return Connection(campaign, None, None, Roster([], {}))
+
+
+@pytest.mark.parametrize(("version", "sha"), [(OURS.version, "another"), ("2", OURS.sha)])
+def test_a_guideline_that_is_not_the_campaigns_is_not_shown(version, sha, repository):
+    params = load(repository / "params.yaml")
+    with pytest.raises(CampaignError, match=r"git restore .*en.md.* open --revise REASON"):
+        pushing.push(connection(version, sha), None, params)

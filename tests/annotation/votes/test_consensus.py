@@ -10,7 +10,14 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.campaign_cases import NONE_VOIDED, START, judgments_of, ledger_of, make_judgments
+from support.campaign_cases import (
+    NONE_VOIDED,
+    decisions_of,
+    judgments_of,
+    ledger_of,
+    make_judgments,
+    vote,
+)
 
 from annotation.votes import rule
 from annotation.votes.adjudication import adjudicate, fresh_decisions
@@ -65,10 +72,6 @@ def decide_pair(rows, closed=False):
     return only(consensus(make_judgments(rows), ledger_of([PAIR]), NONE_VOIDED, closed=closed))
 
 
-def vote(annotator, level, **rest):
-    return {"query_id": "q", "moment_id": "m", "annotator": annotator, "level": level} | rest
-
-
 def make_tables(cases):
     """Return judgments and ledger of pairs with such votes."""
     rows = [
@@ -79,9 +82,10 @@ def make_tables(cases):
     return make_judgments(rows), ledger_of([("q", f"m{number}") for number in range(len(cases))])
 
 
-@pytest.mark.parametrize("number", [2, 4])
-def test_every_combination_of_levels_is_decided_as_defined(number):
-    cases = [list(levels) for levels in product(LEVELS, repeat=number)]
+def test_every_combination_of_votes_is_decided_as_defined():
+    cases = [
+        list(votes) for number in range(6) for votes in product([*LEVELS, None], repeat=number)
+    ]
     assert decide_cases(cases) == [by_definition(votes) for votes in cases]
 
 
@@ -93,11 +97,6 @@ def test_the_scorers_noise_of_levels_decides_as_the_rule_does(number, rounding):
     how = {"closed": True, "rounding": rounding}
     expected = rule.decide(pair, levels.ravel(), len(levels), **how).level
     assert votes.decide(levels, rounding).tolist() == expected.tolist()
-
-
-@given(st.lists(votes_of_a_pair, max_size=8))
-def test_many_pairs_at_once_are_decided_as_each_alone(cases):
-    assert decide_cases(cases) == [by_definition(votes) for votes in cases]
 
 
 @settings(max_examples=15)
@@ -181,14 +180,9 @@ def test_the_votes_that_count_are_the_ones_of_the_consensus(cases):
 
 def make_adjudications(rows):
     """Return adjudications of `(moment, level)`; what a pair was as it was shown."""
-    frame = pd.DataFrame(
-        [("q", moment, 9, level, START, f"d-{moment}", "1", "text", clip)
-         for moment, level, clip in rows],
-        columns=["query_id", "moment_id", "annotator", "level", "submitted_at", "origin",
-                 "guideline", "query_sha", "clip_sha"],
-    ).astype({"level": "Int64"})  # fmt: skip
-    reason = frame["level"].isna().map({True: "broken-clip", False: None})
-    return tables.ADJUDICATIONS.check(frame.assign(reason=reason, seconds=9.0))
+    moments, levels, clips = zip(*rows, strict=True)
+    shown = ledger_of((("q", moment) for moment in moments), sha=clips)
+    return decisions_of(shown, pd.array(levels, "Int64"))
 
 
 def test_what_the_lead_decided_goes_before_the_votes_and_beside_what_they_came_to():

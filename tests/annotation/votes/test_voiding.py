@@ -5,12 +5,11 @@ from dataclasses import replace
 from itertools import product
 from math import ceil
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.campaign_cases import NONE_VOIDED, START, ledger_of, make_judgments
+from support.campaign_cases import NONE_VOIDED, START, ledger_of, make_judgments, voided_of, vote
 from support.rehearsed import rehearsed
 from support.simulated import BATCH, answers, campaign_of, candidates_of, people
 
@@ -21,8 +20,7 @@ from annotation.assignment.pair_states import find_pair_states
 from annotation.assignment.planning import plan
 from annotation.consensus import summarize_campaign
 from annotation.votes.campaign_votes import consensus, counted_votes
-from annotation.votes.rule import decide
-from annotation.votes.votes import NO_LEVEL, classify, last_shown
+from annotation.votes.votes import classify, last_shown
 from pipeline.campaign.voided import count_withdrawn, drop_voided, mark_voided, voided_for_good
 from pipeline.core import tables
 from pipeline.core.params import load_defaults
@@ -36,11 +34,7 @@ def void(*rows):
         (who, *(None if at is None else START + pd.Timedelta(seconds=at) for at in span), None)
         for who, *span in rows
     ]
-    return tables.VOIDED.check(pd.DataFrame(times, columns=tables.VOIDED.columns))
-
-
-def vote(annotator, level, **rest):
-    return {"query_id": "q", "moment_id": "m", "annotator": annotator, "level": level} | rest
+    return voided_of(*times)
 
 
 spans = st.lists(
@@ -94,28 +88,8 @@ def decide_pairs(rows, voided=NONE_VOIDED):
     return consensus(make_judgments(rows), ledger_of([PAIR]), voided)
 
 
-def test_a_pair_goes_on_as_if_the_voided_vote_had_not_been():
-    rows = [vote(1, 4), vote(2, 0)]
-    assert decide_pairs(rows, void((2, 0, None)))["outcome"].tolist() == ["waiting"]
-    [row] = decide_pairs([*rows, vote(3, 3)], void((2, 0, None))).to_dict("records")
-    assert (row["outcome"], row["level"], list(row["scores"])) == ("two", 4, [3, 4])
-
-
 DISPUTED = [levels for levels in product(range(5), repeat=3) if abs(levels[0] - levels[1]) > 1]
 """All triples that can wait: where the first two agree, they have decided."""
-
-
-def decide_levels(*levels, closed=False):
-    """Return outcome and level of a pair with these levels, by the paper's rule."""
-    decided = decide(np.zeros(len(levels), np.int64), np.array(levels), 1, closed=closed)
-    return decided.outcome[0], int(decided.level[0])
-
-
-@pytest.mark.parametrize("levels", DISPUTED, ids=str)
-def test_three_levels_decide_nothing_since_a_fourth_could_always_change_the_result(levels):
-    assert len({decide_levels(*levels, fourth) for fourth in range(5)}) > 1
-    assert decide_levels(*levels) == ("waiting", NO_LEVEL)
-    assert decide_levels(*levels, closed=True) == ("discarded", NO_LEVEL)
 
 
 def test_whichever_of_four_votes_is_voided_the_rest_is_as_if_it_had_not_been():
@@ -159,8 +133,7 @@ def voided_campaign():
     rehearsal = rehearsed(videos=12, val=3, test=5)
     careless = int(rehearsal.judgments["annotator"].mode()[0])
     since = rehearsal.judgments["submitted_at"].quantile(0.3)
-    row = {"annotator": careless, "since": since, "until": None, "note": "did not look"}
-    return rehearsal, tables.VOIDED.check(pd.DataFrame([row]))
+    return rehearsal, voided_of((careless, since, None, "did not look"))
 
 
 def select_remaining(rehearsal, voided):

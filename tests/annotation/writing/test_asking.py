@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from support.browser import annotator
+from support.campaign_cases import write_empty
+from support.campaign_folder import PASSWORD
 from support.studio import studio
 
 from annotation.label_studio import settings
@@ -30,7 +32,6 @@ ACTS = ["opens", "paints", "lifts", "washes", "drops", "cuts", "folds", "kicks",
 WRITERS = {1: "ann@example.org", 2: "bea@example.org"}
 WRITERS_ONLY = {3: "cleo@example.org", 4: "dora@example.org"}
 """They never judge, and are asked by number alone."""
-PASSWORD = "a-good-password"  # noqa: S105
 
 
 def fill(folder, repository):
@@ -52,9 +53,7 @@ def fill(folder, repository):
         write_video(folder / "datasets/work/clips" / name, frames, (160, 90), 12)
     clips = {"moment_id": MOMENTS, "clip": names, "clip_sha": MOMENTS, "seconds": 1.0}
     tables.CLIPS.write(pd.DataFrame(clips))
-    for table in (tables.VARIANTS, tables.WRITTEN_QUERIES, tables.ASKED_QUERIES, tables.CAST):
-        table.write(table.empty())
-    tables.FROZEN_QUERIES.write(tables.FROZEN_QUERIES.empty())
+    write_empty(tables.VARIANTS)
     FILE.write_text("null\n")
     accounts = WRITERS | WRITERS_ONLY
     people = {n: Person(role="annotator", active=n in WRITERS) for n in accounts}
