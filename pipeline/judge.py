@@ -21,8 +21,7 @@ none         no machine: the table has no rows
 
 The machine judges the candidates, the pairs of audit and top-up, and judge.pool_top more moments
 of each query that people never judge. A failure is never a level: such a row has a reason instead.
-A pair is not judged again unless its query, clip, prompt or model changes. Requests come from
-as many processes as `engine` sets, which share the account's limits; estimates from one process.
+A pair is not judged again unless its query, clip, prompt or model changes.
 
     python -m pipeline.judge --estimate    (openai: judges 20 pairs, prints the cost of all)
 """
@@ -99,11 +98,11 @@ def make_judge(params: Params, shown: pd.DataFrame) -> Judge | None:
 
 
 def make_vision_judge(params: Params) -> "VisionJudge":
-    """Return the model that looks at clips; errors as in `judges.sharded_vision`."""
+    """Return the model that looks at clips; errors as in `judges.vision`."""
     # Imported here: the SDK of its server takes a second.
-    from pipeline.judges import sharded_vision  # noqa: PLC0415
+    from pipeline.judges import vision  # noqa: PLC0415
 
-    return sharded_vision.make_vision_judge(params)
+    return vision.make_vision_judge(params)
 
 
 def write_release(table: pd.DataFrame, moments: pd.DataFrame, params: Params) -> None:

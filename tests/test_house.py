@@ -12,7 +12,6 @@ import pytest
 from pipeline.captions.rules.rules_rewriter import find_rows
 from pipeline.core import cli, files
 from pipeline.core.engine.code import DISPATCHER_MODULE, list_sources
-from pipeline.judges.sharded_vision import ask_shard
 from pipeline.retrieval.sharded_search import find_nearest
 from pipeline.video.cutting import cut_shard
 
@@ -229,7 +228,7 @@ def test_deps_are_exactly_the_folders_that_a_stage_reaches(imports, name):
     )
 
 
-@pytest.mark.parametrize("work", [find_nearest, cut_shard, find_rows, ask_shard])
+@pytest.mark.parametrize("work", [find_nearest, cut_shard, find_rows])
 def test_a_part_depends_on_all_code_that_its_work_reaches(imports, work):
     waiting, reached = {work.__module__}, set[str]()
     while waiting:

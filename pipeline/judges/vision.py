@@ -6,14 +6,14 @@ pictures has not looked at them. What it refuses or fails to judge has no level,
 """
 
 import math
-import socket
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
-from momentrank.errors import UsageError
-from pipeline.campaign.guideline import Guideline
+from pipeline.campaign.guideline import Guideline, locate_guideline, split_guideline
+from pipeline.core.params import Params
 from pipeline.core.rng import draw
 from pipeline.core.sections import LanguageModel
 from pipeline.judges.base import Answer, Pair
@@ -21,9 +21,8 @@ from pipeline.judges.clip_pictures import Clip, Look, PictureReader
 from pipeline.judges.judge_prompt import JudgePrompt
 from pipeline.judges.level_requests import JUDGING, Judged, LevelRecipe, Question
 from pipeline.llm import outcomes
-from pipeline.llm.answer_cache import PATIENCE
-from pipeline.llm.asker import Access, Asker, Result, Unanswered
-from pipeline.llm.outcomes import LLMError
+from pipeline.llm.asker import Access, Asker, Result
+from pipeline.llm.prompt import load_prompt
 from pipeline.llm.spending import OK
 
 CANT_JUDGE = "cant-judge"
@@ -75,14 +74,6 @@ class Estimate(NamedTuple):
     seconds: float
 
 
-class Turn(NamedTuple):
-    """The questions to ask for the `repeat`-th time, and the recipe's name."""
-
-    repeat: int
-    recipe: str
-    questions: Sequence[Question]
-
-
 class VisionJudge:
     """The judge behind `judge.backend: openai`."""
 
@@ -119,25 +110,6 @@ class VisionJudge:
                 self._counts[answer.reason or OK] += 1
                 yield answer
 
-    def ask(self, turns: Sequence[Turn], *, is_useful: bool) -> Unanswered:
-        """Ask as one of several processes; return what was not answered.
-
-        `is_useful` as in `Asker.as_worker`.
-
-        Raises:
-            CacheError: another process is using this cache.
-            UsageError: the environment has no key, or a different address from the lead's.
-        """
-        error = None
-        self._asker.as_worker(is_useful=is_useful)
-        with self._asker.cache.lock(PATIENCE):
-            try:
-                for turn in turns:
-                    self._resolve(self._join_recipe(turn))
-            except LLMError as exc:
-                error = exc
-        return self._asker.list_unanswered(error)
-
     def metrics(self) -> Mapping[str, object]:
         """Return what judging took, and the number of answers by reason (`ok`: with a level)."""
         spent = self._asker.spent.metrics()
@@ -156,9 +128,8 @@ class VisionJudge:
         repeats = range(self._options.repeats)
         recipe, *others = [self._recipe(questions, repeat) for repeat in repeats]
         texts = list(recipe.questions)
-        with self._asker.cache.lock():  # merges what a killed run has bought
-            attempts = [self._asker.attempt(asked, texts, 1) for asked in (recipe, *others)]
-            requests = [attempt.missing() for attempt in attempts]
+        attempts = [self._asker.attempt(asked, texts, 1) for asked in (recipe, *others)]
+        requests = [attempt.missing() for attempt in attempts]
         missing = [text for request in requests[0] for text in request.asked.values()]
         shuffled = sorted(missing or texts, key=lambda text: draw("estimate", text))
         sample = shuffled[:ESTIMATED_BY]
@@ -193,15 +164,6 @@ class VisionJudge:
             cost=prices.cost(tokens_in, tokens_out),
             seconds=math.ceil(max(seconds)),
         )
-
-    def _join_recipe(self, turn: Turn) -> LevelRecipe:
-        recipe = self._recipe(turn.questions, turn.repeat)
-        if self._asker.endpoint.key is None or recipe.name != turn.recipe:
-            raise UsageError(  # the lead would not find the answers
-                f"{socket.gethostname()}: OPENAI_API_KEY is not set, or OPENAI_BASE_URL differs"
-                " from that of the machine that started the stage; export both on every machine"
-            )
-        return recipe
 
     def _resolve(self, recipe: LevelRecipe) -> Mapping[str, Result[Judged]]:
         return self._asker.resolve(recipe, list(recipe.questions), 1, "pairs").results
@@ -242,3 +204,19 @@ class VisionJudge:
             pair.query_id, pair.moment_id, repeat,
             judged.level, judged.expected, reason, judged.remark, frames,
         )  # fmt: skip
+
+
+def make_vision_judge(params: Params) -> VisionJudge:
+    """Return the model that looks at clips.
+
+    Raises:
+        GuidelineError: the guideline is missing or not valid.
+        PromptError: the prompt is not valid.
+        UsageError: the environment's address or key is not valid.
+    """
+    settings, path = params.judge, locate_guideline(params.annotation)
+    guideline = split_guideline(path.read_text(encoding="utf-8"), path)
+    prompt = load_prompt(JudgePrompt, Path(settings.prompt))
+    look = Look(settings.frames, settings.height)
+    options = Options(look, settings.repeats, settings.blind)
+    return VisionJudge(Setup(settings.openai, prompt, guideline, options))

@@ -3,15 +3,10 @@
 The cache is not an out of any stage, because DVC would empty it. An answer is appended as soon as
 it arrives. Each line begins with its line break, so a line cut short by a kill damages no other.
 A line whose checksum does not match counts as absent.
-
-If several processes ask in parallel, each has such a folder of its own in `<folder>/shards`. The
-next process to lock the cache merges their answers into it, including those of a killed run.
 """
 
 import hashlib
 import json
-import os
-import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,12 +19,6 @@ from pipeline.core.files import FileError
 from pipeline.llm.answers import Answer, Found
 from pipeline.llm.outcomes import Purpose
 from pipeline.llm.request import Recipe, Request
-
-SHARDS = "shards"
-"""The folder inside a cache that contains the caches of several processes."""
-
-PATIENCE = 120.0
-"""Seconds: a file server releases a dead machine's locks after about 90."""
 
 
 class Entry(NamedTuple):
@@ -78,14 +67,17 @@ class Cache:
 
     def put(self, request: Request, answer: Answer) -> None:
         """Store the answer to a request."""
-        self._append(request.recipe, request.key, Entry(request.asked, answer))
-
-    def put_new(self, recipe: str, key: str, entry: Entry) -> bool:
-        """Store an answer under a request's key; return False if there is one already."""
-        if key in self._entries(recipe):
-            return False
-        self._append(recipe, key, entry)
-        return True
+        entry = Entry(request.asked, answer)
+        text = _canonical({"key": request.key, **entry._asdict(), "answer": answer.record()})
+        line = f'\n{text[:-1]}, "check": "{_check(text)}"}}'
+        entries = self._entries(request.recipe)
+        path = self._path(request.recipe)
+        # Not synced, as that would delay all requests: what a power cut loses is bought again.
+        with disk_errors(path, self._purpose):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with path.open("ab") as stream:
+                stream.write(line.encode())
+        entries[request.key] = entry
 
     def list_results(self, recipe: Recipe[Found]) -> dict[str, tuple[Found, str]]:
         """Return all results of this recipe, with the answers' keys, by text.
@@ -104,10 +96,10 @@ class Cache:
         return {text for texts in asked if len(texts) == 1 for text in texts.values()}
 
     @contextmanager
-    def lock(self, patience: float = 0.0) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """Lock the cache for this process: two runs in parallel would buy everything twice.
 
-        The lock may be nested. `patience` is how long to wait, in seconds.
+        The lock may be nested.
 
         Raises:
             CacheError: another process holds the lock, or locking fails. A killed process
@@ -116,54 +108,16 @@ class Cache:
         with disk_errors(self.folder, self._purpose):
             self.folder.mkdir(parents=True, exist_ok=True)
             try:
-                self._lock.acquire(timeout=patience)
+                self._lock.acquire(timeout=0)
             except Timeout as exc:
                 run = f"another run is asking for {self._purpose.wanted}"
                 raise CacheError(f"{self.folder}: {run}: wait until it ends, or stop it") from exc
         try:
             if self._lock.lock_counter == 1:
                 self._recipes.clear()  # another process may have written in the meantime
-                self.merge_shards()
             yield
         finally:
             self._lock.release()
-
-    def merge_shards(self) -> dict[str, set[str]]:
-        """Take over what shards have bought; return the keys of new entries, by recipe.
-
-        Raises:
-            CacheError: a shard is still asking.
-        """
-        merged: dict[str, set[str]] = {}
-        for folder in sorted((self.folder / SHARDS).glob("*")):
-            shard = Cache(folder, self._purpose)
-            with shard.lock(PATIENCE):
-                for recipe in sorted(path.stem for path in folder.glob("*.jsonl")):
-                    entries = shard._entries(recipe).items()
-                    new = {key for key, entry in entries if self.put_new(recipe, key, entry)}
-                    merged[recipe] = merged.get(recipe, set()) | new
-                    self._sync(recipe)
-            with disk_errors(folder, self._purpose):
-                shutil.rmtree(folder)
-        return merged
-
-    def _append(self, recipe: str, key: str, entry: Entry) -> None:
-        text = _canonical({"key": key, **entry._asdict(), "answer": entry.answer.record()})
-        line = f'\n{text[:-1]}, "check": "{_check(text)}"}}'
-        entries = self._entries(recipe)
-        path = self._path(recipe)
-        # Not synced, as that would delay all requests: what a power cut loses is bought again.
-        with disk_errors(path, self._purpose):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with path.open("ab") as stream:
-                stream.write(line.encode())
-        entries[key] = entry
-
-    def _sync(self, recipe: str) -> None:
-        """Flush what was appended to disk: the only other copy is deleted next."""
-        path = self._path(recipe)
-        with disk_errors(path, self._purpose), path.open("ab") as stream:
-            os.fsync(stream.fileno())
 
     def _entries(self, recipe: str) -> dict[str, Entry]:
         if recipe not in self._recipes:

@@ -1,8 +1,6 @@
 """The asker: all that one run asks one model for one purpose, one attempt after the other.
 
-It asks through the cache, within the limits; `spent` is what it has cost. Several processes may ask
-together, each as a worker (`as_worker`) with a share of the limits and its own cache inside the
-lead's. The lead then takes over what they bought (`merge_worker_results`) and counts it as its own.
+It asks through the cache, within the limits; `spent` is what it has cost.
 
 A text is what a model is asked about; its result is a caption or a level. Which texts are asked
 together, and what follows an unusable answer, is the same whether answers come from the server or
@@ -12,7 +10,7 @@ what is stored.
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Generic, NamedTuple
@@ -24,7 +22,7 @@ from pipeline.llm.answers import Found, Reading
 from pipeline.llm.client import Client, Endpoint
 from pipeline.llm.dispatcher import Breaker, Dispatcher, Policy
 from pipeline.llm.limiter import WINDOW, Limiter, RateBudget
-from pipeline.llm.outcomes import CallFailed, LLMError, Next, Outcome, Purpose
+from pipeline.llm.outcomes import CallFailed, Next, Outcome, Purpose
 from pipeline.llm.request import Recipe, Request
 from pipeline.llm.spending import OK, FailureLog, Prices, Spending
 
@@ -192,18 +190,6 @@ class Access(NamedTuple):
     window: float = WINDOW
 
 
-class Unanswered(NamedTuple):
-    """What a worker got no answer to; it is sent to the lead as JSON.
-
-    `failures` counts requests by outcome; `given_up` has, by request, the outcome's name and hint
-    and the server's message; `error` is why the worker stopped early, if it did.
-    """
-
-    failures: Mapping[str, int]
-    given_up: Mapping[str, Sequence[str]]
-    error: str | None
-
-
 class Asker:
     """Asks one endpoint, as configured."""
 
@@ -222,7 +208,6 @@ class Asker:
         self._settings, self._purpose = settings, purpose
         self._policy = access.policy
         self.cache = Cache(Path(settings.cache), purpose)
-        self._is_worker = False
         self._budget = RateBudget(
             settings.requests_per_minute, settings.tokens_per_minute, access.window
         )
@@ -260,7 +245,7 @@ class Asker:
             self.check_ready(attempt)
             asyncio.run(self._ask(attempt, unit))
             # A single text may be to blame itself; if several fail, they share a reason.
-            if not self._is_worker and attempt.size > 1 and not self.spent.was_answered:
+            if attempt.size > 1 and not self.spent.was_answered:
                 raise self._failures.error()
             for key, entry in attempt.used_entries():
                 likely_in = partial(attempt.likely_in, entry)
@@ -294,52 +279,3 @@ class Asker:
             jobs = (partial(resolve, chunk) for chunk in attempt.chunks)
             async with client.sdk:
                 await dispatcher.run(jobs, _OPEN * in_flight)
-
-    def as_worker(self, *, is_useful: bool) -> None:
-        """Ask as one of several processes: no answers here does not mean none anywhere.
-
-        `is_useful`: the model has given usable answers before.
-        """
-        self._is_worker = True
-        self._breaker.is_usable |= is_useful
-
-    def list_unanswered(self, error: LLMError | None) -> Unanswered:
-        """Return what this worker got no answer to."""
-        given_up = {
-            key: [failure.outcome.name, failure.outcome.hint, failure.message]
-            for key, failure in self._failures.given_up.items()
-        }
-        return Unanswered(self.spent.failures, given_up, str(error) if error else None)
-
-    def merge_worker_results(
-        self, attempts: Iterable[Attempt[Found]], unanswered: Iterable[Unanswered]
-    ) -> None:
-        """Take over what workers bought within these limits, and count it as bought here.
-
-        `attempts` are as they were before. What was given up is not sent again.
-
-        Raises:
-            LLMError: one of the workers had to stop.
-        """
-        merged, before, largest = self.cache.merge_shards(), self.spent.requests, 0
-        for attempt in attempts:
-            bought, asked = merged.get(attempt.recipe.name, set()), attempt.missing()
-            largest = max([largest, *(request.most for request in asked)])
-            self.spent.cache_hits -= sum(request.key in bought for request in asked)
-            for _, entry in self.cache.entries(attempt.recipe.name, bought):
-                self.spent.requests += 1
-                self.spent.pay(entry.answer, partial(attempt.likely_in, entry))
-                self.spent.count(attempt.recipe.read(entry.answer, entry.asked).outcome)
-        errors = [self._merge_unanswered(report) for report in unanswered]
-        self._budget.charge(self.spent.requests - before, largest)
-        for error in filter(None, errors):
-            raise LLMError(error)
-
-    def _merge_unanswered(self, report: Unanswered) -> str | None:
-        self.spent.requests += sum(report.failures.values())
-        self.spent.failures.update(report.failures)
-        self.spent.outcomes.update(report.failures)
-        for key, (name, hint, message) in report.given_up.items():
-            failure = CallFailed(Outcome(name, Next.GIVE_UP, hint), message)
-            self._failures.give_up(key, failure)
-        return report.error

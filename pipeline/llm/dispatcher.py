@@ -235,7 +235,7 @@ class Dispatcher(Generic[Found]):
         try:
             return await self.client.ask(body, self.recipe.watched)
         except CallFailed as failure:
-            self.spent.count_failure(failure.outcome)
+            self.spent.count(failure.outcome)
             if self._stopped:
                 raise self._stopped from failure
             self._report_first(failure)

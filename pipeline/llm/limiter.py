@@ -81,13 +81,6 @@ class RateBudget:
         self._counted_tokens += used - reserved
         heapq.heappush(self._leaving, (self._clock() + self._window, used))
 
-    def charge(self, requests: int, tokens: int) -> None:
-        """Count requests of `tokens` each that other processes sent, as if all had just ended."""
-        self._counted_requests += requests
-        self._counted_tokens += requests * tokens
-        for _ in range(requests):
-            heapq.heappush(self._leaving, (self._clock() + self._window, tokens))
-
     def pause(self, seconds: float) -> None:
         """Let nothing through for a while, as the server requested."""
         self._not_before = max(self._not_before, self._clock() + seconds)

@@ -64,8 +64,8 @@ class Spending:
     """Requests sent, tokens and USD paid, and how many answers were there already.
 
     `cache_hits` counts answers from the cache, `reused` texts whose captions it had from a request
-    with other neighbours. `outcomes` counts the requests sent, by how they ended, `failures` those
-    among them without an answer; `answers` counts the answers received, good or bad.
+    with other neighbours. `outcomes` counts the requests sent, by how they ended; `answers` counts
+    the answers received, good or bad.
     """
 
     prices: Prices
@@ -77,7 +77,6 @@ class Spending:
     cache_hits: int = 0
     reused: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
-    failures: Counter[str] = field(default_factory=Counter)
     _result: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
@@ -104,11 +103,6 @@ class Spending:
     def count(self, outcome: Outcome | None) -> None:
         """Count how a request ended."""
         self.outcomes[outcome.name if outcome else OK] += 1
-
-    def count_failure(self, outcome: Outcome) -> None:
-        """Count a request that ended without an answer."""
-        self.count(outcome)
-        self.failures[outcome.name] += 1
 
     def metrics(self) -> dict[str, Any]:
         """Return the figures for the stage's metrics.

@@ -1,7 +1,7 @@
 """Judging in processes that are killed: how pairs end, and what is bought twice.
 
-A process of this module (`python -m support.killed_judging TASK`) judges what a file says, in
-shards if it says so, and prints the answers as JSON.
+A process of this module (`python -m support.killed_judging TASK`) judges what a file says, and
+prints the answers as JSON.
 """
 
 import json
@@ -13,35 +13,29 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import psutil
 from support.fake_openai.process import read_stats
 
 from pipeline.campaign.guideline import split_guideline
 from pipeline.core import files
-from pipeline.core.sections import Engine, LanguageModel
+from pipeline.core.sections import LanguageModel
 from pipeline.judges.base import Answer, Pair
 from pipeline.judges.clip_pictures import Look
 from pipeline.judges.judge_prompt import JudgePrompt
-from pipeline.judges.sharded_vision import ShardedVisionJudge
-from pipeline.judges.vision import Options, Setup
+from pipeline.judges.vision import Options, Setup, VisionJudge
+from pipeline.llm.asker import Access
+from pipeline.llm.client import Endpoint
+from pipeline.llm.dispatcher import Policy
 from pipeline.llm.prompt import load_prompt
 
 GUIDELINE = Path("annotation/guideline/en.md")
 
 
-def judge_and_kill(world, settings, shards, url, folder, kills):
-    """Judge in processes, all but the last of which are killed on their way; return the answers.
-
-    With several shards, every other kill is that of a shard's process.
-    """
+def judge_and_kill(world, settings, url, folder, kills):
+    """Judge in processes, all but the last of which are killed on their way; return the answers."""
     lead, task = folder / "lead.json", folder / "task.json"
-    engine = {
-        "kind": "local", "shards": shards, "workers": shards, "address": None,
-        "table_memory": 4.0, "folder": str(folder / "parts"),
-    }  # fmt: skip
     pairs = [pair._asdict() | {"clip": str(pair.clip)} for pair in world.pairs()]
     content = {"lead": str(lead), "url": url, "settings": settings.model_dump(mode="json")}
-    files.write_json(task, content | {"engine": engine, "pairs": pairs})
+    files.write_json(task, content | {"pairs": pairs})
     command = [sys.executable, "-m", "support.killed_judging", str(task)]
     for kill in range(kills):
         share = (kill + 1) / (kills + 1)
@@ -50,18 +44,9 @@ def judge_and_kill(world, settings, shards, url, folder, kills):
             while not lead.exists() or read_stats(url)["answers"] < share * len(pairs):
                 assert run.poll() is None, "judging ended before the kill"
                 time.sleep(0.05)
-            number = files.read_json(lead)
-            os.kill(_find_shard(number) if kill % 2 else number, signal.SIGKILL)
+            os.kill(files.read_json(lead), signal.SIGKILL)
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return [Answer(*row) for row in json.loads(done.stdout)]
-
-
-def _find_shard(lead):
-    """Return a child process of the lead that asks, or else the lead itself."""
-    children = psutil.Process(lead).children()
-    return next(
-        (process.pid for process in children if "spawn_main" in " ".join(process.cmdline())), lead
-    )
 
 
 def count_ends(world, answers):
@@ -80,8 +65,8 @@ def main(task):
     prompt = load_prompt(JudgePrompt, Path("prompts/judge-v1.yaml"))
     guideline = split_guideline(GUIDELINE.read_text(encoding="utf-8"), GUIDELINE)
     setup = Setup(LanguageModel(**task["settings"]), prompt, guideline, Options(Look(6, 180)))
-    os.environ |= {"OPENAI_BASE_URL": task["url"], "OPENAI_API_KEY": "none"}
-    judge = ShardedVisionJudge(setup, Engine(**task["engine"]))
+    access = Access(Endpoint(task["url"], "none"), Policy(tries=8, first=0.1, longest=2.0))
+    judge = VisionJudge(setup, access)
     pairs = [Pair(**pair | {"clip": Path(pair["clip"])}) for pair in task["pairs"]]
     json.dump(list(judge.judge(pairs)), sys.stdout)
 

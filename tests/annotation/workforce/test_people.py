@@ -24,6 +24,7 @@ from annotation.workforce import hours, invitations
 from annotation.workforce.invitations import invite
 from annotation.workforce.listing import listing
 from annotation.workforce.voiding import Period, void
+from momentrank.errors import UsageError
 from pipeline.campaign.campaign import CampaignError, write_campaign
 from pipeline.core import csv_files, tables
 from pipeline.core.params import load

@@ -13,12 +13,9 @@ import pytest
 from checkouts import write
 from judged_pairs import QUERIES, write_checkout
 from model_server import KEY
-from sharded_corpus import read_all
-from support.params_file import set_params
 
 from pipeline import judge as stage
 from pipeline.core import tables
-from pipeline.judges import sharded_vision
 
 
 @pytest.fixture
@@ -81,24 +78,6 @@ def test_rows_have_the_true_levels_and_say_where_they_are_from(server, labelled_
     stage.main()
     assert tables.MACHINE_JUDGMENTS.path.read_bytes() == before
     assert server.stats.requests == len(table)
-
-
-def test_shards_write_the_same_bytes(server, handed_shards, monkeypatch):
-    monkeypatch.setattr(sharded_vision, "count_at_once", lambda engine: engine.shards)
-    server.change(faults=0.3, kinds=("refused", "broken-json", "truncated"), seed=2)
-    text = Path("params.yaml").read_text()
-    Path("params.yaml").write_text(text.replace("per_minute: ", "per_minute: 100"))
-    stage.main()
-    whole = read_all("datasets")
-    assert {path.name for path in whole} >= {"machine_judgments.csv", "test.machine.qrels"}
-    shutil.rmtree(".cache")
-    server.server._asked.clear()
-    set_params("engine", shards=3, workers=1)
-    stage.main()
-    assert read_all("datasets") == whole  # the metrics, too: what was spent
-    cache_folders = {path.parent for path in Path(".cache").rglob("*") if path.is_file()}
-    assert cache_folders == {Path(".cache/judge")}, "parts and caches of shards go"
-    assert len(handed_shards) == 3
 
 
 def test_the_estimate_is_printed_before_all_is_paid(server, capsys):

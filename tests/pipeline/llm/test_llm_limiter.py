@@ -46,18 +46,6 @@ def test_books_count_more_tokens_than_were_kept_but_never_fewer():
     assert budget.wait(100) <= 0
 
 
-def test_books_count_what_other_processes_sent_for_a_window():
-    clock = Clock()
-    budget = RateBudget(5, 100, window=60, clock=clock)
-    budget.charge(4, 20)
-    assert budget.wait(20) <= 0 < budget.wait(21)
-    budget.enter(20)
-    budget.end(20, 20)
-    assert budget.wait(0) == pytest.approx(61.2)  # five requests
-    clock.now = 62
-    assert budget.wait(100) <= 0
-
-
 def test_books_let_through_alone_what_passes_the_limit_by_itself():
     clock = Clock()
     budget = RateBudget(100, 100, window=60, clock=clock)

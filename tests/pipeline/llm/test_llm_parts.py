@@ -14,7 +14,7 @@ from pipeline.captions.caption_requests import REWRITING
 from pipeline.captions.caption_requests import CaptionRecipe as Recipe
 from pipeline.captions.caption_requests import read_captions as read
 from pipeline.llm import answers, outcomes
-from pipeline.llm.answer_cache import Cache, Entry
+from pipeline.llm.answer_cache import Cache
 from pipeline.llm.answers import Answer, unwrap
 from pipeline.llm.asker import ASKS, Chunk, cut, next_chunks
 from pipeline.llm.client import DEFAULT_URL, Client, Endpoint
@@ -371,8 +371,6 @@ def test_the_cache_gives_back_what_it_got(tmp_path, recipe):
     cache.put(request, answer)
     assert cache.get(request) == answer
     assert cache.list_results(recipe) == {"Omar sits.": ("Il s'assoit à l'aise 👍", request.key)}
-    assert not cache.put_new(request.recipe, request.key, Entry(request.asked, make_answer()))
-    assert cache.get(request) == answer
     again = Cache(tmp_path, REWRITING)
     assert again.get(request) == answer
     assert again.list_results(recipe) == cache.list_results(recipe)
