@@ -8,10 +8,9 @@ it is unclear which one was meant, and none is used.
 import json
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from momentrank.ids import without_repeats
 from pipeline.llm import outcomes
@@ -25,13 +24,8 @@ _MOST_STARTS = 1000
 
 _decoder = json.JSONDecoder(object_pairs_hook=without_repeats)
 
-_INSTEAD = {
-    THOUGHTS: (THOUGHTS, "reasoning", "reasoning_details", "thinking"),
-    TOOLS: (TOOLS, "function_call"),
-}
+_INSTEAD = {THOUGHTS: (THOUGHTS, "reasoning"), TOOLS: (TOOLS,)}
 """The fields of a message that may be there in place of its content."""
-_TEXT_PARTS = ("text", "output_text")
-_STREAM = re.compile(r"\s*(data|event|id|retry)?:", re.ASCII)
 
 
 class Answer(NamedTuple):
@@ -73,22 +67,6 @@ class _Message(_Lenient):
 
     content: str | None = None
     refusal: str | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _join_parts(cls, message: object) -> object:
-        """Join a list of parts: texts and refusals; thoughts among them are left out."""
-        parts = message.get("content") if isinstance(message, dict) else None
-        if not isinstance(message, dict) or not isinstance(parts, list):
-            return message
-        fields = [{"text": part} if isinstance(part, str) else part for part in parts]
-        fields = [part for part in fields if isinstance(part, dict)]
-        texts = (part.get("text") for part in fields if part.get("type", "text") in _TEXT_PARTS)
-        content = "".join(text for text in texts if isinstance(text, str)) or None
-        refused = (part.get("refusal") for part in fields)
-        thoughts = [part for part in fields if part.get("type") in _INSTEAD[THOUGHTS]]
-        joined = {"content": content, "refusal": next(filter(None, refused), None)}
-        return message | joined | ({THOUGHTS: thoughts} if thoughts else {})
 
     def find_end(self, reason: str | None) -> str | None:
         """Return why the message ends: what it has in place of content, or the server's reason."""
@@ -133,60 +111,19 @@ def parse(body: object, watched: str | None = None) -> Answer:
     """Return the answer in a Chat Completions response; `watched` as `Recipe` has it.
 
     Raises:
-        CallFailed: it is not a chat completion; gateways may send errors with status 200.
+        CallFailed: it is not a chat completion.
     """
-    if isinstance(body, str):
-        body = _parse_text(body)
-    if error := _find_error(body):
-        raise outcomes.from_error(error)
     try:
         completion = _Completion.model_validate(body)
         choice = completion.choices[0]
     except (ValidationError, IndexError):
-        raise outcomes.from_error(f"no chat completion: {body}") from None
+        message = f"no chat completion: {body}"
+        raise CallFailed(outcomes.BROKEN_RESPONSE, message) from None
     message = choice.message
     alternatives = find_alternatives(choice.logprobs, watched) if watched else None
     counts = _token_counts(completion.usage)
     end = message.find_end(choice.finish_reason)
     return Answer(message.content, message.refusal, end, *counts, alternatives)
-
-
-def _parse_text(text: str) -> object:
-    """Return a body that is not marked as JSON, if it is JSON all the same.
-
-    Raises:
-        CallFailed: it is not; an event stream may consist of an error.
-    """
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        pass
-    if not _STREAM.match(text):
-        said = text.strip()
-        raise outcomes.from_error(f"the response is not JSON: {said}" if said else "no content")
-    for line in text.splitlines():
-        with suppress(ValueError, RecursionError):
-            if error := _find_error(json.loads(line.partition(":")[2])):
-                raise outcomes.from_error(error)
-    raise CallFailed(
-        outcomes.BROKEN_RESPONSE,
-        "the response is an event stream: turn streaming off where the server is configured",
-    )
-
-
-def _find_error(body: object) -> object:
-    """Return the error in a body: its own, its choice's, or itself, if it is one."""
-    if isinstance(body, list) and body:
-        return _find_error(body[0])
-    if not isinstance(body, dict):
-        return None
-    choices = body.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else body
-    error = body.get("error") or (first.get("error") if isinstance(first, dict) else None)
-    error = error or body.get("errors")
-    error = error[0] if isinstance(error, list) and error else error
-    said = first is body and any(isinstance(body.get(name), str) for name in outcomes.SENTENCES)
-    return body if said and not isinstance(error, str | dict) else error
 
 
 def _token_counts(usage: object) -> tuple[int | None, int | None]:

@@ -109,10 +109,11 @@ class Client:
             failure = CallFailed(outcomes.CONNECTION, _message(exc, key))
         except openai.APIError as exc:
             failure = CallFailed(outcomes.BROKEN_RESPONSE, _message(exc, key))
-        except ValueError as exc:  # the SDK could not parse the response: `doc`
-            return _parse(getattr(exc, "doc", ""), key, watched)
-        except RecursionError:
-            failure = CallFailed(outcomes.BROKEN_RESPONSE, "the response is nested too deeply")
+        except (ValueError, RecursionError) as exc:
+            failure = CallFailed(
+                outcomes.BROKEN_RESPONSE,
+                _shorten(f"the response is not JSON: {getattr(exc, 'doc', exc)}", key),
+            )
         else:
             return _parse(response, key, watched)
         raise failure  # not chained: the SDK's error contains the request, and so the key

@@ -80,7 +80,6 @@ _ENDS = {
     "length": TRUNCATED,
     THOUGHTS: ONLY_THOUGHTS,
     TOOLS: TOOL_CALLS,
-    "function_call": TOOL_CALLS,
 }
 
 UNREADABLE = Outcome("unreadable", Next.GIVE_UP, "its pictures can't be read")
@@ -103,15 +102,11 @@ _BY_CODE = (
         INSUFFICIENT_QUOTA,
     ),
     ({"content_filter", "content_policy_violation"}, FILTERED),
-    ({"rate_limit_exceeded", "rate_limit_error", "too_many_requests"}, RATE_LIMITED),
     ({"unsupported_parameter", "unsupported_value", "unknown_parameter"}, UNSUPPORTED),
 )
 _BY_STATUS = dict.fromkeys((401, 403), UNAUTHORIZED) | dict.fromkeys((408, 409), SERVER_ERROR)
 _BY_STATUS |= {402: INSUFFICIENT_QUOTA, 404: NOT_FOUND, 429: RATE_LIMITED}
-_FIRST_ERROR, _FIRST_SERVER_ERROR, _LAST_SERVER_ERROR = 400, 500, 599
-_LIMIT = re.compile(r"rate.?limit|too many requests", re.IGNORECASE)
-SENTENCES = ("message", "detail", "error", "msg")
-"""The fields of an error that have its sentence."""
+_FIRST_SERVER_ERROR = 500
 
 
 def from_status(status: int, *codes: object) -> Outcome:
@@ -143,23 +138,6 @@ class CallFailed(Exception):  # noqa: N818  (not a user's error: it becomes an o
         self.outcome = outcome
         self.message = message
         self.wait = wait
-
-
-def from_error(error: object) -> CallFailed:
-    """Return the failure that an error in a body with status 200 describes.
-
-    Gateways put the status into its code, or leave only a sentence.
-    """
-    fields = error if isinstance(error, dict) else {"message": error}
-    codes: list[object] = [fields.get(name) for name in ("code", "type", "status", "statusCode")]
-    said = (str(fields[name]) for name in SENTENCES if isinstance(fields.get(name), str))
-    message = next(said, str(error))
-    statuses = (int(code) for code in map(str, codes) if re.fullmatch(r"\d{3}", code, re.ASCII))
-    errors = (code for code in statuses if _FIRST_ERROR <= code <= _LAST_SERVER_ERROR)
-    if status := next(errors, 429 if _LIMIT.search(message) else None):
-        return CallFailed(from_status(status, *codes), message)
-    named = from_status(_FIRST_ERROR, *codes)
-    return CallFailed(BROKEN_RESPONSE if named is REJECTED else named, message)
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:

@@ -6,19 +6,14 @@ import math
 import time
 
 from support.fake_openai.judges import find_query, is_about_a_clip, judge, load_truth, logprobs
-from support.fake_openai.script import OK, Json, Reply, Script, error, of_json
+from support.fake_openai.script import Json, Reply, Script, error, of_json
 
 BAD_LEVELS = ("missing", "extra", "twice", "empty")
 """Faults of captions; in an answer with a level, the level is invalid instead."""
 
 
-CHUNK = json.dumps({"choices": [{"delta": {"content": "{"}}]})
 GATEWAY = {
-    "limit-in-body": of_json(
-        {"error": {"message": "The gateway allows 10 requests a minute", "code": 429}}
-    ),
     "error-in-body": of_json({"error": "The gateway has lost its model"}),
-    "stream": Reply(OK, f"data: {CHUNK}\n\ndata: [DONE]\n\n".encode(), kind="text/event-stream"),
     "rejected": error(400, "invalid_request_error", "This can't be asked"),
     "500": error(500, "server_error", "The server had an error"),
 }
@@ -93,12 +88,7 @@ def _answer(script: Script, body: Json, items: list[Json], fault: str) -> Json:
         captions[0]["caption"] = " "
     content = _wrap(json.dumps({"captions": captions}), script.wrapping)
     content = _spoil(content, fault)
-    completion = _completion(body, used, content, _finish(fault))
-    if script.wrapping == "parts":
-        parts = [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": content[:9]}]
-        parts.append({"type": "text", "text": content[9:]})
-        completion["choices"][0]["message"]["content"] = parts
-    return completion
+    return _completion(body, used, content, _finish(fault))
 
 
 def _level(script: Script, body: Json, used: int, fault: str) -> Json:
@@ -125,7 +115,6 @@ def _wrap(content: str, wrapping: str) -> str:
     draft = json.dumps({"captions": [{"id": "first", "caption": "A draft."}]})
     return {
         "": content,
-        "parts": content,
         "fenced": f"```json\n{content}\n```",
         "talks": f"Sure! Here are the {{captions}}:\n\n{content}\n\nTell me if you need more {{:",
         "thinks": f"<think>\nThe user asks for captions, say {draft}?\n</think>\n\n{content}",

@@ -26,8 +26,8 @@ class Script:
     money: int = -1  # tokens until the account is empty; -1: never
     poison: str = ""  # a description with this word ruins its whole answer, as `spoilt` says
     spoilt: str = "broken-json"  # or refused, filtered, truncated, rejected, 500, empty, or a
-    # gateway's: limit-in-body, error-in-body, stream, thoughts, tools, stopped
-    wrapping: str = ""  # text around each answer: fenced, talks, thinks, drafts, prose, parts
+    # gateway's: error-in-body, thoughts, tools, stopped
+    wrapping: str = ""  # text around each answer: fenced, talks, thinks, drafts, prose
     only_completion_tokens: bool = False  # refuse max_tokens, like newer OpenAI models
     requests: int = 0  # per window; 0: no limit
     tokens: int = 0
@@ -46,7 +46,6 @@ class Reply(NamedTuple):
     body: bytes
     headers: tuple[tuple[str, str], ...] = ()
     cut: bool = False
-    kind: str = "application/json"
 
 
 @dataclass

@@ -138,7 +138,7 @@ class Server:
 
 async def _send(writer: asyncio.StreamWriter, reply: Reply) -> bool:
     """Send a reply; return whether the connection stays open."""
-    lines = [f"HTTP/1.1 {reply.status} Whatever", f"Content-Type: {reply.kind}"]
+    lines = [f"HTTP/1.1 {reply.status} Whatever", "Content-Type: application/json"]
     lines += [f"{name}: {value}" for name, value in reply.headers]
     lines += [f"Content-Length: {len(reply.body)}", "", ""]
     body = reply.body[: len(reply.body) // 2] if reply.cut else reply.body
