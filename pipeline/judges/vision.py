@@ -83,7 +83,7 @@ class VisionJudge:
         Raises:
             UsageError: the environment's address or key is not valid.
         """
-        settings, prompt, guideline, options = self._setup = setup
+        settings, prompt, guideline, options = setup
         self.model: str = settings.model
         self.prompt: str | None = prompt.label
         self.guideline: str | None = guideline.head.version

@@ -99,8 +99,6 @@ class Cache:
     def lock(self) -> Iterator[None]:
         """Lock the cache for this process: two runs in parallel would buy everything twice.
 
-        The lock may be nested.
-
         Raises:
             CacheError: another process holds the lock, or locking fails. A killed process
                 releases its lock.
@@ -113,8 +111,7 @@ class Cache:
                 run = f"another run is asking for {self._purpose.wanted}"
                 raise CacheError(f"{self.folder}: {run}: wait until it ends, or stop it") from exc
         try:
-            if self._lock.lock_counter == 1:
-                self._recipes.clear()  # another process may have written in the meantime
+            self._recipes.clear()  # another process may have written in the meantime
             yield
         finally:
             self._lock.release()

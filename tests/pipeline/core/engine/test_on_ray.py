@@ -1,7 +1,6 @@
 """Ray: the same bytes on a Ray of its own and on a cluster, and a machine that dies."""
 
 import importlib
-import json
 import os
 import threading
 import time
@@ -12,46 +11,23 @@ import psutil
 import pytest
 import shard_work
 from lazy import Lazy
-from model_server import KEY, serving
 from shard_lead import EXPECTED, go_on, list_sealed, start_lead
 from sharded_corpus import run_stages, write_corpus
 
 from momentrank.errors import MomentRankError
-from pipeline import judge
 from pipeline.core.engine import session
 from pipeline.core.engine.parts import EngineError
 from pipeline.core.params import load
-from pipeline.judges.base import Pair
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: make engines"),
 ]
 ray = Lazy("ray")
-TRUTH = {
-    "fps": 12,
-    "moments": [],
-    "levels": {f"Query {number}.": {} for number in range(24)},
-    "similar": {f"Query {number}.": {"m": number % 5} for number in range(24)},
-    "captions": {"A man waves.": "m"},
-}
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    """Return the stand-in of a model, which every machine of the cluster knows."""
-    truth = tmp_path_factory.mktemp("truth") / "truth.json"
-    truth.write_text(json.dumps(TRUTH))
-    with serving() as serve, pytest.MonkeyPatch.context() as patch:
-        server = serve(truth=str(truth))
-        patch.setenv("OPENAI_BASE_URL", server.url)
-        patch.setenv("OPENAI_API_KEY", KEY)
-        patch.setenv("NO_PROXY", "127.0.0.1")
-        yield server
-
-
-@pytest.fixture(scope="module")
-def cluster(repository, model):
+def cluster(repository):
     """Return a cluster of one machine, which others can join."""
     from ray.cluster_utils import Cluster
 
@@ -114,27 +90,6 @@ def test_every_stage_writes_the_same_bytes_by_a_cluster(
     whole = run_stages(engine, numbered, monkeypatch)
     changes = {"kind": "ray", "address": make_engine().address, "shards": 3}
     assert run_stages(engine.model_copy(update=changes), numbered, monkeypatch) == whole
-
-
-def test_a_cluster_asks_a_model_once_for_each_pair(
-    make_engine, model, repository, tmp_path, monkeypatch
-):
-    monkeypatch.chdir(repository)
-    params = load()
-    update = {"cache": str(tmp_path / "answers"), "requests_per_minute": 10**6}
-    openai = params.judge.openai.model_copy(update=update)
-    section = params.judge.model_copy(update={"blind": True, "openai": openai})
-    engine = make_engine(shards=3)
-    vision = judge.make_vision_judge(params.model_copy(update={"judge": section, "engine": engine}))
-    pairs = [
-        Pair(f"q{number}", "m", "val", query, "A man waves.", 0.5, 0, 1, tmp_path / f"{number}", 1)
-        for number, query in enumerate(TRUTH["levels"])
-    ]
-    levels = {answer.query_id: answer.level for answer in vision.judge(pairs)}
-    assert levels == {f"q{number}": number % 5 for number in range(24)}
-    assert set(model.stats.answered.values()) == {1}
-    assert model.stats.requests == vision.metrics()["llm"]["requests"] == 24
-    assert list((tmp_path / "answers" / "shards").iterdir()) == []
 
 
 def test_an_error_is_the_stage_s_own_and_not_tried_again(make_engine, squares):
