@@ -18,7 +18,7 @@ import numpy as np
 
 from annotation.pooling import level_model
 from annotation.votes.votes import Floats, Ints
-from baselines.features.pictures import SIZE, describe
+from baselines.features.pictures import PictureExtractor
 from baselines.features.video import FRAMES
 from pipeline.campaign.yields import RELEVANT_FROM
 from pipeline.core import tables
@@ -140,8 +140,9 @@ def see_pictures(seed: int) -> Floats:
     are, less their mean.
     """
     script, rows = load_screenplay(), list[Floats]()
+    describe = PictureExtractor("", 1.0).describe
     for take in Plot(script, seed, FPS).takes(VIDEOS):
-        painter = Painter(script, take, SIZE[1])
+        painter = Painter(script, take, PictureExtractor.size[1])
         for step in (step for step in take.steps if step.cue is not None):
             numbers = np.linspace(step.first, step.last - 1, FRAMES).astype(int).tolist()
             seen = describe(np.stack([painter.frame(number) for number in numbers]))

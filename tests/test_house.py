@@ -78,13 +78,13 @@ FLOORS = {
 A folder may import those of its own floor and of lower ones.
 """
 BUDGET = {
-    "momentrank": 17_220,
-    "pipeline": 32_490,
-    "annotation": 20_180,
-    "baselines": 4_800,
-    "benchmarks": 2_925,
+    "momentrank": 17_230,
+    "pipeline": 31_900,
+    "annotation": 19_280,
+    "baselines": 4_780,
+    "benchmarks": 2_940,
     "tools": 950,
-    "tests": 60_470,
+    "tests": 58_070,
 }
 """The lines that a package may have; who raises a budget says in the commit for what."""
 MAX_WORDS, MAX_LINES, MAX_CODE_DEPS = 31_000, 500, 150

@@ -117,8 +117,8 @@ def parse(body: object, watched: str | None = None) -> Answer:
         completion = _Completion.model_validate(body)
         choice = completion.choices[0]
     except (ValidationError, IndexError):
-        message = f"no chat completion: {body}"
-        raise CallFailed(outcomes.BROKEN_RESPONSE, message) from None
+        reason = f"no chat completion: {body}"
+        raise CallFailed(outcomes.BROKEN_RESPONSE, reason) from None
     message = choice.message
     alternatives = find_alternatives(choice.logprobs, watched) if watched else None
     counts = _token_counts(completion.usage)
