@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from moto import mock_aws
 from numbered import convert, numbers, read_size, select_frames, thin_frames, write_numbered
-from support.pools import write_candidates
+from support.campaign_cases import write_candidates
 
 from pipeline import clips
 from pipeline.core import files, tables

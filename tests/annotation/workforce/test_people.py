@@ -24,7 +24,6 @@ from annotation.workforce import hours, invitations
 from annotation.workforce.invitations import invite
 from annotation.workforce.listing import listing
 from annotation.workforce.voiding import Period, void
-from momentrank.errors import UsageError
 from pipeline.campaign.campaign import CampaignError, write_campaign
 from pipeline.core import csv_files, tables
 from pipeline.core.params import load
@@ -259,8 +258,8 @@ def test_a_period_that_ends_before_it_begins_is_said_as_it_was_typed(checkout, r
     code, _, errors = run("void", "2", "--from", "2024-05-01", "--to", to)
     assert (code, f"--to {to} is not after --from 2024-05-01 00:00" in errors) == (2, True)
     assert tables.VOIDED.read().empty
-    with pytest.raises(UsageError, match="--to 2024-04-30 is before --from 2024-05-01"):
-        run("hours", "--from", "2024-05-01", "--to", "2024-04-30")
+    code, _, errors = run("hours", "--from", "2024-05-01", "--to", "2024-04-30")
+    assert (code, "--to 2024-04-30 is before --from 2024-05-01" in errors) == (2, True)
 
 
 @pytest.mark.parametrize("arguments", [["void", "2", "--from", "soon"], ["hours", "--to", "24:00"]])

@@ -9,9 +9,7 @@ from model_server import ASKING, KEY, QUICK, serving
 from support.numbered_clips import Plan, make_world
 
 from pipeline.campaign.guideline import split_guideline
-from pipeline.core.engine.shards import map_shards
 from pipeline.core.sections import LanguageModel
-from pipeline.judges import sharded_vision
 from pipeline.judges.clip_pictures import Look
 from pipeline.judges.judge_prompt import JudgePrompt
 from pipeline.judges.vision import Options, Setup, VisionJudge
@@ -72,19 +70,6 @@ def judge(prompt, guideline, tmp_path):
         )
 
     return _judge
-
-
-@pytest.fixture
-def handed_shards(monkeypatch):
-    """Return the shards that are handed out."""
-    shards = []
-
-    def note(stage, work, inputs, engine):
-        shards.extend(inputs.values())
-        return map_shards(stage, work, inputs, engine)
-
-    monkeypatch.setattr(sharded_vision, "map_shards", note)
-    return shards
 
 
 @pytest.fixture

@@ -127,7 +127,7 @@ def test_the_command_ends_with_1_where_something_is_missing(
     code, out, _ = command("pipeline.doctor", "--moments", "1000000")
     assert code == 1
     assert "MISSING   corpus: none.csv" in out
-    assert "note      Label Studio: none is configured" in out
+    assert "note      Label Studio: no server is configured" in out
     assert "1,000,000 moments" in out
     monkeypatch.setenv("LABEL_STUDIO_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", "k" * 40)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from opened import OPEN as OPENED
-from support.pools import write_candidates
+from support.campaign_cases import write_candidates
 
 from annotation import agreement, calibration, consensus
 from pipeline import reference_runs, report

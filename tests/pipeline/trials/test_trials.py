@@ -184,7 +184,7 @@ def model(httpserver, nothing, monkeypatch):
             fault = how.get("fault", "")
             reply = answer(Script(wrapping=how.get("wrapping", "")), request.get_json(), fault)
             body = reply.body.replace(b"Someone does", how.get("word", b"Someone does"))
-            return Response(body, reply.status, content_type=reply.kind)
+            return Response(body, reply.status, content_type="application/json")
 
         httpserver.expect_request(path).respond_with_json({"version": version})
         models = {"data": [{"id": "small", "owned_by": owner}]}
