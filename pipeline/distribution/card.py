@@ -198,8 +198,8 @@ def _outcomes(collection: Collection) -> str:
     number = now["votes_withdrawn"]
     withdrawn = f" ({number:,} more were withdrawn and are not released)" if number else ""
     return (
-        f"Annotators were shown {now['pairs']:,} pairs and cast {now['votes']:,} valid"
-        f" votes{withdrawn}."
+        f"Annotators were shown {now['pairs']:,} pairs and cast {now['votes']:,} valid votes with a"
+        f" level and {now['votes_without_level']:,} without one{withdrawn}."
         f" Two votes decided {now['pairs_two']:,} pairs and four votes {now['pairs_four']:,};"
         f" {now['pairs_adjudicated']:,} were adjudicated, {now['pairs_discarded']:,} discarded"
         f" ({now['pairs_given_up']:,} with too few votes), {now['pairs_unjudgeable']:,} are"
