@@ -58,6 +58,7 @@ NOT_TYPED = {
     "momentrank diff OLD NEW": "test_versions.py",
     "momentrank diff OLD NEW RUN...": "test_versions.py",
     "python -m annotation.pool top-up RUN... --depth 10": "test_audit.py",
+    "python -m pipeline.publish --to hf owner/name": "test_publish.py, to a hub of its own",
 }
 """Commands that are typed elsewhere or nowhere, and why."""
 QUICK = 120
