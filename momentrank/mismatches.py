@@ -132,7 +132,7 @@ def _of_videos(numbers: Mapping[str, int], run: Segments) -> Iterator[str]:
     retrieved = [name for name in dict.fromkeys(run.video) if name]
     others = [name for name in retrieved if name not in numbers]
     if others or not retrieved:
-        judged = tuple(filter(None, numbers))  # none, if the convention ignores videos
+        judged = list(filter(None, numbers))  # none, if the convention ignores videos
         alike = find_alike(judged, others)
         if len(others) == len(retrieved):
             _refuse_apart("video", judged, others, alike)
@@ -198,7 +198,7 @@ def find_alike(judged: Sequence[str], others: Sequence[str]) -> Alike:
     return [(forms[form], name) for name in others if (form := plain(name)) in forms]
 
 
-@lru_cache(2)  # queries and videos of qrels, which come again with each run
+@lru_cache(2)  # the ids of queries and of videos of qrels, which come again with each run
 def _index_by_form(names: tuple[str, ...]) -> Mapping[str, str]:
     return {plain(name): name for name in reversed(names)}
 
@@ -231,7 +231,6 @@ def _code_points(text: str) -> str:
     return " ".join(f"U+{ord(character):04X}" for character in text[:SHOWN]) or "nothing"
 
 
-@lru_cache(2**20)  # many runs have the same ids
 def plain(name: str) -> str:
     """Return an id without what spellings often differ in.
 

@@ -100,7 +100,7 @@ def make_judge(params: Params, shown: pd.DataFrame) -> Judge | None:
 def make_vision_judge(params: Params) -> "VisionJudge":
     """Return the model that looks at clips; errors as in `judges.vision`."""
     # Imported here: the SDK of its server takes a second.
-    from pipeline.judges import vision  # noqa: PLC0415
+    from pipeline.judges import vision  # noqa: PLC0415  (the others need none of it)
 
     return vision.make_vision_judge(params)
 

@@ -78,13 +78,13 @@ FLOORS = {
 A folder may import those of its own floor and of lower ones.
 """
 BUDGET = {
-    "momentrank": 17_230,
+    "momentrank": 17_220,
     "pipeline": 31_900,
     "annotation": 19_280,
     "baselines": 4_780,
     "benchmarks": 2_940,
     "tools": 950,
-    "tests": 58_070,
+    "tests": 58_060,
 }
 """The lines that a package may have; who raises a budget says in the commit for what."""
 MAX_WORDS, MAX_LINES, MAX_CODE_DEPS = 31_000, 500, 150

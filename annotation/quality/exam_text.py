@@ -75,8 +75,11 @@ def _between(exam: pd.DataFrame, answers: pd.DataFrame, results: pd.DataFrame) -
     """Yield kappa between people, once the exam is marked."""
     for attempt in sorted(set(results["attempt"])):
         metrics = between_people(answers, exam, attempt)
-        mean = metrics["mean_over_annotator_pairs"]
+        means = [
+            f"{weights} {'-' if mean is None else f'{mean:.3f}'}"
+            for weights, mean in metrics["mean_over_annotator_pairs"].items()
+        ]
         yield (
-            f"between people, attempt {attempt}: kappa plain {mean['plain']}, quadratic"
-            f" {mean['quadratic']} (mean of {metrics['annotator_pairs']} pairs of people)"
+            f"between people, attempt {attempt}: kappa {', '.join(means)}"
+            f" (mean of {metrics['annotator_pairs']} pairs of people)"
         )

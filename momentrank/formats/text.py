@@ -24,7 +24,6 @@ from momentrank.formats.lines import (
     Lines,
     column,
     floats,
-    head,
     ids,
     minutes,
     read_lines,
@@ -63,12 +62,11 @@ def choose_run_layout(lines: Lines) -> str:
     """Return the layout of a run; with 8 columns, their content decides.
 
     It has a jump-in time if its sixth column always equals the start or can't be a rank, its
-    seventh may be ranks, and its eighth is a number in most of the first thousand lines. A few
-    lines may be malformed.
+    seventh may be ranks, and its eighth is a number. A few lines may be malformed.
     """
     if lines.width != _AMBIGUOUS:
         return RUNS[lines.width]
-    if not _mostly(_is_number, head(lines, 7)):
+    if not _mostly(_is_number, lines.columns[7]):
         return TAGGED
     start, sixth, seventh = (lines.columns[at] for at in (3, 5, 6))
     is_rank = all(map(_is_whole, set(sixth)))

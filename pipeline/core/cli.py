@@ -47,7 +47,7 @@ class Parser(argparse.ArgumentParser):
         """Exit with the message."""
         super().error(explain_argument(message, self.format_help()))
 
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401  (argparse's)
         """Refuse unknown options here, where those that may be meant are known."""
         options, rest = super().parse_known_args(args, namespace)
         if any(word.startswith("-") for word in rest):

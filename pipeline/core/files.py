@@ -217,7 +217,7 @@ def open_source(path: Path) -> IO[bytes]:
 
 def _is_elsewhere(path: Path) -> bool:
     """Tell whether a file of the working copy is looked for in another folder."""
-    return path.parts[0] in ("datasets", "params.yaml") and not DAG.exists()
+    return path.parts[:1] in {("datasets",), ("params.yaml",)} and not DAG.exists()
 
 
 _MERGED = re.compile(rb"^(?:<{7}|>{7}) ", re.MULTILINE)

@@ -375,13 +375,19 @@ NUMBERS = [
 NO_NUMBERS = ["1_0", "0x10", "1d5", "1,5", "--5", "1e", "inf", "True", "1j", "x"]
 
 
-@given(st.lists(st.sampled_from(NUMBERS + NO_NUMBERS), min_size=1, max_size=4))
-def test_a_column_of_numbers_is_what_python_reads_in_each_field(fields):
-    lines = read_lines(Source(Path("a.run"), "".join(f"q Q0 v {field}\n" for field in fields)))
+@given(
+    st.lists(st.sampled_from(NUMBERS + NO_NUMBERS), min_size=1, max_size=4),
+    SEPARATORS,
+    st.sampled_from(["\n", "\r\n", " \n", "\r\r\n"]),
+)
+def test_a_column_of_numbers_is_what_python_reads_in_each_field(fields, space, end):
+    layout = "query_id Q0 video_id start end"
+    text = "".join(space.join(["q", "Q0", "v", field, "2.5"]) + end for field in fields)
+    lines = read_lines(Source(Path("a.run"), text))
+    assert floats(lines, layout, "end").tolist() == [2.5] * len(fields)
     wrong = [field for field in fields if field in {*NO_NUMBERS, "1e400", "nan"}]
     if wrong:
         with pytest.raises(FormatError, match=f"must be a number, not '{re.escape(wrong[0])}'"):
-            floats(lines, "query_id Q0 video_id start", "start")
+            floats(lines, layout, "start")
     else:
-        read = floats(lines, "query_id Q0 video_id start", "start").tolist()
-        assert read == list(map(float, fields))
+        assert floats(lines, layout, "start").tolist() == list(map(float, fields))
